@@ -1,0 +1,173 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Canonical returns the canonical form of a JSON text by RFC 8785 (JCS): no space, names sorted by UTF-16 code units,
+// shortest escapes, numbers as ECMAScript writes them. JCS takes numbers that fit a double; beyond it, an integer is kept digit for
+// digit, so that two different integers never share a form, and a number out of range is an error.
+func Canonical(text []byte) ([]byte, error) {
+	if !utf8.Valid(text) {
+		return nil, bad(CodeInvalidUTF8, "invalid UTF-8")
+	}
+	s := &scanner{b: text}
+	value, err := s.skip()
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := appendCanonical(make([]byte, 0, len(text)), value)
+	return out, orNil(err)
+}
+
+// appendCanonical appends the canonical form of one checked value.
+func appendCanonical(dst, text []byte) ([]byte, *BadLine) {
+	c := canonicalizer{scanner{b: text}, dst}
+	err := c.value()
+	return c.out, err
+}
+
+// canonicalizer reads text that a scanner has passed before, once, and appends its canonical form to out.
+type canonicalizer struct {
+	scanner
+	out []byte
+}
+
+func (c *canonicalizer) value() *BadLine {
+	switch first := c.peek(); {
+	case first == '{':
+		return c.members()
+	case first == '[':
+		return c.elements()
+	case first == '"':
+		value, err := c.text()
+		c.out = appendText(c.out, value)
+		return err
+	}
+	text, err := c.skip()
+	if err == nil && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
+		c.out, err = appendNumber(c.out, text)
+		return err
+	}
+	c.out = append(c.out, text...)
+	return err
+}
+
+// span is one member in out: its name, and where it lies.
+type span struct {
+	name       string
+	start, end int
+}
+
+// members appends each member as it comes, then puts them in order.
+func (c *canonicalizer) members() *BadLine {
+	c.out = append(c.out, '{')
+	var spans []span
+	err := c.object(func(name, _ []byte) *BadLine {
+		m := span{name: string(name), start: len(c.out)}
+		c.out = append(appendText(c.out, m.name), ':')
+		err := c.value()
+		m.end = len(c.out)
+		spans = append(spans, m)
+		return err
+	})
+	if err != nil || len(spans) == 0 {
+		c.out = append(c.out, '}')
+		return err
+	}
+	from := spans[0].start
+	unordered := append(make([]byte, 0, len(c.out)-from), c.out[from:]...)
+	slices.SortFunc(spans, func(a, b span) int { return compareUTF16(a.name, b.name) })
+	c.out = c.out[:from]
+	for i, m := range spans {
+		if i > 0 {
+			c.out = append(c.out, ',')
+		}
+		c.out = append(c.out, unordered[m.start-from:m.end-from]...)
+	}
+	c.out = append(c.out, '}')
+	return nil
+}
+
+func (c *canonicalizer) elements() *BadLine {
+	c.out = append(c.out, '[')
+	before := len(c.out)
+	err := c.array(func() *BadLine {
+		if len(c.out) > before {
+			c.out = append(c.out, ',')
+		}
+		return c.value()
+	})
+	c.out = append(c.out, ']')
+	return err
+}
+
+func appendText(dst []byte, value string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= ' ':
+			dst = append(dst, c)
+		default:
+			if k := bytes.IndexByte([]byte("\b\f\n\r\t"), c); k >= 0 {
+				dst = append(dst, '\\', "bfnrt"[k])
+			} else {
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+		}
+	}
+	return append(dst, '"')
+}
+
+// maxExact is 2^53, up to which every integer is a double of its own.
+const maxExact = 1 << 53
+
+func appendNumber(dst, text []byte) ([]byte, *BadLine) {
+	if !bytes.ContainsAny(text, ".eE") {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err != nil || n > maxExact || n < -maxExact {
+			return append(dst, text...), nil
+		}
+	}
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsInf(n, 0) {
+		return dst, bad(CodeWrongValue, "the number %.32s is out of range", text)
+	}
+	if n == 0 {
+		return append(dst, '0'), nil // RFC 8785 writes -0 as 0
+	}
+	form, jsonErr := json.Marshal(n) // encoding/json writes numbers as ES6 does
+	if jsonErr != nil {
+		return dst, bad(CodeWrongValue, "the number %.32s: %v", text, jsonErr)
+	}
+	return append(dst, form...), nil
+}
+
+// compareUTF16 orders names as RFC 8785 section 3.2.3 asks.
+func compareUTF16(a, b string) int {
+	if isASCII(a) && isASCII(b) {
+		return cmp.Compare(a, b)
+	}
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

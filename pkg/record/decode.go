@@ -1,0 +1,285 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// DecodeStrict decodes JSON text into the struct, slice, map or scalar that v points to. Unlike encoding/json it matches field names
+// exactly, and refuses unknown and duplicate names, null where v has no pointer, numbers that do not fit, and missing fields that
+// carry the tag required:"true". A list or map that is absent becomes an empty one. The error is a [*BadLine] that names the field by its path, such as action.argv[1].
+func DecodeStrict(text []byte, v any) error {
+	return orNil(decodeText(text, v))
+}
+
+func decodeText(text []byte, v any) *BadLine {
+	if !utf8.Valid(text) {
+		return bad(CodeInvalidUTF8, "invalid UTF-8")
+	}
+	s := &scanner{b: text}
+	value, err := s.skip()
+	if err != nil {
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	return decode(value, reflect.ValueOf(v).Elem(), nil)
+}
+
+// orNil keeps a nil *BadLine from becoming a non-nil error.
+func orNil(b *BadLine) error {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
+var rawMessage = reflect.TypeFor[json.RawMessage]()
+
+// place is where in a record a value stands; it is written out only for an error.
+type place struct {
+	within *place
+	name   string // of a member
+	index  int    // of an element, when name is ""
+}
+
+func (p *place) String() string {
+	switch {
+	case p == nil:
+		return "line"
+	case p.name == "":
+		return p.within.String() + "[" + strconv.Itoa(p.index) + "]"
+	case p.within == nil:
+		return p.name
+	}
+	return p.within.String() + "." + p.name
+}
+
+// decode puts one checked value into v.
+func decode(text []byte, v reflect.Value, at *place) *BadLine {
+	return (&decoder{scanner{b: text}}).value(v, at)
+}
+
+// decoder reads text that a scanner has passed before, once, into values.
+type decoder struct{ scanner }
+
+func (d *decoder) value(v reflect.Value, at *place) *BadLine {
+	if v.Type() == rawMessage {
+		text, err := d.skip()
+		v.SetBytes(text)
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if d.peek() == 'n' {
+			v.SetZero()
+			return d.literal()
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.value(v.Elem(), at)
+	case reflect.Struct:
+		return d.structure(v, at)
+	case reflect.Slice:
+		return d.slice(v, at)
+	case reflect.Map:
+		return d.mapping(v, at)
+	}
+	return d.scalar(v, at)
+}
+
+func (d *decoder) scalar(v reflect.Value, at *place) *BadLine {
+	if v.Kind() == reflect.String {
+		if d.peek() != '"' {
+			return d.wrongType(at, "a string")
+		}
+		value, err := d.text()
+		v.SetString(value)
+		return err
+	}
+	text, err := d.skip()
+	if err != nil {
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		if c := text[0]; c != 't' && c != 'f' {
+			return wrongType(at, "true or false", text)
+		}
+		v.SetBool(text[0] == 't')
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		if err != nil {
+			return wrongType(at, "an integer", text)
+		}
+		v.SetInt(n)
+	case reflect.Float64:
+		n, err := strconv.ParseFloat(string(text), 64)
+		if err != nil || math.IsInf(n, 0) || text[0] == '"' {
+			return wrongType(at, "a number", text)
+		}
+		v.SetFloat(n)
+	default:
+		return bad(CodeWrongType, "%s: type %s is not part of a record", at, v.Type())
+	}
+	return nil
+}
+
+func (d *decoder) slice(v reflect.Value, at *place) *BadLine {
+	if d.peek() != '[' {
+		return d.wrongType(at, "an array")
+	}
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	here := place{within: at}
+	return d.array(func() *BadLine {
+		n := v.Len()
+		if n == v.Cap() {
+			v.Grow(max(n, 2))
+		}
+		v.SetLen(n + 1)
+		here.index = n
+		return d.value(v.Index(n), &here)
+	})
+}
+
+func (d *decoder) mapping(v reflect.Value, at *place) *BadLine {
+	if d.peek() != '{' {
+		return d.wrongType(at, "an object")
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	return d.object(func(name, _ []byte) *BadLine {
+		key := string(name)
+		item := reflect.New(v.Type().Elem()).Elem()
+		err := d.value(item, &place{within: at, name: key})
+		v.SetMapIndex(reflect.ValueOf(key), item)
+		return err
+	})
+}
+
+func (d *decoder) structure(v reflect.Value, at *place) *BadLine {
+	if d.peek() != '{' {
+		return d.wrongType(at, "an object")
+	}
+	fields := fieldsOf(v.Type())
+	var set uint64
+	here := place{within: at}
+	err := d.object(func(name, _ []byte) *BadLine {
+		f, known := fields.byName[string(name)]
+		if !known {
+			return bad(CodeUnknownField, "%s: no field %q in schema %s", at, name, Schema)
+		}
+		set |= 1 << f
+		here.name = fields.order[f]
+		return d.value(v.Field(f), &here)
+	})
+	if err != nil {
+		return err
+	}
+	if missing := fields.names(fields.required &^ set); len(missing) > 0 {
+		return bad(CodeMissingField, "%s: missing: %s", at, strings.Join(missing, ", "))
+	}
+	for i := range v.NumField() {
+		if (set|fields.omit)&(1<<i) == 0 {
+			fill(v.Field(i))
+		}
+	}
+	return nil
+}
+
+// fill makes nil lists and maps empty, so that they are written as [] and {}, in v and the structs and lists it holds.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		omit := fieldsOf(v.Type()).omit
+		for i := range v.NumField() {
+			if omit&(1<<i) == 0 {
+				fill(v.Field(i))
+			}
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		if v.Type().Elem().Kind() == reflect.Struct {
+			for i := range v.Len() {
+				fill(v.Index(i))
+			}
+		}
+	}
+}
+
+// structFields is what decoding needs to know of one struct type with at most 64 fields.
+type structFields struct {
+	byName   map[string]int
+	order    []string
+	required uint64 // bit i: field i has the tag required
+	omit     uint64 // bit i: field i has omitempty
+}
+
+func (f structFields) names(bits uint64) (names []string) {
+	for i, name := range f.order {
+		if bits&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var fieldCache sync.Map // reflect.Type → structFields
+
+func fieldsOf(t reflect.Type) structFields {
+	if f, ok := fieldCache.Load(t); ok {
+		return f.(structFields)
+	}
+	f := structFields{byName: make(map[string]int, t.NumField())}
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		f.byName[name] = i
+		f.order = append(f.order, name)
+		if t.Field(i).Tag.Get("required") == "true" {
+			f.required |= 1 << i
+		}
+		if strings.Contains(options, "omitempty") {
+			f.omit |= 1 << i
+		}
+	}
+	fieldCache.Store(t, f)
+	return f
+}
+
+// wrongType takes in the value at the cursor and says that it is not what the place wants.
+func (d *decoder) wrongType(at *place, want string) *BadLine {
+	text, err := d.skip()
+	if err != nil {
+		return err
+	}
+	return wrongType(at, want, text)
+}
+
+func wrongType(at *place, want string, text []byte) *BadLine {
+	return bad(CodeWrongType, "%s: want %s, found %s", at, want, kindOf(text))
+}
+
+func kindOf(text []byte) string {
+	switch text[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f', 'n':
+		return string(text)
+	}
+	return fmt.Sprintf("the number %.32s", text)
+}

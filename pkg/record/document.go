@@ -1,0 +1,39 @@
+package record
+
+import (
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// Document is foreign JSON, such as an agent's event, that passed the same gate as a line: valid, no duplicate names, bounded depth.
+// gjson alone answers from malformed text and takes the first of two equal names; behind the gate it cannot.
+type Document struct{ root gjson.Result }
+
+// Value is one looked-up value of a [Document].
+type Value = gjson.Result
+
+// ParseDocument checks the text. The error is a [*BadLine].
+func ParseDocument(text []byte) (Document, error) {
+	if !utf8.Valid(text) {
+		return Document{}, bad(CodeInvalidUTF8, "invalid UTF-8").from(text)
+	}
+	s := &scanner{b: text}
+	_, err := s.skip()
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return Document{}, err.from(text)
+	}
+	return Document{gjson.ParseBytes(text)}, nil
+}
+
+// Get looks a value up by its gjson path; names with '.', '*', '?', '#', '|', '@' need gjson's escapes.
+func (d Document) Get(path string) Value { return d.root.Get(path) }
+
+// Raw is the document's text.
+func (d Document) Raw() []byte { return []byte(d.root.Raw) }
+
+// IsObject reports whether the document is an object.
+func (d Document) IsObject() bool { return d.root.IsObject() }

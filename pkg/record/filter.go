@@ -1,0 +1,89 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Filter is the loop that every stage runs: lines in, lines out.
+type Filter struct {
+	Stage   string // facts | decide | sandbox | trace; named in error lines
+	MaxLine int    // 0 means DefaultMaxLine
+	In      io.Reader
+	Out     io.Writer
+	Now     func() time.Time // nil means time.Now
+}
+
+// Tally counts what went through.
+type Tally struct {
+	Lines int // lines read
+	Bad   int // error lines written: made here, or passed on from a stage before
+}
+
+// Run calls fn for each action line and writes the line as fn left it. Output and error lines pass through. A line that is not valid, or for which
+// fn returns a [*BadLine], is replaced by an error line and the loop goes on; any other error of fn ends it. What is buffered is
+// written whenever the input would block, and at the end.
+func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
+	var tally Tally
+	in, out := NewReader(Interruptible(ctx, f.In), f.MaxLine), NewWriter(f.Out)
+	for {
+		if in.Waiting() {
+			if err := out.Flush(); err != nil {
+				return tally, fmt.Errorf("write records: %w", err)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return tally, err
+		}
+		l, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return tally, out.Flush()
+		}
+		if fault := (*BadLine)(nil); err != nil && !errors.As(err, &fault) {
+			return tally, errors.Join(fmt.Errorf("read records: %w", err), out.Flush())
+		}
+		tally.Lines++
+		if l, err = f.apply(in, l, err, fn); err != nil {
+			return tally, errors.Join(err, out.Flush())
+		}
+		if l.Kind() == LineError {
+			tally.Bad++
+		}
+		if err := out.Write(l); err != nil {
+			return tally, fmt.Errorf("write records: %w", err)
+		}
+	}
+}
+
+// apply returns the line to write in place of the one read.
+func (f Filter) apply(in *Reader, l *Line, err error, fn func(*Line) error) (*Line, error) {
+	var original []byte
+	if err == nil && l.Kind() == LineAction {
+		original = l.text
+		err = fn(l)
+	}
+	if err == nil {
+		return l, nil
+	}
+	var fault *BadLine
+	if !errors.As(err, &fault) {
+		return nil, err
+	}
+	if l != nil && fault.ID == "" {
+		fault.ID = l.ID()
+	}
+	if fault.SHA256 == "" {
+		fault.from(original)
+	}
+	return fault.Line(f.Stage, in.LineNumber(), f.now()), nil
+}
+
+func (f Filter) now() time.Time {
+	if f.Now == nil {
+		return time.Now()
+	}
+	return f.Now()
+}

@@ -1,0 +1,82 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"testing"
+)
+
+func seed(f *testing.F) {
+	for _, file := range []string{"accepted", "refused"} {
+		text, err := os.ReadFile("../../testdata/records/" + file + ".ndjson")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+		for line := range bytes.Lines(text) {
+			f.Add(line)
+		}
+	}
+	f.Add([]byte(sample[:50]))
+	f.Add([]byte("\n\n\r\n \n"))
+	f.Add([]byte("{\"a\":\"\x00\xff\"}"))
+}
+
+// FuzzParseLine: never a panic; what is accepted is JSON to encoding/json too, comes out as it went in, and survives being rebuilt.
+func FuzzParseLine(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l, err := ParseLine(text)
+		if err != nil {
+			return
+		}
+		if !json.Valid(text) {
+			t.Fatalf("accepted what encoding/json refuses: %q", text)
+		}
+		if got := l.AppendTo(nil); !bytes.Equal(got, append(bytes.Clone(text), '\n')) {
+			t.Fatalf("changed: %q", got)
+		}
+		if err := l.Set("x-note", "n"); err != nil {
+			t.Fatal(err)
+		}
+		rebuilt := bytes.TrimSuffix(l.AppendTo(nil), []byte("\n"))
+		again, err := ParseLine(rebuilt)
+		if err != nil {
+			t.Fatalf("rebuilt line refused: %v: %q", err, rebuilt)
+		}
+		if l.Kind() != again.Kind() || l.ID() != again.ID() {
+			t.Fatalf("kind or id changed: %q", rebuilt)
+		}
+		before, err1 := l.Subject()
+		after, err2 := again.Subject()
+		if before != after || (err1 == nil) != (err2 == nil) {
+			t.Fatalf("subject changed: %v %v", err1, err2)
+		}
+	})
+}
+
+// FuzzFilter: as many lines out as in, each valid, whatever the input.
+func FuzzFilter(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		want := bytes.Count(text, []byte("\n"))
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			want++
+		}
+		var out bytes.Buffer
+		tally, err := Filter{Stage: "trace", MaxLine: 4096, In: bytes.NewReader(text), Out: &out}.Run(context.Background(), func(*Line) error { return nil })
+		if err != nil || tally.Lines != want {
+			t.Fatalf("%d lines read of %d, %v", tally.Lines, want, err)
+		}
+		if got := bytes.Count(out.Bytes(), []byte("\n")); got != want {
+			t.Fatalf("%d lines written of %d", got, want)
+		}
+		for line := range bytes.Lines(out.Bytes()) {
+			if _, err := ParseLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+				t.Fatalf("wrote a bad line: %v: %q", err, line)
+			}
+		}
+	})
+}

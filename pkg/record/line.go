@@ -1,0 +1,300 @@
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+	"unicode/utf8"
+)
+
+// LineKind tells the three kinds of line apart.
+type LineKind int
+
+// The kinds of line.
+const (
+	LineAction LineKind = iota // has "action"
+	LineOutput                 // has "output": live output of a running action
+	LineError                  // has "error": stands for a line that was not valid
+)
+
+// member is one name and value of a line, as it stands in the text.
+type member struct {
+	name  string // decoded
+	key   []byte // raw, with quotes
+	value []byte // raw
+}
+
+// Line is one line of the pipe: its top-level members in order, each as it was written.
+type Line struct {
+	kind    LineKind
+	id      string
+	members []member
+	values  []any  // pointer to the decoded value of each known member, else nil
+	text    []byte // the line as read, while no member was changed
+}
+
+// known maps the members that this schema defines to a new value of their type.
+func known(name string) any {
+	switch name {
+	case "schema", "id", "time":
+		return new(string)
+	case "action":
+		return new(Action)
+	case "actor":
+		return new(Actor)
+	case "facts":
+		return new(Facts)
+	case "decision":
+		return new(Decision)
+	case "result":
+		return new(Result)
+	case "output":
+		return new(Output)
+	case "error":
+		return new(Error)
+	}
+	return nil
+}
+
+// NewLine begins an action line. An empty id gets a fresh one.
+func NewLine(id string, now time.Time, action Action, actor Actor) *Line {
+	if id == "" {
+		id = NewID(now)
+	}
+	l := newLine(LineAction, id)
+	l.put("time", now.UTC().Format(time.RFC3339Nano))
+	l.put("action", action)
+	l.put("actor", actor)
+	return l
+}
+
+// NewOutput makes a live output line of the action id.
+func NewOutput(id, stream string, piece []byte) *Line {
+	out := Output{Stream: stream}
+	out.Text, out.Base64 = TextOrBase64(piece)
+	l := newLine(LineOutput, id)
+	l.put("output", out)
+	return l
+}
+
+// Line makes the error line of b for the given stage and line number.
+func (b *BadLine) Line(stage string, number int, now time.Time) *Line {
+	id := b.ID
+	if id == "" {
+		id = NewID(now)
+	}
+	l := newLine(LineError, id)
+	l.put("error", Error{Stage: stage, Line: number, Code: b.Code, Message: b.Message, InputSHA256: b.SHA256, InputPrefix: b.Prefix})
+	return l
+}
+
+func newLine(kind LineKind, id string) *Line {
+	l := &Line{kind: kind, id: id}
+	l.put("schema", Schema)
+	l.put("id", id)
+	return l
+}
+
+// put is Set for values of this package's own types, which always encode.
+func (l *Line) put(name string, v any) {
+	if err := l.Set(name, v); err != nil {
+		panic(err) // a type of this package that encoding/json cannot write
+	}
+}
+
+// ParseLine checks one line, without its newline, and returns it. The error is a [*BadLine].
+func ParseLine(text []byte) (*Line, error) {
+	l := &Line{text: bytes.Clone(text)}
+	if err := l.parse(); err != nil {
+		err.ID = l.id
+		return nil, err.from(text)
+	}
+	return l, nil
+}
+
+func (l *Line) parse() *BadLine {
+	if !utf8.Valid(l.text) {
+		return bad(CodeInvalidUTF8, "invalid UTF-8")
+	}
+	s := &scanner{b: l.text}
+	if s.peek() != '{' {
+		if s.i == len(s.b) {
+			return bad(CodeInvalidJSON, "the line is empty")
+		}
+		return s.fault("'{'")
+	}
+	err := s.object(func(name, key []byte) *BadLine {
+		value, err := s.skip()
+		l.members = append(l.members, member{string(name), key, value})
+		return err
+	})
+	if err == nil {
+		err = s.end()
+	}
+	if err == nil {
+		err = l.check()
+	}
+	return err
+}
+
+// check decodes the known members and holds them to the schema.
+func (l *Line) check() *BadLine {
+	l.values = make([]any, len(l.members))
+	for i, m := range l.members {
+		if l.values[i] = known(m.name); l.values[i] == nil {
+			continue
+		}
+		if err := decode(m.value, reflect.ValueOf(l.values[i]).Elem(), &place{name: m.name}); err != nil {
+			l.noteID()
+			return err
+		}
+	}
+	l.noteID()
+	return l.validate()
+}
+
+// noteID takes the id when it is readable, so that an error line can carry it.
+func (l *Line) noteID() {
+	var id string
+	if l.Decode("id", &id) == nil && validID(id) {
+		l.id = id
+	}
+}
+
+// Kind tells which kind of line l is.
+func (l *Line) Kind() LineKind { return l.kind }
+
+// ID is the line's id; the lines of one action share it.
+func (l *Line) ID() string { return l.id }
+
+func (l *Line) index(name string) int {
+	for i := range l.members {
+		if l.members[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Has reports whether the line has the member.
+func (l *Line) Has(name string) bool { return l.index(name) >= 0 }
+
+// Raw returns the member's text, nil when it is absent. The caller must not change it.
+func (l *Line) Raw(name string) []byte {
+	if i := l.index(name); i >= 0 {
+		return l.members[i].value
+	}
+	return nil
+}
+
+// Decode puts the member into v, which points to its type, by the rules of [DecodeStrict]. It returns [ErrAbsent] when the line has no such
+// member. The value shares lists with the line: take it as read-only.
+func (l *Line) Decode(name string, v any) error {
+	i := l.index(name)
+	if i < 0 {
+		return fmt.Errorf("%s: %w", name, ErrAbsent)
+	}
+	to := reflect.ValueOf(v).Elem()
+	if i < len(l.values) && l.values[i] != nil {
+		if from := reflect.ValueOf(l.values[i]).Elem(); from.Type() == to.Type() {
+			to.Set(from)
+			return nil
+		}
+	}
+	if err := decode(l.members[i].value, to, &place{name: name}); err != nil {
+		err.ID = l.id
+		return err.from(l.AppendTo(nil))
+	}
+	return nil
+}
+
+// Set replaces or appends a member. Nil lists and maps in v are written empty.
+func (l *Line) Set(name string, v any) error {
+	from := reflect.ValueOf(v)
+	if from.Kind() == reflect.Pointer {
+		from = from.Elem()
+	}
+	value := reflect.New(from.Type())
+	value.Elem().Set(from)
+	fill(value.Elem())
+	text, err := encode(value.Interface())
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	l.text = nil
+	i := l.index(name)
+	if i < 0 {
+		key, _ := encode(name)
+		l.members = append(l.members, member{name: name, key: key})
+		i = len(l.members) - 1
+	}
+	for len(l.values) < len(l.members) {
+		l.values = append(l.values, nil)
+	}
+	l.members[i].value, l.values[i] = text, value.Interface()
+	return nil
+}
+
+// Delete removes a member, if the line has it.
+func (l *Line) Delete(name string) {
+	i := l.index(name)
+	if i < 0 {
+		return
+	}
+	l.members = append(l.members[:i:i], l.members[i+1:]...)
+	if i < len(l.values) {
+		l.values = append(l.values[:i:i], l.values[i+1:]...)
+	}
+	l.text = nil
+}
+
+// AppendTo appends the line with its newline. A line that was not changed comes out byte for byte as it was read.
+func (l *Line) AppendTo(dst []byte) []byte {
+	if l.text != nil {
+		return append(append(dst, l.text...), '\n')
+	}
+	dst = append(dst, '{')
+	for i, m := range l.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, m.key...), ':'), m.value...)
+	}
+	return append(dst, '}', '\n')
+}
+
+// Subject is what a decision is bound to: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of {action, actor, facts}.
+// A line without one of the three has no subject: [ErrAbsent].
+func (l *Line) Subject() (string, error) {
+	text := []byte{'{'}
+	for i, name := range []string{"action", "actor", "facts"} {
+		raw := l.Raw(name)
+		if raw == nil {
+			return "", fmt.Errorf("%s: %w", name, ErrAbsent)
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, '"'), name...), '"', ':')
+		var err *BadLine
+		if text, err = appendCanonical(text, raw); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256(append(text, '}'))
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+}

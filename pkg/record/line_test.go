@@ -1,0 +1,218 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+const sample = `{"schema":"ethos/v1","id":"0197f6a0-0000-7000-8000-000000000000","time":"2026-01-02T03:04:05.000000006Z",` +
+	`"action":{"kind":"exec","argv":["go","vet","./..."],"cwd":"/w","workspace":"/w"},"actor":{"agent":"","event":"","tool":"","session":"","mode":"safe","admin_approved":false}}`
+
+// with returns sample with one more member before its closing brace.
+func with(member string) string { return strings.TrimSuffix(sample, "}") + "," + member + "}" }
+
+func TestParseLineRefuses(t *testing.T) {
+	action := func(body string) string {
+		return `{"schema":"ethos/v1","id":"a","time":"2026-01-02T03:04:05Z","action":` + body + `}`
+	}
+	for _, c := range []struct{ name, line, code, message string }{
+		{"empty", ``, CodeInvalidJSON, "empty"},
+		{"blank", "  \t", CodeInvalidJSON, "empty"},
+		{"not an object", `[1]`, CodeInvalidJSON, "'{'"},
+		{"garbage", `hello`, CodeInvalidJSON, "'h'"},
+		{"half", sample[:60], CodeTruncated, "ends"},
+		{"trailing data", sample + `{}`, CodeInvalidJSON, "after the end"},
+		{"stray brace", sample + `}`, CodeInvalidJSON, "after the end"},
+		{"duplicate", with(`"id":"b"`), CodeDuplicateKey, `"id"`},
+		{"duplicate by escape", with(`"\u0069d":"b"`), CodeDuplicateKey, `"id"`},
+		{"duplicate inside", with(`"x":{"a":1,"a":2}`), CodeDuplicateKey, `"a"`},
+		{"invalid UTF-8", with("\"x\":\"\xff\""), CodeInvalidUTF8, "UTF-8"},
+		{"lone surrogate", with(`"x":"\ud800"`), CodeInvalidUTF8, "surrogate"},
+		{"control character", with("\"x\":\"\x01\""), CodeInvalidJSON, "control"},
+		{"deep", with(`"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200)), CodeTooDeep, "128"},
+		{"leading zero", with(`"x":01`), CodeInvalidJSON, "'1'"},
+		{"NaN", with(`"x":NaN`), CodeInvalidJSON, "'N'"},
+		{"trailing comma", strings.TrimSuffix(sample, "}") + ",}", CodeInvalidJSON, "key"},
+		{"schema", strings.Replace(sample, "ethos/v1", "ethos/v2", 1), CodeWrongSchema, "ethos/v2"},
+		{"no schema", strings.Replace(sample, `"schema":"ethos/v1",`, "", 1), CodeMissingField, "schema"},
+		{"no action", `{"schema":"ethos/v1","id":"a"}`, CodeMissingField, "exactly one"},
+		{"two kinds", with(`"output":{"stream":"stdout","text":""}`), CodeMissingField, "found 2"},
+		{"wrong type", action(`{"kind":"exec","argv":["a",1],"cwd":"/","workspace":"/"}`), CodeWrongType, "action.argv[1]: want a string"},
+		{"null", action(`{"kind":"exec","argv":null,"cwd":"/","workspace":"/"}`), CodeWrongType, "action.argv: want an array, found null"},
+		{"other case", action(`{"kind":"exec","ARGV":["rm"],"argv":["ls"],"cwd":"/","workspace":"/"}`), CodeUnknownField, `"ARGV"`},
+		{"unknown field", action(`{"kind":"exec","argv":["ls"],"stdin":"x","cwd":"/","workspace":"/"}`), CodeUnknownField, `"stdin"`},
+		{"missing cwd", action(`{"kind":"exec","argv":["ls"],"workspace":"/"}`), CodeMissingField, "cwd"},
+		{"relative cwd", action(`{"kind":"exec","argv":["ls"],"cwd":"x","workspace":"/"}`), CodeWrongValue, "action.cwd"},
+		{"unknown kind", action(`{"kind":"spawn","cwd":"/","workspace":"/"}`), CodeWrongValue, "spawn"},
+		{"no argv", action(`{"kind":"exec","cwd":"/","workspace":"/"}`), CodeMissingField, "argv"},
+		{"script in exec", action(`{"kind":"exec","argv":["ls"],"script":"rm","cwd":"/","workspace":"/"}`), CodeWrongValue, "script"},
+		{"NUL", action(`{"kind":"exec","argv":["l\u0000s"],"cwd":"/","workspace":"/"}`), CodeWrongValue, "NUL"},
+		{"mode", strings.Replace(sample, `"safe"`, `"yolo"`, 1), CodeWrongValue, "actor.mode"},
+		{"approved by text", strings.Replace(sample, `"admin_approved":false`, `"admin_approved":"yes"`, 1), CodeWrongType, "admin_approved"},
+		{"verdict", with(`"decision":{"verdict":"ALLOW","matches":[],"errors":[],"policy":{"digest":""},"subject":""}`), CodeWrongValue, "decision.verdict"},
+		{"empty facts", with(`"facts":{}`), CodeMissingField, "facts: missing: shell, git"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ParseLine([]byte(c.line))
+			var fault *BadLine
+			if !errors.As(err, &fault) {
+				t.Fatalf("got %v, want a bad line", err)
+			}
+			if fault.Code != c.code || !strings.Contains(fault.Message, c.message) {
+				t.Errorf("got %s: %s\nwant %s: …%s…", fault.Code, fault.Message, c.code, c.message)
+			}
+		})
+	}
+}
+
+func TestUnknownMembersSurviveByteForByte(t *testing.T) {
+	odd := `"x-\u0074race" : {"b":1.0, "a" : 1e2,"n":12345678901234567890}`
+	l, err := ParseLine([]byte(with(odd)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(l.AppendTo(nil)); got != with(odd)+"\n" {
+		t.Errorf("an unchanged line changed:\n%s", got)
+	}
+	if err := l.Set("decision", Decision{Verdict: VerdictDeny}); err != nil {
+		t.Fatal(err)
+	}
+	got := string(l.AppendTo(nil))
+	for _, want := range []string{`"x-\u0074race":{"b":1.0, "a" : 1e2,"n":12345678901234567890}`, `"matches":[]`, `"packs":[]`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if _, err := ParseLine(bytes.TrimSuffix([]byte(got), []byte("\n"))); err != nil {
+		t.Errorf("our own line is refused: %v", err)
+	}
+}
+
+func TestNewLineParses(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	l := NewLine("", now, Action{Kind: KindShell, Script: "echo '<&>'", Cwd: "/", Workspace: "/"}, Actor{Mode: ModePlan})
+	if err := l.Set("facts", Facts{}); err != nil {
+		t.Fatal(err)
+	}
+	text := l.AppendTo(nil)
+	again, err := ParseLine(bytes.TrimSuffix(text, []byte("\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(again.AppendTo(nil), text) || !bytes.Contains(text, []byte("<&>")) {
+		t.Errorf("round trip:\n%s%s", text, again.AppendTo(nil))
+	}
+	var facts Facts
+	if err := again.Decode("facts", &facts); err != nil || facts.Shell.Commands == nil || facts.Git == nil {
+		t.Errorf("facts %+v, %v: want empty lists", facts, err)
+	}
+}
+
+func TestSubjectBindsActionActorFacts(t *testing.T) {
+	subject := func(text string) string {
+		t.Helper()
+		l, err := ParseLine([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := l.Subject()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	facts := `"facts":{"shell":{},"git":[],"files":[],"tool":{},"capabilities":{},"repo":{},"incomplete":[]}`
+	base := subject(with(facts))
+	spaced := strings.Replace(with(facts), `"kind":"exec",`, ` "kind" : "\u0065xec" , `, 1)
+	if got := subject(spaced); got != base {
+		t.Errorf("spelling changed the subject")
+	}
+	if got := subject(with(facts + `,"note":1`)); got != base {
+		t.Errorf("a member outside the subject changed it")
+	}
+	for _, edit := range [][2]string{{`"go"`, `"rm"`}, {`"admin_approved":false`, `"admin_approved":true`}, {`"incomplete":[]`, `"incomplete":["x"]`}, {`"cwd":"/w"`, `"cwd":"/"`}} {
+		if got := subject(strings.Replace(with(facts), edit[0], edit[1], 1)); got == base {
+			t.Errorf("%s → %s kept the subject", edit[0], edit[1])
+		}
+	}
+	l, _ := ParseLine([]byte(sample))
+	if _, err := l.Subject(); !errors.Is(err, ErrAbsent) {
+		t.Errorf("no facts: %v", err)
+	}
+}
+
+func TestFilter(t *testing.T) {
+	long := with(`"x":"` + strings.Repeat("é", 2000) + `"`)
+	in := sample + "\nnot json\n" + long + "\n" + `{"schema":"ethos/v1","id":"o","output":{"stream":"stdout","text":"hi"}}` + "\n\n" + sample[:40]
+	var out bytes.Buffer
+	tally, err := Filter{Stage: "decide", MaxLine: 1000, In: strings.NewReader(in), Out: &out}.Run(context.Background(), func(l *Line) error {
+		return l.Set("note", "seen")
+	})
+	if err != nil || tally.Lines != 6 || tally.Bad != 4 {
+		t.Fatalf("tally %+v, %v", tally, err)
+	}
+	var codes []string
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	for _, text := range lines {
+		l, err := ParseLine([]byte(text))
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		var e Error
+		if l.Decode("error", &e) == nil {
+			codes = append(codes, e.Code)
+		} else {
+			codes = append(codes, string(l.Raw("note")))
+		}
+	}
+	if got, want := strings.Join(codes, " "), `"seen" invalid_json too_long  invalid_json truncated`; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestNewIDIncreases(t *testing.T) {
+	now := time.Now()
+	last := ""
+	for range 10000 {
+		id := NewID(now)
+		if id <= last || len(id) != 36 || id[14] != '7' || !strings.ContainsRune("89ab", rune(id[19])) {
+			t.Fatalf("%s after %s", id, last)
+		}
+		last = id
+	}
+}
+
+func TestFilterEndsWhileItsInputBlocks(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	defer w.Close()
+	var out bytes.Buffer
+	ended := make(chan error)
+	go func() {
+		_, err := Filter{Stage: "trace", In: r, Out: &out}.Run(ctx, func(*Line) error { return nil })
+		ended <- err
+	}()
+	if _, err := io.WriteString(w, sample+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInterruptibleReadsAll(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	want := strings.Repeat("0123456789", 100_000)
+	got, err := io.ReadAll(Interruptible(ctx, iotest.HalfReader(strings.NewReader(want))))
+	if err != nil || string(got) != want {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}

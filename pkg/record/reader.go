@@ -1,0 +1,111 @@
+package record
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+)
+
+// DefaultMaxLine is the longest line accepted, in bytes, without its newline.
+const DefaultMaxLine = 1 << 20
+
+// Reader splits input into lines and checks each.
+type Reader struct {
+	in   *bufio.Reader
+	max  int
+	line int
+	buf  []byte
+}
+
+// NewReader reads lines of at most max bytes from in; max 0 means [DefaultMaxLine].
+func NewReader(in io.Reader, max int) *Reader {
+	if max <= 0 {
+		max = DefaultMaxLine
+	}
+	return &Reader{in: bufio.NewReaderSize(in, 64<<10), max: max}
+}
+
+// LineNumber is the 1-based number of the line returned last.
+func (r *Reader) LineNumber() int { return r.line }
+
+// Waiting reports that nothing is buffered: the next read may block.
+func (r *Reader) Waiting() bool { return r.in.Buffered() == 0 }
+
+// Next returns the next record line. The error is io.EOF at the end, a [*BadLine] after which reading goes on, or what reading the input
+// returned.
+func (r *Reader) Next() (*Line, error) {
+	text, complete, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	l, err := ParseLine(text)
+	var bad *BadLine
+	if errors.As(err, &bad) && !complete {
+		bad.Code = CodeTruncated
+		bad.Message = "the input ends in the middle of a line: " + bad.Message
+	}
+	return l, err
+}
+
+// NextText returns the next line as it is, without its newline, valid until the next call. A line over the limit is a [*BadLine].
+func (r *Reader) NextText() ([]byte, error) {
+	text, _, err := r.next()
+	return text, err
+}
+
+// next returns a line; complete is false for a last one without a newline.
+func (r *Reader) next() (text []byte, complete bool, err error) {
+	r.buf = r.buf[:0]
+	for {
+		piece, err := r.in.ReadSlice('\n')
+		if len(r.buf)+len(piece) > r.max+1 {
+			return nil, false, r.tooLong(piece, err)
+		}
+		r.buf = append(r.buf, piece...)
+		switch {
+		case err == nil:
+			r.line++
+			return r.bounded(r.buf[:len(r.buf)-1], true)
+		case errors.Is(err, io.EOF) && len(r.buf) > 0:
+			r.line++
+			return r.bounded(r.buf, false)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		}
+	}
+}
+
+func (r *Reader) bounded(text []byte, complete bool) ([]byte, bool, error) {
+	if len(text) > r.max {
+		return nil, complete, tooLong(r.max).from(text)
+	}
+	return text, complete, nil
+}
+
+// tooLong passes over the rest of a long line in constant memory, hashing what it passes.
+func (r *Reader) tooLong(piece []byte, err error) error {
+	r.line++
+	b := tooLong(r.max)
+	b.Prefix = prefix(append(r.buf, piece...))
+	hash := sha256.New()
+	hash.Write(r.buf)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		hash.Write(piece)
+		piece, err = r.in.ReadSlice('\n')
+	}
+	if err == nil {
+		piece = piece[:len(piece)-1]
+	}
+	hash.Write(piece)
+	b.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return b
+}
+
+func tooLong(max int) *BadLine {
+	return bad(CodeTooLong, "the line is longer than %d bytes", max)
+}

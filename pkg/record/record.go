@@ -1,0 +1,397 @@
+package record
+
+import "encoding/json"
+
+// Schema is the value of the "schema" key of every line.
+const Schema = "ethos/v1"
+
+// The kinds of an [Action].
+const (
+	KindExec  = "exec"  // Argv is executed
+	KindShell = "shell" // Script is run by a shell, as in sh -c
+	KindFile  = "file"  // an agent's read, write or edit tool
+	KindFetch = "fetch" // an agent's web tool; URL
+	KindMCP   = "mcp"   // a Model Context Protocol tool; Server, Name, Input
+	KindEvent = "event" // anything else an agent reports; never executed
+)
+
+// The trust modes of an [Actor], strictest first. They are not ordered as strings.
+const (
+	ModePlan   = "plan"   // look, change nothing
+	ModeSafe   = "safe"   // the default
+	ModeAuto   = "auto"   // no person is asked; the kernel boundary is required
+	ModeVerify = "verify" // build and test, change nothing of the work space
+)
+
+// The effects of a policy and the verdicts of a [Decision], loosest first.
+const (
+	VerdictAllow = "allow"
+	VerdictWarn  = "warn" // runs; the message is shown
+	VerdictAsk   = "ask"  // does not run until a person approves
+	VerdictDeny  = "deny" // does not run
+)
+
+// The values of [Result.Status].
+const (
+	StatusExited   = "exited"   // ended by itself; ExitCode
+	StatusSignaled = "signaled" // ended by a signal; Signal
+	StatusTimeout  = "timeout"  // killed at the wall clock limit
+	StatusOOM      = "oom"      // killed at the memory limit
+	StatusDenied   = "denied"   // nothing ran; Reason
+)
+
+// Action is what is to be done. Exactly the fields of its Kind are set.
+type Action struct {
+	Kind   string          `json:"kind" required:"true"`
+	Argv   []string        `json:"argv,omitempty"`
+	Script string          `json:"script,omitempty"`
+	File   *FileAction     `json:"file,omitempty"`
+	URL    string          `json:"url,omitempty"`
+	Server string          `json:"server,omitempty"`
+	Name   string          `json:"name,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`     // the agent's own input object, as it was sent
+	Cwd    string          `json:"cwd" required:"true"` // absolute
+	// Workspace is the enclosing git work tree of Cwd, else Cwd; absolute.
+	Workspace string `json:"workspace" required:"true"`
+}
+
+// FileAction is what an agent's file tool is about to do.
+type FileAction struct {
+	Op     string `json:"op" required:"true"` // read | write | edit | delete | move | list
+	Path   string `json:"path" required:"true"`
+	Target string `json:"target,omitempty"` // where a move leads
+	Bytes  int64  `json:"bytes,omitempty"`  // length of the new content
+	SHA256 string `json:"sha256,omitempty"` // of the new content, hex
+	// Also holds the other files of the same tool call, such as a patch that changes several.
+	Also []FileAction `json:"also,omitempty"`
+}
+
+// Actor is who asks, and how far they are trusted.
+type Actor struct {
+	Agent   string `json:"agent"`   // claude, codex, …; empty for a person or a script
+	Event   string `json:"event"`   // the agent's own name of the event, such as PreToolUse
+	Tool    string `json:"tool"`    // the agent's own name of the tool, such as Bash
+	Session string `json:"session"` // the agent's session id
+	Mode    string `json:"mode" required:"true"`
+	// AdminApproved is set by ethos-decide --approve alone, never taken from input.
+	AdminApproved bool `json:"admin_approved"`
+}
+
+// Facts is what analysis established about an [Action]. Lists are never null.
+type Facts struct {
+	Shell        Shell        `json:"shell" required:"true"`
+	Git          []Git        `json:"git" required:"true"`
+	Files        []File       `json:"files" required:"true"`
+	Tool         Tool         `json:"tool" required:"true"`
+	Capabilities Capabilities `json:"capabilities" required:"true"` // in force: the tool's, narrowed and granted
+	Repo         Repo         `json:"repo" required:"true"`
+	// Incomplete names what could not be established; see the Incomplete constants.
+	Incomplete []string `json:"incomplete" required:"true"`
+}
+
+// Codes of [Facts.Incomplete] and [Shell] analysis.
+const (
+	IncompleteParse       = "parse_error"
+	IncompleteUnresolved  = "unresolved_command"
+	IncompleteDepth       = "depth_exceeded"
+	IncompleteSize        = "size_exceeded"
+	IncompleteGitRepo     = "git_repository_unreadable"
+	IncompleteGitTarget   = "git_target_unresolved"
+	IncompleteRepoConfig  = "repo_config_invalid"
+	IncompleteFile        = "file_unresolved"
+	IncompleteOpaque      = "opaque_code"
+	IncompleteNotUTF8     = "not_utf8"
+	IncompleteUnknownTool = "unknown_profile"
+)
+
+// Shell is what a script would run, read and write. For an exec action it describes the argv
+// as the one simple command that it is. The zero value (IR "") says that the action has no commands.
+type Shell struct {
+	IR            string    `json:"ir,omitempty"` // version of this analysis: "1"
+	Parsed        bool      `json:"parsed"`
+	Error         string    `json:"error,omitempty"` // the parse error, with line:column
+	Risks         []string  `json:"risks"`           // sorted, unique codes
+	Commands      []Command `json:"commands"`        // in source order
+	Reads         []PathUse `json:"reads"`
+	Writes        []PathUse `json:"writes"`
+	Unresolved    bool      `json:"unresolved"`     // a command name is not static
+	DepthExceeded bool      `json:"depth_exceeded"` // nesting went past the bound
+}
+
+// Command is one simple command in canonical form: quotes removed, wrappers taken off,
+// aliases and functions of the same script followed.
+type Command struct {
+	Name        string       `json:"name"`     // base name; "" when dynamic
+	Path        string       `json:"path"`     // the command word as written after unquoting: rm, /bin/rm, ./x
+	Argv        []*string    `json:"argv"`     // unquoted words, Argv[0] the command; null where a word is not static
+	Raw         string       `json:"raw"`      // source text of the whole command
+	Wrappers    []string     `json:"wrappers"` // outermost first: sudo, env, timeout
+	Within      []string     `json:"within"`   // enclosing constructs, outermost first: if, subshell, function:f, sh -c
+	Depth       int          `json:"depth"`    // how many times nested code was read again; 0 is the script itself
+	Line        int          `json:"line"`     // 1-based, in the outermost script
+	Column      int          `json:"column"`   // 1-based, bytes
+	Background  bool         `json:"background"`
+	PipedFrom   []string     `json:"piped_from"` // names of the commands upstream in its pipeline, first to last
+	PipedTo     []string     `json:"piped_to"`   // names of the commands downstream, first to last
+	Assignments []Assignment `json:"assignments"`
+	Dynamic     bool         `json:"dynamic"`        // the command word is not static
+	Opaque      bool         `json:"opaque"`         // it runs code that analysis cannot see
+	Code        string       `json:"code,omitempty"` // inline code of an interpreter that is not a shell: python -c, perl -e
+}
+
+// Assignment is NAME=VALUE before a command, or given to a wrapper such as env.
+type Assignment struct {
+	Name  string  `json:"name"`
+	Value *string `json:"value"` // null when not static
+}
+
+// PathUse is a path that a command reads or writes. Path is relative to the work space when inside it,
+// else absolute, or begins with "~" for the home directory; cleaned; globs stay globs.
+type PathUse struct {
+	Path    string `json:"path" required:"true"`
+	By      string `json:"by"`                 // command name, or "redirect"
+	Op      string `json:"op" required:"true"` // read | write | append | create | truncate | delete | move | mode | link
+	Certain bool   `json:"certain"`
+}
+
+// Git is one git command line, wherever it stands.
+type Git struct {
+	Subcommand    string            `json:"subcommand"`         // after aliases
+	AliasOf       string            `json:"alias_of,omitempty"` // the word that was written, when it is an alias
+	Args          []*string         `json:"args"`               // after the subcommand; null where a word is not static
+	Globals       map[string]string `json:"globals"`            // -C, --git-dir, … each with its (last) value
+	Class         []string          `json:"class"`              // read worktree index refs history config remote exec
+	Dangers       []string          `json:"dangers"`            // sorted, unique codes
+	Refspecs      []Refspec         `json:"refspecs"`
+	Remote        string            `json:"remote,omitempty"`
+	BranchTargets []string          `json:"branch_targets"` // remote branches (short names) a push would move or delete
+	Config        []GitConfig       `json:"config"`
+	Paths         []string          `json:"paths"`   // pathspecs
+	Unknown       []string          `json:"unknown"` // options the grammar does not know
+}
+
+// Refspec is one resolved src:dst of push or fetch.
+type Refspec struct {
+	Src    string `json:"src"`
+	Dst    string `json:"dst"`
+	Force  bool   `json:"force"`
+	Delete bool   `json:"delete"`
+}
+
+// GitConfig is a configuration value given on the command line or in the environment.
+type GitConfig struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	Via   string `json:"via"` // -c | --config-env | GIT_CONFIG_* | config (the subcommand)
+}
+
+// File is one path of a file tool, or of a shell read or write, looked up in the real tree.
+type File struct {
+	Op                string `json:"op" required:"true"`
+	Path              string `json:"path" required:"true"`
+	Resolved          string `json:"resolved"` // absolute, symlinks followed
+	WorkspaceRelative string `json:"workspace_relative,omitempty"`
+	InsideWorkspace   bool   `json:"inside_workspace"`
+	ViaSymlink        bool   `json:"via_symlink"`
+	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | credentials | shell-startup | ci
+	Exists            bool   `json:"exists"`
+}
+
+// Tool is the catalog entry that the action matches; ID "" when none does.
+type Tool struct {
+	ID           string       `json:"id"`
+	Category     string       `json:"category,omitempty"`
+	Format       string       `json:"format,omitempty"` // output format, for findings
+	Managed      bool         `json:"managed"`
+	Capabilities Capabilities `json:"capabilities"` // as the catalog declares them
+}
+
+// Capabilities is what an action may use of the machine. The zero value of a limit means "as the profile".
+type Capabilities struct {
+	SandboxProfile      string   `json:"sandbox_profile"`
+	SeccompProfile      string   `json:"seccomp_profile"`
+	SeccompProfilePath  string   `json:"seccomp_profile_path,omitempty"`
+	Tags                []string `json:"tags"`
+	ReadPaths           []string `json:"read_paths"`
+	WritePaths          []string `json:"write_paths"`
+	DenyReadPaths       []string `json:"deny_read_paths"`
+	AllowReadWithinDeny []string `json:"allow_read_within_deny"`
+	DenyWritePaths      []string `json:"deny_write_paths"`
+	CachePaths          []string `json:"cache_paths"`
+	UnixSockets         []string `json:"unix_sockets"`
+	RequiresNetwork     bool     `json:"requires_network"`
+	RequiresGit         bool     `json:"requires_git"`
+	RequiresEnv         bool     `json:"requires_env"`
+	RequiresProcesses   bool     `json:"requires_processes"`
+	Network             Network  `json:"network"`
+	Env                 Env      `json:"env"`
+	Git                 string   `json:"git"`     // none | read | wrapped | full
+	Enforce             string   `json:"enforce"` // cgroup | available
+	TimeoutSeconds      int64    `json:"timeout_seconds"`
+	MemoryMB            int64    `json:"memory_mb"`
+	CPUQuotaPercent     int64    `json:"cpu_quota_percent"`
+	Pids                int64    `json:"pids"`
+	OpenFiles           int64    `json:"open_files"`
+	OutputBytes         int64    `json:"output_bytes"`
+	GrantedBy           []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
+}
+
+// Network is how far the command's network reaches.
+type Network struct {
+	Mode         string   `json:"mode"` // none | loopback | proxy | host
+	AllowDomains []string `json:"allow_domains"`
+	DenyDomains  []string `json:"deny_domains"`
+}
+
+// Env is what of the environment reaches the command beyond the fixed allow-list.
+type Env struct {
+	Pass []string          `json:"pass"`
+	Set  map[string]string `json:"set"`
+}
+
+// Repo is the git repository that encloses the action's Cwd, read without running git.
+type Repo struct {
+	Root              string            `json:"root"` // "" outside a repository
+	GitDir            string            `json:"git_dir,omitempty"`
+	CommonDir         string            `json:"common_dir,omitempty"`
+	Branch            string            `json:"branch"` // "" when detached
+	Detached          bool              `json:"detached"`
+	Upstream          string            `json:"upstream,omitempty"` // remote/branch
+	PushDefault       string            `json:"push_default,omitempty"`
+	Remotes           []string          `json:"remotes"`
+	Aliases           map[string]string `json:"aliases"`
+	ProtectedBranches []string          `json:"protected_branches"` // patterns
+	Config            string            `json:"config,omitempty"`   // path of repo_config.yaml, when there is one
+}
+
+// Decision is what policy says of a record.
+type Decision struct {
+	Verdict string        `json:"verdict" required:"true"`
+	Matches []Match       `json:"matches" required:"true"` // every policy that matched, strictest first
+	Errors  []PolicyError `json:"errors" required:"true"`
+	Policy  PolicySet     `json:"policy" required:"true"`
+	Subject string        `json:"subject" required:"true"` // see [Line.Subject]
+	// Seal shows a decision that was edited; see [Decision.Sealed].
+	Seal string `json:"seal,omitempty"`
+}
+
+// Match is one policy that matched.
+type Match struct {
+	ID        string `json:"id" required:"true"`
+	Pack      string `json:"pack"`
+	Principle string `json:"principle"`
+	Effect    string `json:"effect" required:"true"`
+	Message   string `json:"message"`
+	Remedy    string `json:"remedy"`
+	File      string `json:"file"` // where the policy is written; pack:core/… for shipped ones
+	Line      int    `json:"line"`
+}
+
+// PolicyError is a policy that could not be evaluated; it denies.
+type PolicyError struct {
+	ID      string `json:"id"`
+	Code    string `json:"code"` // policy.error | policy.cost | policy.deadline | policy.incomplete | decision.no_facts
+	Message string `json:"message"`
+}
+
+// PolicySet identifies what decided.
+type PolicySet struct {
+	Digest    string   `json:"digest" required:"true"`
+	Packs     []string `json:"packs"`
+	Evaluated int      `json:"evaluated"`
+}
+
+// Result is what became of a decided action.
+type Result struct {
+	Status     string  `json:"status" required:"true"`
+	Reason     string  `json:"reason,omitempty"`  // code, for denied: decision.deny, decision.subject_mismatch, sandbox.setup …
+	Message    string  `json:"message,omitempty"` // for people
+	Hint       string  `json:"hint,omitempty"`
+	ExitCode   int     `json:"exit_code"`
+	Signal     string  `json:"signal"`            // SIGKILL, …
+	Started    string  `json:"started,omitempty"` // RFC 3339, nanoseconds, UTC
+	DurationMS float64 `json:"duration_ms"`
+	Capture    Capture `json:"capture"`
+}
+
+// Capture is what the run left behind.
+type Capture struct {
+	Stdout  Stream  `json:"stdout"`
+	Stderr  Stream  `json:"stderr"`
+	Sandbox Sandbox `json:"sandbox"`
+}
+
+// Stream is one captured output stream. Bytes and SHA256 are of everything written, Text is its kept part.
+type Stream struct {
+	Bytes     int64  `json:"bytes"`
+	Text      string `json:"text"`
+	Base64    string `json:"base64,omitempty"` // instead of Text when the bytes are not UTF-8
+	Truncated bool   `json:"truncated"`
+	SHA256    string `json:"sha256"`
+}
+
+// Sandbox is the evidence of one run: what was asked for and what was verified to be in force.
+type Sandbox struct {
+	Backend         string    `json:"backend"` // native
+	Profile         string    `json:"profile"`
+	Tags            []string  `json:"tags"`
+	ReadPaths       []string  `json:"read_paths"`  // as resolved
+	WritePaths      []string  `json:"write_paths"` // as resolved
+	DenyReadPaths   []string  `json:"deny_read_paths"`
+	DenyWritePaths  []string  `json:"deny_write_paths"`
+	Controls        []Control `json:"controls"`
+	NetworkIsolated bool      `json:"network_isolated"`
+	ProcessIsolated bool      `json:"process_isolated"`
+	TimeoutEnforced bool      `json:"timeout_enforced"`
+	CgroupRequested bool      `json:"cgroup_requested"`
+	CgroupEnabled   bool      `json:"cgroup_enabled"`
+	SeccompProfile  string    `json:"seccomp_profile"`
+	SeccompEnabled  bool      `json:"seccomp_enabled"`
+	Denied          bool      `json:"denied"`
+	Reason          string    `json:"reason"`
+	Usage           Usage     `json:"usage"`
+	Denials         []Denial  `json:"denials"` // refused at run time, only what is known for a fact
+}
+
+// Control is one layer: what was asked, what is in force.
+type Control struct {
+	Name      string `json:"name" required:"true"` // user_namespace, landlock, …
+	Requested string `json:"requested"`            // what was asked for, in words of the layer
+	Enforced  string `json:"enforced"`
+	State     string `json:"state" required:"true"` // enforced | degraded | absent | not_requested
+	Reason    string `json:"reason"`
+}
+
+// Usage is what the run used, and which layer measured it.
+type Usage struct {
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
+	CPUSeconds      float64 `json:"cpu_seconds"`
+	PeakPids        int64   `json:"peak_pids"`
+	ReadBytes       int64   `json:"read_bytes"`
+	WriteBytes      int64   `json:"write_bytes"`
+	MeasuredBy      string  `json:"measured_by"` // cgroup | rusage
+}
+
+// Denial is one thing refused while the command ran.
+type Denial struct {
+	Layer  string `json:"layer"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+// Output is a piece of a running command's output; it stands on a line of its own.
+type Output struct {
+	Stream string `json:"stream" required:"true"` // stdout | stderr
+	Text   string `json:"text,omitempty"`
+	Base64 string `json:"base64,omitempty"` // instead of Text when the bytes are not UTF-8
+}
+
+// Error stands on a line of its own, in place of a line that was not valid.
+type Error struct {
+	Stage       string `json:"stage" required:"true"` // facts | decide | sandbox | trace
+	Line        int    `json:"line" required:"true"`  // 1-based, of that stage's input
+	Code        string `json:"code" required:"true"`
+	Message     string `json:"message" required:"true"`
+	InputSHA256 string `json:"input_sha256"`
+	InputPrefix string `json:"input_prefix"` // at most 200 bytes, valid UTF-8
+}

@@ -1,0 +1,348 @@
+package record
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxDepth bounds the nesting of arrays and objects in a line.
+const MaxDepth = 128
+
+// scanner reads one JSON text. It accepts exactly RFC 8259 without duplicate names and lone surrogates (RFC 7493);
+// the caller has checked that b is UTF-8.
+type scanner struct {
+	b     []byte
+	i     int
+	depth int
+}
+
+// visitor takes one member of an object: its decoded name, valid during the call, and its name as it stands, with quotes. It must
+// take in the value at the cursor.
+type visitor func(name, key []byte) *BadLine
+
+func (s *scanner) fault(what string) *BadLine {
+	if s.i >= len(s.b) {
+		return bad(CodeTruncated, "at byte %d: the text ends where %s is expected", s.i+1, what)
+	}
+	return bad(CodeInvalidJSON, "at byte %d: found %q where %s is expected", s.i+1, rune(s.b[s.i]), what)
+}
+
+func (s *scanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\r', '\n':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// peek skips space and returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	s.space()
+	if s.i < len(s.b) {
+		return s.b[s.i]
+	}
+	return 0
+}
+
+// end checks that nothing but space follows.
+func (s *scanner) end() *BadLine {
+	if s.peek(); s.i < len(s.b) {
+		return bad(CodeInvalidJSON, "at byte %d: data after the end of the value", s.i+1)
+	}
+	return nil
+}
+
+// skip passes over one value of any kind and returns its text.
+func (s *scanner) skip() ([]byte, *BadLine) {
+	first := s.peek()
+	start := s.i
+	var err *BadLine
+	switch {
+	case first == '{':
+		err = s.object(func(_, _ []byte) *BadLine { return s.pass() })
+	case first == '[':
+		err = s.array(s.pass)
+	case first == '"':
+		_, _, err = s.quoted()
+	case first == '-' || first >= '0' && first <= '9':
+		err = s.number()
+	default:
+		err = s.literal()
+	}
+	return s.b[start:s.i], err
+}
+
+func (s *scanner) pass() *BadLine {
+	_, err := s.skip()
+	return err
+}
+
+func (s *scanner) literal() *BadLine {
+	for _, word := range []string{"true", "false", "null"} {
+		if len(s.b)-s.i >= len(word) && string(s.b[s.i:s.i+len(word)]) == word {
+			s.i += len(word)
+			return nil
+		}
+	}
+	return s.fault("a value")
+}
+
+func (s *scanner) enter() *BadLine {
+	if s.depth++; s.depth > MaxDepth {
+		return bad(CodeTooDeep, "at byte %d: nested deeper than %d", s.i+1, MaxDepth)
+	}
+	s.i++
+	return nil
+}
+
+// object visits the members of the object at the cursor, in order.
+func (s *scanner) object(visit visitor) *BadLine {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer func() { s.depth-- }()
+	var seen names
+	for first := true; ; first = false {
+		c := s.peek()
+		if c == '}' {
+			s.i++
+			return nil
+		}
+		if !first {
+			if c != ',' {
+				return s.fault("',' or '}'")
+			}
+			s.i++
+		}
+		name, key, err := s.name()
+		if err != nil {
+			return err
+		}
+		if !seen.add(name) {
+			return bad(CodeDuplicateKey, "key %q stands twice in one object", name)
+		}
+		if err := visit(name, key); err != nil {
+			return err
+		}
+	}
+}
+
+// name reads a member's name and the colon, and leaves the cursor at the value.
+func (s *scanner) name() (name, key []byte, err *BadLine) {
+	if s.peek() != '"' {
+		return nil, nil, s.fault("a key")
+	}
+	start := s.i
+	name, escaped, err := s.quoted()
+	if err != nil {
+		return nil, nil, err
+	}
+	key = s.b[start:s.i]
+	if escaped {
+		name = unescape(name)
+	}
+	if s.peek() != ':' {
+		return nil, nil, s.fault("':'")
+	}
+	s.i++
+	s.space()
+	return name, key, nil
+}
+
+// array visits the elements of the array at the cursor, in order; visit must take in the element at the cursor.
+func (s *scanner) array(visit func() *BadLine) *BadLine {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer func() { s.depth-- }()
+	if s.peek() == ']' {
+		s.i++
+		return nil
+	}
+	for {
+		s.space()
+		if err := visit(); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.i++
+		case ']':
+			s.i++
+			return nil
+		default:
+			return s.fault("',' or ']'")
+		}
+	}
+}
+
+// quoted passes over the string at the cursor and returns what stands between its quotes, and whether that has escapes.
+func (s *scanner) quoted() (raw []byte, escaped bool, err *BadLine) {
+	s.i++
+	start := s.i
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			s.i++
+			return s.b[start : s.i-1], escaped, nil
+		case c == '\\':
+			escaped = true
+			if _, err := s.escape(); err != nil {
+				return nil, true, err
+			}
+		case c < ' ':
+			return nil, escaped, s.fault("an escaped control character")
+		default:
+			s.i++
+		}
+	}
+	return nil, escaped, s.fault("'\"'")
+}
+
+// text reads the string at the cursor and returns it decoded.
+func (s *scanner) text() (string, *BadLine) {
+	raw, escaped, err := s.quoted()
+	if err != nil {
+		return "", err
+	}
+	if escaped {
+		raw = unescape(raw)
+	}
+	return string(raw), nil
+}
+
+// unescape decodes what quoted has checked.
+func unescape(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for s := (&scanner{b: raw}); s.i < len(raw); {
+		if raw[s.i] != '\\' {
+			out = append(out, raw[s.i])
+			s.i++
+			continue
+		}
+		r, _ := s.escape()
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+// escape reads one escape sequence, a surrogate pair as one.
+func (s *scanner) escape() (rune, *BadLine) {
+	if s.i++; s.i >= len(s.b) {
+		return 0, s.fault("an escape")
+	}
+	const from, to = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	for k := range len(from) {
+		if s.b[s.i] == from[k] {
+			s.i++
+			return rune(to[k]), nil
+		}
+	}
+	if s.b[s.i] != 'u' {
+		return 0, s.fault("an escape")
+	}
+	high, err := s.hex4()
+	if err != nil || !utf16.IsSurrogate(high) {
+		return high, err
+	}
+	at := s.i
+	if s.i+1 < len(s.b) && s.b[s.i] == '\\' && s.b[s.i+1] == 'u' {
+		s.i++
+		low, err := s.hex4()
+		if err != nil {
+			return 0, err
+		}
+		if r := utf16.DecodeRune(high, low); r != utf8.RuneError {
+			return r, nil
+		}
+	}
+	return 0, bad(CodeInvalidUTF8, "at byte %d: lone surrogate in a string", at-5)
+}
+
+// hex4 reads uXXXX.
+func (s *scanner) hex4() (rune, *BadLine) {
+	s.i++
+	if s.i+4 > len(s.b) {
+		s.i = len(s.b)
+		return 0, s.fault("four hexadecimal digits")
+	}
+	n, err := strconv.ParseUint(string(s.b[s.i:s.i+4]), 16, 16)
+	if err != nil {
+		return 0, s.fault("four hexadecimal digits")
+	}
+	s.i += 4
+	return rune(n), nil
+}
+
+func (s *scanner) number() *BadLine {
+	if s.b[s.i] == '-' {
+		s.i++
+	}
+	if s.i < len(s.b) && s.b[s.i] == '0' {
+		s.i++
+	} else if err := s.digits(); err != nil {
+		return err
+	}
+	if s.i < len(s.b) && s.b[s.i] == '.' {
+		s.i++
+		if err := s.digits(); err != nil {
+			return err
+		}
+	}
+	if s.i < len(s.b) && (s.b[s.i] == 'e' || s.b[s.i] == 'E') {
+		s.i++
+		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
+			s.i++
+		}
+		return s.digits()
+	}
+	return nil
+}
+
+func (s *scanner) digits() *BadLine {
+	start := s.i
+	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
+		s.i++
+	}
+	if s.i == start {
+		return s.fault("a digit")
+	}
+	return nil
+}
+
+// names is the set of names of one object: a list while small, a map once a list would be slow.
+type names struct {
+	few  [16][]byte
+	n    int
+	many map[string]struct{}
+}
+
+// add reports whether the name is new.
+func (n *names) add(name []byte) bool {
+	if n.many != nil {
+		_, dup := n.many[string(name)]
+		n.many[string(name)] = struct{}{}
+		return !dup
+	}
+	for _, have := range n.few[:n.n] {
+		if bytes.Equal(have, name) {
+			return false
+		}
+	}
+	if n.n < len(n.few) {
+		n.few[n.n] = name
+		n.n++
+		return true
+	}
+	n.many = make(map[string]struct{}, 4*n.n)
+	for _, have := range n.few {
+		n.many[string(have)] = struct{}{}
+	}
+	n.many[string(name)] = struct{}{}
+	return true
+}

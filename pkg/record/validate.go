@@ -1,0 +1,141 @@
+package record
+
+import (
+	"encoding/base64"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxID bounds the length of an id in bytes.
+const maxID = 128
+
+func validID(id string) bool {
+	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// validate checks what the types alone do not say.
+func (l *Line) validate() *BadLine {
+	var schema string
+	if l.Decode("schema", &schema) != nil {
+		return bad(CodeMissingField, "line: missing: schema")
+	}
+	if schema != Schema {
+		return bad(CodeWrongSchema, "schema: want %q, found %.64q", Schema, schema)
+	}
+	if l.id == "" {
+		return bad(CodeMissingField, "id: want a string of 1 to %d printable bytes", maxID)
+	}
+	return l.validateKind()
+}
+
+func (l *Line) validateKind() *BadLine {
+	found := 0
+	for kind, name := range []string{LineAction: "action", LineOutput: "output", LineError: "error"} {
+		if l.Has(name) {
+			l.kind = LineKind(kind)
+			found++
+		}
+	}
+	if found != 1 {
+		return bad(CodeMissingField, "line: want exactly one of action, output and error, found %d of them", found)
+	}
+	switch l.kind {
+	case LineOutput:
+		var out Output
+		l.load("output", &out)
+		return oneOf("output.stream", out.Stream, "stdout", "stderr")
+	case LineAction:
+		return l.validateAction()
+	}
+	return nil
+}
+
+// load decodes a member that check has decoded before; an absent one leaves v as it is.
+func (l *Line) load(name string, v any) { _ = l.Decode(name, v) }
+
+func (l *Line) validateAction() *BadLine {
+	var stamp string
+	var action Action
+	actor := Actor{Mode: ModeSafe}
+	decision, result := Decision{Verdict: VerdictAllow}, Result{Status: StatusExited}
+	l.load("time", &stamp)
+	l.load("action", &action)
+	l.load("actor", &actor)
+	l.load("decision", &decision)
+	l.load("result", &result)
+	if _, err := time.Parse(time.RFC3339Nano, stamp); err != nil {
+		return bad(CodeWrongValue, "time: want RFC 3339, found %.64q", stamp)
+	}
+	return first(
+		action.validate(),
+		oneOf("actor.mode", actor.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify),
+		oneOf("decision.verdict", decision.Verdict, VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny),
+		oneOf("result.status", result.Status, StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied),
+	)
+}
+
+func first(errs ...*BadLine) *BadLine {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOf(path, value string, allowed ...string) *BadLine {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return bad(CodeWrongValue, "%s: want one of %s, found %.64q", path, strings.Join(allowed, ", "), value)
+}
+
+// validate checks that the action has what its kind needs, and nothing that a kernel call would cut short.
+func (a *Action) validate() *BadLine {
+	err := first(
+		oneOf("action.kind", a.Kind, KindExec, KindShell, KindFile, KindFetch, KindMCP, KindEvent),
+		absolute("action.cwd", a.Cwd),
+		absolute("action.workspace", a.Workspace),
+		noNUL("action.script", a.Script),
+	)
+	for _, arg := range a.Argv {
+		err = first(err, noNUL("action.argv", arg))
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.Kind == KindExec && (len(a.Argv) == 0 || a.Argv[0] == ""):
+		return bad(CodeMissingField, "action.argv: an exec action names a command")
+	case a.Kind == KindFile && a.File == nil:
+		return bad(CodeMissingField, "action.file: missing for a file action")
+	case a.Kind != KindExec && a.Argv != nil, a.Kind != KindShell && a.Script != "":
+		return bad(CodeWrongValue, "action: argv is for exec and script for shell, not for %s", a.Kind)
+	}
+	return nil
+}
+
+func absolute(path, value string) *BadLine {
+	if !filepath.IsAbs(value) {
+		return bad(CodeWrongValue, "%s: want an absolute path, found %.200q", path, value)
+	}
+	return noNUL(path, value)
+}
+
+func noNUL(path, value string) *BadLine {
+	if strings.IndexByte(value, 0) >= 0 {
+		return bad(CodeWrongValue, "%s: holds a NUL byte", path)
+	}
+	return nil
+}
+
+// TextOrBase64 returns b as text when it is UTF-8, else in base64 (RFC 4648, with padding).
+func TextOrBase64(b []byte) (text, encoded string) {
+	if utf8.Valid(b) {
+		return string(b), ""
+	}
+	return "", base64.StdEncoding.EncodeToString(b)
+}
