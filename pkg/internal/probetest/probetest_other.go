@@ -1,0 +1,5 @@
+//go:build !linux
+
+package probetest
+
+func userNamespaces() string { return "not Linux" }
