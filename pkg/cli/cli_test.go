@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ethos/pkg/internal/probetest"
+)
+
+type grammar struct {
+	Pass passCmd `cmd:"" default:"withargs" help:"Pass words."`
+	Run  runCmd  `cmd:"" help:"Run a child."`
+}
+
+type passCmd struct {
+	Mode  string `enum:"plan,safe" default:"safe" help:"How it's trusted: \\ and - and .dot."`
+	Fail  string `help:"Which failure."`
+	Words Argv   `arg:"" optional:"" passthrough:"" help:"Words."`
+}
+
+func (c *passCmd) Run(ctx context.Context, sys *System) error {
+	switch c.Fail {
+	case "negative":
+		return Negative
+	case "input":
+		return Errorf(BadInput, "mend it", "read x: %w", errors.New("bad \x1b[31m"))
+	case "plain":
+		return errors.New("unexpected")
+	case "panic":
+		panic("boom")
+	case "wait":
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	_, err := sys.Stdout.Write([]byte(strings.Join(c.Words.Words(), "|")))
+	return err
+}
+
+type runCmd struct {
+	Fail bool `help:"Fail."`
+}
+
+func (*runCmd) Kind() Kind { return Runner }
+
+func (c *runCmd) Run() error {
+	if c.Fail {
+		panic("boom")
+	}
+	return Exit(42)
+}
+
+func program() Program {
+	return Program{
+		Name: "ethos-x", Summary: "tries things - at -home", Description: "First \\paragraph.\n\n.second", Commands: &grammar{},
+		Examples: []Example{{"ethos-x -- a", "passes a"}},
+	}
+}
+
+func run(t *testing.T, args ...string) (status Status, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	sys := &System{Name: "ethos-x", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: "/", Now: time.Now, Environ: []string{"A=1", "A=2"}}
+	if sys.Getenv("A") != "2" || sys.Getenv("B") != "" {
+		t.Error("Getenv")
+	}
+	status = program().Run(context.Background(), sys, args)
+	return status, out.String(), errs.String()
+}
+
+func TestExit(t *testing.T) {
+	for _, c := range []struct {
+		args           string
+		status         Status
+		stdout, stderr string
+	}{
+		{"", OK, "", ""},
+		{"-- a -b -- c", OK, "a|-b|--|c", ""},
+		{"--fail=negative", NegativeStatus, "", ""},
+		{"--fail=input", BadInput, "", "ethos-x: error: read x: bad \\x1b[31m\nethos-x: hint: mend it\n"},
+		{"--fail=plain", BadInput, "", "ethos-x: error: unexpected\n"},
+		{"--fail=panic", BadInput, "", "ethos-x: error: internal error: boom"},
+		{"--bogus", Usage, "", "ethos-x: error: unknown flag --bogus\nethos-x: hint: ethos-x --help shows the usage\n"},
+		{"--mode=x", Usage, "", "must be one of"},
+		{"run", 42, "", ""},
+		{"run --bogus", Refused, "", "unknown flag"},
+		{"run --fail", Refused, "", "internal error"},
+		{"--version", OK, "ethos-x devel", ""},
+		{"--help", OK, "Usage: ethos-x", ""},
+		{"run --help", OK, "Usage: ethos-x run", ""},
+		{"--completion=tcsh", Usage, "", "no completion for shell"},
+		{"--schema", OK, "$schema", ""},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			status, stdout, stderr := run(t, strings.Fields(c.args)...)
+			if status != c.status || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
+				t.Errorf("got %d\nstdout %q\nstderr %q\nwant %d\nstdout %q\nstderr %q", status, stdout, stderr, c.status, c.stdout, c.stderr)
+			}
+			if (stderr == "") != (c.stderr == "") || status != OK && stdout != "" {
+				t.Errorf("unexpected text: stdout %q stderr %q", stdout, stderr)
+			}
+		})
+	}
+}
+
+// A file name need not be UTF-8, and no other name may run in its place.
+func TestWordsAreTakenByteForByte(t *testing.T) {
+	if status, stdout, stderr := run(t, "--", "ls", "a\xff", ""); status != OK || stdout != "ls|a\xff|" {
+		t.Errorf("got %d, stdout %q, stderr %q", status, stdout, stderr)
+	}
+	if _, _, stderr := run(t, "--mode", "x\xff"); !strings.Contains(stderr, `"x\xff"`) {
+		t.Errorf("a flag's value: stderr %q", stderr)
+	}
+}
+
+func TestInterruptedIsToldApart(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	sys := &System{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	if got := program().Run(ctx, sys, []string{"--fail=wait"}); got != Interrupted {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestManualIsCleanRoff(t *testing.T) {
+	probetest.Need(t, "command:man")
+	_, page, _ := run(t, "--man")
+	file := filepath.Join(t.TempDir(), "x.1")
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("man", "--warnings", "-E", "UTF-8", "-l", file)
+	cmd.Env = append(os.Environ(), "MANWIDTH=100", "LC_ALL=C.UTF-8")
+	var warnings bytes.Buffer
+	cmd.Stderr = &warnings
+	shown, err := cmd.Output()
+	if err != nil || warnings.Len() > 0 {
+		t.Fatalf("%v: %s", err, warnings.String())
+	}
+	for _, want := range []string{"ethos-x - tries things", ".second", `First \paragraph.`, "--mode=STRING", "EXIT STATUS", "128+n", "ethos-x -- a"} {
+		if want == "--mode=STRING" {
+			want = "--mode="
+		}
+		if !strings.Contains(string(shown), want) {
+			t.Errorf("no %q in\n%s", want, shown)
+		}
+	}
+}
+
+func TestBashCompletion(t *testing.T) {
+	probetest.Need(t, "command:bash")
+	_, script, _ := run(t, "--completion=bash")
+	for _, c := range []struct{ words, want string }{
+		{"ethos-x --m", "--mode"},
+		{"ethos-x r", "run"},
+		{"ethos-x run --f", "--fail"},
+		{"ethos-x --mode p", "plan"},
+	} {
+		words := strings.Fields(c.words)
+		ask := script + "\nCOMP_WORDS=(" + c.words + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _ethos_x; echo ${COMPREPLY[@]}"
+		out, err := exec.Command("bash", "-c", ask).CombinedOutput()
+		if err != nil || !strings.Contains(" "+string(out), c.want) {
+			t.Errorf("%s: got %q, %v; want %q", c.words, out, err, c.want)
+		}
+	}
+}
+
+func TestOtherCompletionsAreWellFormed(t *testing.T) {
+	for _, shell := range []string{"zsh", "fish"} {
+		t.Run(shell, func(t *testing.T) {
+			probetest.Need(t, "command:"+shell)
+			_, script, _ := run(t, "--completion="+shell)
+			cmd := exec.Command(shell, "-n", "/dev/stdin")
+			cmd.Stdin = strings.NewReader(script)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s\n%s", err, out, script)
+			}
+		})
+	}
+}

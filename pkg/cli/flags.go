@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+
+	"ethos/pkg/record"
+)
+
+type helpFlag bool
+
+// BeforeReset prints the help of the command that was named.
+func (helpFlag) BeforeReset(ctx *kong.Context) error { return orDone(ctx.PrintUsage(false)) }
+
+type versionFlag bool
+
+// BeforeReset prints one line.
+func (versionFlag) BeforeReset(p Program, sys *System) error {
+	_, err := fmt.Fprintf(sys.Stdout, "%s %s\n", p.Name, Version())
+	return orDone(err)
+}
+
+type manFlag bool
+
+// BeforeReset prints the manual page.
+func (manFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
+	_, err := io.WriteString(sys.Stdout, manual(p, ctx.Model))
+	return orDone(err)
+}
+
+type completionFlag string
+
+// BeforeApply prints the script for the shell that was named, also where the command line lacks a command. The flag's
+// value is not in its field yet.
+func (completionFlag) BeforeApply(ctx *kong.Context, at *kong.Path, p Program, sys *System) error {
+	script, err := completion(fmt.Sprint(ctx.FlagValue(at.Flag)), ctx.Model)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(sys.Stdout, script)
+	return orDone(err)
+}
+
+type schemaFlag bool
+
+// BeforeReset prints the schema of every line.
+func (schemaFlag) BeforeReset(sys *System) error {
+	text, err := fs.ReadFile(record.Schemas(), record.LineSchema)
+	if err != nil {
+		return err
+	}
+	_, err = sys.Stdout.Write(text)
+	return orDone(err)
+}
+
+func orDone(err error) error {
+	if err != nil {
+		return err
+	}
+	return errDone
+}
+
+// Version describes this build: module version or revision, Go version and platform, from the build information the linker embeds.
+func Version() string {
+	version := "devel"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = buildVersion(info)
+	}
+	return fmt.Sprintf("%s (%s %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func buildVersion(info *debug.BuildInfo) string {
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	revision, modified := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+dirty"
+		}
+	}
+	if revision == "" {
+		return "devel"
+	}
+	return "devel-" + revision + modified
+}

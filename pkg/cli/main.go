@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+)
+
+// Main runs a program in the real world and ends the process.
+func Main(p Program) {
+	MainRaw(p.Name, p.Run)
+}
+
+// MainRaw is [Main] for a program that reads its own arguments.
+func MainRaw(name string, run func(context.Context, *System, []string) Status) {
+	os.Exit(int(start(name, run)))
+}
+
+// start runs the program with the process's own streams; it ends the process by the signal that ended the program.
+func start(name string, run func(context.Context, *System, []string) Status) Status {
+	sys, err := realSystem(name)
+	if err != nil {
+		sys.fail(err.Error(), "start it from a directory that exists")
+		return Refused
+	}
+	caught := make(chan os.Signal, 1)
+	for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as under nohup: it stays so, also for the program that this one becomes
+			signal.Notify(caught, sig)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		got := <-caught
+		signal.Stop(caught) // a second one kills
+		cancel(signalled{got.(syscall.Signal)})
+	}()
+	status := run(ctx, sys, os.Args[1:])
+	if by, ok := context.Cause(ctx).(signalled); ok && status == Interrupted {
+		dieBy(by.signal)
+		return SignalBase + Status(by.signal)
+	}
+	return status
+}
+
+// Interrupted is what a program returns when the context's end ended it; [Main] turns it into the signal.
+const Interrupted Status = -1
+
+type signalled struct{ signal syscall.Signal }
+
+func (s signalled) Error() string { return s.signal.String() }
+
+// dieBy ends the process by a signal, as its default action would have.
+func dieBy(sig syscall.Signal) {
+	signal.Reset(sig)
+	if syscall.Kill(os.Getpid(), sig) == nil {
+		time.Sleep(time.Second) // the signal is on its way
+	}
+}
+
+func realSystem(name string) (*System, error) {
+	sys := &System{
+		Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Now: time.Now,
+	}
+	dir, err := os.Getwd()
+	if err == nil && !filepath.IsAbs(dir) {
+		err = fmt.Errorf("working directory %q is outside the root", dir)
+	}
+	sys.Dir = dir
+	return sys, err
+}
+
+// guard turns a panic into a status: a program that broke must not look like one that succeeded, nor like its child.
+func guard(sys *System, kind *Kind, status *Status) {
+	if r := recover(); r != nil {
+		sys.fail(fmt.Sprintf("internal error: %v", r), "this is a defect of ethos; the stack follows")
+		sys.Stderr.Write(debug.Stack())
+		*status = unexpected(*kind)
+	}
+}

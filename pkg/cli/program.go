@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Program is one ethos program.
+type Program struct {
+	Name        string // ethos-x
+	Summary     string // one line
+	Description string // paragraphs for --help and the manual page
+	Kind        Kind
+	Examples    []Example
+	// Commands points to a kong command structure; the commands in it have
+	// Run(ctx context.Context, sys *System) error.
+	Commands any
+	// Quick, when set, reads a command line without the model, for programs of which each millisecond counts; nil leaves it to the model. What it returns
+	// must be what the model would have read.
+	Quick func(args []string) Command
+}
+
+// Command is what a command line comes to.
+type Command interface {
+	Run(ctx context.Context, sys *System) error
+}
+
+// Example is a command line and what it shows.
+type Example struct{ Command, Text string }
+
+// Argv is the words of a command to run, a passthrough argument. Kong keeps the "--" before them; [Argv.Words] takes it off.
+type Argv []string
+
+// Words returns the command without a leading "--".
+func (a Argv) Words() []string {
+	if len(a) > 0 && a[0] == "--" {
+		return a[1:]
+	}
+	return a
+}
+
+// common are the flags that every program has.
+type common struct {
+	Help       helpFlag       `short:"h" help:"Show this help and exit."`
+	Version    versionFlag    `help:"Print the version and exit."`
+	Man        manFlag        `help:"Print the manual page in roff and exit."`
+	Completion completionFlag `placeholder:"SHELL" help:"Print the completion script for bash, zsh or fish and exit."`
+	Schema     schemaFlag     `help:"Print the JSON Schema of the lines that flow through the pipe and exit."`
+}
+
+// errDone is returned by a flag that did all there was to do.
+var errDone = errors.New("done")
+
+// Kinder is implemented by a command whose exit statuses are not of its program's kind: ethos-sandbox run in a program of filters.
+type Kinder interface{ Kind() Kind }
+
+// Run parses args and runs the command they name.
+func (p Program) Run(ctx context.Context, sys *System, args []string) (status Status) {
+	kind := p.Kind
+	defer guard(sys, &kind, &status)
+	err := p.run(ctx, sys, args, &kind)
+	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return Interrupted
+	}
+	status, message, hint := statusOf(kind, err)
+	if message != "" {
+		sys.fail(message, hint)
+	}
+	return status
+}
+
+func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind) error {
+	if c := p.quick(args); c != nil {
+		*kind = kindOf(c, p.Kind)
+		return c.Run(ctx, sys)
+	}
+	model, err := p.model(sys)
+	if err != nil {
+		return err
+	}
+	parsed, err := model.Parse(args)
+	if errors.Is(err, errDone) {
+		return nil
+	}
+	if err != nil {
+		*kind = p.kindOf(parseContext(err))
+		return p.usage(err, *kind)
+	}
+	*kind = p.kindOf(parsed)
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return parsed.Run(sys)
+}
+
+// Parse reads args into p.Commands by the model and runs nothing: the yardstick for what [Program.Quick] reads.
+func (p Program) Parse(sys *System, args []string) error {
+	model, err := p.model(sys)
+	if err != nil {
+		return err
+	}
+	_, err = model.Parse(args)
+	return err
+}
+
+func (p Program) quick(args []string) Command {
+	if p.Quick == nil {
+		return nil
+	}
+	return p.Quick(args)
+}
+
+// kindOf is the kind of a command that says its own, else the given one.
+func kindOf(command any, otherwise Kind) Kind {
+	if k, ok := command.(Kinder); ok {
+		return k.Kind()
+	}
+	return otherwise
+}
+
+// parseContext returns how far kong came before it refused the arguments, or nil.
+func parseContext(err error) *kong.Context {
+	var fault *kong.ParseError
+	if errors.As(err, &fault) {
+		return fault.Context
+	}
+	return nil
+}
+
+// kindOf is the kind of the command that was named, else the program's.
+func (p Program) kindOf(parsed *kong.Context) Kind {
+	if parsed != nil {
+		for _, step := range parsed.Path {
+			if step.Command == nil {
+				continue
+			}
+			if k, ok := step.Command.Target.Addr().Interface().(Kinder); ok {
+				return k.Kind()
+			}
+		}
+	}
+	return p.Kind
+}
+
+// usage makes the error of a command line that kong refused. Status 2 would look like the child's to the caller of a runner.
+func (p Program) usage(err error, kind Kind) error {
+	var fault *Error
+	if errors.As(err, &fault) {
+		return err
+	}
+	status := Usage
+	if kind == Runner {
+		status = Refused
+	}
+	return &Error{Status: status, Err: errors.New(lowerFirst(err.Error())), Hint: p.Name + " --help shows the usage"}
+}
+
+func (p Program) model(sys *System) (*kong.Kong, error) {
+	return kong.New(p.Commands,
+		kong.Name(p.Name),
+		kong.Description(strings.TrimSpace(p.Summary+"\n\n"+p.Description)),
+		kong.Writers(sys.Stdout, sys.Stderr),
+		kong.NoDefaultHelp(),
+		kong.Embed(new(common)),
+		kong.Exit(func(int) {}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Bind(p, sys),
+		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
+	)
+}
+
+// verbatim takes a word as its bytes are. Kong's own mapper passes it through JSON, which puts another name in the place of one that is not UTF-8.
+func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	target.SetString(token.String())
+	return nil
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}

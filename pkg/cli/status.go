@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Status is a process exit status.
+type Status int
+
+// The exit statuses. See [ExitTable] for what each means for which program.
+const (
+	OK             Status = 0
+	NegativeStatus Status = 1
+	Usage          Status = 2
+	BadInput       Status = 3
+	CannotEnforce  Status = 4
+	Timeout        Status = 124
+	Refused        Status = 125
+	NotExecutable  Status = 126
+	NotFound       Status = 127
+	SignalBase     Status = 128
+)
+
+// Kind tells the two families of exit status apart.
+type Kind int
+
+const (
+	// Filter reads records and writes records or a report.
+	Filter Kind = iota
+	// Runner runs a command and passes its status through.
+	Runner
+)
+
+// ExitRow is one line of the exit table.
+type ExitRow struct {
+	Status string // as documented: "0", "128+n"
+	Filter string // meaning for a filter; "" when it never occurs
+	Runner string // meaning for a runner
+}
+
+// ExitTable is the one table of exit statuses; manual pages and docs/exit-codes.md are made from it.
+func ExitTable() []ExitRow {
+	return []ExitRow{
+		{"0", "all done; ethos-decide: all allowed; ethos-trace: all ran and succeeded", "the child's own status is passed through"},
+		{"1", "a well-formed negative: something was denied, asked, failed or found", "the child's own status"},
+		{"2", "usage error", "the child's own status"},
+		{"3", "bad input: a record, policy or configuration is invalid", "the child's own status"},
+		{"4", "this machine cannot enforce what is asked", "the child's own status"},
+		{"124", "", "the wall-clock limit was reached"},
+		{"125", "", "ethos refused or failed before exec: nothing ran"},
+		{"126", "", "the command was found but is not executable"},
+		{"127", "", "the command was not found"},
+		{"128+n", "ended by signal n", "the child was killed by signal n"},
+	}
+}
+
+// Negative ends a command with status 1 and no message.
+var Negative error = Exit(NegativeStatus)
+
+// Exit is an error that ends a command with a status and no message.
+type Exit Status
+
+func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Error ends a command with a message, a hint and a status.
+type Error struct {
+	Status Status
+	Err    error
+	Hint   string // the way out; "" when there is none to name
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an [Error] from a format.
+func Errorf(status Status, hint, format string, args ...any) error {
+	return &Error{Status: status, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// statusOf maps what a command returned to its status, and the message and hint to print, if any.
+func statusOf(kind Kind, err error) (Status, string, string) {
+	var exit Exit
+	var fault *Error
+	switch {
+	case err == nil:
+		return OK, "", ""
+	case errors.As(err, &exit):
+		return Status(exit), "", ""
+	case errors.As(err, &fault):
+		return fault.Status, err.Error(), fault.Hint
+	}
+	return unexpected(kind), err.Error(), ""
+}
+
+// unexpected is the status of a failure that no command classified: never one that a caller could take for success or for the child's own.
+func unexpected(kind Kind) Status {
+	if kind == Runner {
+		return Refused
+	}
+	return BadInput
+}
