@@ -1,0 +1,108 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/record"
+)
+
+// IR is the version of the analysis, in [record.Shell.IR].
+const IR = "1"
+
+// Options is where a script would run. The directories are absolute paths, or empty when unknown.
+type Options struct {
+	Cwd       string // working directory at the start
+	Workspace string // paths inside it are shown relative to it
+	Home      string // home directory; ~ and $HOME stay unexpanded without it
+	// Git is what is known of the repository around Cwd: its aliases decide what a git command runs.
+	Git gitargs.Context
+}
+
+// Analysis is what a script would do.
+type Analysis struct {
+	Shell      record.Shell
+	Incomplete []string // sorted, unique [record.Facts] Incomplete codes
+	Cwds       []string // parallel to Shell.Commands: the directory each runs in; "" when unknown
+	Reads      []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" when unknown
+	Writes     []string // parallel to Shell.Writes, likewise
+}
+
+// Analyze reads script as sh -c would run it. The dialect is bash; commands that only a POSIX shell
+// would find in the same text are listed too.
+func Analyze(script string, opt Options) Analysis {
+	a := newAnalysis(script, opt)
+	if len(script) > maxScript {
+		a.lack(lackSize)
+		a.errText = "script is larger than 1 MiB"
+		return a.result()
+	}
+	a.checkText(script)
+	c := a.root()
+	c.src = &source{text: script, dialect: dialectScript}
+	a.parsed = c.program(c.src)
+	c.finish()
+	return a.result()
+}
+
+// checkText notes what makes a text one that no shell can be given as it stands.
+func (a *analysis) checkText(text string) {
+	if !utf8.ValidString(text) {
+		a.lack(lackUTF8)
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		a.lack(lackParse)
+	}
+}
+
+// AnalyzeArgv reads argv as one simple command that is executed without a shell. Positions are those in the
+// argument vector as a shell would quote it, which is also [record.Command.Raw].
+func AnalyzeArgv(argv []string, opt Options) Analysis {
+	text, fields := quoteArgv(argv)
+	a := newAnalysis(text, opt)
+	a.parsed = true
+	a.checkText(text)
+	if len(text) > maxScript {
+		a.lack(lackSize)
+		return a.result()
+	}
+	c := a.root()
+	c.src = &source{text: text}
+	if len(fields) > 0 {
+		c.dispatch(invocation{fields: fields, raw: clip(text, maxRaw), noFunc: true})
+	}
+	c.finish()
+	return a.result()
+}
+
+// analysis is the state of one run: what was found, and what may still be spent.
+type analysis struct {
+	opt     Options
+	outer   string // the outermost script; every position is an offset into it
+	lines   []int  // offsets at which its lines begin, found when first needed
+	parsed  bool
+	errText string
+
+	commands []found
+	byOffset map[int][]int32 // indexes into commands
+	starts   map[int]bool    // where statements begin, in the first of two readings
+	reads    []use
+	writes   []use
+	usesSeen map[useKey]struct{}
+	risks    risk
+	lacks    lack
+	size     int // bytes of text in the facts so far
+	work     int // what may still be spent
+	halted   bool
+}
+
+func newAnalysis(script string, opt Options) *analysis {
+	return &analysis{opt: opt, outer: script, work: workFixed + workPerByte*len(script)}
+}
+
+// root is the walker in which the script starts.
+func (a *analysis) root() *walker {
+	s := &scope{cwd: dir{path: a.opt.Cwd, unknown: a.opt.Cwd == ""}, hasCwd: true, shell: new(shell)}
+	return &walker{analysis: a, scope: s}
+}

@@ -1,0 +1,72 @@
+package shell
+
+import "ethos/pkg/record"
+
+// risk is a set of risk codes.
+type risk uint32
+
+const (
+	riskAlias risk = 1 << iota
+	riskBackground
+	riskCd
+	riskDynamicCommand
+	riskEnvAssignment
+	riskEval
+	riskExpansion
+	riskFunctionShadow
+	riskOpaqueInterpreter
+	riskOperator
+	riskPathOverride
+	riskRedirect
+	riskSubshell
+	riskSyntaxError
+	riskWrapperDepth
+)
+
+// riskNames is in the order of the bits, which is the alphabet's.
+var riskNames = [...]string{
+	"alias", "background", "cd", "dynamic_command", "env_assignment", "eval", "expansion", "function_shadow",
+	"opaque_interpreter", "operator", "path_override", "redirect", "subshell", "syntax_error", "wrapper_depth",
+}
+
+func (r risk) codes() []string {
+	codes := []string{}
+	for i, name := range riskNames {
+		if r&(1<<i) != 0 {
+			codes = append(codes, name)
+		}
+	}
+	return codes
+}
+
+// lack is a set of reasons for which the facts are incomplete.
+type lack uint32
+
+const (
+	lackDepth lack = 1 << iota
+	lackUTF8
+	lackOpaque
+	lackParse
+	lackSize
+	lackUnresolved
+)
+
+// lackNames is in the order of the bits, which is the alphabet's.
+var lackNames = [...]string{
+	record.IncompleteDepth, record.IncompleteNotUTF8, record.IncompleteOpaque, record.IncompleteParse,
+	record.IncompleteSize, record.IncompleteUnresolved,
+}
+
+func (l lack) codes() []string {
+	codes := []string{}
+	for i, name := range lackNames {
+		if l&(1<<i) != 0 {
+			codes = append(codes, name)
+		}
+	}
+	return codes
+}
+
+func (a *analysis) risk(r risk) { a.risks |= r }
+
+func (a *analysis) lack(l lack) { a.lacks |= l }

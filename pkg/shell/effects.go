@@ -1,0 +1,247 @@
+package shell
+
+import (
+	"strings"
+
+	"ethos/pkg/gitargs"
+)
+
+// doing is one utility at work: its name, its command line taken apart, where it runs.
+type doing struct {
+	*walker
+	by string
+	p  parsed
+	d  dir
+}
+
+// effects notes what a command reads and writes.
+func (c *walker) effects(inv invocation, name string) {
+	do := doing{walker: c, by: name, d: c.dirOf(inv)}
+	if gitargs.IsGit(name) {
+		do.git(inv)
+		return
+	}
+	u := findUtility(name)
+	if u == nil || u.effect == effNone {
+		return
+	}
+	if asksOnly(inv.fields[1:]) {
+		return
+	}
+	if u.effect == effDD {
+		do.dd(inv.fields[1:])
+		return
+	}
+	if u.effect == effTar {
+		do.p = u.grammar.parse(oldTar(inv.fields[1:]), false)
+		do.tar(inv)
+		return
+	}
+	do.p = u.grammar.parse(inv.fields[1:], false)
+	do.run(u, inv)
+}
+
+// asksOnly reports whether a utility is only asked about itself.
+func asksOnly(args []field) bool {
+	for _, f := range args {
+		switch f.text {
+		case "--":
+			return false
+		case "--help", "--version":
+			return true
+		}
+	}
+	return false
+}
+
+func (do *doing) run(u *utility, inv invocation) {
+	switch u.effect {
+	case effRead:
+		do.readAll(do.p.operands)
+	case effDelete:
+		do.writeAll(do.p.operands, opDelete)
+	case effCreate:
+		do.writeAll(do.p.operands, opCreate)
+	case effWrite:
+		do.writeAll(do.p.operands, opWrite)
+	case effMode:
+		do.mode(u)
+	case effTouch:
+		do.touch()
+	case effMove:
+		do.transfer(opMove)
+	case effCopy:
+		do.transfer(opRead)
+	case effInstall:
+		do.install()
+	case effLink:
+		do.link()
+	case effTee:
+		do.tee()
+	case effTruncate:
+		do.writeAll(do.p.operands, opTruncate)
+	case effShred:
+		do.shred()
+	case effMknod:
+		do.writeAll(do.p.operands[:min(1, len(do.p.operands))], opCreate)
+	default:
+		do.runMore(u, inv)
+	}
+}
+
+func (do *doing) runMore(u *utility, inv invocation) {
+	switch u.effect {
+	case effPatch:
+		do.patch()
+	case effSed:
+		do.sed(inv)
+	case effPerl:
+		do.perl()
+	case effAwk:
+		do.awk()
+	case effUnzip:
+		do.unzip()
+	case effZip:
+		do.zip(inv)
+	case effRsync:
+		do.rsync(inv)
+	case effCurl:
+		do.curl()
+	case effWget:
+		do.wget()
+	case effInPlace:
+		do.inPlace(u)
+	case effPack:
+		do.pack()
+	case effOutput:
+		do.outputOption(u, inv.fields[1:])
+	case effGo:
+		do.golang(u, inv.fields[1:])
+	case effSort:
+		do.sort(inv)
+	case effGrep:
+		do.grep()
+	case effSplit:
+		do.split()
+	case effScp:
+		do.sshOptions(inv)
+		do.scp()
+	case effSSH:
+		do.sshOptions(inv)
+	case effArchive:
+		do.archive()
+	case effIconv:
+		do.filter()
+	case effEditor:
+		do.writeAll(do.p.operands, opWrite)
+	case effCrontab:
+		do.readAll(do.p.operands)
+	case effTemporary:
+		do.temporary()
+	}
+}
+
+func (do *doing) readOne(f field) {
+	if f.text == "-" {
+		return
+	}
+	if f.sub == nil {
+		do.read(do.locate(f, do.d), do.by)
+	}
+}
+
+func (do *doing) readAll(fields []field) {
+	for _, f := range fields {
+		do.readOne(f)
+	}
+}
+
+func (do *doing) writeOne(f field, op string) {
+	if f.sub == nil {
+		do.write(do.locate(f, do.d), do.by, op)
+	}
+}
+
+func (do *doing) writeAll(fields []field, op string) {
+	for _, f := range fields {
+		do.writeOne(f, op)
+	}
+}
+
+// mode is chmod MODE FILE…; with --reference, or when the mode looks like an option (-x), there is no mode operand.
+func (do *doing) mode(u *utility) {
+	operands := do.p.operands
+	_, reference := do.p.value("reference", "restore")
+	switch {
+	case u.name == "setfacl", reference:
+	case u.name == "chmod" && do.dashMode():
+	case u.name == "chattr" && do.p.has("i", "a", "u", "s", "d", "A", "S", "c", "j", "t", "e", "C") && !do.signed():
+	case len(operands) > 0:
+		operands = operands[1:]
+	}
+	do.writeAll(operands, opMode)
+}
+
+// dashMode recognises chmod -x, -rw, -w: letters that are modes, not options.
+func (do *doing) dashMode() bool { return do.p.has("r", "w", "x", "X", "s", "t", "u", "g", "o") }
+
+// signed reports whether the first operand is +i or =i.
+func (do *doing) signed() bool {
+	return len(do.p.operands) > 0 && strings.ContainsAny(do.p.operands[0].text[:min(1, len(do.p.operands[0].text))], "+=")
+}
+
+func (do *doing) touch() {
+	if do.p.has("c", "no-create", "h") {
+		do.writeAll(do.p.operands, opWrite)
+		return
+	}
+	do.writeAll(do.p.operands, opCreate)
+}
+
+func (do *doing) tee() {
+	op := opTruncate
+	if do.p.has("a", "append") {
+		op = opAppend
+	}
+	do.writeAll(do.p.operands, op)
+}
+
+func (do *doing) shred() {
+	op := opTruncate
+	if do.p.has("u", "remove") {
+		op = opDelete
+	}
+	do.writeAll(do.p.operands, op)
+}
+
+// dd reads if= and writes of=.
+func (do *doing) dd(args []field) {
+	for _, f := range args {
+		switch {
+		case strings.HasPrefix(f.text, "if="):
+			do.readOne(tail(f, 3))
+		case strings.HasPrefix(f.text, "of="):
+			do.writeOne(tail(f, 3), opWrite)
+		}
+	}
+}
+
+// tail is f without its first n bytes, where a ~ that follows still means home.
+func tail(f field, n int) field {
+	g := f.from(n)
+	return g
+}
+
+// grep reads its operands, the first of which is the pattern unless an option gives it.
+func (do *doing) grep() {
+	if f, ok := do.p.value("f", "file", "from-file"); ok {
+		do.readOne(f)
+		do.readAll(do.p.operands)
+		return
+	}
+	if do.p.has("e", "regexp", "files") {
+		do.readAll(do.p.operands)
+	} else if len(do.p.operands) > 1 {
+		do.readAll(do.p.operands[1:])
+	}
+}

@@ -1,0 +1,159 @@
+package shell
+
+import "strings"
+
+// sedScript finds the w and e commands of a sed script, and the same flags of s: w FILE writes, e runs (GNU sed,
+// "Commands", "The s Command"). It goes through the script command by command and stops at what it does not know.
+func (do *doing) sedScript(script field, inv invocation) {
+	s := sedReader{text: script.text}
+	for s.next() {
+		switch {
+		case s.file != "":
+			f := script.from(s.fileAt)
+			f.text = s.file
+			do.writeOne(f, opTruncate)
+		case s.runs && s.code == "":
+			do.risk(riskOpaqueInterpreter)
+			do.lack(lackOpaque)
+		case s.runs:
+			f := script.from(s.fileAt)
+			f.text = s.code
+			do.shellCode(f, "sed e", dialectAny, &positional{dyn: true}, inv)
+		}
+	}
+}
+
+// sedReader goes through a sed script.
+type sedReader struct {
+	text   string
+	i      int
+	file   string // of a w command
+	fileAt int
+	runs   bool // an e command
+	code   string
+}
+
+// next reads one command; false at the end, or at what it cannot read.
+func (s *sedReader) next() bool {
+	s.file, s.runs, s.code = "", false, ""
+	for s.i < len(s.text) && strings.IndexByte(" \t\n;{}", s.text[s.i]) >= 0 {
+		s.i++
+	}
+	if !s.address() || s.i >= len(s.text) {
+		return false
+	}
+	cmd := s.text[s.i]
+	s.i++
+	switch cmd {
+	case '{', '}':
+		return true
+	case 's':
+		return s.substitute()
+	case 'y':
+		return s.delimited(2)
+	case 'w', 'W':
+		s.file = s.line()
+	case 'e':
+		s.runs = true
+		s.code = s.line()
+	case 'a', 'i', 'c', 'r', 'R', ':', '#':
+		s.line()
+	case 'b', 't', 'T', 'q', 'Q', 'l', 'L', 'd', 'D', 'p', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'z', 'F', 'v':
+		s.label()
+	default:
+		return false
+	}
+	return true
+}
+
+// address skips ADDR[,ADDR][!].
+func (s *sedReader) address() bool {
+	for s.i < len(s.text) {
+		switch ch := s.text[s.i]; {
+		case ch >= '0' && ch <= '9' || strings.IndexByte("$,~+!IM \t", ch) >= 0:
+			s.i++
+		case ch == '/':
+			if !s.delimited(1) {
+				return false
+			}
+		case ch == '\\' && s.i+1 < len(s.text):
+			s.i++
+			if !s.delimited(1) {
+				return false
+			}
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// delimited skips n parts behind the delimiter that stands here: /a/ or /a/b/.
+func (s *sedReader) delimited(n int) bool {
+	if s.i >= len(s.text) {
+		return false
+	}
+	delimiter := s.text[s.i]
+	s.i++
+	for bracket := false; s.i < len(s.text); s.i++ {
+		switch ch := s.text[s.i]; {
+		case ch == '\\':
+			s.i++
+		case bracket:
+			bracket = ch != ']' || s.text[s.i-1] == '[' || s.text[s.i-1] == '^' && s.text[s.i-2] == '['
+		case ch == '[' && n > 0 && strings.IndexByte(s.text[s.i:], ']') > 0 && delimiter != '[':
+			bracket = strings.IndexByte(s.text[s.i+1:], ']') >= 0 && !strings.Contains(s.text[s.i:s.i+strings.IndexByte(s.text[s.i+1:], ']')+1], string([]byte{delimiter}))
+		case ch == delimiter:
+			if n--; n == 0 {
+				s.i++
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// substitute reads s/a/b/flags.
+func (s *sedReader) substitute() bool {
+	if !s.delimited(2) {
+		return false
+	}
+	for s.i < len(s.text) {
+		switch ch := s.text[s.i]; {
+		case ch == 'w':
+			s.i++
+			s.file = s.line()
+			return true
+		case ch == 'e':
+			s.runs = true
+			s.i++
+		case strings.IndexByte("gpiImM0123456789", ch) >= 0:
+			s.i++
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// line is the rest of the line.
+func (s *sedReader) line() string {
+	for s.i < len(s.text) && (s.text[s.i] == ' ' || s.text[s.i] == '\t') {
+		s.i++
+	}
+	s.fileAt = s.i
+	end := strings.IndexByte(s.text[s.i:], '\n')
+	if end < 0 {
+		end = len(s.text) - s.i
+	}
+	text := s.text[s.i : s.i+end]
+	s.i += end
+	return text
+}
+
+// label skips the argument of a short command, up to the next.
+func (s *sedReader) label() {
+	for s.i < len(s.text) && strings.IndexByte(";\n}", s.text[s.i]) < 0 {
+		s.i++
+	}
+}

@@ -1,0 +1,170 @@
+package shell
+
+import (
+	"slices"
+	"sort"
+
+	"ethos/pkg/record"
+)
+
+// invocation is one simple command on its way to its canonical form.
+type invocation struct {
+	fields   []field
+	env      []assignment
+	raw      string
+	wrappers []string
+	noFunc   bool  // a wrapper that only runs programs: functions and builtins do not count
+	noShell  bool  // likewise for builtins that act on the shell
+	dir      *dir  // where a wrapper makes it run
+	input    *feed // what a wrapper gives it to read
+	opaque   bool
+	code     string
+	silent   bool // run by another command that is listed itself
+}
+
+// assignment is NAME=VALUE in front of a command.
+type assignment struct {
+	name  string
+	value field
+}
+
+// found is a command in the order of the walk.
+type found struct {
+	record.Command
+	offset int
+	stage  *stage
+	cwd    string
+}
+
+// emit lists a command, unless the same one was found at this place before.
+func (c *walker) emit(inv invocation, name string) {
+	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv)}
+	f.Command = record.Command{
+		Name: name, Path: inv.fields[0].text, Argv: argv(inv.fields), Raw: inv.raw,
+		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
+		Assignments: recorded(inv.env), Dynamic: name == "" && inv.fields[0].uncertainHead(), Opaque: inv.opaque, Code: inv.code,
+	}
+	c.noteRisks(&f.Command)
+	if !c.add(f) {
+		return
+	}
+	c.stage.add(name)
+}
+
+func (c *walker) noteRisks(cmd *record.Command) {
+	if cmd.Dynamic {
+		c.risk(riskDynamicCommand)
+		c.lack(lackUnresolved)
+	}
+	if cmd.Opaque && cmd.Code == "" {
+		c.lack(lackOpaque)
+	}
+	if len(cmd.Assignments) > 0 {
+		c.risk(riskEnvAssignment)
+	}
+	if len(cmd.Wrappers) > maxWrappers {
+		c.risk(riskWrapperDepth)
+	}
+}
+
+// add keeps a command, within the bounds on their number and size.
+func (a *analysis) add(f found) bool {
+	if a.halted {
+		return false
+	}
+	for _, i := range a.byOffset[f.offset] {
+		if old := &a.commands[i]; same(old, &f) && (old.cwd == f.cwd || f.cwd == "") {
+			old.cwd = f.cwd
+			return false
+		}
+	}
+	a.size += 160 + len(f.Raw) + len(f.Path) + len(f.Code)
+	for _, arg := range f.Argv {
+		if a.size += 4; arg != nil {
+			a.size += len(*arg)
+		}
+	}
+	if len(a.commands) >= maxCommands || a.size > maxFacts {
+		a.halt()
+		return false
+	}
+	if a.byOffset == nil {
+		a.byOffset = make(map[int][]int32, 8)
+	}
+	a.byOffset[f.offset] = append(a.byOffset[f.offset], int32(len(a.commands)))
+	a.commands = append(a.commands, f)
+	return true
+}
+
+// same reports whether two commands found at one place differ only in the way that led there: two calls of a function,
+// say, or a loop and its second round.
+func same(a, b *found) bool {
+	return a.Name == b.Name && a.Path == b.Path && a.Opaque == b.Opaque && a.Background == b.Background &&
+		slices.Equal(a.Wrappers, b.Wrappers) &&
+		slices.EqualFunc(a.Argv, b.Argv, sameValue) &&
+		slices.EqualFunc(a.Assignments, b.Assignments, func(x, y record.Assignment) bool { return x.Name == y.Name && sameValue(x.Value, y.Value) })
+}
+
+func sameValue(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+// uncertainHead reports whether a word cannot be taken as the name of a command.
+func (f field) uncertainHead() bool { return !f.named() && (!f.static() || f.glob || f.many) }
+
+func argv(fields []field) []*string {
+	out := make([]*string, len(fields))
+	for i := range fields {
+		if !fields[i].many {
+			out[i] = fields[i].value()
+		}
+	}
+	return out
+}
+
+func recorded(env []assignment) []record.Assignment {
+	out := make([]record.Assignment, len(env))
+	for i := range env {
+		out[i] = record.Assignment{Name: env[i].name, Value: env[i].value.value()}
+	}
+	return out
+}
+
+func (inv *invocation) allWrappers(c *walker) []string {
+	if len(c.via)+len(inv.wrappers) == 0 {
+		return []string{}
+	}
+	return append(c.via[:len(c.via):len(c.via)], inv.wrappers...)
+}
+
+// piped is a list of names, while there is room for such lists.
+func (a *analysis) piped(names []string, left *int) []string {
+	for _, name := range names {
+		*left -= len(name) + 3
+	}
+	if *left < 0 {
+		a.lack(lackSize)
+		return []string{}
+	}
+	return names
+}
+
+// result puts everything found in order.
+func (a *analysis) result() Analysis {
+	out := Analysis{Cwds: make([]string, 0, len(a.commands))}
+	out.Shell = record.Shell{
+		IR: IR, Parsed: a.parsed, Error: a.errText, Risks: a.risks.codes(), Commands: make([]record.Command, 0, len(a.commands)),
+		Unresolved: a.lacks&lackUnresolved != 0, DepthExceeded: a.lacks&lackDepth != 0,
+	}
+	sort.SliceStable(a.commands, func(i, j int) bool { return a.commands[i].offset < a.commands[j].offset })
+	left := maxPiped
+	for i := range a.commands {
+		f := &a.commands[i]
+		f.Line, f.Column = a.place(f.offset)
+		f.PipedFrom, f.PipedTo = a.piped(f.stage.upstream(), &left), a.piped(f.stage.downstream(), &left)
+		out.Shell.Commands = append(out.Shell.Commands, f.Command)
+		out.Cwds = append(out.Cwds, f.cwd)
+	}
+	out.Shell.Reads, out.Reads = paths(a.reads)
+	out.Shell.Writes, out.Writes = paths(a.writes)
+	out.Incomplete = a.lacks.codes()
+	return out
+}

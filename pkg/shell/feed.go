@@ -1,0 +1,271 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// feedKind says what a command's standard input is.
+type feedKind uint8
+
+const (
+	feedNone    feedKind = iota // inherited: a terminal, or nothing
+	feedPipe                    // the output of another command
+	feedFile                    // a file, or a descriptor
+	feedHeredoc                 // text in the script
+	feedString                  // <<< text in the script
+	feedProcess                 // < <(command)
+)
+
+// feed is what a command reads on standard input.
+type feed struct {
+	kind  feedKind
+	text  field          // of a here-document or here-string
+	stmt  *syntax.Stmt   // upstream in a pipe
+	stmts []*syntax.Stmt // inside a process substitution
+	in    *walker        // where these stand
+}
+
+// static is the text of the feed, when all of it is known.
+func (f feed) static() (field, bool) {
+	text, ok := f.content()
+	return text, ok && !text.dyn
+}
+
+// content is the text of the feed; where it is not static the source text of an expansion stands in for the value.
+func (f feed) content() (field, bool) {
+	switch f.kind {
+	case feedHeredoc, feedString:
+		return f.text, true
+	case feedPipe:
+		return f.in.printed([]*syntax.Stmt{f.stmt})
+	case feedProcess:
+		return f.in.printed(f.stmts)
+	}
+	return field{}, false
+}
+
+// label names the feed in [record.Command.Within].
+func (f feed) label() string {
+	switch f.kind {
+	case feedPipe:
+		return "pipe"
+	case feedHeredoc:
+		return "heredoc"
+	case feedString:
+		return "herestring"
+	}
+	return "process_substitution"
+}
+
+// heredoc is the text of a here-document.
+func (c *walker) heredoc(r *syntax.Redirect) feed {
+	result := feed{kind: feedHeredoc}
+	if r.Hdoc == nil || len(r.Hdoc.Parts) == 0 {
+		return result
+	}
+	if c.end > 0 && int(r.Hdoc.Pos().Offset()) > c.end { // bash ends the document with the substitution around it
+		c.lack(lackParse)
+	}
+	if quotedStop(r.Word) {
+		result.text = c.literalDocument(r.Hdoc)
+	} else {
+		e := eval{c: c, frozen: true}
+		x := expander{e: &e, whole: true}
+		x.quotedParts(r.Hdoc.Parts, "\\$`")
+		result.text = x.b.take()
+	}
+	if r.Op == syntax.DashHdoc {
+		result.text = untabbed(result.text)
+	}
+	if len(result.text.text) > maxScript {
+		result.text = field{dyn: true}
+	}
+	return result
+}
+
+// literalDocument is a body that is taken as it stands. The parser may have found expansions in it all the same.
+func (c *walker) literalDocument(body *syntax.Word) field {
+	var b fieldBuilder
+	from := int(body.Pos().Offset())
+	if lit, ok := body.Parts[0].(*syntax.Lit); ok && len(body.Parts) == 1 {
+		b.text(lit.Value, c.src.at(from))
+	} else {
+		last := body.Parts[len(body.Parts)-1]
+		to := int(last.End().Offset())
+		if lit, ok := last.(*syntax.Lit); ok {
+			to = int(lit.ValuePos.Offset()) + len(lit.Value)
+		}
+		b.text(c.src.slice(from, to), c.src.at(from))
+	}
+	return b.take()
+}
+
+// quotedStop reports whether any part of the word that ends a here-document is quoted: then its body is taken as it is.
+func quotedStop(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok || strings.IndexByte(lit.Value, '\\') >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// untabbed is the body of a <<- document without the tabs that its lines begin with.
+func untabbed(f field) field {
+	var b fieldBuilder
+	for at := 0; at < len(f.text); {
+		end := strings.IndexByte(f.text[at:], '\n') + 1
+		if end == 0 {
+			end = len(f.text) - at
+		}
+		line := f.text[at : at+end]
+		tabs := len(line) - len(strings.TrimLeft(line, "\t"))
+		b.text(line[tabs:], f.at(at+tabs))
+		at += end
+	}
+	out := b.take()
+	out.dyn = f.dyn
+	return out
+}
+
+// output is what statements print, when that is static: $(echo rm), $(command -v git).
+func (c *walker) output(stmts []*syntax.Stmt) (string, bool) {
+	f, ok := c.printed(stmts)
+	return f.text, ok && !f.dyn
+}
+
+// printed is the output of statements with the places its text comes from. It knows echo, printf and cat of text in
+// the script, and says no to everything else.
+func (c *walker) printed(stmts []*syntax.Stmt) (field, bool) {
+	if c.nest >= maxDepth || !c.spend(costStatement) {
+		return field{}, false
+	}
+	in := *c
+	in.nest++
+	var b fieldBuilder
+	for _, s := range stmts {
+		if !in.print(&b, s) || len(b.buf) > maxScript {
+			return field{}, false
+		}
+	}
+	return b.take(), true
+}
+
+func (c *walker) print(b *fieldBuilder, s *syntax.Stmt) bool {
+	if s.Background || s.Negated {
+		return false
+	}
+	stdin := c.stdin
+	for _, r := range s.Redirs {
+		var ok bool
+		if stdin, ok = c.quietRedirect(r); !ok {
+			return false
+		}
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(cmd.Assigns) == 0 && len(cmd.Args) > 0 && c.printCall(b, cmd, stdin)
+	case *syntax.Block:
+		return c.printGroup(b, cmd.Stmts, stdin)
+	case *syntax.Subshell:
+		return c.printGroup(b, cmd.Stmts, stdin)
+	case *syntax.BinaryCmd:
+		if isPipe(cmd) && cmd.Op == syntax.Pipe {
+			in := *c
+			in.stdin = feed{kind: feedPipe, stmt: cmd.X, in: c}
+			return in.printGroup(b, []*syntax.Stmt{cmd.Y}, in.stdin)
+		}
+	}
+	return false
+}
+
+func (c *walker) printGroup(b *fieldBuilder, stmts []*syntax.Stmt, stdin feed) bool {
+	in := *c
+	in.stdin = stdin
+	f, ok := in.printed(stmts)
+	b.field(f)
+	return ok
+}
+
+// quietRedirect is the standard input that a redirection makes; redirections of output make the output unknown,
+// except that of the errors.
+func (c *walker) quietRedirect(r *syntax.Redirect) (feed, bool) {
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		return c.heredoc(r), r.N == nil
+	case syntax.WordHdoc:
+		text := c.one(r.Word)
+		text.text += "\n"
+		return feed{kind: feedString, text: text}, r.N == nil
+	case syntax.RdrOut, syntax.AppOut:
+		return c.stdin, r.N != nil && r.N.Value == "2"
+	}
+	return feed{}, false
+}
+
+func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) bool {
+	e := eval{c: c, frozen: true}
+	fields := e.words(call.Args)
+	if len(fields) == 0 {
+		return false
+	}
+	for _, f := range fields {
+		if f.glob || f.home || !utf8.ValidString(f.text) {
+			return false
+		}
+	}
+	if fields[0].uncertainHead() || fields[0].dyn {
+		return false
+	}
+	name := fields[0].text
+	if len(c.scope.functions(name)) > 0 {
+		return false
+	}
+	switch baseName(name) {
+	case "echo":
+		return printEcho(b, fields[1:])
+	case "printf":
+		return printPrintf(b, fields[1:])
+	case "cat":
+		return printCat(b, fields[1:], stdin)
+	case "command", "which", "type":
+		return printWhich(b, fields)
+	case ":", "true":
+		return true
+	case "pwd":
+		return c.printDir(b, fields)
+	case "dirname", "basename":
+		return printPart(b, fields)
+	case "git":
+		return c.printRoot(b, fields)
+	}
+	return false
+}
+
+// printCat copies standard input.
+func printCat(b *fieldBuilder, args []field, stdin feed) bool {
+	if len(args) > 1 || len(args) == 1 && args[0].text != "-" {
+		return false
+	}
+	f, ok := stdin.content()
+	b.field(f)
+	return ok
+}
+
+// printWhich is command -v NAME and which NAME: a path that ends in NAME, or NAME.
+func printWhich(b *fieldBuilder, fields []field) bool {
+	last := fields[len(fields)-1]
+	switch {
+	case fields[0].text == "which" && len(fields) == 2:
+	case len(fields) == 3 && (fields[1].text == "-v" || fields[1].text == "-p" || fields[1].text == "-P"):
+	default:
+		return false
+	}
+	b.field(last)
+	b.fixed("\n", last.offset)
+	return true
+}

@@ -1,0 +1,165 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// field is one word after expansion: what becomes one element of argv.
+type field struct {
+	text   string        // the value; where it is not static, the source text of the expansion stands in for it
+	dyn    bool          // part of the value is only known at run time
+	glob   bool          // holds active pattern characters
+	home   bool          // text begins with a ~ that stands for the home directory
+	tail   int           // bytes at the end of text that are static, though the word is not
+	many   bool          // may become any number of words, or none
+	runs   runs          // where text comes from; nil when it is one stretch, beginning at offset
+	offset int           // in the outermost script
+	sub    *substitution // set when the whole word is <( ) or >( )
+}
+
+// substitution is a process substitution, or a command substitution, and where it was found.
+type substitution struct {
+	stmts []*syntax.Stmt
+	in    *walker
+	read  bool // <( ): its output is what is read
+}
+
+// literal is a field that is known in full.
+func literal(text string, offset int) field { return field{text: text, offset: offset} }
+
+// static reports whether the word is known in full, so that it may be printed in argv.
+func (f field) static() bool { return !f.dyn && utf8.ValidString(f.text) }
+
+// named reports whether the last element of the word as a path is static: "$GOPATH"/bin/tool is tool, wherever it lies.
+func (f field) named() bool {
+	return f.dyn && !f.glob && !f.many && !f.home && utf8.ValidString(f.text) && strings.IndexByte(f.text[len(f.text)-f.tail:], '/') >= 0 &&
+		baseName(f.text) != ""
+}
+
+// value is the word for argv: nil when it is not static.
+func (f field) value() *string {
+	if !f.static() {
+		return nil
+	}
+	return &f.text
+}
+
+// at is the place of the n-th byte of the text.
+func (f field) at(n int) int {
+	if f.runs == nil {
+		return f.offset + n
+	}
+	return f.runs.at(n)
+}
+
+// from is the word without its first n bytes: the argument in an option's own word.
+func (f field) from(n int) field {
+	g := f
+	g.text = f.text[n:]
+	g.home = false
+	g.sub = nil
+	if f.runs == nil {
+		g.offset += n
+		return g
+	}
+	g.runs = f.runs.slice(n)
+	g.offset = g.runs.at(0)
+	return g
+}
+
+// source makes shell text of the word, to be read again.
+func (f field) source(d dialect) *source {
+	r := f.runs
+	if r == nil {
+		r = runs{{offset: f.offset}}
+	}
+	return &source{text: f.text, runs: r, dialect: d}
+}
+
+// join makes one text of words with a space between them, as eval and watch do.
+func join(fields []field) field {
+	if len(fields) == 1 {
+		f := fields[0]
+		f.glob, f.many = false, false
+		return f
+	}
+	var b fieldBuilder
+	for i, f := range fields {
+		if i > 0 {
+			b.fixed(" ", f.offset)
+		}
+		b.field(f)
+	}
+	return b.take()
+}
+
+// fieldBuilder puts a word together and remembers where each byte came from.
+type fieldBuilder struct {
+	buf     []byte
+	runs    runs
+	f       field
+	dynamic int // where the last part that is not static ends
+}
+
+// unsure marks what the word holds so far as not static.
+func (b *fieldBuilder) unsure() {
+	b.f.dyn = true
+	b.dynamic = len(b.buf)
+}
+
+// text appends bytes that stand in the outermost script from offset on.
+func (b *fieldBuilder) text(s string, offset int) { b.add(s, offset, false) }
+
+// fixed appends bytes that all come from one place.
+func (b *fieldBuilder) fixed(s string, offset int) { b.add(s, offset, true) }
+
+func (b *fieldBuilder) add(s string, offset int, fixed bool) {
+	if s == "" {
+		return
+	}
+	at := len(b.buf)
+	b.buf = append(b.buf, s...)
+	if n := len(b.runs); n > 0 {
+		last := b.runs[n-1]
+		if last.fixed == fixed && (fixed && last.offset == offset || !fixed && last.offset+at-last.at == offset) {
+			return
+		}
+	}
+	b.runs = append(b.runs, run{at: at, offset: offset, fixed: fixed})
+}
+
+// field appends another word whole.
+func (b *fieldBuilder) field(f field) {
+	if f.runs == nil {
+		b.text(f.text, f.offset)
+	} else {
+		for i, r := range f.runs {
+			end := len(f.text)
+			if i+1 < len(f.runs) {
+				end = f.runs[i+1].at
+			}
+			b.add(f.text[r.at:end], r.offset, r.fixed)
+		}
+	}
+	b.f.dyn = b.f.dyn || f.dyn
+}
+
+// take returns the word and makes the builder ready for the next.
+func (b *fieldBuilder) take() field {
+	f := b.f
+	f.text = unmaskReturns(string(b.buf))
+	if f.dyn && b.dynamic > 0 {
+		f.tail = len(b.buf) - b.dynamic
+	}
+	if len(b.runs) > 0 {
+		f.offset = b.runs[0].offset
+	}
+	if len(b.runs) > 1 || len(b.runs) == 1 && b.runs[0].fixed {
+		f.runs = append(runs(nil), b.runs...)
+	}
+	*b = fieldBuilder{buf: b.buf[:0], runs: b.runs[:0]}
+	return f
+}

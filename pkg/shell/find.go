@@ -1,0 +1,147 @@
+package shell
+
+import "strings"
+
+// find lists find itself, what it deletes or writes, and each command it runs for the files it finds.
+func (c *walker) find(inv invocation) {
+	f := findExpression(inv.fields[1:])
+	c.emit(inv, "find")
+	d := c.dirOf(inv)
+	for _, out := range f.outputs {
+		c.write(c.locate(out, d), "find", opWrite)
+	}
+	for _, root := range f.roots {
+		if f.deletes {
+			c.write(c.locate(f.found(root), d), "find", opDelete)
+		}
+	}
+	w := findWrapper("find")
+	for _, command := range f.commands {
+		c.findCommand(w, inv, f, command)
+	}
+}
+
+// findCommand dispatches one -exec, once for each root: {} stands for what is found below it.
+func (c *walker) findCommand(w *wrapper, inv invocation, f findArgs, command []field) {
+	in := *c
+	src := *c.src
+	src.hole = "{}"
+	in.src = &src
+	for _, root := range f.roots {
+		fields := make([]field, len(command))
+		for i, arg := range command {
+			fields[i] = f.fill(arg, root)
+		}
+		in.dispatch(inv.inner(w, fields))
+	}
+}
+
+// findArgs is a find command line taken apart.
+type findArgs struct {
+	roots    []field
+	name     string // pattern of -name, when every file found must match it
+	deletes  bool
+	outputs  []field
+	commands [][]field
+}
+
+// findExpression reads find's arguments: options, roots, then the expression (find(1)).
+func findExpression(args []field) findArgs {
+	var f findArgs
+	for len(args) > 0 && (args[0].text == "-H" || args[0].text == "-L" || args[0].text == "-P" || strings.HasPrefix(args[0].text, "-O")) {
+		args = args[1:]
+	}
+	if len(args) > 1 && args[0].text == "-D" {
+		args = args[2:]
+	}
+	for len(args) > 0 && !findPredicate(args[0]) {
+		f.roots = append(f.roots, args[0])
+		args = args[1:]
+	}
+	if len(f.roots) == 0 {
+		f.roots = []field{literal(".", 0)}
+	}
+	alternatives, filtered := false, false
+	for i := 0; i < len(args); i++ {
+		switch text := args[i].text; text {
+		case "-delete":
+			f.deletes = true
+		case "-o", "-or", ",", "!", "-not":
+			alternatives = true
+		case "-name", "-iname":
+			if i+1 < len(args) && args[i+1].static() && f.name == "" {
+				f.name = args[i+1].text
+			}
+			i++
+		case "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-newer", "-mtime", "-mmin", "-atime", "-amin",
+			"-ctime", "-cmin", "-size", "-perm", "-user", "-group", "-links", "-inum", "-samefile", "-used":
+			filtered = true
+			i++
+		case "-empty", "-nouser", "-nogroup", "-executable", "-readable", "-writable":
+			filtered = true
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			if i+1 < len(args) {
+				f.outputs = append(f.outputs, args[i+1])
+			}
+			i++
+		case "-exec", "-execdir", "-ok", "-okdir":
+			n := commandEnd(args[i+1:])
+			if n > 0 {
+				f.commands = append(f.commands, args[i+1:i+1+n])
+			}
+			i += n + 1
+		}
+	}
+	switch {
+	case alternatives || strings.Trim(f.name, "*") == "":
+		f.name = ""
+		if filtered && !alternatives {
+			f.name = "**"
+		}
+	}
+	return f
+}
+
+func findPredicate(f field) bool {
+	return isOption(f) || f.text == "(" || f.text == "!" || f.text == ")" || f.text == ","
+}
+
+// commandEnd is the length of the command that ends with ; or {} +.
+func commandEnd(args []field) int {
+	for i, f := range args {
+		if f.text == ";" || f.text == "+" && i > 0 && args[i-1].text == "{}" {
+			return i
+		}
+	}
+	return len(args)
+}
+
+// found is the path of what is found below a root: the root itself, or a pattern when only some names match.
+func (f findArgs) found(root field) field {
+	out := root
+	out.runs = nil
+	out.glob = true
+	switch base := strings.TrimSuffix(root.text, "/"); f.name {
+	case "":
+	case "**":
+		out.text = base + "/**"
+	default:
+		out.text = base + "/**/" + f.name
+	}
+	return out
+}
+
+// fill puts the path of what is found in place of {}.
+func (f findArgs) fill(arg, root field) field {
+	if !strings.Contains(arg.text, "{}") || strings.ContainsAny(arg.text, " \t\n;&|") {
+		return arg
+	}
+	if f.name == "" && arg.text != "{}" {
+		f.name = "**"
+	}
+	found := f.found(root)
+	out := arg
+	out.text = strings.ReplaceAll(arg.text, "{}", found.text)
+	out.dyn, out.many, out.runs = true, arg.text == "{}", runs{{offset: arg.at(0), fixed: true}}
+	return out
+}

@@ -1,0 +1,45 @@
+package shell
+
+const (
+	maxScript    = 1 << 20   // bytes of a script
+	maxDepth     = 32        // nesting of constructs, substitutions and code read again
+	maxFrames    = 4000      // call frames the parser may use
+	maxCommands  = 2000      // commands listed
+	maxUses      = 4000      // reads and writes listed, each
+	maxFacts     = 400 << 10 // bytes of text in commands, reads and writes: a record line holds 1 MiB
+	maxRaw       = 1 << 10   // bytes of Command.Raw
+	maxValue     = 64 << 10  // bytes of one static value
+	maxFields    = 1 << 12   // words one word may expand to
+	maxBraceWork = 1 << 18   // characters looked at to expand the braces of one word
+	maxAlts      = 16        // values a variable is known to take; combinations tried for one command
+	maxRounds    = 64        // walks of the body of a for loop, those around it included
+	maxPiped     = 64 << 10  // bytes of all such names
+	maxNames     = 64        // names in PipedFrom and PipedTo
+)
+
+// The budget of one analysis, in units of work: some for any script, so that its loops and calls can be followed, and
+// some for each byte of it.
+const (
+	workFixed   = 4 << 20
+	workPerByte = 24
+)
+
+const (
+	costStatement = 64 // units of work
+	costReparse   = 16 // units for a byte of code read again
+	costNode      = 16 // units for a node looked at ahead of time
+)
+
+// spend takes n units from the budget and reports whether any is left.
+func (a *analysis) spend(n int) bool {
+	if a.work -= n; a.work < 0 && !a.halted {
+		a.halt()
+	}
+	return !a.halted
+}
+
+// halt ends the walk: what was not seen yet stays unseen, and the facts say so.
+func (a *analysis) halt() {
+	a.halted = true
+	a.lack(lackSize)
+}

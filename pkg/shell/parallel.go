@@ -1,0 +1,67 @@
+package shell
+
+import "strings"
+
+// parallel runs a template with each of the arguments behind ::: or on standard input; a shell reads the result.
+func (c *walker) parallel(w *wrapper, inv invocation) {
+	p := w.grammar.parse(inv.fields[1:], true)
+	template, args, known := parallelArgs(p.operands)
+	c.emit(inv, w.name)
+	in := inv.inner(w, nil)
+	in.input = &feed{}
+	if len(template) == 0 {
+		c.parallelCommands(in, inv, args, known)
+		return
+	}
+	if !known {
+		args = []field{{text: "{}", dyn: true, offset: inv.fields[0].at(0)}}
+	}
+	code := join(template)
+	if !strings.Contains(code.text, "{") {
+		template = append(template[:len(template):len(template)], literal("{}", code.offset))
+		code = join(template)
+	}
+	for _, arg := range args {
+		next := *c
+		src := *c.src
+		src.hole = "{}"
+		next.src = &src
+		next.shellCode(replaced(code, "{}", arg), w.name, dialectAny, &positional{dyn: true}, in)
+	}
+}
+
+// parallelCommands: without a template the arguments are the commands.
+func (c *walker) parallelCommands(in, inv invocation, args []field, known bool) {
+	if known {
+		for _, code := range args {
+			c.shellCode(code, "parallel", dialectAny, &positional{dyn: true}, in)
+		}
+		return
+	}
+	feed := c.feedOf(inv)
+	if code, ok := feed.static(); ok {
+		c.shellCode(code, "parallel", dialectAny, &positional{dyn: true}, in)
+		return
+	}
+	if feed.kind != feedNone {
+		c.risk(riskOpaqueInterpreter)
+		c.lack(lackOpaque)
+	}
+}
+
+// parallelArgs splits the operands at :::; known is false when the arguments come from files or standard input.
+func parallelArgs(operands []field) (template, args []field, known bool) {
+	for i, f := range operands {
+		if !strings.HasPrefix(f.text, ":::") {
+			continue
+		}
+		args = operands[i+1:]
+		for _, arg := range args {
+			if arg.dyn || arg.glob || strings.HasPrefix(arg.text, ":::") {
+				return operands[:i], nil, false
+			}
+		}
+		return operands[:i], args, f.text == ":::" && len(args) <= maxAlts
+	}
+	return operands, nil, false
+}

@@ -1,0 +1,157 @@
+package shell
+
+import (
+	"path"
+	"strings"
+)
+
+// printEcho is echo. Whether backslashes mean anything without -e depends on the shell: text with any is only known
+// with -e or -E.
+func printEcho(b *fieldBuilder, args []field) bool {
+	newline, escapes, raw := true, false, false
+	for len(args) > 0 && echoFlags(args[0].text) {
+		newline = newline && !strings.Contains(args[0].text, "n")
+		if i := strings.LastIndexAny(args[0].text, "eE"); i > 0 {
+			escapes = args[0].text[i] == 'e'
+			raw = !escapes
+		}
+		args = args[1:]
+	}
+	for i, arg := range args {
+		if i > 0 {
+			b.fixed(" ", arg.offset)
+		}
+		switch {
+		case raw || strings.IndexByte(arg.text, '\\') < 0:
+			b.field(arg)
+		case escapes:
+			for _, p := range ansiC(echoOctal(arg.text)) {
+				b.fixed(p.text, arg.offset)
+			}
+		default:
+			return false
+		}
+	}
+	if newline && len(args) > 0 {
+		b.fixed("\n", args[len(args)-1].offset)
+	}
+	return true
+}
+
+// printDir is pwd.
+func (c *walker) printDir(b *fieldBuilder, fields []field) bool {
+	d := c.scope.dir()
+	if d.unknown || len(fields) > 1 {
+		return false
+	}
+	b.fixed(d.path+"\n", fields[0].offset)
+	return true
+}
+
+// printRoot is git rev-parse --show-toplevel, in the directory the work space was found from.
+func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
+	if len(fields) != 3 || fields[1].text != "rev-parse" || fields[2].text != "--show-toplevel" {
+		return false
+	}
+	if d := c.scope.dir(); d.unknown || d.path != c.opt.Cwd || c.opt.Workspace == "" {
+		return false
+	}
+	b.fixed(c.opt.Workspace+"\n", fields[0].offset)
+	return true
+}
+
+// printPart is dirname PATH and basename PATH [SUFFIX].
+func printPart(b *fieldBuilder, fields []field) bool {
+	if len(fields) < 2 || len(fields) > 3 || isOption(fields[1]) || fields[1].text == "" {
+		return false
+	}
+	part := path.Dir(fields[1].text)
+	if fields[0].text == "basename" {
+		part = path.Base(fields[1].text)
+		if len(fields) == 3 && part != fields[2].text {
+			part = strings.TrimSuffix(part, fields[2].text)
+		}
+	} else if len(fields) == 3 {
+		return false
+	}
+	b.fixed(part+"\n", fields[1].offset)
+	b.f.dyn = b.f.dyn || fields[1].dyn
+	return true
+}
+
+func echoFlags(text string) bool {
+	return len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], "neE") == ""
+}
+
+// echoOctal turns the \0NNN of echo into the \NNN of $'…'.
+func echoOctal(s string) string { return strings.ReplaceAll(s, `\0`, `\`) }
+
+// printPrintf is printf with the conversions %s, %b and %%, without widths. The format is used again while arguments last.
+func printPrintf(b *fieldBuilder, args []field) bool {
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0].text, "-") {
+		return false
+	}
+	format := args[0]
+	args = args[1:]
+	for {
+		left := len(args)
+		var ok bool
+		if args, ok = printFormat(b, format, args); !ok {
+			return false
+		}
+		if len(args) == 0 || len(args) == left {
+			return true
+		}
+	}
+}
+
+// printFormat goes through the format once and returns the arguments it did not use.
+func printFormat(b *fieldBuilder, format field, args []field) ([]field, bool) {
+	text := format.text
+	for i := 0; i < len(text); {
+		switch {
+		case text[i] == '\\' && i+1 < len(text):
+			s, n := ansiEscape(text[i+1:])
+			b.fixed(s, format.at(i))
+			i += 1 + n
+		case text[i] != '%':
+			end := strings.IndexAny(text[i:], "\\%")
+			if end <= 0 {
+				end = len(text) - i
+			}
+			b.text(text[i:i+end], format.at(i))
+			i += end
+		case i+1 == len(text):
+			return nil, false
+		case text[i+1] == '%':
+			b.fixed("%", format.at(i))
+			i += 2
+		case text[i+1] == 's' || text[i+1] == 'b':
+			var ok bool
+			if args, ok = printArg(b, args, text[i+1] == 'b'); !ok {
+				return nil, false
+			}
+			i += 2
+		default:
+			return nil, false
+		}
+	}
+	return args, true
+}
+
+func printArg(b *fieldBuilder, args []field, escapes bool) ([]field, bool) {
+	if len(args) == 0 {
+		return args, true
+	}
+	if escapes && strings.IndexByte(args[0].text, '\\') >= 0 {
+		for _, p := range ansiC(echoOctal(args[0].text)) {
+			b.fixed(p.text, args[0].offset)
+		}
+		return args[1:], true
+	}
+	b.field(args[0])
+	return args[1:], true
+}

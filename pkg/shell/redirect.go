@@ -1,0 +1,117 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const byRedirect = "redirect"
+
+// redirected is the walker of a command with these redirections: they are noted, and what it will read is found.
+func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
+	in := *c
+	for _, r := range redirs {
+		if !c.spend(costStatement) {
+			break
+		}
+		c.scanWord(r.Word)
+		if r.Hdoc != nil && !quotedStop(r.Word) {
+			c.scanParts(r.Hdoc.Parts, true)
+		}
+		if f, ok := c.redirect(r); ok {
+			in.stdin = f
+		}
+	}
+	return &in
+}
+
+// redirect notes one redirection and returns what standard input becomes, when it changes.
+func (c *walker) redirect(r *syntax.Redirect) (feed, bool) {
+	input := r.N == nil || r.N.Value == "0"
+	if (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && closesMore(r.Word) {
+		c.lack(lackParse)
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		return c.heredoc(r), input
+	case syntax.WordHdoc:
+		text := c.one(r.Word)
+		text.text += "\n"
+		return feed{kind: feedString, text: text}, input
+	case syntax.RdrIn:
+		return c.inputFile(r), input
+	case syntax.DplIn:
+		return feed{kind: feedFile}, input && r.Word.Lit() != "-" && r.Word.Lit() != "0"
+	}
+	c.outputFile(r)
+	return feed{kind: feedFile}, r.Op == syntax.RdrInOut && input
+}
+
+func (c *walker) inputFile(r *syntax.Redirect) feed {
+	result := feed{kind: feedFile}
+	c.each(r.Word, func(f field) {
+		if f.sub != nil {
+			result = feed{kind: feedProcess, stmts: f.sub.stmts, in: c}
+			return
+		}
+		t := c.locate(f, c.scope.dir())
+		if harmless(t.shown) {
+			result = c.deviceInput(t.shown)
+			return
+		}
+		c.read(t, byRedirect)
+	})
+	return result
+}
+
+// deviceInput is standard input from a device: /dev/null feeds nothing, /dev/stdin changes nothing.
+func (c *walker) deviceInput(device string) feed {
+	switch device {
+	case "/dev/stdin", "/dev/fd/0":
+		return c.stdin
+	case "/dev/null":
+		return feed{}
+	}
+	return feed{kind: feedFile}
+}
+
+// outputFile notes an output redirection.
+func (c *walker) outputFile(r *syntax.Redirect) {
+	op := opTruncate
+	switch r.Op {
+	case syntax.AppOut, syntax.AppAll, syntax.AppClob, syntax.AppAllClob:
+		op = opAppend
+	case syntax.RdrInOut:
+		op = opWrite
+	}
+	c.each(r.Word, func(f field) {
+		if r.Op == syntax.DplOut && descriptor(f) || f.sub != nil {
+			return
+		}
+		t := c.locate(f, c.scope.dir())
+		if f.text == "" {
+			t = target{shown: "\"\""}
+		}
+		if harmless(t.shown) {
+			return
+		}
+		c.risk(riskRedirect)
+		c.write(t, byRedirect, op)
+	})
+}
+
+// closesMore reports a word such as -rm behind >&. To bash >&- ends there, and rm begins a word of its own.
+func closesMore(w *syntax.Word) bool {
+	lit, ok := w.Parts[0].(*syntax.Lit)
+	return ok && strings.HasPrefix(lit.Value, "-") && (len(lit.Value) > 1 || len(w.Parts) > 1)
+}
+
+// descriptor reports whether the word after >& names a descriptor: 1, -, 1-; any other word is a file.
+func descriptor(f field) bool {
+	if f.dyn {
+		return false
+	}
+	digits := strings.TrimSuffix(f.text, "-")
+	return f.text != "" && strings.Trim(digits, "0123456789") == ""
+}

@@ -1,0 +1,175 @@
+package shell
+
+import "strings"
+
+// su runs -c CODE in a shell, or reads its code from standard input; runuser -u USER runs a command.
+func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	if p.has("u", "user") && len(p.operands) > 0 {
+		return inv.inner(w, p.operands), true
+	}
+	if code, ok := p.value("c", "command", "session-command"); ok {
+		c.alone(inv, w.name)
+		c.shellCode(code, w.name+" -c", dialectAny, positionals(p.operands), inv)
+		return inv, false
+	}
+	if c.feedOf(inv).kind == feedNone {
+		c.alone(inv, w.name)
+		return inv, false
+	}
+	in := inv.inner(w, []field{literal("sh", inv.fields[0].offset)})
+	c.interpret(in, "sh", interpreter{shell: true, dialect: dialectAny})
+	return inv, false
+}
+
+// commandString is a wrapper that hands its operands to a shell.
+func (c *walker) commandString(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	if w.name == "watch" && p.has("x", "exec") && len(p.operands) > 0 {
+		return inv.inner(w, p.operands), true
+	}
+	c.alone(inv, w.name)
+	if w.name == "watch" {
+		if len(p.operands) > 0 {
+			c.shellCode(join(p.operands), w.name, dialectAny, &positional{dyn: true}, inv)
+		}
+		return inv, false
+	}
+	for _, code := range append(p.values("s", "setup", "p", "prepare", "c", "cleanup", "conclude"), p.operands...) {
+		c.shellCode(code, w.name, dialectAny, &positional{dyn: true}, inv)
+	}
+	return inv, false
+}
+
+func (c *walker) flock(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	if code, ok := p.value("c", "command"); ok {
+		c.alone(inv, w.name)
+		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+		return inv, false
+	}
+	if len(p.operands) < 2 {
+		c.alone(inv, w.name)
+		return inv, false
+	}
+	if first := p.operands[1].text; (first == "-c" || first == "--command") && len(p.operands) > 2 {
+		c.alone(inv, w.name)
+		c.shellCode(p.operands[2], w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+		return inv, false
+	}
+	return inv.inner(w, p.operands[1:]), true
+}
+
+// script records a session: -c CODE, or a shell.
+func (c *walker) script(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	c.alone(inv, w.name)
+	if code, ok := p.value("c", "command"); ok {
+		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+	}
+	return inv, false
+}
+
+func (c *walker) scriptFiles(p *parsed, inv invocation) {
+	files := append(p.values("O", "log-out", "B", "log-io", "I", "log-in", "T", "log-timing"), p.operands...)
+	if len(files) == 0 {
+		files = []field{literal("typescript", inv.fields[0].offset)}
+	}
+	for _, f := range files {
+		c.write(c.locate(f, c.dirOf(inv)), "script", opWrite)
+	}
+}
+
+// setarch takes an optional architecture, and options behind it too.
+func (c *walker) setarch(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	if len(p.operands) > 1 {
+		p2 := w.grammar.parse(p.operands[1:], true)
+		if len(p2.operands) > 0 {
+			return inv.inner(w, p2.operands), true
+		}
+	}
+	c.alone(inv, w.name)
+	return inv, false
+}
+
+// netns is ip netns exec NAME COMMAND.
+func (c *walker) netns(w *wrapper, inv invocation) (invocation, bool) {
+	p := w.grammar.parse(inv.fields[1:], true)
+	if o := p.operands; len(o) > 3 && (o[0].text == "netns" || o[0].text == "vrf") && o[1].text == "exec" {
+		return inv.inner(w, o[3:]), true
+	}
+	c.alone(inv, w.name)
+	return inv, false
+}
+
+// carried is a project's runner: it is listed, and so is what it runs.
+func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
+	c.alone(inv, w.name)
+	p := w.grammar.parse(inv.fields[1:], true)
+	if len(p.operands) < 2 || !contains(strings.Fields(w.query), p.operands[0].text) {
+		return inv, false
+	}
+	p = w.grammar.parse(p.operands[1:], true)
+	if len(p.operands) == 0 || p.has("m", "module") {
+		return inv, false
+	}
+	return inv.inner(w, p.operands), true
+}
+
+// after is a program that runs what follows one of its options: fd -x rm.
+func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
+	c.alone(inv, w.name)
+	for i, f := range inv.fields {
+		if !contains(strings.Fields(w.query), f.text) || f.dyn || i+1 == len(inv.fields) {
+			continue
+		}
+		in := inv.inner(w, inv.fields[i+1:])
+		if w.name == "fd" || w.name == "fdfind" {
+			n := commandEnd(in.fields)
+			in.fields = append(in.fields[:n:n], field{text: "{}", dyn: true, many: true, offset: f.at(0)})
+			for k, arg := range in.fields[:n] {
+				in.fields[k] = replaced(arg, "{}", field{text: "{}", dyn: true})
+			}
+		}
+		return in, len(in.fields) > 0 && !in.fields[0].dyn
+	}
+	return inv, false
+}
+
+// direct lists a runner and what it runs: npx COMMAND, npx -c CODE, nodemon --exec CODE.
+func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	c.alone(inv, w.name)
+	for _, code := range p.values("c", "call", "x", "exec") {
+		c.shellCode(code, w.name, dialectAny, &positional{dyn: true}, inv)
+	}
+	if w.kind == wrapOption || len(p.operands) == 0 {
+		return inv, false
+	}
+	return inv.inner(w, p.operands), true
+}
+
+// terminal is tmux new-session CODE.
+func (c *walker) terminal(w *wrapper, inv invocation) {
+	c.alone(inv, w.name)
+	p := w.grammar.parse(inv.fields[1:], true)
+	if len(p.operands) < 2 || !contains(strings.Fields(w.query), p.operands[0].text) {
+		return
+	}
+	p = w.grammar.parse(p.operands[1:], true)
+	for len(p.operands) > 1 && (p.operands[len(p.operands)-1].text == "Enter" || p.operands[len(p.operands)-1].text == "C-m") {
+		p.operands = p.operands[:len(p.operands)-1] // send-keys types them
+	}
+	if len(p.operands) > 0 {
+		c.shellCode(join(p.operands), w.name, dialectAny, &positional{dyn: true}, inv)
+	}
+}
+
+// fedShell is a program that hands its standard input to a shell.
+func (c *walker) fedShell(w *wrapper, inv invocation) {
+	in := c.feedOf(inv)
+	code, known := in.content()
+	inv.opaque = in.kind != feedNone && (!known || code.dyn)
+	if in.kind != feedNone {
+		c.risk(riskOpaqueInterpreter)
+	}
+	c.emit(inv, w.name)
+	if known {
+		c.rerun(code, w.name, dialectAny, &positional{dyn: true}, inv)
+	}
+}

@@ -1,0 +1,258 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// items is the elements of $@ or of an array.
+func (e *eval) items(pe *syntax.ParamExp) ([]field, bool) {
+	name := pe.Param.Value
+	if name == "@" || name == "*" {
+		p := e.c.scope.positional()
+		return p.args, !p.dyn
+	}
+	v := e.variable(name)
+	if v.dyn {
+		return nil, false
+	}
+	if !v.array {
+		return []field{{text: v.text}}, true
+	}
+	out := make([]field, len(v.list))
+	for i, text := range v.list {
+		out[i] = field{text: text}
+	}
+	return out, true
+}
+
+// variable is the value of a variable under the present choices.
+func (e *eval) variable(name string) alt {
+	v, set := e.c.scope.lookup(name)
+	if !set {
+		return e.fromOutside(name)
+	}
+	if len(v.alts) == 1 {
+		return v.alts[0]
+	}
+	hint, open := alt{}, false
+	for _, a := range v.alts {
+		open = open || a.dyn
+		if hint.text == "" {
+			hint = a
+		}
+	}
+	if open && !e.head {
+		hint.dyn = true
+		return hint
+	}
+	i, ok := e.choose(name, len(v.alts))
+	if !ok {
+		hint.dyn = true
+		return hint
+	}
+	return v.alts[i]
+}
+
+// fromOutside is a variable that the script does not set.
+func (e *eval) fromOutside(name string) alt {
+	switch name {
+	case "HOME":
+		if e.c.opt.Home != "" {
+			return alt{text: e.c.opt.Home}
+		}
+		return alt{text: "~", dyn: true}
+	case "PWD", "OLDPWD":
+		d := e.c.scope.dir()
+		if name == "OLDPWD" {
+			d = e.c.scope.oldDir()
+		}
+		return alt{text: d.path, dyn: d.unknown}
+	case "IFS":
+		return alt{text: " \t\n"}
+	case "SHELL", "BASH":
+		if i, ok := e.choose(name, 2); e.head && ok && i == 0 {
+			return alt{text: "/bin/sh"}
+		}
+	}
+	return alt{dyn: true}
+}
+
+// paramValue is the one value of an expansion that makes at most one word inside quotes; ok is false when
+// nothing is known about it.
+func (e *eval) paramValue(pe *syntax.ParamExp) (alt, bool) {
+	if pe.Param == nil || pe.Width || pe.IsSet || pe.Flags != nil || pe.Names != 0 || len(pe.Modifiers) > 0 {
+		return alt{}, false
+	}
+	v, ok := e.base(pe)
+	if !ok {
+		return alt{}, false
+	}
+	switch {
+	case pe.Excl:
+		return e.indirect(v)
+	case pe.Length:
+		return alt{text: strconv.Itoa(len([]rune(v.text)))}, !v.dyn && !v.array
+	case pe.Slice != nil:
+		return e.slice(v, pe.Slice)
+	case pe.Repl != nil:
+		return e.replaced(v, pe.Repl)
+	case pe.Exp != nil:
+		return e.operated(v, pe.Exp, int(pe.Pos().Offset()))
+	}
+	return v, true
+}
+
+// base is the value before any operator.
+func (e *eval) base(pe *syntax.ParamExp) (alt, bool) {
+	name := pe.Param.Value
+	if v, ok, special := e.special(name); special {
+		return v, ok
+	}
+	v := e.variable(name)
+	if pe.Index == nil {
+		return v.scalar(), true
+	}
+	return e.element(v, pe.Index)
+}
+
+// scalar is $a of an array: its first element.
+func (v alt) scalar() alt {
+	if !v.array {
+		return v
+	}
+	if len(v.list) == 0 {
+		return alt{unset: !v.dyn, dyn: v.dyn}
+	}
+	return alt{text: v.list[0], dyn: v.dyn}
+}
+
+// element is ${a[n]}.
+func (e *eval) element(v alt, index syntax.ArithmExpr) (alt, bool) {
+	n, ok := e.integer(index)
+	if !ok || v.dyn || !v.array {
+		return alt{dyn: true}, true
+	}
+	if n < 0 {
+		n += len(v.list)
+	}
+	if n < 0 || n >= len(v.list) {
+		return alt{unset: true}, true
+	}
+	return alt{text: v.list[n]}, true
+}
+
+// special is $1, $@ as one word, $0, $# and the rest of the special parameters.
+func (e *eval) special(name string) (v alt, ok, special bool) {
+	p := e.c.scope.positional()
+	switch name {
+	case "@", "*":
+		return e.joined(p)
+	case "#":
+		return alt{text: strconv.Itoa(len(p.args))}, !p.dyn, true
+	case "0":
+		return alt{text: p.zero.text, dyn: p.zero.dyn || p.zero.text == ""}, true, true
+	case "?", "-", "$", "!", "_":
+		return alt{dyn: true}, true, true
+	}
+	if name == "" || name[0] < '1' || name[0] > '9' {
+		return alt{}, false, false
+	}
+	n, err := strconv.Atoi(name)
+	switch {
+	case err != nil:
+		return alt{}, false, true
+	case n <= len(p.args):
+		arg := p.args[n-1]
+		return alt{text: arg.text, dyn: arg.dyn || arg.many || p.dyn, glob: arg.glob}, true, true
+	}
+	return alt{unset: !p.dyn, dyn: p.dyn}, true, true
+}
+
+func (e *eval) joined(p *positional) (alt, bool, bool) {
+	texts := make([]string, len(p.args))
+	dyn := p.dyn
+	for i, arg := range p.args {
+		texts[i] = arg.text
+		dyn = dyn || arg.dyn
+	}
+	return alt{text: strings.Join(texts, " "), dyn: dyn, unset: len(texts) == 0}, true, true
+}
+
+// indirect is ${!name}: the variable that the value names.
+func (e *eval) indirect(v alt) (alt, bool) {
+	if v.dyn || !syntax.ValidName(v.text) {
+		return alt{dyn: true}, true
+	}
+	return e.variable(v.text).scalar(), true
+}
+
+// operated is ${v:-word}, ${v#pattern}, ${v^^} and the like.
+func (e *eval) operated(v alt, exp *syntax.Expansion, offset int) (alt, bool) {
+	empty := v.unset || v.text == "" && !v.dyn
+	switch exp.Op {
+	case syntax.DefaultUnset:
+		return e.defaulted(v, v.unset, exp.Word, offset)
+	case syntax.DefaultUnsetOrNull:
+		return e.defaulted(v, empty, exp.Word, offset)
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull: // what it assigns was among the values since the word was scanned
+		if v.unset || empty && exp.Op == syntax.AssignUnsetOrNull {
+			return alt{word: wordOrNone(exp.Word)}, true
+		}
+		return v, true
+	case syntax.AlternateUnset:
+		return e.alternate(v, v.unset, exp.Word, offset)
+	case syntax.AlternateUnsetOrNull:
+		return e.alternate(v, empty, exp.Word, offset)
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		return v, true
+	}
+	if v.dyn || v.array {
+		return alt{}, false
+	}
+	return e.transformed(v, exp)
+}
+
+// defaulted is the value, or word in its place. When it is not known which, both are possible.
+func (e *eval) defaulted(v alt, use bool, w *syntax.Word, offset int) (alt, bool) {
+	switch {
+	case use:
+		return alt{word: wordOrNone(w)}, true
+	case !v.dyn || v.text == "~":
+		return v, true
+	}
+	return e.either(w, v, offset)
+}
+
+// alternate is word when the variable is set, else nothing.
+func (e *eval) alternate(v alt, empty bool, w *syntax.Word, offset int) (alt, bool) {
+	switch {
+	case v.dyn:
+		return e.either(w, alt{}, offset)
+	case empty:
+		return alt{}, true
+	}
+	return alt{word: wordOrNone(w)}, true
+}
+
+// either is word or other, nobody knows which. As the command's own word both are tried; elsewhere word is what it may be.
+func (e *eval) either(w *syntax.Word, other alt, offset int) (alt, bool) {
+	if e.head {
+		if i, ok := e.choose("@"+strconv.Itoa(offset), 2); ok {
+			if i == 0 {
+				return alt{word: wordOrNone(w)}, true
+			}
+			return other, true
+		}
+	}
+	return alt{word: wordOrNone(w), dyn: true}, true
+}
+
+func wordOrNone(w *syntax.Word) *syntax.Word {
+	if w == nil {
+		return &syntax.Word{}
+	}
+	return w
+}

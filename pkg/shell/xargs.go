@@ -1,0 +1,112 @@
+package shell
+
+import "strings"
+
+// xargs runs its operands with words from standard input, which are known when that text is.
+func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
+	p := w.grammar.parse(inv.fields[1:], true)
+	if file, ok := p.value("a", "arg-file"); ok {
+		c.read(c.locate(file, c.dirOf(inv)), "xargs")
+	}
+	if len(p.operands) == 0 {
+		c.alone(inv, w.name)
+		return inv, false
+	}
+	in := inv.inner(w, p.operands)
+	input := c.feedOf(inv)
+	in.input = &feed{}
+	replace, replacing := p.value("I", "replace", "i", "J")
+	if p.has("i", "replace") && !replacing {
+		replace, replacing = literal("{}", 0), true
+	}
+	words, known := c.xargsWords(&p, input, replacing)
+	if !replacing {
+		return c.xargsChunks(in, &p, words, known)
+	}
+	if !known {
+		words = []field{{text: "{}", dyn: true, offset: inv.fields[0].at(0)}}
+	}
+	c.eachReplaced(in, replace.text, words)
+	return in, false
+}
+
+// xargsChunks gives all words to one command, or with -n a few to each of several.
+func (c *walker) xargsChunks(in invocation, p *parsed, words []field, known bool) (invocation, bool) {
+	size := len(words)
+	if f, ok := p.value("n", "max-args", "L", "max-lines", "l", "s", "max-chars"); ok || p.has("L", "l", "max-lines", "x") {
+		if n, number := f.number(); number && n > 0 && p.has("n", "max-args") {
+			size = n
+		} else {
+			known = false
+		}
+	}
+	command := in.fields[:len(in.fields):len(in.fields)]
+	if !known || size > 0 && len(words)/size > maxAlts {
+		in.fields = append(command, field{text: "{}", dyn: true, many: true, offset: command[0].at(0)})
+		return in, true
+	}
+	for len(words) > size {
+		next := in
+		next.fields = append(command, words[:size]...)
+		c.dispatch(next)
+		words = words[size:]
+	}
+	in.fields = append(command, words...)
+	return in, true
+}
+
+// eachReplaced dispatches a command once for each word that takes the place of a marker in it.
+func (c *walker) eachReplaced(inv invocation, marker string, words []field) {
+	for _, word := range words {
+		in := *c
+		if word.dyn {
+			src := *c.src
+			src.hole = marker
+			in.src = &src
+		}
+		next := inv
+		next.fields = make([]field, len(inv.fields))
+		for i, arg := range inv.fields {
+			next.fields[i] = replaced(arg, marker, word)
+		}
+		in.dispatch(next)
+	}
+}
+
+// replaced puts a word in place of a marker. Code with a marker that is not known stays as it is: the marker's place is
+// then what is not static in it.
+func replaced(arg field, marker string, word field) field {
+	if marker == "" || !strings.Contains(arg.text, marker) || word.dyn && strings.ContainsAny(arg.text, " \t\n;&|") {
+		return arg
+	}
+	out := arg
+	out.text = strings.ReplaceAll(arg.text, marker, word.text)
+	out.dyn = arg.dyn || word.dyn
+	out.runs = runs{{offset: arg.at(0), fixed: true}}
+	return out
+}
+
+// xargsWords is the words that xargs reads; when they are not known, one that stands for any number of them.
+func (c *walker) xargsWords(p *parsed, input feed, lines bool) ([]field, bool) {
+	text, ok := input.static()
+	if !ok || p.has("a", "arg-file", "d", "delimiter", "E", "eof", "e") {
+		return []field{{text: "{}", dyn: true, many: true}}, false
+	}
+	var words []string
+	switch {
+	case p.has("0", "null"):
+		words = strings.FieldsFunc(text.text, func(r rune) bool { return r == 0 })
+	case lines:
+		words = strings.FieldsFunc(text.text, func(r rune) bool { return r == '\n' })
+	default:
+		words = strings.Fields(text.text)
+	}
+	if len(words) > maxFields || strings.ContainsAny(text.text, `'"\`) {
+		return []field{{text: "{}", dyn: true, many: true}}, false
+	}
+	out := make([]field, len(words))
+	for i, word := range words {
+		out[i] = field{text: strings.TrimLeft(word, " \t"), offset: text.at(0), runs: runs{{offset: text.at(0), fixed: true}}}
+	}
+	return out, true
+}
