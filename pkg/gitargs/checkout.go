@@ -1,0 +1,199 @@
+package gitargs
+
+import "strings"
+
+// readCheckout tells the two commands apart that checkout is: switch to a commit, or overwrite files of the work tree
+// (builtin/checkout.c, parse_branchname_arg).
+func readCheckout(c *call) {
+	c.does()
+	if c.on("force") {
+		c.out.danger("checkout_discard")
+	}
+	if name, ok := c.newBranch("b", "B", "orphan"); ok {
+		c.out.head = name
+		if c.on("B") {
+			c.out.danger("ref_rewrite")
+		}
+		return
+	}
+	first, paths := c.checkoutOperands()
+	if len(paths) > 0 || c.on("patch", "pathspec-from-file", "ours", "theirs") {
+		c.discard(paths)
+		return
+	}
+	c.switchTo(first)
+}
+
+// newBranch is the name given to the options that make one.
+func (c *call) newBranch(options ...string) (*string, bool) {
+	for _, o := range options {
+		if name, ok := c.last(o); ok {
+			return &name, true
+		}
+	}
+	return nil, false
+}
+
+// checkoutOperands splits the operands into the commit and the paths.
+func (c *call) checkoutOperands() (commit *string, paths []*string) {
+	before, after := c.before(), c.after()
+	switch {
+	case c.dash == 0:
+		return nil, after
+	case len(before) == 0:
+		return nil, nil
+	case c.dash > 0:
+		return before[0], append(append([]*string{}, before[1:]...), after...)
+	case before[0] == nil:
+		return nil, before[1:]
+	case c.revision(*before[0]) == no && !(len(before) == 1 && c.remoteBranch(*before[0])):
+		return nil, before
+	}
+	return before[0], before[1:]
+}
+
+// remoteBranch reports whether checkout would make a branch of this name from a remote's; git-checkout(1), --guess.
+func (c *call) remoteBranch(name string) bool {
+	if c.ctx.Refs == nil || c.off("guess") {
+		return false
+	}
+	for _, r := range c.ctx.Refs.Remote {
+		if _, branch, _ := strings.Cut(r, "/"); branch == name {
+			return true
+		}
+	}
+	return false
+}
+
+// discard notes that files are overwritten from the index or a commit.
+func (c *call) discard(paths []*string) {
+	c.out.danger("checkout_discard")
+	c.shortcut("ours", "theirs")
+	c.pathspecs(paths)
+	c.write("write", paths...)
+}
+
+// switchTo notes the branch that is current afterwards, as far as it is known; After tells the next command.
+func (c *call) switchTo(commit *string) {
+	if commit == nil {
+		return
+	}
+	name := ""
+	if !c.on("detach") && *commit != "-" && !strings.ContainsAny(*commit, "~^@{") {
+		name = *commit
+	}
+	c.out.head = &name
+}
+
+func readSwitch(c *call) {
+	c.does()
+	if c.on("discard-changes", "force") {
+		c.out.danger("checkout_discard")
+	}
+	if name, ok := c.newBranch("create", "force-create", "orphan"); ok {
+		c.out.head = name
+		if c.on("force-create") {
+			c.out.danger("ref_rewrite")
+		}
+		return
+	}
+	if len(c.args) > 0 {
+		c.switchTo(c.args[0])
+	}
+}
+
+func readReadTree(c *call) {
+	if c.on("dry-run") {
+		c.looks()
+		return
+	}
+	c.does()
+	if c.on("u", "reset") {
+		c.out.class("worktree")
+	}
+	if c.on("reset") && c.on("u") {
+		c.out.danger("hard_reset")
+	}
+	c.output("index-output")
+}
+
+func readCheckoutIndex(c *call) {
+	if c.on("no-create") {
+		c.looks()
+		return
+	}
+	c.does()
+	c.pathspecs(c.args)
+	prefix, _ := c.last("prefix")
+	if c.on("force") && prefix == "" && !c.on("temp") {
+		c.out.danger("checkout_discard")
+	}
+	for _, w := range c.args {
+		if path := prefix + text(w); w != nil {
+			c.write("write", &path)
+		}
+	}
+}
+
+func readMergeFile(c *call) {
+	c.shortcut("ours", "theirs")
+	if c.on("stdout") || c.on("object-id") {
+		c.looks()
+		return
+	}
+	c.does()
+	if len(c.args) > 0 {
+		c.write("write", c.args[0])
+	}
+}
+
+func readStashPush(c *call) {
+	c.does()
+	c.pathspecs(c.args)
+}
+
+func readStashDrop(c *call) {
+	c.does()
+	c.out.danger("stash_drop")
+}
+
+func readWorktreeAdd(c *call) {
+	c.does()
+	if c.on("force") {
+		c.out.danger("worktree_force")
+	}
+	if c.on("B") {
+		c.out.danger("ref_rewrite")
+	}
+	if len(c.args) > 0 {
+		c.write("create", c.args[0])
+	}
+}
+
+func readWorktreeRemove(c *call) {
+	c.does()
+	if c.on("force") {
+		c.out.danger("worktree_force")
+	}
+	c.write("delete", c.args...)
+}
+
+func readWorktreeMove(c *call) {
+	c.does()
+	if c.on("force") {
+		c.out.danger("worktree_force")
+	}
+	if len(c.args) == 2 {
+		c.write("move", c.args[0])
+		c.write("write", c.args[1])
+	}
+}
+
+// readDryRun reads commands of which only -n is special.
+func readDryRun(c *call) {
+	if c.on("dry-run") {
+		c.looks()
+		return
+	}
+	c.does()
+}

@@ -1,0 +1,181 @@
+package gitargs
+
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// globalArgs are git's own options that take an argument, in the next word or (those with two dashes) after "=".
+// Global options cannot be abbreviated or clustered (git.c, handle_options).
+var globalArgs = [...]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
+	"--attr-source", "--shallow-file", "--list-cmds"}
+
+// globalFlags are git's own options without one. --exec-path stands here for its form without a value, which prints.
+var globalFlags = [...]string{"-p", "--paginate", "-P", "--no-pager", "--no-replace-objects", "--no-lazy-fetch",
+	"--no-optional-locks", "--no-advice", "--bare", "--literal-pathspecs", "--no-literal-pathspecs", "--glob-pathspecs",
+	"--noglob-pathspecs", "--icase-pathspecs"}
+
+// printers are global options that make git print something and end.
+var printers = [...]string{"-h", "--help", "-v", "--version", "--exec-path", "--html-path", "--man-path", "--info-path"}
+
+// globals reads the words between git and its subcommand and returns what follows, beginning with the subcommand.
+// Options that print and end become the subcommand "help", "version" or "" (for paths).
+func (c *call) globals(argv []*string) []*string {
+	for len(argv) > 0 && argv[0] != nil && strings.HasPrefix(*argv[0], "-") {
+		word := *argv[0]
+		name, value, attached := strings.Cut(word, "=")
+		switch {
+		case has(printers[:], word):
+			return append([]*string{printed(word)}, argv[1:]...)
+		case has(globalFlags[:], word):
+			c.global(word, "", true)
+			argv = argv[1:]
+		case name == "--exec-path" || strings.HasPrefix(name, "--") && attached && has(globalArgs[:], name):
+			c.global(name, value, true)
+			argv = argv[1:]
+		case has(globalArgs[:], word) && len(argv) > 1:
+			c.global(word, text(argv[1]), argv[1] != nil)
+			argv = argv[2:]
+		default: // git prints its usage; a later git may know the option
+			c.out.Git.Unknown = append(c.out.Git.Unknown, word)
+			c.out.incomplete(record.IncompleteUnresolved)
+			return nil
+		}
+	}
+	return argv
+}
+
+// printed is the subcommand that an option such as --version stands for.
+func printed(word string) *string {
+	name := strings.TrimLeft(word, "-")
+	switch name {
+	case "h":
+		name = "help"
+	case "v":
+		name = "version"
+	case "exec-path", "html-path", "man-path", "info-path":
+		name = ""
+	}
+	return &name
+}
+
+// global records one global option. static is false when its value is not known.
+func (c *call) global(name, value string, static bool) {
+	c.out.Git.Globals[name] = value
+	switch name {
+	case "-C":
+		c.changeDir(value, static)
+	case "-c":
+		c.inline(value, "-c", static)
+	case "--config-env":
+		c.configEnv(value, static)
+	case "--git-dir", "--work-tree", "--namespace", "--bare", "--shallow-file":
+		c.out.danger("git_dir_override")
+		c.place(name, value)
+	case "--exec-path":
+		if !static || !systemExecPath(value) {
+			c.out.danger("exec_path")
+		}
+	}
+}
+
+// place notes the repository that an option names; --bare means the directory itself.
+func (c *call) place(name, value string) {
+	switch name {
+	case "--git-dir":
+		c.out.GitDir = value
+	case "--work-tree":
+		c.out.WorkTree = value
+	case "--bare":
+		if c.out.GitDir == "" {
+			c.out.GitDir = "."
+		}
+	}
+}
+
+func (c *call) changeDir(dir string, static bool) {
+	c.out.danger("change_dir")
+	if !static { // any repository: what is known of this one says nothing
+		c.dirUnknown = true
+		c.ctx.Repo, c.ctx.Config, c.ctx.Refs = record.Repo{}, nil, nil
+	}
+	if dir != "" {
+		c.out.Dir = join(c.out.Dir, dir)
+	}
+}
+
+// inline records key=value of -c; a key alone is true.
+func (c *call) inline(entry, via string, static bool) {
+	if !static {
+		c.out.danger("config_exec", "inline_alias")
+		c.out.incomplete(record.IncompleteUnresolved)
+		return
+	}
+	key, value, ok := strings.Cut(entry, "=")
+	if !ok {
+		value = "true"
+	}
+	c.setConfig(canonicalKey(key), value, via)
+}
+
+// configEnv records --config-env=key=VARIABLE, whose value is in the environment. Values that mean nothing to this package are left
+// out: they are there because they are secret.
+func (c *call) configEnv(entry string, static bool) {
+	i := strings.LastIndexByte(entry, '=')
+	if !static || i < 0 {
+		c.inline("", "--config-env", false)
+		return
+	}
+	value, known := c.getenv(entry[i+1:])
+	switch key := canonicalKey(entry[:i]); {
+	case !matters(key):
+		c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: "--config-env"})
+	case known:
+		c.setConfig(key, value, "--config-env")
+	default:
+		c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: "--config-env"})
+		c.unknownValue(key)
+	}
+}
+
+// matters reports whether the value of a key changes what a command means.
+func matters(key string) bool {
+	section, _, _ := strings.Cut(key, ".")
+	return kindOf(key) != kindNone || has([]string{"remote", "branch", "push", "url", "gc", "clean", "core", "commit", "tag", "help"}, section)
+}
+
+// unknownValue notes a configuration key whose value is not known: the worst is assumed.
+func (c *call) unknownValue(key string) {
+	switch kindOf(key) {
+	case kindNone:
+		if matters(key) {
+			c.out.incomplete(record.IncompleteUnresolved)
+		}
+	case kindAlias:
+		c.out.danger("inline_alias")
+	case kindHooks:
+		c.out.danger("config_hooks_path", "hook_bypass")
+	default:
+		c.out.danger("config_exec")
+	}
+}
+
+// systemExecPath reports whether dir is where distributions install git's own programs.
+func systemExecPath(dir string) bool {
+	switch strings.TrimRight(dir, "/") {
+	case "/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/libexec/git-core", "/usr/local/lib/git-core",
+		"/Library/Developer/CommandLineTools/usr/libexec/git-core", "/opt/homebrew/opt/git/libexec/git-core":
+		return true
+	}
+	return false
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

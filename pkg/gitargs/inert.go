@@ -1,0 +1,171 @@
+package gitargs
+
+import "strings"
+
+// inert reports whether a value of an exec-valued key does no more than name one of the programs everyone uses for
+// that purpose, or turns the feature off. It errs on the other side: what it does not know is not inert.
+func (c *call) inert(k kind, key, value string) bool {
+	value = strings.TrimSpace(value)
+	switch k {
+	case kindEditor:
+		return value == "" || program(value, editors) || isStub(value)
+	case kindPager:
+		return isFalse(value) || isTrue(value) || program(value, pagers) || isStub(value)
+	case kindFSMonitor:
+		return isFalse(value) || isTrue(value)
+	case kindSSH:
+		return value == "" || plainSSH(value)
+	case kindAskpass:
+		return value == "" || isStub(value) || c.installed(value)
+	case kindGPG:
+		return program(value, "gpg gpg2 gpgsm ssh-keygen")
+	case kindCredential:
+		return plainHelper(value)
+	case kindTemplate:
+		return value == ""
+	case kindInclude:
+		return value == "" || value == "/dev/null"
+	case kindURL:
+		return !runsCommand(value)
+	case kindInsteadOf:
+		return !runsCommand(strings.TrimPrefix(key, "url."))
+	case kindProtocol:
+		return value == "never" || value == "user" || key != "protocol.allow" && key != "protocol.ext.allow" && key != "protocol.fd.allow"
+	case kindService:
+		return program(value, "git-upload-pack git-receive-pack")
+	case kindSubmodule:
+		return !strings.HasPrefix(value, "!")
+	case kindTransport:
+		return value == ""
+	case kindCommand:
+		return value == "" || plainLFS(key, value) || key == "diff.external" && program(value, differs)
+	}
+	return false
+}
+
+const (
+	editors = "vi vim nvim nano emacs emacsclient code codium cursor subl micro hx helix kak ed joe mcedit pico gedit kate zed notepad"
+	differs = "difft difftastic delta icdiff meld"
+	pagers  = "less more most cat bat batcat delta diff-so-fancy lv"
+)
+
+// metacharacters make git hand a command to sh (run-command.c, prepare_shell_cmd), where anything may follow.
+const metacharacters = "|&;<>()$`\\\"'\n*?[#~=%{}!"
+
+// program reports whether the command line is one of the names, found on PATH or in a system directory, with
+// harmless words behind it.
+func program(line, names string) bool {
+	if strings.ContainsAny(line, metacharacters) {
+		return false
+	}
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return false
+	}
+	for _, w := range words[1:] {
+		if strings.HasPrefix(w, "+") || strings.HasPrefix(w, "-c") && !strings.HasPrefix(w, "-cl") || w == "-S" || w == "--cmd" || strings.HasPrefix(w, "--eval") {
+			return false // vim +cmd, -c, -S and --cmd, emacs --eval: code
+		}
+	}
+	name := words[0]
+	for _, dir := range [...]string{"/usr/bin/", "/bin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/snap/bin/"} {
+		name = strings.TrimPrefix(name, dir)
+	}
+	return has(strings.Fields(names), name)
+}
+
+// isStub knows the commands that stand for "do nothing" in scripts.
+func isStub(value string) bool {
+	switch value {
+	case ":", "true", "false", "cat", "echo", "/bin/true", "/usr/bin/true", "/bin/false", "/usr/bin/false", "/bin/cat", "/bin/echo":
+		return true
+	}
+	return false
+}
+
+// plainSSH reports whether an ssh command line runs ssh and nothing else: no proxy command, no local command, no
+// configuration file or PKCS#11 library of its own. ssh(1), ssh_config(5).
+func plainSSH(line string) bool {
+	if strings.ContainsAny(strings.ReplaceAll(line, "=", ""), metacharacters) {
+		return false
+	}
+	words := strings.Fields(line)
+	if len(words) == 0 || strings.TrimPrefix(words[0], "/usr/bin/") != "ssh" {
+		return false
+	}
+	for i := 1; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-o" && i+1 < len(words):
+			i++
+			if !plainSSHOption(words[i]) {
+				return false
+			}
+		case strings.HasPrefix(w, "-o"):
+			if !plainSSHOption(w[2:]) {
+				return false
+			}
+		case strings.HasPrefix(w, "-F"), strings.HasPrefix(w, "-I"), strings.HasPrefix(w, "-E"):
+			return false
+		}
+	}
+	return true
+}
+
+func plainSSHOption(option string) bool {
+	name, _, _ := strings.Cut(strings.ToLower(option), "=")
+	switch name {
+	case "batchmode", "stricthostkeychecking", "userknownhostsfile", "globalknownhostsfile", "identityfile", "identitiesonly",
+		"connecttimeout", "serveraliveinterval", "serveralivecountmax", "port", "user", "compression", "loglevel",
+		"controlmaster", "controlpath", "controlpersist", "passwordauthentication", "preferredauthentications",
+		"addressfamily", "tcpkeepalive", "checkhostip", "hostkeyalgorithms", "pubkeyacceptedalgorithms":
+		return true
+	}
+	return false
+}
+
+// plainHelper knows the credential helpers that come with git or its packages, by name, without options that name files.
+func plainHelper(value string) bool {
+	words := strings.Fields(value)
+	if len(words) == 0 {
+		return true
+	}
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "--timeout") && !numeric(w) {
+			return false
+		}
+	}
+	return has([]string{"store", "cache", "osxkeychain", "libsecret", "manager", "manager-core", "wincred", "gnome-keyring"}, words[0])
+}
+
+// plainLFS knows what `git lfs install` writes.
+func plainLFS(key, value string) bool {
+	switch key {
+	case "filter.lfs.clean":
+		return value == "git-lfs clean -- %f"
+	case "filter.lfs.smudge":
+		return value == "git-lfs smudge -- %f" || value == "git-lfs smudge --skip -- %f"
+	case "filter.lfs.process":
+		return value == "git-lfs filter-process" || value == "git-lfs filter-process --skip"
+	}
+	return false
+}
+
+// installed reports whether value is the absolute path of a program outside the repository and outside the
+// directories that anyone may write, such as an editor's own askpass helper.
+func (c *call) installed(value string) bool {
+	if !strings.HasPrefix(value, "/") || strings.ContainsAny(value, metacharacters) || strings.Contains(value, "/../") {
+		return false
+	}
+	for _, dir := range [...]string{c.ctx.Repo.Root, "/tmp", "/var/tmp", "/dev/shm"} {
+		if dir != "" && (value == dir || strings.HasPrefix(value, dir+"/")) {
+			return false
+		}
+	}
+	return true
+}
+
+// runsCommand reports whether git starts a command of the address's choosing to reach it: git-remote-ext(1) and
+// git-remote-fd(1), or an option in its place. Any other word before "::" names an installed helper git-remote-<word>.
+func runsCommand(url string) bool {
+	return strings.HasPrefix(url, "ext::") || strings.HasPrefix(url, "fd::") || strings.HasPrefix(url, "-")
+}

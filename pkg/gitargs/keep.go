@@ -1,0 +1,149 @@
+package gitargs
+
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// readConfig reads config in its form with action options and in that with subcommands (git 2.46).
+func readConfig(c *call) {
+	mode := c.configMode()
+	switch mode {
+	case "get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool":
+		c.looks()
+		return
+	case "":
+		if len(c.args) < 2 {
+			c.looks()
+			return
+		}
+	}
+	c.does()
+	c.configFile()
+	switch {
+	case mode == "edit":
+	case mode == "rename-section":
+		c.renameSection()
+	case mode == "remove-section":
+		c.unset(canonicalKey(text(first(c.args)) + "."))
+	case mode == "unset" || mode == "unset-all":
+		c.unset(canonicalKey(text(first(c.args))))
+	case len(c.args) > 0 && c.args[0] == nil:
+		c.inline("", viaConfig, false)
+	case len(c.args) > 1:
+		c.planted(canonicalKey(*c.args[0]), c.args[1])
+	}
+}
+
+// configActions are the modes that options choose.
+var configActions = [...]string{"get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool", "add", "unset",
+	"unset-all", "replace-all", "rename-section", "remove-section", "edit"}
+
+// configMode finds the action; a subcommand's arguments are parsed anew.
+func (c *call) configMode() string {
+	for _, a := range configActions {
+		if c.on(a) && (a != "add" && a != "unset" || !c.newStyle()) {
+			return a
+		}
+	}
+	if !c.newStyle() {
+		return ""
+	}
+	mode := text(c.args[0])
+	outer := c.opts
+	c.words = parseWords(c.args[1:], parseSpec(c.cmd.opts), true)
+	c.opts = append(outer, c.opts...)
+	return mode
+}
+
+// newStyle reports whether the first operand is a subcommand: no key lacks a dot.
+func (c *call) newStyle() bool {
+	return len(c.args) > 0 && has([]string{"list", "get", "set", "unset", "rename-section", "remove-section", "edit"}, text(c.args[0]))
+}
+
+// configFile notes the file that --file names.
+func (c *call) configFile() { c.output("file") }
+
+func first(ws []*string) *string {
+	if len(ws) == 0 {
+		return nil
+	}
+	return ws[0]
+}
+
+// planted notes that a key is written to a configuration file, where it stays in force.
+func (c *call) planted(key string, value *string) {
+	if value == nil {
+		c.unknownValue(key)
+		return
+	}
+	c.plant(key, *value)
+}
+
+func (c *call) plant(key, value string) {
+	entry := record.GitConfig{Key: key, Value: value, Via: viaConfig}
+	c.out.config = append(c.out.config, entry)
+	c.out.Git.Config = append(c.out.Git.Config, entry)
+	switch k := kindOf(key); k {
+	case kindNone:
+	case kindAlias:
+		if strings.HasPrefix(strings.TrimSpace(value), "!") {
+			c.out.danger("config_exec")
+		}
+	case kindHooks:
+		c.out.danger("config_hooks_path", "hook_bypass")
+	default:
+		if !c.inert(k, key, value) {
+			c.out.danger("config_exec")
+		}
+	}
+	if unsigns(key, value) {
+		c.out.danger("unsigned")
+	}
+}
+
+// unset notes that a key, or with a trailing dot a section, is taken out of a configuration file.
+func (c *call) unset(key string) {
+	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: viaConfig})
+	if strings.HasPrefix("core.hookspath", key) {
+		c.out.danger("config_hooks_path", "hook_bypass")
+	}
+	if strings.HasPrefix("commit.gpgsign", key) || strings.HasPrefix("tag.gpgsign", key) {
+		c.out.danger("unsigned")
+	}
+}
+
+// renameSection notes that entries written under a harmless name may become live ones.
+func (c *call) renameSection() {
+	to := ""
+	if len(c.args) > 1 {
+		to = text(c.args[1])
+	}
+	section, _, _ := strings.Cut(strings.ToLower(to), ".")
+	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: to, Via: viaConfig})
+	switch section {
+	case "branch", "user", "color": // nothing in them is executed
+	default:
+		c.out.danger("config_exec")
+	}
+	c.unset(canonicalKey(text(first(c.args)) + "."))
+}
+
+// template notes --template of init and clone: a directory whose hooks are copied.
+func (c *call) template() {
+	if dir, ok := c.last("template"); ok {
+		c.setConfig("init.templatedir", dir, "--template")
+	}
+}
+
+func readInit(c *call) {
+	c.does()
+	c.template()
+	if len(c.args) > 0 {
+		c.write("create", c.args[0])
+	}
+	for _, dir := range c.values("separate-git-dir") {
+		c.write("create", &dir)
+	}
+}

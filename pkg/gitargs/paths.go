@@ -1,0 +1,86 @@
+package gitargs
+
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Writes returns the paths of the work tree that a git command changes, as far as its words tell, relative to the
+// directory it starts in; globs stay globs. What a merge, a checkout of a branch or a patch changes is not listed:
+// its class says worktree.
+func Writes(argv []*string, ctx Context) []record.PathUse { return Read(argv, ctx).Writes }
+
+// pathspecs records operands as pathspecs.
+func (c *call) pathspecs(ws []*string) {
+	for _, w := range ws {
+		if w != nil {
+			c.out.Git.Paths = append(c.out.Git.Paths, *w)
+		}
+	}
+}
+
+// write records that the command changes the files of pathspecs.
+func (c *call) write(op string, ws ...*string) {
+	for _, w := range ws {
+		if w == nil {
+			c.out.Writes = append(c.out.Writes, record.PathUse{Path: orDot(c.out.Dir), By: "git", Op: op})
+			continue
+		}
+		if p, ok := c.pathOf(*w); ok {
+			c.out.Writes = append(c.out.Writes, record.PathUse{Path: p, By: "git", Op: op, Certain: !c.dirUnknown})
+		}
+	}
+}
+
+// pathOf turns a pathspec into a path; gitglossary(7), "pathspec". Exclusions are no paths.
+func (c *call) pathOf(spec string) (string, bool) {
+	rest, ok := strings.CutPrefix(spec, ":")
+	if !ok || rest == "" || c.literal() {
+		return join(c.out.Dir, spec), spec != ""
+	}
+	if long, ok := strings.CutPrefix(rest, "("); ok {
+		magic, path, _ := strings.Cut(long, ")")
+		words := strings.Split(magic, ",")
+		return c.magicPath(path, has(words, "top"), has(words, "exclude"))
+	}
+	path := strings.TrimLeft(rest, "/!^")
+	path = strings.TrimPrefix(path, ":")
+	marks := rest[:len(rest)-len(strings.TrimLeft(rest, "/!^"))]
+	return c.magicPath(path, strings.Contains(marks, "/"), strings.ContainsAny(marks, "!^"))
+}
+
+// literal reports whether pathspecs have no magic.
+func (c *call) literal() bool {
+	_, ok := c.out.Git.Globals["--literal-pathspecs"]
+	return ok
+}
+
+func (c *call) magicPath(path string, top, exclude bool) (string, bool) {
+	if exclude {
+		return "", false
+	}
+	if top && c.ctx.Repo.Root != "" {
+		return join(c.ctx.Repo.Root, orDot(path)), true
+	}
+	return join(c.out.Dir, orDot(path)), true
+}
+
+func orDot(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+// output notes a file that an option names for the command's output.
+func (c *call) output(option string) bool {
+	wrote := false
+	for _, g := range c.opts {
+		if g.name == option && !g.negated && g.has {
+			c.write("write", g.value)
+			wrote = true
+		}
+	}
+	return wrote
+}

@@ -1,0 +1,81 @@
+package gitargs
+
+// defaultProtected are the branches that count as protected when the repository names none.
+var defaultProtected = [...]string{"main", "master"}
+
+// protected returns the patterns of protected branches.
+func (c *call) protected() []string {
+	if len(c.ctx.Repo.ProtectedBranches) > 0 {
+		return c.ctx.Repo.ProtectedBranches
+	}
+	return defaultProtected[:]
+}
+
+// isProtected reports whether the branch, or for a pattern any branch that it stands for, is protected.
+func (c *call) isProtected(branch string) bool {
+	for _, pattern := range c.protected() {
+		if overlap(branch, pattern) {
+			return true
+		}
+	}
+	return false
+}
+
+// MatchBranch reports whether a branch name matches a pattern of git.protected_branches, in which "*" stands for any
+// characters, slashes too, and "?" for one.
+func MatchBranch(pattern, branch string) bool {
+	for {
+		switch {
+		case pattern == "":
+			return branch == ""
+		case pattern[0] == '*':
+			for i := 0; i <= len(branch); i++ {
+				if MatchBranch(pattern[1:], branch[i:]) {
+					return true
+				}
+			}
+			return false
+		case branch == "" || pattern[0] != '?' && pattern[0] != branch[0]:
+			return false
+		}
+		pattern, branch = pattern[1:], branch[1:]
+	}
+}
+
+// maxPattern bounds the patterns that overlap compares; longer ones count as overlapping.
+const maxPattern = 256
+
+// overlap reports whether some name matches both patterns: the reachability of (len(a), len(b)) in the product of
+// the two, where "*" may take nothing or one more byte.
+func overlap(a, b string) bool {
+	if len(a) > maxPattern || len(b) > maxPattern {
+		return true
+	}
+	row := make([]bool, len(b)+1)
+	for i := 0; i <= len(a); i++ {
+		next := make([]bool, len(b)+1)
+		for j := 0; j <= len(b); j++ {
+			next[j] = reach(a, b, i, j, row, next)
+		}
+		row = next
+	}
+	return row[len(b)]
+}
+
+// reach decides one cell from its left neighbour in row (this one) and the row above (before).
+func reach(a, b string, i, j int, above, row []bool) bool {
+	switch {
+	case i == 0 && j == 0:
+		return true
+	case i > 0 && a[i-1] == '*' && (above[j] || j > 0 && row[j-1]):
+		return true
+	case j > 0 && b[j-1] == '*' && (row[j-1] || i > 0 && above[j]):
+		return true
+	}
+	return i > 0 && j > 0 && above[j-1] && meet(a[i-1], b[j-1])
+}
+
+// meet reports whether two single-byte patterns have a byte in common. A star is covered by reach.
+func meet(x, y byte) bool {
+	return x != '*' && y != '*' && (x == '?' || y == '?' || x == y)
+}

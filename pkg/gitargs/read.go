@@ -1,0 +1,210 @@
+package gitargs
+
+import (
+	"path"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// call is the state of reading one command.
+type call struct {
+	ctx        Context
+	out        *Reading
+	cmd        *command
+	sub        string // of commands that have their own subcommands: drop, of stash drop
+	words             // of cmd, after its options were parsed
+	dirUnknown bool   // -C with a value that is not static
+}
+
+// command is one entry of the tables.
+type command struct {
+	name  string      // push, or with its own subcommand: stash drop
+	class string      // what it touches when it does its work, blank separated
+	opts  string      // option table, see parseSpec; "*" at its end: others are taken as they come
+	stop  bool        // the first operand ends the options
+	subs  string      // the entry for a call without a known subcommand, of commands that have some: "push" of stash; "-" when that is an error
+	away  bool        // not a builtin: an alias of the same name is used where it is not installed
+	read  func(*call) // adds what the words mean
+}
+
+// lookup finds a table entry by name.
+func lookup(name string) *command {
+	for _, table := range tables {
+		for i := range table {
+			if table[i].name == name {
+				return &table[i]
+			}
+		}
+	}
+	return nil
+}
+
+// maxAliases bounds alias expansion; git itself stops only at a loop.
+const maxAliases = 16
+
+// Read reads argv in ctx; see [Parse].
+func Read(argv []*string, ctx Context) Reading {
+	c := &call{ctx: ctx, out: newReading()}
+	defer c.out.finish()
+	c.environment()
+	rest := dashed(argv)
+	if rest == nil {
+		rest = c.globals(tail(argv))
+	}
+	c.resolve(rest)
+	c.out.finish()
+	return *c.out
+}
+
+// dashed turns git-push ARGS into push ARGS, nil when argv[0] is plain git.
+func dashed(argv []*string) []*string {
+	if len(argv) == 0 || argv[0] == nil {
+		return nil
+	}
+	name, ok := strings.CutPrefix(path.Base(*argv[0]), "git-")
+	if !ok {
+		return nil
+	}
+	return append([]*string{&name}, argv[1:]...)
+}
+
+func tail(argv []*string) []*string {
+	if len(argv) == 0 {
+		return nil
+	}
+	return argv[1:]
+}
+
+// resolve follows aliases from the subcommand word to a command of the tables and reads it.
+func (c *call) resolve(argv []*string) {
+	seen := map[string]bool{}
+	for {
+		if len(argv) == 0 {
+			c.idle()
+			return
+		}
+		if argv[0] == nil {
+			c.out.Git.Args = argv[1:]
+			c.out.class("exec")
+			c.out.incomplete(record.IncompleteUnresolved)
+			return
+		}
+		name := *argv[0]
+		cmd := lookup(name)
+		body, aliased := c.alias(name)
+		if cmd != nil && (!cmd.away || !aliased) || !aliased {
+			c.dispatch(name, cmd, argv[1:])
+			return
+		}
+		if cmd != nil { // which of the two runs depends on what is installed
+			c.maybe(name, cmd, argv[1:])
+		}
+		if c.out.Git.AliasOf == "" {
+			c.out.Git.AliasOf = name
+		}
+		if seen[name] { // git: alias loop detected
+			c.idle()
+			return
+		}
+		if len(seen) == maxAliases {
+			c.out.incomplete(record.IncompleteDepth)
+			return
+		}
+		seen[name] = true
+		if argv = c.expand(name, body, argv[1:]); argv == nil {
+			return
+		}
+	}
+}
+
+// idle is git without a subcommand, or with one that is an error: it prints its usage or a path.
+func (c *call) idle() {
+	c.out.class("read")
+}
+
+// maybe notes what the command of the tables would do when an alias may stand in its place.
+func (c *call) maybe(name string, cmd *command, args []*string) {
+	c.out.Runs = append(c.out.Runs, Run{Via: "command " + name, Argv: append(Words("git-"+name), args...)})
+	c.out.class(strings.Fields(cmd.class)...)
+}
+
+// dispatch reads a command whose name is final.
+func (c *call) dispatch(name string, cmd *command, args []*string) {
+	c.out.Git.Subcommand = name
+	c.out.Git.Args = append([]*string{}, args...)
+	switch {
+	case name == "" || name == "help" || name == "version":
+		c.out.class("read")
+	case cmd == nil:
+		c.external(name, args)
+	default:
+		c.command(cmd, args)
+	}
+}
+
+// external is a subcommand that git does not have: it runs git-<name> from its exec path or PATH, if there is one.
+func (c *call) external(name string, args []*string) {
+	c.out.class("exec")
+	c.out.Runs = append(c.out.Runs, Run{Via: "external", Argv: append(Words("git-"+name), args...)})
+	if v, ok := c.lookupConfig("help.autocorrect"); ok && v != "0" && v != "never" && v != "prompt" && v != "show" && !isFalse(v) {
+		c.out.incomplete(record.IncompleteUnresolved) // git runs what it thinks was meant
+	}
+}
+
+// command reads the arguments of a table entry.
+func (c *call) command(cmd *command, args []*string) {
+	if len(args) > 0 && args[0] != nil && *args[0] == "--help" { // git.c: git x --help is git help x
+		c.out.class("read")
+		return
+	}
+	c.cmd = cmd
+	c.words = parseWords(args, parseSpec(cmd.opts), cmd.stop || cmd.subs != "")
+	if cmd.subs != "" && !c.help {
+		c.subcommand(args)
+	}
+	if c.help {
+		c.out.class("read")
+		return
+	}
+	if !strings.HasSuffix(c.cmd.opts, "*") {
+		c.out.Git.Unknown = append(c.out.Git.Unknown, c.unknown...)
+	}
+	if c.cmd.read == nil {
+		c.out.class(strings.Fields(c.cmd.class)...)
+		return
+	}
+	c.cmd.read(c)
+}
+
+// subcommand finds the second word of commands such as stash and remote, and reads on by its own table.
+func (c *call) subcommand(args []*string) {
+	family := c.cmd
+	if len(c.args) > 0 && c.args[0] == nil {
+		c.out.incomplete(record.IncompleteUnresolved)
+		return
+	}
+	if len(c.args) > 0 {
+		if cmd := lookup(family.name + " " + *c.args[0]); cmd != nil {
+			outer := c.words
+			c.cmd, c.sub = cmd, *c.args[0]
+			c.words = parseWords(c.args[1:], parseSpec(cmd.opts), cmd.stop)
+			c.opts = append(outer.opts, c.opts...)
+			c.unknown = append(outer.unknown, c.unknown...)
+			return
+		}
+	}
+	if family.subs == "-" {
+		return
+	}
+	if cmd := lookup(family.name + " " + family.subs); cmd != nil {
+		c.cmd, c.sub = cmd, family.subs
+		c.words = parseWords(args, parseSpec(cmd.opts), cmd.stop)
+	}
+}
+
+// does adds the classes of the command itself; readers call it when the command is not a dry run or a mere listing.
+func (c *call) does() { c.out.class(strings.Fields(c.cmd.class)...) }
+
+// looks says that the command only reads.
+func (c *call) looks() { c.out.class("read") }

@@ -1,0 +1,59 @@
+package gitargs
+
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+const heads = "refs/heads/"
+
+// parseRefspec splits [+]src[:dst] as refspec.c does. colon reports whether there was one.
+func parseRefspec(s string) (spec record.Refspec, colon bool) {
+	s, spec.Force = strings.CutPrefix(s, "+")
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		spec.Src, spec.Dst, colon = s[:i], s[i+1:], true
+		spec.Delete = spec.Src == "" && spec.Dst != ""
+	} else {
+		spec.Src = s
+	}
+	if spec.Src == "@" { // refspec.c: "@" alone is HEAD
+		spec.Src = "HEAD"
+	}
+	return spec, colon
+}
+
+// branchName returns the short name of a branch that a push destination means, "" when it is another kind of ref.
+// A destination that is not qualified becomes a branch when it exists as one or when the source is one
+// (remote.c, match_explicit), so a bare name counts as a branch.
+func branchName(dst string) string {
+	switch {
+	case strings.HasPrefix(dst, heads):
+		return dst[len(heads):]
+	case strings.HasPrefix(dst, "refs/"), strings.HasPrefix(dst, "tags/"), strings.HasPrefix(dst, "remotes/"):
+		return ""
+	}
+	return strings.TrimPrefix(dst, "heads/")
+}
+
+// mapGlob rewrites name by a refspec with one "*" on each side: refs/heads/*:refs/heads/x/*.
+func mapGlob(spec record.Refspec, name string) (string, bool) {
+	before, after, ok := strings.Cut(spec.Src, "*")
+	if !ok {
+		if spec.Src == name || heads+spec.Src == name {
+			return orSame(spec.Dst, name), true
+		}
+		return "", false
+	}
+	if len(name) < len(before)+len(after) || !strings.HasPrefix(name, before) || !strings.HasSuffix(name, after) {
+		return "", false
+	}
+	return strings.Replace(orSame(spec.Dst, spec.Src), "*", name[len(before):len(name)-len(after)], 1), true
+}
+
+func orSame(dst, src string) string {
+	if dst == "" {
+		return src
+	}
+	return dst
+}

@@ -1,0 +1,196 @@
+package gitargs
+
+import "ethos/pkg/record"
+
+// readBisectRun reads bisect run CMD…, which runs it at every step.
+func readBisectRun(c *call) {
+	c.does()
+	c.runArgv("bisect run", c.args)
+}
+
+func (c *call) runArgv(via string, argv []*string) {
+	if len(argv) > 0 {
+		c.out.Runs = append(c.out.Runs, Run{Via: via, Argv: argv})
+	}
+}
+
+// readForeach reads submodule foreach: one argument is a script; of several the first is a script when it has a
+// character that the shell knows, else a command (submodule--helper.c, run-command.c).
+func readForeach(c *call) {
+	c.does()
+	if len(c.args) == 0 {
+		return
+	}
+	switch head := c.args[0]; {
+	case head == nil:
+		c.out.incomplete(record.IncompleteUnresolved)
+	case len(c.args) == 1:
+		c.out.Runs = append(c.out.Runs, Run{Via: "submodule foreach", Script: *head})
+	default:
+		c.runArgv("submodule foreach", c.args)
+	}
+}
+
+// readForEachRepo reads for-each-repo, which runs git with the arguments in each repository of a list.
+func readForEachRepo(c *call) {
+	c.does()
+	c.runArgv("for-each-repo", append(Words("git"), c.args...))
+}
+
+func readSubmodule(c *call) {
+	c.does()
+	c.out.danger("submodule_update")
+	if c.sub == "add" && len(c.args) > 0 {
+		c.out.Git.Remote = text(c.args[0])
+		if c.remoteRuns(c.out.Git.Remote, "url") {
+			c.out.danger("upload_pack_exec")
+		}
+		c.submoduleDir()
+	}
+}
+
+// submoduleDir notes where submodule add puts the new one.
+func (c *call) submoduleDir() {
+	if len(c.args) > 1 {
+		c.write("create", c.args[1])
+		return
+	}
+	if dir := humanish(c.out.Git.Remote, false); dir != "" {
+		c.write("create", &dir)
+	}
+}
+
+func readSubmoduleDeinit(c *call) {
+	c.does()
+	c.pathspecs(c.args)
+	if c.on("force") {
+		c.out.danger("checkout_discard")
+	}
+	c.write("delete", c.args...)
+}
+
+// readGrep reads grep, which with -O opens the files in a pager of the caller's choice.
+func readGrep(c *call) {
+	c.looks()
+	for _, g := range c.opts {
+		if g.name == "open-files-in-pager" && !g.negated {
+			c.out.class("exec")
+			if g.has && !program(text(g.value), pagers+" "+editors) {
+				c.out.danger("ext_diff_exec")
+				c.out.Runs = append(c.out.Runs, Run{Via: "grep --open-files-in-pager", Script: text(g.value)})
+			}
+		}
+	}
+}
+
+func readDifftool(c *call) {
+	if c.on("tool-help") {
+		c.looks()
+		return
+	}
+	c.does()
+	if c.on("extcmd") {
+		c.out.danger("ext_diff_exec")
+		c.runs("--extcmd", "extcmd")
+	}
+	c.output("output")
+}
+
+func readMergetool(c *call) {
+	if c.on("tool-help") {
+		c.looks()
+		return
+	}
+	c.does()
+}
+
+// readOutput reads the diff family: it looks, unless --output names a file. The program that --ext-diff starts is a
+// matter of the configuration that names it.
+func readOutput(c *call) {
+	c.out.class(c.cmd.class)
+	if c.output("output") {
+		c.out.class("worktree")
+	}
+}
+
+// readFormatPatch reads format-patch, which writes files unless --stdout.
+func readFormatPatch(c *call) {
+	if c.on("stdout") {
+		c.looks()
+		return
+	}
+	c.does()
+	if !c.output("output-directory") && !c.output("output") {
+		dot := "."
+		c.write("create", &dot)
+	}
+}
+
+func readArchive(c *call) {
+	c.transport()
+	c.looks()
+	if c.output("output") {
+		c.out.class("worktree")
+	}
+	if remote, ok := c.last("remote"); ok {
+		c.out.Git.Remote = remote
+		c.out.class("remote")
+		if c.remoteRuns(remote, "url") {
+			c.out.danger("upload_pack_exec")
+		}
+	}
+}
+
+func readReport(c *call) {
+	c.does()
+	if !c.output("output-directory") {
+		dot := "."
+		c.write("create", &dot)
+	}
+}
+
+func readTrailers(c *call) {
+	c.looks()
+	if c.on("in-place") {
+		c.out.class("worktree")
+		c.write("write", c.args...)
+	}
+}
+
+func readFsck(c *call) {
+	c.looks()
+	if c.on("lost-found") {
+		c.out.class("index")
+	}
+}
+
+func readHashObject(c *call) {
+	c.looks()
+	if c.on("w") {
+		c.out.class("index")
+	}
+}
+
+func readBundleCreate(c *call) {
+	c.does()
+	if len(c.args) > 0 && text(c.args[0]) != "-" {
+		c.write("write", c.args[0])
+	}
+}
+
+// readCredential notes that a password is asked for: fill, and get of the helpers.
+func readCredential(c *call) {
+	c.does()
+	if c.sub == "fill" || text(first(c.args)) == "get" {
+		c.out.danger("credential_read")
+	}
+}
+
+// readRemoteExt reads remote-ext, the helper behind ext:: addresses: its second argument is a command line.
+func readRemoteExt(c *call) {
+	c.does()
+	c.out.danger("upload_pack_exec")
+	if len(c.args) > 1 {
+		c.out.Runs = append(c.out.Runs, Run{Via: "remote-ext", Script: text(c.args[1])})
+	}
+}

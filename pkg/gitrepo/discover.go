@@ -1,0 +1,134 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// place is where a repository lies.
+type place struct {
+	gitDir    string // absolute; "" when there is none
+	commonDir string // gitDir but for linked worktrees
+	top       string // where .git was found; "" for a bare repository
+}
+
+// find looks for the repository of dir as setup.c does: GIT_DIR, else .git as a directory or as a file, else a bare
+// repository, here and in each parent up to a ceiling or another file system.
+func find(dir string, opt Options) (place, error) {
+	if opt.GitDir != "" {
+		return named(dir, opt)
+	}
+	start := device(dir)
+	for d := dir; ; d = filepath.Dir(d) {
+		p, err := probe(d, opt)
+		if err != nil || p.gitDir != "" {
+			return p, err
+		}
+		parent := filepath.Dir(d)
+		if parent == d || opt.ceiling(parent) || !opt.AcrossFilesystems && device(parent) != start {
+			return place{}, nil
+		}
+	}
+}
+
+// named is the repository that GIT_DIR or --git-dir names.
+func named(dir string, opt Options) (place, error) {
+	gitDir := absolute(dir, opt.GitDir)
+	if target, err := gitFile(gitDir); err == nil {
+		gitDir = target
+	}
+	p := place{gitDir: gitDir, top: dir}
+	if err := p.common(opt); err != nil {
+		return place{}, err
+	}
+	if !p.valid() {
+		return place{}, fmt.Errorf("open %s: not a git repository", gitDir)
+	}
+	return p, nil
+}
+
+// probe looks at one directory.
+func probe(d string, opt Options) (place, error) {
+	dot := filepath.Join(d, ".git")
+	info, err := os.Stat(dot)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		gitDir, err := gitFile(dot)
+		if err != nil {
+			return place{}, err
+		}
+		return checked(place{gitDir: gitDir, top: d}, opt, true)
+	case err == nil && info.IsDir():
+		if p, err := checked(place{gitDir: dot, top: d}, opt, false); err != nil || p.gitDir != "" {
+			return p, err
+		}
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err):
+		return place{}, err
+	}
+	return checked(place{gitDir: d}, opt, false)
+}
+
+// checked completes p; a place that is no repository is none, or an error when it must be one.
+func checked(p place, opt Options, must bool) (place, error) {
+	if err := p.common(opt); err != nil {
+		return place{}, err
+	}
+	switch {
+	case p.valid():
+		return p, nil
+	case must:
+		return place{}, fmt.Errorf("open %s: not a git repository", p.gitDir)
+	}
+	return place{}, nil
+}
+
+// common finds the directory that linked worktrees share; gitrepository-layout(5), commondir.
+func (p *place) common(opt Options) error {
+	p.commonDir = p.gitDir
+	if opt.CommonDir != "" {
+		p.commonDir = absolute(p.gitDir, opt.CommonDir)
+		return nil
+	}
+	b, err := readFile(filepath.Join(p.gitDir, "commondir"), maxPointer)
+	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.commonDir = absolute(p.gitDir, strings.TrimRight(string(b), "\r\n"))
+	return nil
+}
+
+// valid is setup.c, is_git_directory: HEAD, objects and refs.
+func (p place) valid() bool {
+	if !isDir(filepath.Join(p.commonDir, "objects")) || !isDir(filepath.Join(p.commonDir, "refs")) {
+		return false
+	}
+	_, _, err := readHead(p.gitDir)
+	return err == nil
+}
+
+// gitFile reads .git as a file: "gitdir: PATH", relative to the file.
+func gitFile(name string) (string, error) {
+	b, err := readFile(name, maxPointer)
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), "gitdir: ")
+	if !ok || target == "" || strings.ContainsRune(target, 0) {
+		return "", fmt.Errorf("read %s: not a gitdir file", name)
+	}
+	return absolute(filepath.Dir(name), target), nil
+}
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}

@@ -1,0 +1,79 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Bounds of what is read. Git's own files are far below them.
+const (
+	maxPointer    = 16 << 10 // HEAD, .git as a file, commondir, symbolic refs
+	maxConfigFile = 4 << 20
+	maxPackedRefs = 64 << 20
+	maxRefs       = 100_000
+	maxRefDepth   = 32
+	maxIncludes   = 10 // config.c, MAX_INCLUDE_DEPTH
+	maxFiles      = 200
+)
+
+// ErrTooLarge is wrapped by errors about files over a bound, ErrIrregular by those about files that are no regular ones.
+var (
+	ErrTooLarge  = errors.New("larger than the bound")
+	ErrIrregular = errors.New("not a regular file")
+)
+
+// readFile reads a regular file of at most limit bytes. A FIFO or a device is never opened for long: the kind is
+// looked at first, and the open does not block if it changed in between.
+func readFile(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrIrregular}
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrIrregular}
+	}
+	return readAll(f, name, limit)
+}
+
+func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if int64(len(b)) > limit {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrTooLarge}
+	}
+	return b, nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// device returns the file system that name is on, 0 when it cannot be told.
+func device(name string) uint64 {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev)
+	}
+	return 0
+}
