@@ -1,0 +1,94 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/record"
+)
+
+// Tool is a program, or one way of calling it, that ethos knows.
+type Tool = shipped.Tool
+
+// The profiles of actions that no managed tool declares for.
+const (
+	DefaultProfile     = "workspace"    // a person's or a script's command
+	AgentProfile       = "agent-shell"  // an agent's
+	DefaultToolProfile = "lint-offline" // a managed tool that names none
+)
+
+// Catalog is the shipped tools and those that a repository adds.
+type Catalog struct {
+	tools     []Tool
+	byProgram map[string][]int
+}
+
+// New returns the shipped catalog with what config adds. A tool with the id of a shipped one takes its place; config was checked to be no wider.
+func New(config Config) *Catalog {
+	c := &Catalog{tools: shipped.Tools(), byProgram: shipped.ToolsByProgram()}
+	if len(config.Tools) == 0 {
+		return c
+	}
+	for _, t := range config.Tools {
+		if i := slices.IndexFunc(c.tools, func(have Tool) bool { return have.ID == t.ID }); i >= 0 {
+			c.tools[i] = t
+		} else {
+			c.tools = append(c.tools, t)
+		}
+	}
+	c.index()
+	return c
+}
+
+func (c *Catalog) index() {
+	c.byProgram = make(map[string][]int, 2*len(c.tools))
+	for i, t := range c.tools {
+		for _, f := range t.Forms {
+			if at := c.byProgram[f.Program]; len(at) == 0 || at[len(at)-1] != i {
+				c.byProgram[f.Program] = append(at, i)
+			}
+		}
+	}
+}
+
+// Tools lists the tools by their ids.
+func (c *Catalog) Tools() []Tool {
+	out := slices.Clone(c.tools)
+	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Tool finds a tool by its id.
+func (c *Catalog) Tool(id string) (Tool, bool) {
+	i := slices.IndexFunc(c.tools, func(t Tool) bool { return t.ID == id })
+	if i < 0 {
+		return Tool{}, false
+	}
+	return c.tools[i], true
+}
+
+// KnownTool is a hint for an id that is none.
+func (c *Catalog) KnownTool(id string) string {
+	ids := make([]string, len(c.tools))
+	for i := range c.tools {
+		ids[i] = c.tools[i].ID
+	}
+	return known(id, ids)
+}
+
+// Fact is the tool as a record has it, with the output format of the form that matched.
+func Fact(t Tool, form shipped.Form) record.Tool {
+	return record.Tool{ID: t.ID, Category: t.Category, Format: form.Format, Managed: t.Managed, Capabilities: shipped.Clone(t.Capabilities)}
+}
+
+// ProfileNames lists the shipped profiles.
+func ProfileNames() (out []string) {
+	for _, p := range shipped.Profiles() {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// KnownProfile is a hint for a name that is none.
+func KnownProfile(name string) string { return known(name, ProfileNames()) }

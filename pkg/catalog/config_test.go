@@ -1,0 +1,159 @@
+package catalog
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseConfig(t *testing.T) {
+	have, err := ParseConfig("repo_config.yaml", []byte(`
+version: 1
+sandbox:
+  read_paths: [/opt/sdk, "~/data?"]
+  read_write_paths: [build, ./dist/]
+  network_tools:
+    - npm-audit
+    - {tool: node-packages, allow_domains: [registry.example.com]}
+    - {tool: make, mode: loopback}
+  enforce: cgroup
+tools:
+  - id: house-lint
+    category: lint
+    format: gnu
+    match: [house lint, {argv: house lint --json, format: house-json}]
+    capabilities: {timeout_seconds: 60, tags: [no-network]}
+git:
+  protected_branches: [main, release/*]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := have.Tools
+	have.Tools = nil
+	want := Config{
+		ReadPaths: []string{"/opt/sdk", "~/data?"}, ReadWritePaths: []string{"build", "./dist/"}, Enforce: "cgroup", ProtectedBranches: []string{"main", "release/*"},
+		NetworkTools: []NetworkTool{
+			{Tool: "npm-audit", Mode: "proxy", AllowDomains: []string{"registry.npmjs.org", "registry.yarnpkg.com"}},
+			{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"registry.example.com"}},
+			{Tool: "make", Mode: "loopback"},
+		},
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	if len(tools) != 1 || tools[0].Capabilities.SandboxProfile != DefaultToolProfile || tools[0].Capabilities.TimeoutSeconds != 60 || tools[0].Capabilities.MemoryMB != 2048 {
+		t.Errorf("tools: %+v", tools)
+	}
+	c := New(Config{Tools: tools})
+	if tool, form, ok := c.Match(argv("house lint --json")); !ok || tool.ID != "house-lint" || form.Format != "house-json" {
+		t.Errorf("the added tool does not match: %v %v", tool.ID, form)
+	}
+	if _, _, ok := c.Match(argv("go vet")); !ok {
+		t.Error("the shipped tools are gone")
+	}
+}
+
+func TestConfigWithNothingInIt(t *testing.T) {
+	for _, text := range []string{"", "# nothing yet\n", "sandbox:\n", "sandbox:\n  # read_paths: []\ngit:\n"} {
+		if have, err := ParseConfig("c", []byte(text)); err != nil || len(have.Tools) > 0 {
+			t.Errorf("%q: %+v, %v", text, have, err)
+		}
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"sandbox:\n  read_write_path: [x]\n":                                             `c:2:3: unknown key "read_write_path" in sandbox | did you mean "read_write_paths"?`,
+		"sandboxed: {}\n":                                                                `c:1:1: unknown key "sandboxed" in the file | did you mean "sandbox"?`,
+		"sandbox: {read_paths: [x]}\nsandbox: {}\n":                                      `c:2:1: key "sandbox" stands twice in the file | `,
+		"sandbox: {read_paths: /opt}\n":                                                  `c:1:23: read_paths must be a list | write it as a list: [/opt]`,
+		"sandbox: {read_paths: [1]}\n":                                                   `c:1:24: read_paths[0] must be a string | quote it: "1"`,
+		"sandbox: {read_paths: [\"\"]}\n":                                                `c:1:24: read_paths[0] must be a string that is not empty | `,
+		"sandbox: {read_paths: [$HOME/x]}\n":                                             `c:1:24: path "$HOME/x": variables and wildcards are not supported here | name the directory`,
+		"sandbox: {read_write_paths: [.git]}\n":                                          `c:1:30: path ".git" would make .git writable | git's own files are never writable by declaration; ethos-git and the sandbox take care of them`,
+		"sandbox:\n  read_write_paths:\n    - build\n    - sub/.GIT/hooks\n":             `c:4:7: path "sub/.GIT/hooks" would make .git writable | git's own files are never writable by declaration; ethos-git and the sandbox take care of them`,
+		"sandbox: {read_write_paths: [a/../.git]}\n":                                     `c:1:30: path "a/../.git" would make .git writable | git's own files are never writable by declaration; ethos-git and the sandbox take care of them`,
+		"sandbox: {read_write_paths: [/]}\n":                                             `c:1:30: path "/" is too wide | name a directory further down`,
+		"sandbox: {read_write_paths: [a/../..]}\n":                                       `c:1:30: path "a/../.." is too wide to be writable | name a directory of the work space, or one of its own`,
+		"sandbox: {read_paths: [\"~\"]}\n":                                               `c:1:24: path "~" is too wide | name a directory further down`,
+		"sandbox: {read_paths: [~/.ssh/id]}\n":                                           `c:1:24: path "~/.ssh/id" holds credentials | a person can open it for one command: ethos-facts --grant read=~/.ssh/id`,
+		"sandbox: {read_write_paths: [/home/u/.AWS]}\n":                                  `c:1:30: path "/home/u/.AWS" holds credentials | `,
+		"sandbox: {enforce: hard}\n":                                                     `c:1:20: enforce: "hard" is not known | write cgroup or available`,
+		"sandbox: {network_tools: [npm-audti]}\n":                                        `c:1:27: network_tools: no tool "npm-audti" | did you mean "npm-audit"?`,
+		"sandbox: {network_tools: [make]}\n":                                             `c:1:27: network_tools: make has no domains that it may reach | write {tool: make, allow_domains: [example.com]}`,
+		"sandbox: {network_tools: [{tool: make, mode: open}]}\n":                         `c:1:27: network_tools: mode "open" is not known | write loopback, proxy or host`,
+		"sandbox: {network_tools: [{tol: make}]}\n":                                      `c:1:28: unknown key "tol" in network_tools[0] | did you mean "tool"?`,
+		"git: {protected_branches: main}\n":                                              `c:1:27: protected_branches must be a list | write it as a list: [main]`,
+		"git: {protected_branches: }\n":                                                  `c:1:27: protected_branches has no value | remove the key, or give it a value`,
+		"version: 2\n":                                                                   `c:1:1: version 2 is not supported | this ethos reads version 1`,
+		"version: one\n":                                                                 `c:1:10: version must be a whole number, 0 or more | `,
+		"a: &x 1\n":                                                                      `c:1:1: unknown key "a" in the file | known are git, tools, sandbox, version`,
+		"sandbox: &x {}\n":                                                               `c:1:10: sandbox: anchors and aliases are not supported | write the value out`,
+		"[1, 2]\n":                                                                       `c:1:1: the file must be a mapping | known keys are version, sandbox, tools, git`,
+		"git: {}\n---\ngit: {}\n":                                                        `c:2:1: the file holds more than one YAML document | `,
+		"git: {\n":                                                                       `c:1:1: did not find expected node content | the file must be valid YAML`,
+		"\tgit: {}\n":                                                                    `c: found character that cannot start any token | the file must be valid YAML`,
+		"tools: [{id: x, match: [x], capabilites: {}}]\n":                                `c:1:29: unknown key "capabilites" in tools[0] | did you mean "capabilities"?`,
+		"tools: [{id: x}]\n":                                                             `c:1:9: a tool needs an id and at least one form in match | `,
+		"tools: [{id: x, match: ['!-x']}]\n":                                             `c:1:9: form "!-x" must begin with the name of a program | `,
+		"tools: [{id: x, match: [x], capabilities: {sandbox_profile: lint}}]\n":          `c:1:9: tool x: no profile "lint"; known are build, lint-offline, agent-shell, workspace, agent-network, test-loopback | `,
+		"tools: [{id: x, match: [x], capabilities: {write_paths: [out]}}]\n":             `c:1:9: tool x goes past its profile lint-offline: write_paths: out: read granted, write granted is more than read granted, write by default | `,
+		"tools: [{id: x, match: [x], capabilities: {network: {mode: host}}}]\n":          `c:1:9: tool x goes past its profile lint-offline: network.mode: host is more than none | `,
+		"tools: [{id: x, match: [x], capabilities: {memory_mb: 9999}}]\n":                `c:1:9: tool x goes past its profile lint-offline: memory_mb: 9999 is more than 2048 | `,
+		"tools: [{id: x, match: [x], capabilities: {memory_mb: 0}}]\n":                   `c:1:9: tool x goes past its profile lint-offline: memory_mb: no limit is more than 2048 | `,
+		"tools: [{id: x, match: [x], capabilities: {tags: [network]}}]\n":                `c:1:9: tool x: tag "network" contradicts the declaration, which says: no-network no-git | `,
+		"tools: [{id: x, match: [x], capabilities: {requires_network: true}}]\n":         `c:1:9: tool x: requires_network: true contradicts the rest of the declaration (network none, git none) | `,
+		"tools: [{id: x, match: [x], capabilities: {git: some}}]\n":                      `c:1:9: tool x: git: "some" is not one of none, read, wrapped, full | `,
+		"tools: [{id: x, match: [x], capabilities: {cache_paths: ['@gone']}}]\n":         `c:1:9: tool x: no set "@gone" | `,
+		"tools: [{id: x, match: [x], capabilities: {deny_read_paths: ['${X}']}}]\n":      `c:1:9: tool x: ${X}: a deny, and what lifts one, must not depend on a variable | `,
+		"tools: [{id: x, match: [x], capabilities: {sandbox_profile: agent-network}}]\n": `c:1:9: tool x cannot give itself network access | declare it with a profile without network, and list it under sandbox.network_tools`,
+		"tools: [{id: go-vet, match: [go vet], capabilities: {sandbox_profile: workspace, env: {set: {}}}}]\n": `c:1:9: tool go-vet may only narrow the one that ships: `,
+		"tools: [{id: go-vet, match: [go vet], capabilities: {timeout_seconds: 301}}]\n":                       `c:1:9: tool go-vet goes past its profile lint-offline: timeout_seconds: 301 is more than 300 | `,
+		"sandbox: {read_paths: [x]} # " + strings.Repeat("x", maxFile):                                         `c: the file is longer than 1048576 bytes | `,
+	} {
+		_, err := ParseConfig("c", []byte(text))
+		var fault *Fault
+		if !errors.As(err, &fault) {
+			t.Errorf("%.80q: no fault: %v", text, err)
+			continue
+		}
+		if have := fault.Error() + " | " + fault.Hint; !strings.HasPrefix(have, want) {
+			t.Errorf("%.80q:\n have %s\n want %s", text, have, want)
+		}
+	}
+}
+
+func TestConfigMayNarrowAShippedTool(t *testing.T) {
+	have, err := ParseConfig("c", []byte("tools: [{id: go-vet, match: [go vet], capabilities: {timeout_seconds: 30, cache_paths: [], env: {set: {}}}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool, _, ok := New(have).Match(argv("go vet ./..."))
+	if !ok || tool.Capabilities.TimeoutSeconds != 30 || len(tool.Capabilities.CachePaths) != 0 {
+		t.Errorf("have %+v", tool.Capabilities)
+	}
+	if shipped, _, _ := New(Config{}).Match(argv("go vet ./...")); shipped.Capabilities.TimeoutSeconds != 300 {
+		t.Error("the shipped catalog was changed")
+	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte("sandbox: {read_write_paths: [build]}\ntools: [{id: x, match: [x]}]\n"))
+	f.Add([]byte("git: {protected_branches: [main]}\n---\n"))
+	f.Add([]byte("sandbox:\n  network_tools: [{tool: npm-audit, mode: host}]\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		config, err := ParseConfig("c", text)
+		var fault *Fault
+		if err != nil && !errors.As(err, &fault) {
+			t.Fatalf("not a fault: %v", err)
+		}
+		for _, p := range config.ReadWritePaths {
+			if exposesGit(p) {
+				t.Fatalf("%q would be writable", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package catalog
+
+import (
+	"strings"
+	"testing"
+
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/record"
+)
+
+// summary is what a test compares: profile, network, writes, granted by.
+func summary(c record.Capabilities) string {
+	net := c.Network.Mode
+	if len(c.Network.AllowDomains) > 0 {
+		net += "(" + strings.Join(c.Network.AllowDomains, " ") + ")"
+	}
+	return strings.Join([]string{c.SandboxProfile, net, strings.Join(c.WritePaths, " "), strings.Join(c.Tags, " "), strings.Join(c.GrantedBy, ", ")}, " | ")
+}
+
+func TestInForce(t *testing.T) {
+	tool := func(id string) *Tool {
+		found, ok := New(Config{}).Tool(id)
+		if !ok {
+			t.Fatalf("no tool %s", id)
+		}
+		return &found
+	}
+	config := Config{ReadPaths: []string{"/opt/sdk"}, ReadWritePaths: []string{"build"}, Enforce: "cgroup",
+		NetworkTools: []NetworkTool{{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"r.example"}}, {Tool: "make", Mode: "loopback"}}}
+	at := capability.Space{Workspace: "/w", Home: "/h"}
+	for name, c := range map[string]struct {
+		config Config
+		r      Request
+		want   string
+	}{
+		"a person's command":        {want: "workspace | loopback | . | loopback git | "},
+		"an agent's command":        {r: Request{Agent: true}, want: "agent-shell | loopback | . | loopback git | "},
+		"a managed tool":            {r: Request{Tool: tool("go-vet")}, want: "lint-offline | none |  | no-network no-git | "},
+		"an agent's managed tool":   {r: Request{Tool: tool("go-vet"), Agent: true}, want: "lint-offline | none |  | no-network no-git | "},
+		"tests":                     {r: Request{Tool: tool("go-test")}, want: "test-loopback | loopback | . | loopback git | "},
+		"the network-capable entry": {r: Request{Tool: tool("gemini-check")}, want: "agent-network | proxy(generativelanguage.googleapis.com oauth2.googleapis.com) |  | network git | "},
+		"a recognised tool":         {r: Request{Tool: tool("node-packages"), Agent: true}, want: "agent-shell | loopback | . | loopback git | "},
+		"a named profile":           {r: Request{Tool: tool("go-vet"), Profile: "build"}, want: "build | loopback | . | loopback git | --profile build"},
+		"a named tool":              {r: Request{Tool: tool("go-vet"), ToolNamed: true}, want: "lint-offline | none |  | no-network no-git | --tool go-vet"},
+		"configured, for a linter": {config, Request{Tool: tool("go-vet")},
+			"lint-offline | none | build | no-network no-git | repo_config.yaml:sandbox.read_paths, repo_config.yaml:sandbox.read_write_paths"},
+		"configured, where it is writable already": {config, Request{}, "workspace | loopback | . | loopback git | repo_config.yaml:sandbox.read_paths"},
+		"configured network": {config, Request{Tool: tool("node-packages"), Agent: true},
+			"agent-shell | proxy(r.example) | . | network git | repo_config.yaml:sandbox.read_paths, repo_config.yaml:sandbox.network_tools"},
+		"plan mode, a person's": {r: Request{Mode: "plan"}, want: "lint-offline | none |  | no-network git | "},
+		"plan mode, tests":      {r: Request{Mode: "plan", Tool: tool("go-test")}, want: "lint-offline | none |  | no-network git | "},
+		"plan mode, a linter":   {r: Request{Mode: "plan", Tool: tool("go-vet")}, want: "lint-offline | none |  | no-network no-git | "},
+		"plan mode, configured": {config, Request{Mode: "plan"}, "lint-offline | none |  | no-network git | repo_config.yaml:sandbox.read_paths"},
+		"plan mode, granted":    {r: Request{Mode: "plan", Grants: []string{"write=out"}}, want: "lint-offline | none | out | no-network git | --grant write=out"},
+		"granted": {r: Request{Grants: []string{"network=proxy", "domain=a.example", "write=/srv/x", "git=read"}},
+			want: "workspace | proxy(a.example) | . /srv/x | network git | --grant network=proxy, --grant domain=a.example, --grant write=/srv/x, --grant git=read"},
+	} {
+		c.r.Space = at
+		have, err := InForce(c.config, c.r)
+		if err != nil || summary(have) != c.want {
+			t.Errorf("%s:\n have %s (%v)\n want %s", name, summary(have), err, c.want)
+		}
+		if c.config.Enforce != "" && have.Enforce != "cgroup" {
+			t.Errorf("%s: enforce is %s", name, have.Enforce)
+		}
+		if have.RequiresNetwork != (have.Network.Mode == "proxy" || have.Network.Mode == "host") {
+			t.Errorf("%s: requires_network %t with network %s", name, have.RequiresNetwork, have.Network.Mode)
+		}
+	}
+}
+
+func TestGrant(t *testing.T) {
+	for text, want := range map[string]string{
+		"network=host": "", "domain=*.example.com": "", "read=/x": "", "write=/srv/out": "", "cache=~/.c": "", "socket=/run/x.sock": "",
+		"env=TOKEN": "", "env=A=b=c": "", "git=full": "", "timeout=600": "", "timeout=10m": "", "memory=512": "", "cpu=200": "", "pids=9": "", "files=9": "", "output=9": "",
+		"network":        `grant "network" is not one of`,
+		"network=open":   `grant network=open: network.mode: "open" is not one of none, loopback, proxy, host`,
+		"write=.git":     "grant write=.git: git's own files are never writable by declaration",
+		"write=a/.Git/x": "grant write=a/.Git/x: git's own files",
+		"timeout=0":      "grant timeout=0: want seconds",
+		"timeout=500ms":  "grant timeout=500ms: want seconds",
+		"memory=-1":      "grant memory=-1: want a whole number above 0",
+		"root=yes":       `grant "root=yes" is not one of network=`,
+		"env==x":         "grant env==x: the variable has no name",
+	} {
+		c, err := profile("workspace")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := c
+		err = Grant(&c, text)
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", text, err, want)
+		case want == "" && (len(c.GrantedBy) != 1 || c.GrantedBy[0] != "--grant "+text):
+			t.Errorf("%s: granted_by %q", text, c.GrantedBy)
+		case want == "" && text != "git=full" && len(capability.Widens(space, before, c)) == 0 && !strings.HasPrefix(text, "timeout=6") && !narrows(text):
+			t.Errorf("%s widens nothing", text)
+		}
+	}
+}
+
+// narrows reports grants that set a limit below the profile's.
+func narrows(text string) bool {
+	name, _, _ := strings.Cut(text, "=")
+	return name == "timeout" || name == "memory" || name == "cpu" || name == "pids" || name == "files" || name == "output" || name == "read"
+}
+
+// What a person grants below a denied tree must not be without effect.
+func TestGrantReadLiftsADeny(t *testing.T) {
+	c, _ := profile("workspace")
+	c.DenyReadPaths = []string{"/opt/secret"}
+	if err := Grant(&c, "read=/opt/secret/public"); err != nil {
+		t.Fatal(err)
+	}
+	if a := capability.PathAccess(space, c, "/opt/secret/public/x"); a.Read != capability.Granted {
+		t.Errorf("have %v", a)
+	}
+	if a := capability.PathAccess(space, c, "/opt/secret/x"); a.Read != capability.Denied {
+		t.Errorf("the rest of the denied tree is %v", a)
+	}
+}

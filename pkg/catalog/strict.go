@@ -1,0 +1,223 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile bounds a configuration file, in bytes.
+const maxFile = 1 << 20
+
+// strict reads one YAML file into Go values by their yaml tags: every key known, none twice, no anchors, aliases or merges, and scalars of
+// the type that is asked for. What a reviewer reads is what is loaded.
+type strict struct{ file string }
+
+// scalarReader is implemented by types that are written as a plain word where a mapping would be too long.
+type scalarReader interface{ readScalar(text string) }
+
+// located is implemented by types that want to know where they stand.
+type located interface{ at(line, column int) }
+
+// decodeYAML reads text into v, which points to a struct. The error is a [*Fault]. An empty file leaves v as it is.
+func decodeYAML(file string, text []byte, v any) error {
+	s := strict{file}
+	if len(text) > maxFile {
+		return &Fault{File: file, Message: fmt.Sprintf("the file is longer than %d bytes", maxFile)}
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var root, second yaml.Node
+	err := decoder.Decode(&root)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return s.syntax(err)
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return s.fault(&second, "", "the file holds more than one YAML document")
+	}
+	if fault := s.read(root.Content[0], reflect.ValueOf(v).Elem(), "the file"); fault != nil {
+		return fault
+	}
+	return nil
+}
+
+// syntax turns the parser's "yaml: line 3: …" into a fault.
+func (s strict) syntax(err error) *Fault {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	f := &Fault{File: s.file, Message: message, Hint: "the file must be valid YAML"}
+	if m := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(message); m != nil {
+		f.Line, _ = strconv.Atoi(m[1])
+		f.Column, f.Message = 1, m[2]
+	}
+	return f
+}
+
+func (s strict) fault(n *yaml.Node, hint, format string, args ...any) *Fault {
+	return &Fault{File: s.file, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// read puts a node into v; what names it in messages.
+func (s strict) read(n *yaml.Node, v reflect.Value, what string) *Fault {
+	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+		return s.fault(n, "write the value out", "%s: anchors and aliases are not supported", what)
+	}
+	if l, ok := v.Addr().Interface().(located); ok {
+		l.at(n.Line, n.Column)
+	}
+	if word, ok := v.Addr().Interface().(scalarReader); ok && n.Kind == yaml.ScalarNode {
+		return s.word(n, word, what)
+	}
+	if n.Tag == "!!null" {
+		return s.null(n, v, what)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return s.read(n, v.Elem(), what)
+	case reflect.Struct:
+		return s.structure(n, v, what)
+	case reflect.Slice:
+		return s.list(n, v, what)
+	case reflect.Map:
+		return s.table(n, v, what)
+	}
+	return s.scalar(n, v, what)
+}
+
+func (s strict) word(n *yaml.Node, w scalarReader, what string) *Fault {
+	var text string
+	if fault := s.scalar(n, reflect.ValueOf(&text).Elem(), what); fault != nil {
+		return fault
+	}
+	w.readScalar(text)
+	return nil
+}
+
+// null stands for an empty section, as `sandbox:` with every line below it commented out.
+func (s strict) null(n *yaml.Node, v reflect.Value, what string) *Fault {
+	if v.Kind() == reflect.Struct {
+		return nil
+	}
+	return s.fault(n, "remove the key, or give it a value", "%s has no value", what)
+}
+
+func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *Fault {
+	if n.Kind != yaml.MappingNode {
+		return s.fault(n, "known keys are "+strings.Join(keys(v.Type()), ", "), "%s must be a mapping", what)
+	}
+	names, seen := keys(v.Type()), map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		field := slices.Index(names, key.Value)
+		switch {
+		case field < 0:
+			return s.fault(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
+		case seen[key.Value]:
+			return s.fault(key, "", "key %q stands twice in %s", key.Value, what)
+		}
+		seen[key.Value] = true
+		if fault := s.read(value, fieldOf(v, field), key.Value); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+// keys are the yaml names of a struct's fields, in order.
+func keys(t reflect.Type) (out []string) {
+	for i := range t.NumField() {
+		if tag := t.Field(i).Tag.Get("yaml"); tag != "" {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+// fieldOf is the nth field that has a yaml name.
+func fieldOf(v reflect.Value, nth int) reflect.Value {
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("yaml") == "" {
+			continue
+		}
+		if nth == 0 {
+			return v.Field(i)
+		}
+		nth--
+	}
+	panic("catalog: no such field") // keys and fieldOf count the same fields
+}
+
+func (s strict) list(n *yaml.Node, v reflect.Value, what string) *Fault {
+	if n.Kind != yaml.SequenceNode {
+		return s.fault(n, "write it as a list: ["+n.Value+"]", "%s must be a list", what)
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, item := range n.Content {
+		if fault := s.read(item, out.Index(i), fmt.Sprintf("%s[%d]", what, i)); fault != nil {
+			return fault
+		}
+	}
+	v.Set(out)
+	return nil
+}
+
+func (s strict) table(n *yaml.Node, v reflect.Value, what string) *Fault {
+	if n.Kind != yaml.MappingNode {
+		return s.fault(n, "", "%s must be a mapping", what)
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, item := n.Content[i], reflect.New(v.Type().Elem()).Elem()
+		if v.MapIndex(reflect.ValueOf(key.Value)).IsValid() {
+			return s.fault(key, "", "key %q stands twice in %s", key.Value, what)
+		}
+		if fault := s.read(n.Content[i+1], item, key.Value); fault != nil {
+			return fault
+		}
+		v.SetMapIndex(reflect.ValueOf(key.Value), item)
+	}
+	return nil
+}
+
+func (s strict) scalar(n *yaml.Node, v reflect.Value, what string) *Fault {
+	wrong := func(want string) *Fault {
+		return s.fault(n, "", "%s must be %s", what, want)
+	}
+	if n.Kind != yaml.ScalarNode {
+		return wrong("a single value")
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if n.Tag != "!!str" {
+			return s.fault(n, fmt.Sprintf("quote it: %q", n.Value), "%s must be a string", what)
+		}
+		if strings.TrimSpace(n.Value) == "" || strings.ContainsRune(n.Value, 0) {
+			return wrong("a string that is not empty")
+		}
+		v.SetString(n.Value)
+	case reflect.Bool:
+		if n.Tag != "!!bool" {
+			return wrong("true or false")
+		}
+		v.SetBool(n.Value == "true")
+	case reflect.Int64, reflect.Int:
+		number, err := strconv.ParseInt(n.Value, 10, 64)
+		if n.Tag != "!!int" || err != nil || number < 0 {
+			return wrong("a whole number, 0 or more")
+		}
+		v.SetInt(number)
+	default:
+		panic("catalog: no YAML form for " + v.Type().String()) // a mistake in this package's types
+	}
+	return nil
+}
