@@ -1,0 +1,123 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// ErrConfined is returned by [Confine] for a call that is already what Confine would make of it.
+var ErrConfined = errors.New("the call is confined already")
+
+// Boundary is the command line of the sandbox, up to the command it is to run.
+type Boundary struct {
+	Program string   // path of ethos-sandbox
+	Flags   []string // such as --profile agent-shell
+}
+
+// Confine returns the tool input that runs an agent's shell call inside the boundary: the input as the agent sent it, every key kept, with
+// the command rewritten to `PROGRAM shell FLAGS -c 'ORIGINAL'`, or for an argument vector to PROGRAM run FLAGS -- ORIGINAL. The error says why the call
+// stays as it is.
+func Confine(dialect string, a *record.Action, b Boundary) (json.RawMessage, error) {
+	switch {
+	case !Rewrites(dialect):
+		return nil, fmt.Errorf("%s takes no other input than the agent's", dialect)
+	case a.Kind == record.KindShell:
+		return confineScript(a, b)
+	case a.Kind == record.KindExec:
+		return confineArgv(a, b)
+	}
+	return nil, fmt.Errorf("an action of kind %s runs no shell", a.Kind)
+}
+
+func confineScript(a *record.Action, b Boundary) (json.RawMessage, error) {
+	if b.unwrap(a.Script) {
+		return nil, ErrConfined
+	}
+	return replaced(a.Input, b.wrap(a.Script), func(raw json.RawMessage) bool {
+		var text string
+		return json.Unmarshal(raw, &text) == nil && text == a.Script
+	})
+}
+
+func confineArgv(a *record.Action, b Boundary) (json.RawMessage, error) {
+	front := append(append([]string{b.Program, "run"}, b.Flags...), "--")
+	if len(a.Argv) > len(front) && slices.Equal(a.Argv[:len(front)], front) {
+		return nil, ErrConfined
+	}
+	return replaced(a.Input, append(front, a.Argv...), func(raw json.RawMessage) bool {
+		var words []string
+		return json.Unmarshal(raw, &words) == nil && slices.Equal(words, a.Argv)
+	})
+}
+
+// wrap writes the command line that runs a script inside the boundary.
+func (b Boundary) wrap(script string) string { return b.front() + quote(script) }
+
+func (b Boundary) front() string {
+	words := []string{quoteIfNeeded(b.Program), "shell"}
+	for _, f := range b.Flags {
+		words = append(words, quoteIfNeeded(f))
+	}
+	return strings.Join(words, " ") + " -c "
+}
+
+// unwrap reports whether a script is, to the letter, what wrap makes of some other script: the front and one quoted word. Anything that is only like it
+// is wrapped once more, for an agent may choose a boundary of its own liking.
+func (b Boundary) unwrap(script string) bool {
+	word, ok := strings.CutPrefix(script, b.front())
+	if !ok || len(word) < 2 || word[0] != '\'' || word[len(word)-1] != '\'' {
+		return false
+	}
+	inner := strings.ReplaceAll(word[1:len(word)-1], `'\''`, "'")
+	return quote(inner) == word
+}
+
+// quote makes one shell word of any text without NUL, by POSIX single quotes: everything between them stands for itself.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// quoteIfNeeded leaves words as they are that mean themselves to every shell.
+func quoteIfNeeded(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return quote(word)
+}
+
+// replaced returns the input with the one member that is the command exchanged. Members keep their text; their order is the alphabet's.
+func replaced(input json.RawMessage, command any, is func(json.RawMessage) bool) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(input, &members); err != nil || len(members) == 0 {
+		return nil, errors.New("the record does not hold the agent's own input")
+	}
+	var found []string
+	for name, raw := range members {
+		if is(raw) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	if len(found) == 0 {
+		return nil, errors.New("the agent's input does not hold the command as it was decided")
+	}
+	name := found[0]
+	if i := slices.IndexFunc(commandKeys, func(k string) bool { return slices.Contains(found, k) }); i >= 0 {
+		name = commandKeys[i]
+	}
+	text, err := encoded(command)
+	if err != nil {
+		return nil, err
+	}
+	members[name] = text
+	return encoded(members)
+}
+
+// commandKeys are the names under which agents send a command; a description may happen to be the same text.
+var commandKeys = []string{"command", "cmd", "script"}

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"ethos/pkg/record"
+)
+
+// Copilot CLI's events: https://docs.github.com/copilot/reference/hooks-configuration. toolArgs is JSON in a string, or an object; the snake_case
+// form of VS Code has Claude's frame.
+
+func copilotDialect() dialect {
+	where, content := []string{"path", "file_path", "filePath"}, []string{"file_text", "content", "new_str", "newString"}
+	run := shell("cwd", "command")
+	tools := map[string]decoder{
+		"bash": run, "shell": run, "powershell": run, "run_in_terminal": run, "runInTerminal": run,
+		"create": file("write", where, content...), "write": file("write", where, content...), "create_file": file("write", where, content...),
+		"edit": file("edit", where, content...), "str_replace": file("edit", where, content...), "replace_string_in_file": file("edit", where, content...),
+		"str_replace_editor": copilotEditor, "insert_edit_into_file": file("edit", where, "code"),
+		"view": file("read", where), "read": file("read", where), "read_file": file("read", where),
+		"delete": file("delete", where), "delete_file": file("delete", where),
+		"glob": look("list", where, "pattern"), "grep": look("read", where, ""), "list_dir": look("list", where, ""),
+		"apply_patch": patch("input", "patch", "command"),
+		"web_fetch":   fetch("url"), "fetch": fetch("url"),
+	}
+	return dialect{
+		name: "copilot", call: copilotCall, tools: tools, before: []string{"preToolUse", "PreToolUse"},
+		is: func(d record.Document) bool { return d.Get("toolName").Exists() },
+	}
+}
+
+// copilotEditor is a tool of several commands; all but view change the file.
+func copilotEditor(c call) (record.Action, error) {
+	op := "edit"
+	switch c.input.Get("command").Str {
+	case "view":
+		op = "read"
+	case "create":
+		op = "write"
+	}
+	return file(op, []string{"path"}, "file_text", "new_str")(c)
+}
+
+func copilotCall(d record.Document) (call, error) {
+	if !d.Get("toolName").Exists() && d.Get("hook_event_name").Exists() {
+		return claudeCall(d)
+	}
+	c := call{event: d.Get("hookEventName").String(), session: d.Get("sessionId").String(), input: d.Get("toolArgs")}
+	var err error
+	if c.cwd, err = optional(d, "cwd"); err != nil {
+		return c, err
+	}
+	if c.tool, err = optional(d, "toolName"); err != nil {
+		return c, err
+	}
+	if c.event == "" {
+		c.event = copilotEvent(d)
+	}
+	if c.event == "" {
+		return c, missing("the event has no toolName and no hook_event_name")
+	}
+	c.server = mcpServer(c.tool)
+	if c.tool != "" {
+		c.input, err = objectOrText(c.input)
+	}
+	return c, err
+}
+
+// copilotEvent tells the events apart by their keys: they carry no name.
+func copilotEvent(d record.Document) string {
+	switch {
+	case d.Get("toolName").Exists() && d.Get("toolResult").Exists():
+		return "postToolUse"
+	case d.Get("toolName").Exists():
+		return "preToolUse"
+	case d.Get("prompt").Exists():
+		return "userPromptSubmitted"
+	case d.Get("source").Exists():
+		return "sessionStart"
+	case d.Get("reason").Exists():
+		return "sessionEnd"
+	case d.Get("error").Exists():
+		return "errorOccurred"
+	}
+	return ""
+}
+
+// objectOrText reads an object that may be written as JSON in a string.
+func objectOrText(v record.Value) (record.Value, error) {
+	if !isText(v) {
+		return v, nil
+	}
+	doc, err := record.ParseDocument([]byte(v.Str))
+	if err != nil {
+		return v, record.NewBadLine(record.CodeWrongType, "the tool's arguments are not JSON: "+err.Error(), nil)
+	}
+	if !doc.IsObject() {
+		return v, record.NewBadLine(record.CodeWrongType, "the tool's arguments are not an object", nil)
+	}
+	return doc.Get("@this"), nil
+}

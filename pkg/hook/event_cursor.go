@@ -1,0 +1,76 @@
+package hook
+
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Cursor's events: https://cursor.com/docs/agent/hooks. Most of them are of one tool each, and carry its input at the top.
+
+// cursorTools are the tools that events stand for.
+var cursorTools = map[string]string{
+	"beforeShellExecution": "Shell",
+	"beforeReadFile":       "Read",
+	"beforeTabFileRead":    "Read",
+	"beforeMCPExecution":   "MCP",
+}
+
+func cursorDialect() dialect {
+	paths := []string{"file_path", "path", "target_file", "relative_workspace_path"}
+	return dialect{
+		name: "cursor", call: cursorCall,
+		before: []string{"beforeShellExecution", "beforeReadFile", "beforeTabFileRead", "beforeMCPExecution", "preToolUse"},
+		is: func(d record.Document) bool {
+			event := d.Get("hook_event_name").Str
+			return event != "" && event[0] >= 'a' && event[0] <= 'z' && !strings.Contains(event, ".") && !d.Get("toolName").Exists()
+		},
+		tools: map[string]decoder{
+			"Shell":      shell("cwd", "command"),
+			"Read":       file("read", paths),
+			"Write":      file("write", paths, "content", "contents"),
+			"StrReplace": file("edit", paths, "new_string"),
+			"Edit":       file("edit", paths, "new_string"),
+			"TabWrite":   file("edit", paths),
+			"Delete":     file("delete", paths),
+			"Grep":       look("read", []string{"path"}, ""),
+			"Glob":       look("list", []string{"target_directory", "path"}, "glob_pattern"),
+			"LS":         look("list", []string{"target_directory", "path"}, ""),
+			"WebFetch":   fetch("url"),
+		},
+	}
+}
+
+func cursorCall(d record.Document) (call, error) {
+	c, err := claudeCall(d)
+	if err != nil {
+		return c, err
+	}
+	if c.session == "" {
+		c.session = d.Get("conversation_id").String()
+	}
+	if c.cwd == "" {
+		c.cwd = d.Get("workspace_roots.0").String()
+	}
+	switch tool := cursorTools[c.event]; tool {
+	case "":
+		c.server = cursorServer(c)
+	case "MCP":
+		c.server = d.Get("url").String()
+		if c.server == "" {
+			c.server = d.Get("command").String()
+		}
+		c.input, err = objectOrText(c.input)
+	default:
+		c.tool, c.input, c.whole = tool, d.Get("@this"), true
+	}
+	return c, err
+}
+
+// cursorServer finds the server of an MCP tool that preToolUse names as MCP:tool.
+func cursorServer(c call) string {
+	if strings.HasPrefix(c.tool, "MCP:") {
+		return "cursor"
+	}
+	return mcpServer(c.tool)
+}

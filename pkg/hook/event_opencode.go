@@ -1,0 +1,46 @@
+package hook
+
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// OpenCode has no hook protocol of its own: our plug-in writes {hook_event_name, session_id, cwd, tool, args} from its tool.execute.before.
+
+func openCodeDialect() dialect {
+	filePath, where := []string{"filePath"}, []string{"path"}
+	return dialect{
+		name: "opencode", call: openCodeCall, before: []string{"tool.execute.before"},
+		is: func(d record.Document) bool { return strings.Contains(d.Get("hook_event_name").Str, ".") },
+		tools: map[string]decoder{
+			"bash":        shell("workdir", "command"),
+			"read":        file("read", filePath),
+			"write":       file("write", filePath, "content"),
+			"edit":        file("edit", filePath, "newString"),
+			"multiedit":   file("edit", filePath),
+			"patch":       patch("patchText"),
+			"apply_patch": patch("patchText"),
+			"glob":        look("list", where, "pattern"),
+			"grep":        look("read", where, ""),
+			"list":        look("list", where, ""),
+			"webfetch":    fetch("url"),
+		},
+	}
+}
+
+func openCodeCall(d record.Document) (call, error) {
+	event := d.Get("hook_event_name")
+	if !isText(event) {
+		return call{}, missing("the event has no hook_event_name")
+	}
+	c := call{event: event.Str, session: d.Get("session_id").String(), input: d.Get("args")}
+	var err error
+	if c.cwd, err = optional(d, "cwd"); err != nil {
+		return c, err
+	}
+	if c.tool, err = optional(d, "tool"); err == nil && c.tool == "" && strings.HasPrefix(c.event, "tool.") {
+		err = missing("the event names no tool")
+	}
+	return c, err
+}

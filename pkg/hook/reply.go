@@ -1,0 +1,159 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Answer is what an agent's hook protocol takes for a reply.
+type Answer struct {
+	Output  []byte // for standard output, with its newline; empty means silence
+	Message string // for standard error; "" means nothing
+	Status  int    // exit status
+}
+
+// Verdict is a decided record, as far as a reply needs it.
+type Verdict struct {
+	Decision *record.Decision
+	Action   *record.Action
+	Actor    *record.Actor
+	// Rewritten is the tool input to run instead of the agent's, with all its other keys; nil leaves it as it is.
+	Rewritten json.RawMessage
+}
+
+// replier is the reply side of one dialect.
+type replier struct {
+	name    string
+	verdict func(Verdict) any       // what to print, nil for silence
+	failure func(reason string) any // what to print when no decision could be made
+	status  int                     // exit status of a failure
+	rewrite bool                    // the dialect can run another input than the agent's
+}
+
+func repliers() []replier {
+	return []replier{claudeReplier(), codexReplier(), geminiReplier(), cursorReplier(), copilotReplier(), openCodeReplier()}
+}
+
+func replierOf(dialect string) (replier, error) {
+	for _, r := range repliers() {
+		if r.name == dialect {
+			return r, nil
+		}
+	}
+	return replier{}, fmt.Errorf("unknown reply dialect %q: known are %s", dialect, strings.Join(Dialects(), ", "))
+}
+
+// Rewrites reports whether the dialect can run another input than the agent's.
+func Rewrites(dialect string) bool {
+	r, err := replierOf(dialect)
+	return err == nil && r.rewrite
+}
+
+// Reply answers an agent's event in its own protocol. An event that holds no tool call back (one that comes after it, or is of no tool)
+// is answered by silence.
+func Reply(dialect string, v Verdict) (Answer, error) {
+	r, err := replierOf(dialect)
+	if err != nil {
+		return Answer{}, err
+	}
+	if silent(dialect, v) {
+		return Answer{}, nil
+	}
+	return Answer{Output: printed(r.verdict(v))}, nil
+}
+
+// Refuse answers in the way that blocks in the dialect, for when no decision could be made. It blocks in an unknown dialect, too.
+func Refuse(dialect, reason string) Answer {
+	reason = "ethos could not decide, so this was not run: " + reason
+	r, err := replierOf(dialect)
+	if err != nil {
+		return Answer{Message: reason, Status: 2}
+	}
+	return Answer{Output: printed(r.failure(reason)), Message: reason, Status: r.status}
+}
+
+func printed(v any) []byte {
+	if v == nil {
+		return nil
+	}
+	text, err := encoded(v)
+	if err != nil {
+		panic(err) // structs of strings and raw JSON that was decoded before
+	}
+	return append(text, '\n')
+}
+
+// encoded is JSON without escapes for HTML.
+func encoded(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'}), err
+}
+
+// silent reports whether nothing can be held back any more, or nothing is about to be done. A tool call under an event name that is not
+// known is answered all the same.
+func silent(dialect string, v Verdict) bool {
+	d, err := find(dialect, record.Document{})
+	return err == nil && v.Action.Kind == record.KindEvent && !slices.Contains(d.before, v.Actor.Event)
+}
+
+// blocked reports whether the verdict keeps the call from running without a person.
+func (v Verdict) blocked() bool {
+	return v.Decision.Verdict != record.VerdictAllow && v.Decision.Verdict != record.VerdictWarn
+}
+
+// spelledOut is how many policies a reason tells in full.
+const spelledOut = 3
+
+// Reason is the decision in words for the model: which policy, what, what would be allowed, and whether to try again.
+func (v Verdict) Reason() string {
+	var text []string
+	for _, e := range v.Decision.Errors {
+		text = append(text, sentence(labelled(e.ID, e.Code)+": "+e.Message))
+	}
+	for i, m := range v.Decision.Matches {
+		switch {
+		case m.Effect != record.VerdictDeny && m.Effect != record.VerdictAsk:
+		case i < spelledOut:
+			text = append(text, sentence(m.ID+": "+m.Message), sentence("Instead: "+m.Remedy))
+		default:
+			text = append(text, "Also refused by "+m.ID+".")
+		}
+	}
+	return strings.Join(append(text, v.retry()), " ")
+}
+
+func labelled(id, code string) string {
+	if id == "" {
+		return code
+	}
+	return id + " (" + code + ")"
+}
+
+// retry tells a model whether to try again, which is the first thing it will otherwise do.
+func (v Verdict) retry() string {
+	if v.Decision.Verdict == record.VerdictAsk {
+		return "A person can approve it."
+	}
+	for _, e := range v.Decision.Errors {
+		if e.Code == "policy.deadline" {
+			return "Trying once more may help."
+		}
+	}
+	return "Trying the same again will be refused again."
+}
+
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "`") {
+		return text
+	}
+	return text + "."
+}

@@ -1,0 +1,71 @@
+package hook
+
+import (
+	"encoding/json"
+
+	"ethos/pkg/record"
+)
+
+// Claude Code's hook replies: https://code.claude.com/docs/en/hooks, "PreToolUse decision control" and "PermissionRequest decision control".
+// Silence leaves the user's own permission rules in force; exit status 2 blocks, and its standard error is shown to the model.
+
+type specificOutput struct {
+	HookSpecificOutput any `json:"hookSpecificOutput"`
+}
+
+type preToolUse struct {
+	HookEventName            string          `json:"hookEventName"`
+	PermissionDecision       string          `json:"permissionDecision"`
+	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
+	UpdatedInput             json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+type permissionRequest struct {
+	HookEventName string             `json:"hookEventName"`
+	Decision      permissionBehavior `json:"decision"`
+}
+
+type permissionBehavior struct {
+	Behavior     string          `json:"behavior"`
+	Message      string          `json:"message,omitempty"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+func claudeReplier() replier {
+	return replier{
+		name: "claude", rewrite: true, status: 2,
+		verdict: claudeVerdict,
+		failure: func(string) any { return nil },
+	}
+}
+
+func claudeVerdict(v Verdict) any {
+	if v.Actor.Event == "PermissionRequest" {
+		return claudePermission(v)
+	}
+	out := preToolUse{HookEventName: gateOf(v), PermissionDecision: record.VerdictAllow, UpdatedInput: v.Rewritten}
+	switch {
+	case v.blocked():
+		out.PermissionDecision, out.PermissionDecisionReason, out.UpdatedInput = v.Decision.Verdict, v.Reason(), nil
+	case v.Rewritten == nil:
+		return nil
+	}
+	return specificOutput{out}
+}
+
+// claudePermission answers the dialog on the user's behalf when policy refuses; otherwise the user is asked, as without a hook. The
+// dialog has no rewriting of its own: PreToolUse has seen the call before.
+func claudePermission(v Verdict) any {
+	if v.Decision.Verdict != record.VerdictDeny {
+		return nil
+	}
+	return specificOutput{permissionRequest{gateOf(v), permissionBehavior{Behavior: "deny", Message: v.Reason()}}}
+}
+
+// gateOf is the event to answer under; a tool call without one is answered as PreToolUse.
+func gateOf(v Verdict) string {
+	if v.Actor.Event == "" {
+		return "PreToolUse"
+	}
+	return v.Actor.Event
+}

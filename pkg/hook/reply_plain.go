@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"encoding/json"
+
+	"ethos/pkg/record"
+)
+
+// The dialects whose reply is one flat object.
+
+type decisionReason struct {
+	Decision string          `json:"decision"`
+	Reason   string          `json:"reason,omitempty"`
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type geminiSpecific struct {
+	HookEventName string          `json:"hookEventName"`
+	ToolInput     json.RawMessage `json:"tool_input"`
+}
+
+// Gemini CLI: decision allow or deny, hookSpecificOutput.tool_input replaces the arguments; exit status 2 blocks (docs/hooks/reference.md
+// in google-gemini/gemini-cli).
+func geminiReplier() replier {
+	return replier{
+		name: "gemini", rewrite: true, status: 2,
+		verdict: func(v Verdict) any {
+			if v.blocked() {
+				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
+			}
+			out := decisionReason{Decision: record.VerdictAllow}
+			if v.Rewritten != nil {
+				out.Specific = &geminiSpecific{HookEventName: "BeforeTool", ToolInput: v.Rewritten}
+			}
+			return out
+		},
+		failure: func(string) any { return nil },
+	}
+}
+
+// The OpenCode bridge is our own plug-in: it throws the reason of a deny, which keeps the tool from running.
+func openCodeReplier() replier {
+	return replier{
+		name: "opencode", status: 2,
+		verdict: func(v Verdict) any {
+			if v.blocked() {
+				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
+			}
+			return decisionReason{Decision: record.VerdictAllow}
+		},
+		failure: func(reason string) any { return decisionReason{Decision: record.VerdictDeny, Reason: reason} },
+	}
+}
+
+type cursorReply struct {
+	Permission   string `json:"permission"`
+	UserMessage  string `json:"user_message,omitempty"`
+	AgentMessage string `json:"agent_message,omitempty"`
+}
+
+// Cursor: permission is always present; exit status 2 means deny (cursor.com/docs/agent/hooks).
+func cursorReplier() replier {
+	return replier{
+		name: "cursor", status: 2,
+		verdict: func(v Verdict) any {
+			if v.blocked() {
+				return cursorReply{v.Decision.Verdict, v.Reason(), v.Reason()}
+			}
+			return cursorReply{Permission: record.VerdictAllow}
+		},
+		failure: func(reason string) any { return cursorReply{record.VerdictDeny, reason, reason} },
+	}
+}
+
+type copilotReply struct {
+	PermissionDecision       string          `json:"permissionDecision"`
+	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
+	ModifiedArgs             json.RawMessage `json:"modifiedArgs,omitempty"`
+}
+
+// Copilot CLI: a reply is read at exit status 0 only, so a failure is a deny like any other
+// (docs.github.com/copilot/reference/hooks-configuration). Its form for VS Code has Claude's event name, and Claude's shape.
+func copilotReplier() replier {
+	return replier{
+		name: "copilot", rewrite: true, status: 0,
+		verdict: func(v Verdict) any {
+			if v.Actor.Event == "PreToolUse" {
+				return claudeVerdict(v)
+			}
+			if v.blocked() {
+				return copilotReply{PermissionDecision: v.Decision.Verdict, PermissionDecisionReason: v.Reason()}
+			}
+			return copilotReply{PermissionDecision: record.VerdictAllow, ModifiedArgs: v.Rewritten}
+		},
+		failure: func(reason string) any {
+			return copilotReply{PermissionDecision: record.VerdictDeny, PermissionDecisionReason: reason}
+		},
+	}
+}
