@@ -1,0 +1,194 @@
+package facts
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
+	"ethos/pkg/shell"
+)
+
+// ErrUnknownTool is wrapped by the error of [Deriver.Derive] when Options.Tool is in no catalog.
+var ErrUnknownTool = errors.New("no such tool")
+
+// Options is what facts depend on beside the action. The zero value is this machine's file system without a home directory.
+type Options struct {
+	Tree    Tree                // nil is [OS]
+	Open    OpenRepo            // nil is [gitrepo.Open]
+	Git     gitrepo.Options     // where git's configuration lies
+	Home    string              // absolute; "" leaves "~" unknown
+	Env     []record.Assignment // the environment of an exec action, as far as git listens to it
+	Config  string              // a configuration file in place of the work space's repo_config.yaml; absolute
+	Profile string              // in place of the profile that would be in force
+	Tool    string              // the action is this tool, whatever it looks like
+	Grants  []string            // see [catalog.Grant]
+}
+
+// Deriver makes facts. It remembers repositories and configurations between actions.
+type Deriver struct {
+	opt     Options
+	repos   repos
+	configs configs
+}
+
+// New checks the options: an unknown profile or grant is an error.
+func New(o Options) (*Deriver, error) {
+	if o.Tree == nil {
+		o.Tree = OS{}
+	}
+	if o.Open == nil {
+		o.Open = gitrepo.Open
+	}
+	if _, err := catalog.InForce(catalog.Config{}, catalog.Request{Profile: o.Profile, Grants: o.Grants}); err != nil {
+		return nil, err
+	}
+	return &Deriver{
+		opt:     o,
+		repos:   repos{tree: o.Tree, open: o.Open, opt: o.Git},
+		configs: configs{tree: o.Tree, file: o.Config},
+	}, nil
+}
+
+// Place settles where an action happens: the real directory of its Cwd, and the work space around it, which is the enclosing git work tree, else that
+// directory. A Cwd that is not on this machine stays as it is.
+func (d *Deriver) Place(a record.Action) (record.Action, error) {
+	if !path.IsAbs(a.Cwd) {
+		return a, fmt.Errorf("working directory %q is not absolute", a.Cwd)
+	}
+	at := resolve(d.opt.Tree, a.Cwd, false)
+	if !at.exists || at.partial {
+		if a.Workspace == "" {
+			a.Workspace = path.Clean(a.Cwd)
+		}
+		return a, nil
+	}
+	a.Cwd, a.Workspace = at.name, at.name
+	if root := d.repos.at(at.name).Record.Root; d.encloses(root, at.name) {
+		a.Workspace = root
+	}
+	return a, nil
+}
+
+// encloses reports that root is a work tree around dir. core.worktree of a repository that lies in the tree can name any directory: only one that
+// has a .git of its own counts.
+func (d *Deriver) encloses(root, dir string) bool {
+	if root == "" || !within(dir, root) {
+		return false
+	}
+	_, err := d.opt.Tree.Lstat(path.Join(root, ".git"))
+	return err == nil
+}
+
+// Derive makes the facts of an action that was placed. The error is a [*catalog.Fault] of the configuration, [ErrUnknownTool], or what reading the
+// configuration returned.
+func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, error) {
+	cfg, err := d.configs.of(a.Workspace)
+	if err != nil {
+		return record.Facts{}, err
+	}
+	w := &work{d: d, action: a, config: cfg, repo: d.repos.at(a.Cwd), lacks: &lacks{}}
+	w.place = place{workspace: a.Workspace, home: d.opt.Home, gitDir: w.repo.Record.GitDir, gitCover: w.repo.Record.CommonDir}
+	w.files = newFileFacts(d.opt.Tree, w.place, w.lacks)
+	w.analyse()
+	f := record.Facts{Shell: w.shell, Git: w.git, Files: w.files.files, Repo: w.repoFact()}
+	if f.Tool, f.Capabilities, err = w.capabilities(actor); err != nil {
+		return record.Facts{}, err
+	}
+	f.Incomplete = w.lacks.codes
+	return f, nil
+}
+
+// work is one action while its facts are made.
+type work struct {
+	d      *Deriver
+	action record.Action
+	config *config
+	repo   *repo
+	place  place
+	lacks  *lacks
+	files  *fileFacts
+	shell  record.Shell
+	git    []record.Git
+}
+
+// analyse reads the command, and looks up the files that it names.
+func (w *work) analyse() {
+	if w.repo.err != nil {
+		w.lacks.add(record.IncompleteGitRepo)
+	}
+	opt := shell.Options{Cwd: w.action.Cwd, Workspace: w.action.Workspace, Home: w.d.opt.Home, Git: w.repo.context(&lacks{})}
+	switch w.action.Kind {
+	case record.KindExec:
+		w.commands(shell.AnalyzeArgv(w.action.Argv, opt), opt)
+	case record.KindShell:
+		w.commands(shell.Analyze(w.action.Script, opt), opt)
+	case record.KindFile:
+		w.files.action(w.action.File, w.action.Cwd)
+	}
+}
+
+// commands takes over what the shell analysis found, and has git's part read.
+func (w *work) commands(a shell.Analysis, opt shell.Options) {
+	w.shell = a.Shell
+	w.lacks.add(a.Incomplete...)
+	g := gitWork{work: w, opt: opt}
+	g.read(a)
+	w.git = g.found
+	w.paths(w.shell.Reads, slices.Concat(a.Reads, g.reads))
+	w.paths(w.shell.Writes, slices.Concat(a.Writes, g.writes))
+}
+
+// paths looks up what a command reads or writes; abs is parallel to uses. A path that is neither static nor known in part is no file.
+func (w *work) paths(uses []record.PathUse, abs []string) {
+	for i, u := range uses {
+		if abs[i] != "" || u.Certain {
+			w.files.add(u.Op, u.Path, abs[i], true)
+		}
+	}
+}
+
+func (w *work) repoFact() record.Repo {
+	out := w.repo.Record
+	out.ProtectedBranches = slices.Clone(out.ProtectedBranches)
+	for _, b := range w.config.ProtectedBranches {
+		if !slices.Contains(out.ProtectedBranches, b) {
+			out.ProtectedBranches = append(out.ProtectedBranches, b)
+		}
+	}
+	out.Config = w.config.file
+	return out
+}
+
+// capabilities settles which tool the action is, and what is in force for it.
+func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
+	m := w.match()
+	r := catalog.Request{
+		Agent: actor.Agent != "", Mode: actor.Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
+		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
+	}
+	if name := w.d.opt.Tool; name != "" {
+		t, ok := w.config.catalog.Tool(name)
+		if !ok {
+			return record.Tool{}, record.Capabilities{}, fmt.Errorf("%w: %s; %s", ErrUnknownTool, name, w.config.catalog.KnownTool(name))
+		}
+		if m.tool == nil || m.tool.ID != t.ID {
+			m = match{tool: &t, form: t.Forms[0]}
+		}
+		m.sole, r.ToolNamed = true, true
+	}
+	if m.sole {
+		r.Tool = m.tool
+	}
+	c, err := catalog.InForce(w.config.Config, r)
+	fact := record.Tool{Capabilities: shipped.Clone(record.Capabilities{})}
+	if m.tool != nil {
+		fact = catalog.Fact(*m.tool, m.form)
+	}
+	return fact, c, err
+}

@@ -1,0 +1,183 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
+	"ethos/pkg/shell"
+)
+
+const (
+	maxRuns  = 32  // pieces of code that git commands of one action would run in turn
+	maxGit   = 500 // git commands of one action
+	maxDepth = 8   // git that runs git that runs git
+)
+
+// gitWork reads the git commands of one action in their order: each sees what those before it changed.
+type gitWork struct {
+	*work
+	opt    shell.Options
+	found  []record.Git
+	reads  []string // parallel to what was appended to Shell.Reads
+	writes []string // and to Shell.Writes
+	runs   int
+	after  map[string]gitargs.Context // by directory
+}
+
+// read adds a git entry for every git command of the analysis. What git writes and runs in the directory that the action starts in is part of the analysis
+// already; what depends on another repository is added here.
+func (g *gitWork) read(a shell.Analysis) {
+	g.found, g.after = []record.Git{}, map[string]gitargs.Context{}
+	for i := range a.Shell.Commands {
+		g.command(&a.Shell.Commands[i], a.Cwds[i], 0)
+	}
+}
+
+func (g *gitWork) command(c *record.Command, cwd string, depth int) {
+	if !gitargs.IsGit(c.Name) {
+		return
+	}
+	if len(g.found) >= maxGit || depth > maxDepth {
+		g.lacks.add(record.IncompleteSize)
+		return
+	}
+	r := g.reading(c, cwd)
+	g.found = append(g.found, r.Git)
+	g.lacks.add(r.Incomplete...)
+	if cwd != g.opt.Cwd || r.Elsewhere() {
+		g.beyond(c, r, cwd, depth)
+	}
+}
+
+// beyond adds what a command writes and runs because of the repository that it works in, which the analysis of the words alone does not know.
+func (g *gitWork) beyond(c *record.Command, r gitargs.Reading, cwd string, depth int) {
+	alone := gitargs.Read(c.Argv, gitargs.Context{Env: c.Assignments})
+	for _, u := range r.Writes {
+		if !slices.Contains(alone.Writes, u) {
+			g.addWrite(u, cwd)
+		}
+	}
+	for _, run := range r.Runs {
+		same := func(other gitargs.Run) bool { return other.Via == run.Via && other.Script == run.Script }
+		if !slices.ContainsFunc(alone.Runs, same) && !gitsOwn(run) {
+			g.run(run, c, path.Join(cwd, r.Dir), depth)
+		}
+	}
+}
+
+// gitsOwn reports a program of git itself: git-NAME.
+func gitsOwn(run gitargs.Run) bool {
+	return run.Via == "external" || strings.HasPrefix(run.Via, "command ")
+}
+
+// reading reads one git command in the repository that it works in: -C, --git-dir, --work-tree and their variables lead to another.
+func (g *gitWork) reading(c *record.Command, cwd string) gitargs.Reading {
+	ctx, known := g.after[cwd]
+	if !known {
+		ctx = g.contextAt(cwd, gitrepo.Options{})
+	}
+	ctx.Env = slices.Concat(g.d.opt.Env, c.Assignments)
+	r := gitargs.Read(c.Argv, ctx)
+	if r.Elsewhere() {
+		other := g.contextAt(path.Join(cwd, r.Dir), gitrepo.Options{GitDir: r.GitDir, WorkTree: r.WorkTree})
+		other.Env = ctx.Env
+		return gitargs.Read(c.Argv, other)
+	}
+	g.after[cwd] = r.After(ctx)
+	return r
+}
+
+// contextAt is the repository around a directory. What cannot be looked at, such as a directory that a script makes first, is unknown and said so.
+func (g *gitWork) contextAt(dir string, over gitrepo.Options) gitargs.Context {
+	at := resolve(g.d.opt.Tree, dir, false)
+	if dir == "" || !strings.HasPrefix(dir, "/") || !at.exists || at.partial {
+		g.lacks.add(record.IncompleteGitRepo)
+		return gitargs.Context{}
+	}
+	found := g.d.repos.at(at.name)
+	if over.GitDir != "" || over.WorkTree != "" {
+		opt := g.d.opt.Git
+		opt.GitDir, opt.WorkTree = over.GitDir, over.WorkTree
+		found = g.d.repos.read(at.name, opt)
+	}
+	ctx := found.context(g.lacks)
+	ctx.Repo.ProtectedBranches = append(append([]string{}, ctx.Repo.ProtectedBranches...), g.config.ProtectedBranches...)
+	return ctx
+}
+
+// addWrite puts a path that a git command changes among the writes of the shell.
+func (g *gitWork) addWrite(u record.PathUse, cwd string) {
+	abs := u.Path
+	if !strings.HasPrefix(abs, "/") && !strings.HasPrefix(abs, "~") {
+		abs = cwd + "/" + abs
+	}
+	u.By = "git"
+	u.Path = g.shown(abs)
+	g.shell.Writes = append(g.shell.Writes, u)
+	g.writes = append(g.writes, g.files.absolute(abs, cwd))
+}
+
+// shown is a path as the shell facts have it: relative to the work space when inside.
+func (g *gitWork) shown(abs string) string {
+	clean := path.Clean(abs)
+	switch {
+	case clean == g.place.workspace:
+		return "."
+	case within(clean, g.place.workspace):
+		return strings.TrimPrefix(clean, g.place.workspace+"/")
+	}
+	return clean
+}
+
+// run reads code that a git command starts: a shell alias, the command of bisect run or rebase --exec.
+func (g *gitWork) run(run gitargs.Run, by *record.Command, dir string, depth int) {
+	if g.runs++; g.runs > maxRuns {
+		g.lacks.add(record.IncompleteSize)
+		return
+	}
+	opt := g.opt
+	opt.Cwd = dir
+	a := shell.Analyze(script(run), opt)
+	g.lacks.add(a.Incomplete...)
+	for i := range a.Shell.Commands {
+		c := a.Shell.Commands[i]
+		c.Within = append(append(append([]string{}, by.Within...), "git "+run.Via), c.Within...)
+		c.Depth += by.Depth + 1
+		c.Line, c.Column = by.Line, by.Column
+		g.shell.Commands = append(g.shell.Commands, c)
+		g.command(&c, a.Cwds[i], depth+1)
+	}
+	g.merge(a)
+}
+
+func (g *gitWork) merge(a shell.Analysis) {
+	s := &g.shell
+	s.Reads = append(s.Reads, a.Shell.Reads...)
+	s.Writes = append(s.Writes, a.Shell.Writes...)
+	g.reads = append(g.reads, a.Reads...)
+	g.writes = append(g.writes, a.Writes...)
+	s.Unresolved = s.Unresolved || a.Shell.Unresolved
+	s.DepthExceeded = s.DepthExceeded || a.Shell.DepthExceeded
+	risks := lacks{codes: s.Risks}
+	risks.add(a.Shell.Risks...)
+	s.Risks = risks.codes
+}
+
+// script is what a run gives to sh -c. Words of its argument vector that are not static become an unknown variable, so that they stay unknown.
+func script(run gitargs.Run) string {
+	words := make([]string, len(run.Argv))
+	for i, w := range run.Argv {
+		if words[i] = `"$ETHOS_UNKNOWN"`; w != nil {
+			words[i] = "'" + strings.ReplaceAll(*w, "'", `'\''`) + "'"
+		}
+	}
+	line := strings.Join(words, " ")
+	if run.Script == "" {
+		return line
+	}
+	return "sh -c '" + strings.ReplaceAll(run.Script, "'", `'\''`) + "' sh " + line
+}

@@ -1,0 +1,319 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The classes of a protected path, those that hold over others first.
+const (
+	classGit         = "git"   // git's own files, by which it can be made to run code
+	classEthos       = "ethos" // what decides over ours
+	classCredentials = "credentials"
+	classSettings    = "agent-settings" // what decides over an agent's later commands
+	classStartup     = "shell-startup"  // what runs at the next login, shell, boot or timer
+	classCI          = "ci"             // what runs elsewhere with other rights
+)
+
+// rule protects paths. In a pattern "*" stands for any part of one name, and "/**" at the end for the directory and everything below it. Where it
+// begins: "/" the root, "~/" the home directory, "./" the work space; else any directory.
+type rule struct{ class, pattern string }
+
+// rules may overlap: the class that stands first in the order of the constants holds. Names are compared without regard to case: file systems that ignore it (and core.ignoreCase) lead to the same file,
+// CVE-2014-9390.
+var rules = []rule{
+	{classGit, ".git/**"},
+	{classGit, "~/.gitconfig"},
+	{classGit, "~/.config/git/config"},
+	{classGit, "~/.config/git/attributes"},
+	{classGit, "~/.config/git/hooks/**"},
+	{classGit, "/etc/gitconfig"},
+
+	{classEthos, "./coding_ethos.yml"},
+	{classEthos, "./repo_config.yaml"},
+	{classEthos, ".coding-ethos/**"},
+
+	{classCredentials, "~/.claude/.credentials.json"},
+	{classCredentials, "~/.codex/auth.json"},
+	{classCredentials, "~/.gemini/oauth_creds.json"},
+	{classCredentials, "~/.local/share/opencode/auth.json"},
+	{classCredentials, "~/.ssh/**"},
+	{classCredentials, "~/.gnupg/**"},
+	{classCredentials, "~/.aws/**"},
+	{classCredentials, "~/.azure/**"},
+	{classCredentials, "~/.kube/**"},
+	{classCredentials, "~/.docker/config.json"},
+	{classCredentials, "~/.config/gcloud/**"},
+	{classCredentials, "~/.config/gh/**"},
+	{classCredentials, "~/.config/glab-cli/**"},
+	{classCredentials, "~/.config/hub"},
+	{classCredentials, "~/.config/op/**"},
+	{classCredentials, "~/.config/sops/**"},
+	{classCredentials, "~/.config/rclone/**"},
+	{classCredentials, "~/.config/git/credentials"},
+	{classCredentials, "~/.git-credentials"},
+	{classCredentials, "~/.netrc"},
+	{classCredentials, "~/.npmrc"},
+	{classCredentials, "~/.yarnrc.yml"},
+	{classCredentials, "~/.pypirc"},
+	{classCredentials, "~/.pgpass"},
+	{classCredentials, "~/.my.cnf"},
+	{classCredentials, "~/.vault-token"},
+	{classCredentials, "~/.terraform.d/**"},
+	{classCredentials, "~/.terraformrc"},
+	{classCredentials, "~/.cargo/credentials"},
+	{classCredentials, "~/.cargo/credentials.toml"},
+	{classCredentials, "~/.gem/credentials"},
+	{classCredentials, "~/.m2/settings.xml"},
+	{classCredentials, "~/.password-store/**"},
+	{classCredentials, "~/.local/share/keyrings/**"},
+	{classCredentials, "~/.mozilla/**"},
+	{classCredentials, "~/.config/google-chrome/**"},
+	{classCredentials, "~/.config/chromium/**"},
+	{classCredentials, "~/.config/bravesoftware/**"},
+	{classCredentials, "~/library/keychains/**"},
+	{classCredentials, "~/.*_history"},
+	{classCredentials, "id_rsa"},
+	{classCredentials, "id_dsa"},
+	{classCredentials, "id_ecdsa"},
+	{classCredentials, "id_ed25519"},
+	{classCredentials, ".env"},
+	{classCredentials, ".env.local"},
+	{classCredentials, ".env.production"},
+	{classCredentials, ".env.*.local"},
+	{classCredentials, ".netrc"},
+	{classCredentials, ".git-credentials"},
+	{classCredentials, "/etc/shadow*"},
+	{classCredentials, "/etc/gshadow*"},
+	{classCredentials, "/etc/sudoers"},
+	{classCredentials, "/etc/sudoers.d/**"},
+	{classCredentials, "/etc/ssh/ssh_host_*_key"},
+	{classCredentials, "/etc/krb5.keytab"},
+	{classCredentials, "/run/secrets/**"},
+	{classCredentials, "/var/run/secrets/**"},
+	{classCredentials, "/proc/*/environ"},
+	{classCredentials, "/proc/*/mem"},
+	{classCredentials, "/root/.ssh/**"},
+	{classCredentials, "/home/*/.ssh/**"},
+
+	{classSettings, ".claude/settings*.json"},
+	{classSettings, ".claude/hooks/**"},
+	{classSettings, ".claude/plugins/**"},
+	{classSettings, "~/.claude.json"},
+	{classSettings, ".codex/**"},
+	{classSettings, ".gemini/settings.json"},
+	{classSettings, ".gemini/hooks/**"},
+	{classSettings, ".gemini/extensions/**"},
+	{classSettings, ".gemini/policies/**"},
+	{classSettings, ".cursor/hooks.json"},
+	{classSettings, ".cursor/hooks/**"},
+	{classSettings, ".cursor/mcp.json"},
+	{classSettings, ".cursor/cli.json"},
+	{classSettings, ".cursor/permissions.json"},
+	{classSettings, ".cursor/sandbox.json"},
+	{classSettings, ".github/hooks/**"},
+	{classSettings, "~/.copilot/**"},
+	{classSettings, ".mcp.json"},
+	{classSettings, ".opencode/plugin/**"},
+	{classSettings, ".opencode/plugins/**"},
+	{classSettings, ".opencode/tool/**"},
+	{classSettings, "opencode.json"},
+	{classSettings, "opencode.jsonc"},
+	{classSettings, "~/.config/opencode/**"},
+	{classSettings, ".vscode/settings.json"},
+	{classSettings, ".vscode/tasks.json"},
+	{classSettings, ".vscode/mcp.json"},
+	{classSettings, "/etc/claude-code/**"},
+	{classSettings, "/etc/codex/**"},
+	{classSettings, "/etc/gemini-cli/**"},
+	{classSettings, "/etc/cursor/**"},
+
+	{classStartup, "~/.bashrc"},
+	{classStartup, "~/.bash_profile"},
+	{classStartup, "~/.bash_login"},
+	{classStartup, "~/.bash_logout"},
+	{classStartup, "~/.bash_aliases"},
+	{classStartup, "~/.profile"},
+	{classStartup, "~/.zshrc"},
+	{classStartup, "~/.zshenv"},
+	{classStartup, "~/.zprofile"},
+	{classStartup, "~/.zlogin"},
+	{classStartup, "~/.zlogout"},
+	{classStartup, "~/.kshrc"},
+	{classStartup, "~/.mkshrc"},
+	{classStartup, "~/.cshrc"},
+	{classStartup, "~/.tcshrc"},
+	{classStartup, "~/.login"},
+	{classStartup, "~/.inputrc"},
+	{classStartup, "~/.xprofile"},
+	{classStartup, "~/.xinitrc"},
+	{classStartup, "~/.xsession"},
+	{classStartup, "~/.pam_environment"},
+	{classStartup, "~/.config/fish/**"},
+	{classStartup, "~/.config/environment.d/**"},
+	{classStartup, "~/.config/autostart/**"},
+	{classStartup, "~/.config/systemd/**"},
+	{classStartup, "~/.local/share/systemd/**"},
+	{classStartup, "~/library/launchagents/**"},
+	{classStartup, "/etc/profile"},
+	{classStartup, "/etc/profile.d/**"},
+	{classStartup, "/etc/bash.bashrc"},
+	{classStartup, "/etc/bashrc"},
+	{classStartup, "/etc/zsh/**"},
+	{classStartup, "/etc/environment"},
+	{classStartup, "/etc/crontab"},
+	{classStartup, "/etc/cron.*/**"},
+	{classStartup, "/var/spool/cron/**"},
+	{classStartup, "/etc/systemd/**"},
+	{classStartup, "/usr/lib/systemd/**"},
+	{classStartup, "/lib/systemd/**"},
+	{classStartup, "/etc/init.d/**"},
+	{classStartup, "/etc/rc.local"},
+	{classStartup, "/etc/ld.so.preload"},
+	{classStartup, "/etc/ld.so.conf"},
+	{classStartup, "/etc/ld.so.conf.d/**"},
+	{classStartup, "/etc/pam.d/**"},
+
+	{classCI, ".github/workflows/**"},
+	{classCI, ".github/actions/**"},
+	{classCI, ".github/dependabot.yml"},
+	{classCI, ".gitlab-ci.yml"},
+	{classCI, ".gitlab/ci/**"},
+	{classCI, ".circleci/**"},
+	{classCI, ".buildkite/**"},
+	{classCI, ".woodpecker/**"},
+	{classCI, ".woodpecker.yml"},
+	{classCI, ".drone.yml"},
+	{classCI, ".travis.yml"},
+	{classCI, "./jenkinsfile"},
+	{classCI, "./azure-pipelines.yml"},
+	{classCI, "./bitbucket-pipelines.yml"},
+	{classCI, "./appveyor.yml"},
+	{classCI, "./cloudbuild.yaml"},
+}
+
+// place is what paths are judged against.
+type place struct {
+	workspace, home  string
+	gitDir, gitCover string // the repository's own directories, wherever they are
+}
+
+// index groups the rules by the first name of their pattern, so that a path meets few of them.
+type index struct {
+	root, home, workspace, anywhere map[string][]rule
+}
+
+var indexed = sync.OnceValue(func() index {
+	x := index{map[string][]rule{}, map[string][]rule{}, map[string][]rule{}, map[string][]rule{}}
+	for _, r := range rules {
+		group, pattern := x.anywhere, r.pattern
+		switch {
+		case pattern[0] == '/':
+			group, pattern = x.root, pattern[1:]
+		case strings.HasPrefix(pattern, "~/"):
+			group, pattern = x.home, pattern[2:]
+		case strings.HasPrefix(pattern, "./"):
+			group, pattern = x.workspace, pattern[2:]
+		}
+		first, _, _ := strings.Cut(pattern, "/")
+		if strings.ContainsRune(first, '*') {
+			first = "*"
+		}
+		group[first] = append(group[first], rule{r.class, pattern})
+	}
+	return x
+})
+
+// protected names the class of an absolute, clean path; "" when it has none.
+func (p place) protected(name string) string {
+	for _, dir := range []string{p.gitDir, p.gitCover} {
+		if dir != "" && within(name, dir) {
+			return classGit
+		}
+	}
+	lower, x := strings.ToLower(name), indexed()
+	class := classOf(x.root, strings.TrimPrefix(lower, "/"))
+	if rest, ok := below(lower, strings.ToLower(p.home)); ok {
+		class = worse(class, classOf(x.home, rest))
+	}
+	if rest, ok := below(lower, strings.ToLower(p.workspace)); ok {
+		class = worse(class, classOf(x.workspace, rest))
+	}
+	for i := range lower {
+		if lower[i] == '/' {
+			class = worse(class, classOf(x.anywhere, lower[i+1:]))
+		}
+	}
+	return class
+}
+
+// classOf holds the beginning of a path against one group of rules.
+func classOf(group map[string][]rule, rest string) (class string) {
+	first, _, _ := strings.Cut(rest, "/")
+	for _, key := range [...]string{first, "*"} {
+		for _, r := range group[key] {
+			if matchTree(r.pattern, rest) {
+				class = worse(class, r.class)
+			}
+		}
+	}
+	return class
+}
+
+// below is the part of name after dir.
+func below(name, dir string) (string, bool) {
+	if dir == "" || !within(name, dir) {
+		return "", false
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"), true
+}
+
+// within reports that name is dir or lies below it; both absolute and clean.
+func within(name, dir string) bool {
+	return name == dir || dir == "/" || strings.HasPrefix(name, dir+"/")
+}
+
+// matchTree compares name with a pattern, component by component.
+func matchTree(pattern, name string) bool {
+	for {
+		want, restWanted, moreWanted := strings.Cut(pattern, "/")
+		have, rest, more := strings.Cut(name, "/")
+		if want == "**" {
+			return true
+		}
+		if want != have && !(strings.ContainsRune(want, '*') && wildcard(want, have)) {
+			return false
+		}
+		switch {
+		case !moreWanted:
+			return !more
+		case !more:
+			return restWanted == "**"
+		}
+		pattern, name = restWanted, rest
+	}
+}
+
+func wildcard(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// severity is the order in which classes hold over one another.
+var severity = [...]string{classGit, classEthos, classCredentials, classSettings, classStartup, classCI}
+
+// worse picks the class that holds over the other.
+func worse(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	if slices.Index(severity[:], b) < slices.Index(severity[:], a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,77 @@
+package facts
+
+import (
+	"slices"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/record"
+)
+
+// match is the tool that an action is.
+type match struct {
+	tool *catalog.Tool
+	form shipped.Form
+	sole bool // nothing but this tool runs
+}
+
+// match finds the tool of a command. Where several commands run, the first that needs the network stands for them, so that the need shows; it is not the sole
+// one then, and nothing is given for it.
+func (w *work) match() match {
+	var found, reaching match
+	sole, plain := w.readInFull(), true
+	for i := range w.shell.Commands {
+		c := &w.shell.Commands[i]
+		if beside(c) {
+			plain = plain && shipped.Inert(c.Name)
+			continue
+		}
+		t, form, ok := w.config.catalog.Match(words(c))
+		switch {
+		case !ok || c.Opaque || c.Background:
+			sole = false
+		case found.tool == nil:
+			found = match{tool: &t, form: form}
+		case found.tool.ID != t.ID:
+			sole = false
+		}
+		plain = plain && len(c.Assignments) == 0
+		if ok && reaching.tool == nil && t.Capabilities.RequiresNetwork {
+			reaching = match{tool: &t, form: form}
+		}
+	}
+	switch {
+	case found.tool != nil && sole && (plain || !w.reaches(found.tool)):
+		found.sole = true
+		return found
+	case reaching.tool != nil:
+		return reaching
+	}
+	return match{}
+}
+
+// beside reports a program that only looks at a tool's output, or sets the scene. One of the work space is none, whatever its name.
+func beside(c *record.Command) bool {
+	return shipped.Companion(c.Name) && catalog.Installed(c.Path) && !c.Opaque
+}
+
+// readInFull reports that every command is known, and that nothing is redirected into a file, which a tool's own profile may not allow.
+func (w *work) readInFull() bool {
+	s := &w.shell
+	redirected := slices.ContainsFunc(s.Writes, func(u record.PathUse) bool { return u.By == "redirect" })
+	return s.IR != "" && s.Parsed && !s.Unresolved && !redirected
+}
+
+// reaches reports a tool that will be given network access: then nothing beside it may start a program, and no variable may lead it to other code.
+func (w *work) reaches(t *catalog.Tool) bool {
+	listed := slices.ContainsFunc(w.config.NetworkTools, func(n catalog.NetworkTool) bool { return n.Tool == t.ID })
+	return listed || t.Managed && t.Capabilities.RequiresNetwork
+}
+
+// words is the command as written: the path it is called by decides whether a tool with network access is meant.
+func words(c *record.Command) []*string {
+	if len(c.Argv) == 0 || c.Argv[0] == nil || c.Path == "" {
+		return c.Argv
+	}
+	return append([]*string{&c.Path}, c.Argv[1:]...)
+}
