@@ -1,0 +1,57 @@
+package policy
+
+import (
+	"slices"
+
+	"ethos/pkg/record"
+)
+
+// A blind spot is a fact that analysis could not establish. A policy whose outcome hangs on one cannot be decided, and its action is denied
+// with [CodeIncomplete].
+//
+// Only codes that leave a whole variable without a value blind it. The others leave a mark of their own in what was established (a
+// command without a name, a path that is not certain, a target that is missing) or mean nothing for most policies; a policy that
+// cares reads them from the variable incomplete.
+type blindSpot struct {
+	code  string
+	kinds []string // of action; nil for all
+	vars  []string
+}
+
+var scripted = []string{record.KindExec, record.KindShell}
+
+var blindSpots = []blindSpot{
+	{record.IncompleteParse, scripted, []string{"shell", "git", "files"}},
+	{record.IncompleteDepth, scripted, []string{"shell", "git", "files"}},
+	{record.IncompleteSize, nil, []string{"shell", "git", "files"}},
+	{record.IncompleteNotUTF8, nil, []string{"shell", "git", "files"}},
+	{record.IncompleteFile, []string{record.KindFile}, []string{"files"}},
+	{record.IncompleteRepoConfig, nil, []string{"repo", "tool", "capabilities", "tool_capabilities"}},
+	{record.IncompleteUnknownTool, nil, []string{"capabilities"}},
+	{record.IncompleteGitRepo, nil, []string{"repo"}},
+}
+
+// blind lists the variables without a value, each once, and the codes that say so.
+func blind(in *Input) (vars, codes []string) {
+	for _, spot := range blindSpots {
+		if !slices.Contains(in.Facts.Incomplete, spot.code) || spot.kinds != nil && !slices.Contains(spot.kinds, in.Action.Kind) {
+			continue
+		}
+		codes = append(codes, spot.code)
+		for _, name := range spot.vars {
+			if !slices.Contains(vars, name) {
+				vars = append(vars, name)
+			}
+		}
+	}
+	if slices.Contains(codes, record.IncompleteGitRepo) && slices.ContainsFunc(in.Facts.Git, hangsOnRepository) && !slices.Contains(vars, "git") {
+		vars = append(vars, "git")
+	}
+	return vars, codes
+}
+
+// hangsOnRepository reports whether what a git command does may depend on the repository: its aliases, or where a push goes. A command that
+// only reads does not, and an alias cannot take its name.
+func hangsOnRepository(g record.Git) bool {
+	return !slices.Equal(g.Class, []string{"read"})
+}

@@ -1,0 +1,245 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/google/cel-go/common/types"
+
+	"ethos/pkg/record"
+)
+
+// FactsFunc places an example's action, whose Cwd is relative, in a work space, and derives its facts. This package does not: stages meet in a
+// record.
+type FactsFunc func(context.Context, record.Action, record.Actor) (record.Action, record.Facts, error)
+
+// Report is the outcome of running examples.
+type Report struct {
+	Policies int // policies that have examples
+	Examples int // examples run
+	Wrong    []WrongExample
+	Coverage Coverage
+}
+
+// Add adds what another report says.
+func (r *Report) Add(other Report) {
+	r.Policies += other.Policies
+	r.Examples += other.Examples
+	r.Wrong = append(r.Wrong, other.Wrong...)
+	r.Coverage.merge(other.Coverage)
+}
+
+// WrongExample is an example whose policy did not say what the example says.
+type WrongExample struct {
+	Policy  string
+	File    string
+	Line    int
+	Column  int
+	Example string // the action, in short
+	Want    string // match | no match
+	Got     string
+}
+
+func (w WrongExample) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %s: wanted %s, got %s", w.File, w.Line, w.Column, w.Policy, w.Example, w.Want, w.Got)
+}
+
+// LoadShipped compiles every shipped pack from its text, with the examples that the embedded form leaves out.
+func LoadShipped() (*Set, error) {
+	files, err := fs.Sub(packFiles, "packs")
+	if err != nil {
+		return nil, err
+	}
+	return readShipped(files)
+}
+
+// Check runs the examples of the set's policies, each against its own policy, lets every variable fail in turn, and measures what the examples have seen of
+// the expressions. The error is one of facts.
+func (s *Set) Check(ctx context.Context, facts FactsFunc) (Report, error) {
+	var report Report
+	for _, r := range s.rules {
+		if len(r.Examples.Deny)+len(r.Examples.Allow) == 0 {
+			continue
+		}
+		report.Policies++
+		outcomes := map[int64]seen{}
+		wrong, err := s.examples(ctx, facts, r, func(in *Input, match bool, got string) (string, error) {
+			report.Examples++
+			if match && got == said(true) {
+				got = s.withoutEach(ctx, r, in, got)
+			}
+			return got, s.observe(ctx, r, in, outcomes)
+		})
+		if err != nil {
+			return report, err
+		}
+		report.Wrong = append(report.Wrong, wrong...)
+		report.Coverage.add(r, outcomes)
+	}
+	return report, nil
+}
+
+// Prove runs the examples and nothing else.
+func (s *Set) Prove(ctx context.Context, facts FactsFunc) ([]WrongExample, error) {
+	var all []WrongExample
+	for _, r := range s.rules {
+		wrong, err := s.examples(ctx, facts, r, func(_ *Input, _ bool, got string) (string, error) { return got, nil })
+		if err != nil {
+			return all, err
+		}
+		all = append(all, wrong...)
+	}
+	return all, nil
+}
+
+// examples runs the examples of one rule. Review sees each record and what was said of it, and has the last word on that.
+func (s *Set) examples(ctx context.Context, facts FactsFunc, r *rule, review func(in *Input, match bool, got string) (string, error)) ([]WrongExample, error) {
+	var wrong []WrongExample
+	for _, side := range []struct {
+		examples []Example
+		match    bool
+	}{{r.Examples.Deny, true}, {r.Examples.Allow, false}} {
+		for i := range side.examples {
+			e := &side.examples[i]
+			in, err := e.input(ctx, facts, &r.Policy)
+			got := ""
+			if err == nil {
+				got, err = review(in, side.match, s.outcomeFor(ctx, r, in, side.match))
+			}
+			if err != nil {
+				return wrong, fmt.Errorf("%s: example %s: %w", r.place(), e, err)
+			}
+			if want := said(side.match); got != want {
+				wrong = append(wrong, WrongExample{r.ID, r.File, e.Line, e.Column, e.String(), want, got})
+			}
+		}
+	}
+	return wrong, nil
+}
+
+// outcomeFor says in words what the policy makes of the record.
+func (s *Set) outcomeFor(ctx context.Context, r *rule, in *Input, match bool) string {
+	if !r.applies(in.Action.Kind, in.Actor.Mode) {
+		if match {
+			return "none: the policy is not on this kind of action or mode"
+		}
+		return said(false)
+	}
+	all, _ := blind(in)
+	unknown := r.unknownTo(all)
+	got := inWords(r.expr.eval(ctx, newActivation(in), unknown, s.bounds))
+	if len(unknown) == 0 && !r.need.met(&sight{in: in}) && got != said(false) {
+		return got + ", which its need rules out"
+	}
+	return got
+}
+
+// withoutEach lets one variable after the other fail. A policy that matches must then match or fail, and never pass over in silence: CEL lets
+// false win over an error, which is right only where the expression is false without that part, too.
+func (s *Set) withoutEach(ctx context.Context, r *rule, in *Input, want string) string {
+	for _, v := range words().variables {
+		vars := newActivation(in)
+		vars.seen[v.name] = types.NewErr("%s is not to be had", v.name)
+		if got := r.expr.eval(ctx, vars, nil, s.bounds); got.code == "" && !got.matched {
+			return "no match when " + v.name + " fails"
+		}
+	}
+	return want
+}
+
+func inWords(o outcome) string {
+	if o.code != "" {
+		return o.code + ": " + o.message
+	}
+	return said(o.matched)
+}
+
+func said(matched bool) string {
+	if matched {
+		return "a match"
+	}
+	return "no match"
+}
+
+// input makes the record that an example stands for.
+func (e *Example) input(ctx context.Context, facts FactsFunc, p *Policy) (*Input, error) {
+	action := record.Action{
+		Kind: e.actions()[0], Argv: e.Argv, Script: e.Command, File: e.File, URL: e.URL, Server: e.Server, Name: e.Name, Cwd: e.Cwd,
+	}
+	actor := record.Actor{Mode: e.mode(p), Agent: e.Agent, Tool: e.Tool, AdminApproved: e.Approved}
+	action, derived, err := facts(ctx, action, actor)
+	if err != nil {
+		return nil, err
+	}
+	if err := overlayFacts(&derived, e.Facts); err != nil {
+		return nil, err
+	}
+	return &Input{Action: &action, Actor: &actor, Facts: &derived}, nil
+}
+
+func (e *Example) mode(p *Policy) string {
+	switch {
+	case e.Mode != "":
+		return e.Mode
+	case len(p.Modes) > 0:
+		return p.Modes[0]
+	}
+	return record.ModeSafe
+}
+
+// overlayFacts lays JSON over facts: objects are merged, everything else is replaced. Unknown keys are errors.
+func overlayFacts(facts *record.Facts, over []byte) error {
+	if len(over) == 0 {
+		return nil
+	}
+	line := record.NewLine("example", time.Time{}, record.Action{}, record.Actor{})
+	if err := line.Set("facts", facts); err != nil {
+		return err
+	}
+	var below, above map[string]any
+	if err := json.Unmarshal(line.Raw("facts"), &below); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(over, &above); err != nil {
+		return err
+	}
+	merged, err := json.Marshal(merge(below, above))
+	if err != nil {
+		return err
+	}
+	var result record.Facts
+	if err := record.DecodeStrict(merged, &result); err != nil {
+		return fmt.Errorf("facts of the example: %w", err)
+	}
+	*facts = result
+	return nil
+}
+
+func merge(below, above map[string]any) map[string]any {
+	for key, value := range above {
+		lower, isObject := below[key].(map[string]any)
+		if upper, ok := value.(map[string]any); ok && isObject {
+			value = merge(lower, upper)
+		}
+		below[key] = value
+	}
+	return below
+}
+
+// String is the example's action, in short.
+func (e *Example) String() string {
+	switch {
+	case e.Command != "":
+		return fmt.Sprintf("%q", e.Command)
+	case len(e.Argv) > 0:
+		return fmt.Sprintf("%q", e.Argv)
+	case e.File != nil:
+		return e.File.Op + " " + e.File.Path
+	case e.URL != "":
+		return "fetch " + e.URL
+	}
+	return e.Server + "/" + e.Name
+}

@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// mistake is something wrong in an expression, at an offset in characters.
+type mistake struct {
+	offset  int
+	message string
+}
+
+// compile parses and type-checks an expression. It must be of type bool, and its literal patterns must be well-formed.
+func compile(when string) (*ast.AST, []mistake) {
+	env, err := environment()
+	if err != nil {
+		return nil, []mistake{{0, err.Error()}}
+	}
+	checked, issues := env.Compile(when)
+	if issues.Err() != nil {
+		var all []mistake
+		for _, e := range issues.Errors() {
+			all = append(all, mistake{offsetOf(when, e.Location.Line(), e.Location.Column()), e.Message})
+		}
+		return nil, all
+	}
+	if checked.OutputType() != cel.BoolType {
+		return nil, []mistake{{0, fmt.Sprintf("when must be a bool, this is %s", cel.FormatCELType(checked.OutputType()))}}
+	}
+	a := checked.NativeRep()
+	return a, append(badPatterns(a), structs(a)...)
+}
+
+// structs finds literals of record types: they could only be made to mislead.
+func structs(a *ast.AST) []mistake {
+	var all []mistake
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(a), ast.KindMatcher(ast.StructKind)) {
+		all = append(all, mistake{offsetIn(a, e.ID()), e.AsStruct().TypeName() + " is not supported in a policy"})
+	}
+	return all
+}
+
+func offsetIn(a *ast.AST, id int64) int {
+	at := a.SourceInfo().GetStartLocation(id)
+	return int(a.SourceInfo().ComputeOffset(int32(at.Line()), int32(at.Column())))
+}
+
+// offsetOf counts the characters before a 1-based line and a 0-based column.
+func offsetOf(text string, line, column int) int {
+	offset := 0
+	for i, l := range strings.Split(text, "\n") {
+		if i == line-1 {
+			return offset + column
+		}
+		offset += len([]rune(l)) + 1
+	}
+	return max(0, offset-1)
+}
+
+// badPatterns finds literal glob patterns that would fail at every evaluation.
+func badPatterns(a *ast.AST) []mistake {
+	var all []mistake
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(a), ast.AllMatcher()) {
+		if e.Kind() != ast.CallKind || !slices.Contains([]string{"glob", "touches"}, e.AsCall().FunctionName()) {
+			continue
+		}
+		for _, arg := range literals(e.AsCall().Args()) {
+			if text := string(arg.AsLiteral().(types.String)); !doublestar.ValidatePattern(text) {
+				all = append(all, mistake{offsetIn(a, arg.ID()), fmt.Sprintf("%q is not a well-formed pattern", text)})
+			}
+		}
+	}
+	return all
+}
+
+// literals gives the string literals among expressions, and among the elements of list literals.
+func literals(of []ast.Expr) []ast.Expr {
+	var all []ast.Expr
+	for _, e := range of {
+		switch e.Kind() {
+		case ast.LiteralKind:
+			if _, ok := e.AsLiteral().(types.String); ok {
+				all = append(all, e)
+			}
+		case ast.ListKind:
+			all = append(all, literals(e.AsList().Elements())...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Decide says what the policies say of a record. It never fails: what cannot be decided is denied, and Errors says why. Subject is left
+// to the caller, who has the line.
+//
+// Every policy on the action's kind and mode is decided; Matches has all that matched, strictest first, then by id. The verdict is
+// the strictest effect, deny when there is an error, allow when nothing matched.
+func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
+	d := record.Decision{
+		Verdict: record.VerdictAllow,
+		Matches: []record.Match{},
+		Errors:  []record.PolicyError{},
+		Policy:  record.PolicySet{Digest: s.digest, Packs: s.Packs()},
+	}
+	if fault := in.missing(); fault != nil {
+		d.Verdict, d.Errors = record.VerdictDeny, append(d.Errors, *fault)
+		return d
+	}
+	unknown, codes := blind(&in)
+	vars, seen := newActivation(&in), &sight{in: &in}
+	for _, r := range s.rules {
+		if !r.applies(in.Action.Kind, in.Actor.Mode) {
+			continue
+		}
+		d.Policy.Evaluated++
+		hidden := r.unknownTo(unknown)
+		if len(hidden) == 0 && !r.need.met(seen) {
+			continue
+		}
+		enter(&d, r, r.expr.eval(ctx, vars, hidden, s.bounds), codes)
+	}
+	slices.SortStableFunc(d.Matches, strictestFirst)
+	d.Errors = folded(d.Errors)
+	return d
+}
+
+// folded keeps one of the errors that say a fact is missing: one missing fact stops many policies, and for the same reason.
+func folded(errors []record.PolicyError) []record.PolicyError {
+	kept, more := []record.PolicyError{}, 0
+	at := -1
+	for _, e := range errors {
+		if e.Code == CodeIncomplete {
+			if at >= 0 {
+				more++
+				continue
+			}
+			at = len(kept)
+		}
+		kept = append(kept, e)
+	}
+	if more > 0 {
+		kept[at].Message += fmt.Sprintf(", as does that of %d more policies", more)
+	}
+	return kept
+}
+
+// missing reports what a record lacks for any decision, nil when it lacks nothing.
+func (in *Input) missing() *record.PolicyError {
+	switch {
+	case in.Facts == nil:
+		return &record.PolicyError{Code: CodeNoFacts, Message: "the record has no facts: run it through ethos-facts first"}
+	case in.Action == nil || !slices.Contains(Kinds(), in.Action.Kind):
+		return &record.PolicyError{Code: CodeNoFacts, Message: "the record has no action of a known kind"}
+	case in.Actor == nil || !slices.Contains(Modes(), in.Actor.Mode):
+		return &record.PolicyError{Code: CodeNoActor, Message: "the record has no actor with a known trust mode"}
+	}
+	return nil
+}
+
+// enter adds what one policy said to the decision.
+func enter(d *record.Decision, r *rule, said outcome, codes []string) {
+	switch {
+	case said.code != "":
+		message := said.message
+		if said.code == CodeIncomplete {
+			message = fmt.Sprintf("%s (%s)", message, strings.Join(codes, ", "))
+		}
+		d.Errors = append(d.Errors, record.PolicyError{ID: r.ID, Code: said.code, Message: message})
+		d.Verdict = record.VerdictDeny
+	case said.matched:
+		d.Matches = append(d.Matches, r.match())
+		if Stricter(r.Effect, d.Verdict) {
+			d.Verdict = r.Effect
+		}
+	}
+}
+
+func (p *Policy) match() record.Match {
+	return record.Match{ID: p.ID, Pack: p.Pack, Principle: p.Principle, Effect: p.Effect, Message: p.Message, Remedy: p.Remedy,
+		File: p.File, Line: p.Line}
+}
+
+func strictestFirst(a, b record.Match) int {
+	if a.Effect != b.Effect {
+		return rank(b.Effect) - rank(a.Effect)
+	}
+	return strings.Compare(a.ID, b.ID)
+}
+
+// Approved is a decision after a person approved what the named policies ask; no names mean all of them. A denial and an error stand: only an
+// expression that reads actor.admin_approved yields to approval. The matches stay, so that the record says what was approved.
+func Approved(d record.Decision, ids []string) record.Decision {
+	d.Verdict = record.VerdictAllow
+	if len(d.Errors) > 0 {
+		d.Verdict = record.VerdictDeny
+	}
+	for _, m := range d.Matches {
+		answered := m.Effect == record.VerdictAsk && (len(ids) == 0 || slices.Contains(ids, m.ID))
+		if !answered && Stricter(m.Effect, d.Verdict) {
+			d.Verdict = m.Effect
+		}
+	}
+	return d
+}

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/ext"
+
+	"ethos/pkg/record"
+)
+
+// Bounds of an expression's text and tree; a policy file is input like any other.
+const (
+	maxExpression = 16 << 10 // bytes
+	maxDepth      = 64       // nesting of the tree
+)
+
+// vocabulary is what an expression can name: the variables, typed from the record's structs.
+type vocabulary struct {
+	*schema
+	variables []variable
+}
+
+// variable is one name of the activation and where it lies in a record.
+type variable struct {
+	name    string
+	celType *types.Type
+	from    func(*Input) reflect.Value // addressable
+}
+
+var words = sync.OnceValue(newVocabulary)
+
+func newVocabulary() *vocabulary {
+	v := &vocabulary{schema: newSchema()}
+	add(v, "action", func(in *Input) *record.Action { return in.Action })
+	add(v, "actor", func(in *Input) *record.Actor { return in.Actor })
+	add(v, "shell", func(in *Input) *record.Shell { return &in.Facts.Shell })
+	add(v, "git", func(in *Input) *[]record.Git { return &in.Facts.Git })
+	add(v, "files", func(in *Input) *[]record.File { return &in.Facts.Files })
+	add(v, "tool", func(in *Input) *record.Tool { return &in.Facts.Tool })
+	add(v, "capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Capabilities })
+	add(v, "tool_capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities })
+	add(v, "repo", func(in *Input) *record.Repo { return &in.Facts.Repo })
+	add(v, "incomplete", func(in *Input) *[]string { return &in.Facts.Incomplete })
+	return v
+}
+
+func add[T any](v *vocabulary, name string, from func(*Input) *T) {
+	v.variables = append(v.variables, variable{
+		name:    name,
+		celType: v.celType(reflect.TypeFor[T]()),
+		from:    func(in *Input) reflect.Value { return reflect.ValueOf(from(in)).Elem() },
+	})
+}
+
+// isVariable reports whether a name is one of the vocabulary, and not of an iteration.
+func (v *vocabulary) isVariable(name string) bool {
+	return slices.ContainsFunc(v.variables, func(each variable) bool { return each.name == name })
+}
+
+// environment is the one CEL environment: for compiling, where it holds expressions to their bounds, and for planning.
+var environment = sync.OnceValues(newEnvironment)
+
+func newEnvironment() (*cel.Env, error) {
+	v := words()
+	registry, err := types.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	options := []cel.EnvOption{
+		cel.CustomTypeProvider(provider{registry, v.schema}),
+		cel.CustomTypeAdapter(adapter{v.schema}),
+		cel.ParserExpressionSizeLimit(maxExpression),
+		cel.ParserRecursionLimit(maxDepth),
+		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateHomogeneousAggregateLiterals()),
+		cel.EnableMacroCallTracking(),
+		ext.Strings(), ext.Lists(), ext.Sets(), ext.Math(),
+	}
+	for _, each := range v.variables {
+		options = append(options, cel.Variable(each.name, each.celType))
+	}
+	return cel.NewEnv(append(options, functionOptions(v.schema)...)...)
+}
+
+// activation gives an evaluation the variables of one record, made when they are first read.
+type activation struct {
+	in   *Input
+	seen map[string]any
+}
+
+func newActivation(in *Input) *activation { return &activation{in: in, seen: map[string]any{}} }
+
+// ResolveName implements cel.Activation.
+func (a *activation) ResolveName(name string) (any, bool) {
+	if v, ok := a.seen[name]; ok {
+		return v, true
+	}
+	v := words()
+	for i := range v.variables {
+		if v.variables[i].name == name {
+			a.seen[name] = v.val(v.variables[i].from(a.in))
+			return a.seen[name], true
+		}
+	}
+	return nil, false
+}
+
+// Parent implements cel.Activation.
+func (a *activation) Parent() cel.Activation { return nil }

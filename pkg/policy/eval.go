@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// Codes of record.PolicyError. Each of them denies.
+const (
+	CodeError      = "policy.error"      // the expression failed
+	CodeCost       = "policy.cost"       // it went over its cost limit
+	CodeDeadline   = "policy.deadline"   // it ran out of time
+	CodeIncomplete = "policy.incomplete" // its outcome hangs on a fact that could not be established
+	CodeNoFacts    = "decision.no_facts" // the record has no facts
+	CodeNoActor    = "decision.no_actor" // the record does not say who asks
+)
+
+// Bounds of one evaluation. Every shipped policy stays below a tenth of the cost on the largest scripts that facts describe.
+const (
+	defaultCost     = 1_000_000       // units of CEL's cost model: about one a step of the interpreter, half a second in all
+	defaultDeadline = 5 * time.Second // wall clock
+	interruptEvery  = 64              // iterations between two looks at the clock
+)
+
+// outcome is what an expression said of a record.
+type outcome struct {
+	matched bool
+	code    string // of the failure, "" when there was none
+	message string
+}
+
+// expression is a checked expression and, once it was needed, its plan. It is not safe for concurrent use.
+type expression struct {
+	packed  string      // the checked expression as shipped; "" when it was compiled here
+	checked *ast.AST    // nil until it was unpacked
+	plan    cel.Program // every fact known
+	partial cel.Program // some facts unknown
+}
+
+// eval decides the expression for a record. The facts named in blind are taken for unknown.
+func (x *expression) eval(ctx context.Context, vars *activation, blind []string, bounds Bounds) outcome {
+	ctx, cancel := context.WithTimeout(ctx, bounds.Deadline)
+	defer cancel()
+	program, input, err := x.program(vars, blind, bounds)
+	if err != nil {
+		return outcome{code: CodeError, message: err.Error()}
+	}
+	value, _, err := program.ContextEval(ctx, input)
+	return outcomeOf(value, err)
+}
+
+// program plans at first use and pairs the plan with its variables.
+func (x *expression) program(vars *activation, blind []string, bounds Bounds) (cel.Program, any, error) {
+	if len(blind) == 0 {
+		program, err := x.planned(&x.plan, bounds)
+		return program, vars, err
+	}
+	patterns := make([]*cel.AttributePatternType, len(blind))
+	for i, name := range blind {
+		patterns[i] = cel.AttributePattern(name)
+	}
+	input, err := cel.PartialVars(vars, patterns...)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := x.planned(&x.partial, bounds, cel.EvalOptions(cel.OptPartialEval))
+	return program, input, err
+}
+
+func outcomeOf(value ref.Val, err error) outcome {
+	var cancelled interpreter.EvalCancelledError
+	switch {
+	case errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded:
+		return outcome{code: CodeCost, message: "the expression went over its cost limit"}
+	case errors.Is(err, interpreter.InterruptError{}), errors.Is(err, context.DeadlineExceeded):
+		return outcome{code: CodeDeadline, message: "the expression ran out of time"}
+	case err != nil:
+		return outcome{code: CodeError, message: err.Error()}
+	case types.IsUnknown(value):
+		return outcome{code: CodeIncomplete, message: "its outcome hangs on facts that could not be established"}
+	}
+	truth, ok := value.(types.Bool)
+	if !ok {
+		return outcome{code: CodeError, message: fmt.Sprintf("the expression gave %s, not a bool", value.Type().TypeName())}
+	}
+	return outcome{matched: bool(truth)}
+}
+
+// planned makes a program at first use.
+func (x *expression) planned(kept *cel.Program, bounds Bounds, options ...cel.ProgramOption) (cel.Program, error) {
+	if *kept != nil {
+		return *kept, nil
+	}
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	if x.checked == nil {
+		if x.checked, err = unpack(x.packed); err != nil {
+			return nil, err
+		}
+	}
+	options = append(options,
+		cel.EvalOptions(cel.OptOptimize),
+		cel.CostTracking(costs{}), cel.CostLimit(bounds.Cost),
+		cel.InterruptCheckFrequency(interruptEvery))
+	*kept, err = env.PlanProgram(x.checked, options...)
+	return *kept, err
+}
+
+// costs charges a call of one of our functions for what it looks at; CEL knows the rest.
+type costs struct{}
+
+// CallCost implements interpreter.ActualCostEstimator.
+func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
+	switch function {
+	case "touches":
+		cost := 1 + sizeOf(args[0])*sizeOf(args[1])
+		return &cost
+	case "runs", "executes", "option", "unresolved", "hosts":
+		cost := 1 + sizeOf(args[0])
+		return &cost
+	}
+	return nil
+}

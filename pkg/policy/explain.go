@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// Explanation is how one policy judged one record.
+type Explanation struct {
+	Policy  Policy
+	Asked   bool   // the policy is on this kind of action and mode
+	Skipped bool   // its need was not met, so its expression is false without being run
+	Matched bool   // the expression is true
+	Code    string // of a failure: policy.error …; it denies
+	Message string
+	Parts   []Part   // the terms of the expression, joined by &&, || and !
+	Read    []Part   // the facts it read
+	Unknown []string // variables without a value
+}
+
+// Part is a piece of an expression and its value as JSON.
+type Part struct {
+	Text  string
+	Value string // "error: …" where it failed, "unknown" where it hangs on a fact without a value
+}
+
+// maxShown bounds a value in an explanation, in bytes.
+const maxShown = 400
+
+// Explain judges a record by every policy, or by those named, and says why. Every part of an expression is evaluated, also those that the
+// verdict did not need.
+func (s *Set) Explain(ctx context.Context, in Input, ids ...string) ([]Explanation, error) {
+	if fault := in.missing(); fault != nil {
+		return nil, fmt.Errorf("%s: %s", fault.Code, fault.Message)
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(s.rules, func(r *rule) bool { return r.ID == id }) {
+			return nil, fmt.Errorf("no policy %q is loaded", id)
+		}
+	}
+	var all []Explanation
+	for _, r := range s.rules {
+		if len(ids) > 0 && !slices.Contains(ids, r.ID) {
+			continue
+		}
+		e, err := s.explain(ctx, &in, r)
+		if err != nil {
+			return nil, fmt.Errorf("explain %s: %w", r.ID, err)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func (s *Set) explain(ctx context.Context, in *Input, r *rule) (Explanation, error) {
+	all, _ := blind(in)
+	unknown := r.unknownTo(all)
+	e := Explanation{Policy: r.Policy, Asked: r.applies(in.Action.Kind, in.Actor.Mode), Unknown: unknown}
+	e.Skipped = len(unknown) == 0 && !r.need.met(&sight{in: in})
+	checked, err := r.readable()
+	if err != nil {
+		return e, err
+	}
+	said, state, err := traced(ctx, checked, newActivation(in), unknown, s.bounds, cel.OptExhaustiveEval)
+	if err != nil {
+		return e, err
+	}
+	e.Matched, e.Code, e.Message = said.matched, said.code, said.message
+	w := witness{checked, state}
+	w.terms(checked.Expr(), &e.Parts)
+	w.facts(checked, newActivation(in), &e.Read)
+	return e, nil
+}
+
+// readable is the rule's expression with its source, which the shipped form leaves out.
+func (r *rule) readable() (*ast.AST, error) {
+	if r.source == nil {
+		checked, mistakes := compile(r.When)
+		if len(mistakes) > 0 {
+			return nil, errors.New(mistakes[0].message)
+		}
+		r.source = checked
+	}
+	return r.source, nil
+}
+
+// traced evaluates an expression and keeps the value of each part: with cel.OptExhaustiveEval of every part, otherwise of those that the
+// outcome needed.
+func traced(ctx context.Context, checked *ast.AST, vars *activation, unknown []string, bounds Bounds, how ...cel.EvalOption) (outcome, interpreter.EvalState, error) {
+	env, err := environment()
+	if err != nil {
+		return outcome{}, nil, err
+	}
+	program, err := env.PlanProgram(checked,
+		cel.EvalOptions(append(how, cel.OptTrackState, cel.OptPartialEval)...),
+		cel.CostTracking(costs{}), cel.CostLimit(bounds.Cost), cel.InterruptCheckFrequency(interruptEvery))
+	if err != nil {
+		return outcome{}, nil, err
+	}
+	patterns := make([]*cel.AttributePatternType, len(unknown))
+	for i, name := range unknown {
+		patterns[i] = cel.AttributePattern(name)
+	}
+	input, err := cel.PartialVars(vars, patterns...)
+	if err != nil {
+		return outcome{}, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bounds.Deadline)
+	defer cancel()
+	value, details, err := program.ContextEval(ctx, input)
+	return outcomeOf(value, err), details.State(), nil
+}
+
+// witness reads the values of an evaluation.
+type witness struct {
+	checked *ast.AST
+	state   interpreter.EvalState
+}
+
+// terms lists the parts that the logical operators join.
+func (w witness) terms(e ast.Expr, to *[]Part) {
+	if e.Kind() == ast.CallKind {
+		switch e.AsCall().FunctionName() {
+		case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot:
+			for _, arg := range e.AsCall().Args() {
+				w.terms(arg, to)
+			}
+			return
+		}
+	}
+	value, ok := w.state.Value(e.ID())
+	if !ok {
+		return
+	}
+	*to = append(*to, Part{textOf(w.checked, e), show(value)})
+}
+
+// facts lists the variables and field chains that the expression reads, outermost iteration variables aside.
+func (w witness) facts(a *ast.AST, vars *activation, to *[]Part) {
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(a), ast.AllMatcher()) {
+		path := chain(e)
+		if path == nil || isOperand(e) {
+			continue
+		}
+		value, ok := vars.follow(path)
+		text := strings.Join(path, ".")
+		if ok && !slices.ContainsFunc(*to, func(p Part) bool { return p.Text == text }) {
+			*to = append(*to, Part{text, show(value)})
+		}
+	}
+}
+
+// chain is a variable followed by field names, nil for any other expression.
+func chain(e ast.Expr) []string {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return []string{e.AsIdent()}
+	case ast.SelectKind:
+		if below := chain(e.AsSelect().Operand()); below != nil {
+			return append(below, e.AsSelect().FieldName())
+		}
+	}
+	return nil
+}
+
+// isOperand reports whether the expression is only a step of a longer chain.
+func isOperand(e ast.NavigableExpr) bool {
+	above, ok := e.Parent()
+	return ok && above.Kind() == ast.SelectKind
+}
+
+// follow reads a chain from the record; a name that is no variable, such as that of an iteration, has no value.
+func (a *activation) follow(path []string) (ref.Val, bool) {
+	found, ok := a.ResolveName(path[0])
+	if !ok {
+		return nil, false
+	}
+	value := found.(ref.Val)
+	for _, name := range path[1:] {
+		o, ok := value.(*object)
+		if !ok {
+			return nil, false
+		}
+		f, ok := o.as.fields[name]
+		if !ok {
+			return nil, false
+		}
+		value = o.field(f)
+	}
+	return value, true
+}
+
+func textOf(a *ast.AST, e ast.Expr) string {
+	text, err := cel.ExprToString(e, a.SourceInfo())
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,109 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Fault is one thing wrong in a policy file, and where.
+type Fault struct {
+	File    string
+	Line    int // 1-based; 0 when the fault is of the whole file
+	Column  int // 1-based, in characters
+	Message string
+	Source  string // the line of text
+}
+
+// Error is the fault as compilers print it: file:line:column: message, then the line and a caret.
+func (f *Fault) Error() string {
+	if f.Line == 0 {
+		return f.File + ": " + f.Message
+	}
+	head := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+	if f.Source == "" {
+		return head
+	}
+	number := fmt.Sprint(f.Line)
+	return fmt.Sprintf("%s\n  %s | %s\n  %s | %s^", head, number, f.Source, strings.Repeat(" ", len(number)), caretIndent(f.Source, f.Column))
+}
+
+// caretIndent keeps tabs, so that the caret stands under its character in any terminal.
+func caretIndent(source string, column int) string {
+	var out strings.Builder
+	for i, r := range []rune(source) {
+		if i >= column-1 {
+			break
+		}
+		if r != '\t' {
+			r = ' '
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// Faults are all the things wrong in the files that were loaded, in file order.
+type Faults []*Fault
+
+func (f Faults) Error() string {
+	text := make([]string, len(f))
+	for i := range f {
+		text[i] = f[i].Error()
+	}
+	return strings.Join(text, "\n")
+}
+
+// Unwrap gives the single faults to errors.As.
+func (f Faults) Unwrap() []error {
+	all := make([]error, len(f))
+	for i := range f {
+		all[i] = f[i]
+	}
+	return all
+}
+
+// orNil is the faults as an error, nil when there are none.
+func (f Faults) orNil() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// IsFault reports whether err is about the text of a policy file.
+func IsFault(err error) bool {
+	var one *Fault
+	return errors.As(err, &one)
+}
+
+// closest is the candidate most like word, "" when none is near.
+func closest(word string, candidates []string) string {
+	best, distance := "", 3
+	for _, c := range candidates {
+		if d := editDistance(word, c); d < distance {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// editDistance is the Levenshtein distance of two short words, in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

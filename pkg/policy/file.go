@@ -1,0 +1,246 @@
+package policy
+
+import (
+	"encoding/json"
+	"path"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ethos/pkg/record"
+)
+
+// Source is the text of one policy file.
+type Source struct {
+	Name string // as messages name it
+	Text []byte
+}
+
+// file is a policy file as it was written.
+type file struct {
+	*document
+	packs      []string
+	principles []writtenPrinciple
+	policies   []*written
+}
+
+type writtenPrinciple struct {
+	Principle
+	at *yaml.Node
+}
+
+// written is a policy as it stands in a file: which keys were given, and where.
+type written struct {
+	Policy
+	at    *yaml.Node
+	given map[string]*yaml.Node
+}
+
+// keys of a policy, in the order they are documented.
+var policyKeys = []string{"id", "pack", "principle", "effect", "on", "modes", "when", "message", "remedy", "examples", "protected"}
+
+// readFile parses the text of one policy file. Faults are collected in the result.
+func readFile(s Source) *file {
+	d, root := parseYAML(s.Name, s.Text)
+	f := &file{document: d}
+	if root == nil {
+		return f
+	}
+	d.mapping(root, "the file",
+		key{"version", true, f.readVersion},
+		key{"packs", false, f.readPacks},
+		key{"principles", false, d.list("principles", f.readPrinciple)},
+		key{"policies", false, d.list("policies", f.readPolicy)})
+	return f
+}
+
+func (f *file) readVersion(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" || n.Value != "1" {
+		f.fault(n, "version must be 1")
+	}
+}
+
+func (f *file) readPacks(n *yaml.Node) {
+	f.wordList(&f.packs, "packs", Packs())(n)
+}
+
+func (f *file) readPrinciple(n *yaml.Node) {
+	p := writtenPrinciple{at: n}
+	f.mapping(n, "a principle",
+		key{"id", true, f.identifier(&p.ID, "a principle's id")},
+		key{"title", true, f.text(&p.Title, "a principle's title")})
+	f.principles = append(f.principles, p)
+}
+
+func (f *file) readPolicy(n *yaml.Node) {
+	w := &written{at: n, given: map[string]*yaml.Node{}}
+	w.File, w.Line, w.Column = f.name, n.Line, n.Column
+	readers := map[string]func(*yaml.Node){
+		"id":        f.identifier(&w.ID, "a policy's id"),
+		"pack":      f.identifier(&w.Pack, "pack"),
+		"principle": f.identifier(&w.Principle, "principle"),
+		"effect":    f.oneOf(&w.Effect, "effect", strictness),
+		"on":        f.wordList(&w.On, "on", Kinds()),
+		"modes":     f.wordList(&w.Modes, "modes", Modes()),
+		"when":      f.text(&w.When, "when"),
+		"message":   f.text(&w.Message, "message"),
+		"remedy":    f.text(&w.Remedy, "remedy"),
+		"examples":  f.examples(&w.Examples),
+		"protected": f.truth(&w.Protected, "protected"),
+	}
+	keys := make([]key, len(policyKeys))
+	for i, name := range policyKeys {
+		keys[i] = key{name, name == "id", func(n *yaml.Node) {
+			w.given[name] = n
+			readers[name](n)
+		}}
+	}
+	f.mapping(n, "a policy", keys...)
+	f.policies = append(f.policies, w)
+}
+
+// identifier reads a name of letters, digits, "_", "-" and ".".
+func (d *document) identifier(to *string, what string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		var word string
+		if d.text(&word, what)(n); word == "" {
+			return
+		}
+		odd := func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
+		}
+		if i := strings.IndexFunc(word, odd); i >= 0 {
+			d.fault(n, "%s %q may hold letters, digits, \"_\", \"-\" and \".\" only", what, word)
+			return
+		}
+		*to = word
+	}
+}
+
+func (d *document) examples(to *Examples) func(*yaml.Node) {
+	read := func(to *[]Example) func(*yaml.Node) {
+		return d.list("examples", func(n *yaml.Node) { *to = append(*to, d.example(n)) })
+	}
+	return func(n *yaml.Node) {
+		d.mapping(n, "examples", key{"deny", false, read(&to.Deny)}, key{"allow", false, read(&to.Allow)})
+	}
+}
+
+// example reads a command, or a mapping that says which action, by whom, under which facts.
+func (d *document) example(n *yaml.Node) Example {
+	e := Example{Line: n.Line, Column: n.Column}
+	if n.Kind == yaml.ScalarNode {
+		d.text(&e.Command, "an example")(n)
+		return e
+	}
+	d.mapping(n, "an example",
+		key{"command", false, d.text(&e.Command, "command")},
+		key{"argv", false, d.list("argv", func(n *yaml.Node) {
+			if d.is(n, yaml.ScalarNode, "a word of argv", "a string") {
+				e.Argv = append(e.Argv, n.Value)
+			}
+		})},
+		key{"file", false, d.fileExample(&e)},
+		key{"url", false, d.text(&e.URL, "url")},
+		key{"mcp", false, d.toolExample(&e)},
+		key{"cwd", false, d.text(&e.Cwd, "cwd")},
+		key{"mode", false, d.oneOf(&e.Mode, "mode", Modes())},
+		key{"approved", false, d.truth(&e.Approved, "approved")},
+		key{"agent", false, d.text(&e.Agent, "agent")},
+		key{"tool", false, d.text(&e.Tool, "tool")},
+		key{"facts", false, d.factsExample(&e)})
+	if len(e.actions()) != 1 {
+		d.fault(n, "an example has exactly one of command, argv, file, url and mcp")
+	}
+	return e
+}
+
+// actions lists the kinds of action the example gives.
+func (e *Example) actions() []string {
+	var kinds []string
+	for kind, given := range map[string]bool{
+		record.KindShell: e.Command != "", record.KindExec: len(e.Argv) > 0, record.KindFile: e.File != nil,
+		record.KindFetch: e.URL != "", record.KindMCP: e.Name != "",
+	} {
+		if given {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+var fileOps = []string{"read", "write", "edit", "delete", "move", "list"}
+
+func (d *document) fileExample(e *Example) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		e.File = &record.FileAction{}
+		d.mapping(n, "file",
+			key{"op", true, d.oneOf(&e.File.Op, "op", fileOps)},
+			key{"path", true, d.text(&e.File.Path, "path")},
+			key{"target", false, d.text(&e.File.Target, "target")})
+	}
+}
+
+func (d *document) toolExample(e *Example) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		d.mapping(n, "mcp",
+			key{"server", true, d.text(&e.Server, "server")},
+			key{"name", true, d.text(&e.Name, "name")})
+	}
+}
+
+// factsExample keeps the mapping as JSON: it is laid over the derived facts when the example is run, and decoded strictly then.
+func (d *document) factsExample(e *Example) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if !d.is(n, yaml.MappingNode, "facts", "a mapping") {
+			return
+		}
+		var value map[string]any
+		err := n.Decode(&value)
+		if err == nil {
+			e.Facts, err = json.Marshal(value)
+		}
+		if err != nil {
+			d.fault(n, "facts: %v", err)
+		}
+	}
+}
+
+// locate finds where in the file a character of a scalar stands, whatever the scalar's style, by walking text and file side by side.
+func (d *document) locate(n *yaml.Node, offset int) (line, column int) {
+	line, column = n.Line, n.Column
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		line, column = line+1, 1
+	}
+	rest := []rune(strings.Join(d.lines[min(line-1, len(d.lines)):], "\n"))
+	at := min(column-1, len(rest))
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+		at++
+	}
+	for i, r := range []rune(strings.TrimSpace(n.Value)) {
+		if isBlank(r) {
+			continue
+		}
+		for at < len(rest) && rest[at] != r {
+			at++
+		}
+		if i >= offset || at >= len(rest) {
+			break
+		}
+		at++
+	}
+	before := string(rest[:min(at, len(rest))])
+	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
+		return line + strings.Count(before, "\n"), len([]rune(before[i+1:])) + 1
+	}
+	return line, len([]rune(before)) + 1
+}
+
+func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }
+
+// place names a policy's position for lists: file:line.
+func (p *Policy) place() string { return p.File + ":" + strconv.Itoa(p.Line) }
+
+// shippedName is how messages name a file of a pack.
+func shippedName(pack, name string) string { return "pack:" + path.Join(pack, name) }

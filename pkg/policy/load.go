@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Options say which policies decide.
+type Options struct {
+	Packs   []string // shipped packs beside core
+	Sources []Source // the consumer's files, in order
+	Bounds  Bounds
+}
+
+// Load makes the set of the core pack, the packs that are named here or in a source, and the policies of the sources. The error is
+// [Faults] when a file is wrong, and names the pack when it is not known.
+func Load(o Options) (*Set, error) {
+	l := &loader{set: &Set{bounds: o.Bounds.orDefault()}}
+	files := make([]*file, len(o.Sources))
+	packs := append([]string{Core}, o.Packs...)
+	for i, source := range o.Sources {
+		files[i] = readFile(source)
+		packs = append(packs, files[i].packs...)
+	}
+	for _, name := range packs {
+		if err := l.shipped(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range files {
+		l.principlesOf(f)
+	}
+	for _, f := range files {
+		l.consumer(f)
+	}
+	var faults Faults
+	for _, f := range files {
+		faults = append(faults, f.faults...)
+	}
+	if err := faults.orNil(); err != nil {
+		return nil, err
+	}
+	return l.set.seal(), nil
+}
+
+// loader builds a set.
+type loader struct {
+	set *Set
+}
+
+// shipped adds a pack of this program, once.
+func (l *loader) shipped(name string) error {
+	if slices.Contains(l.set.packs, name) {
+		return nil
+	}
+	rules := shippedRules(name)
+	if len(rules) == 0 {
+		return fmt.Errorf("unknown policy pack %q%s", name, suggestion(name, Packs()))
+	}
+	if len(l.set.packs) == 0 {
+		l.set.principles = ShippedPrinciples()
+	}
+	l.set.packs = append(l.set.packs, name)
+	l.set.rules = append(l.set.rules, rules...)
+	return nil
+}
+
+func (l *loader) principlesOf(f *file) {
+	for _, p := range f.principles {
+		if l.principle(p.ID) {
+			f.fault(p.at, "principle %q is already defined", p.ID)
+			continue
+		}
+		l.set.principles = append(l.set.principles, p.Principle)
+	}
+}
+
+func (l *loader) principle(id string) bool {
+	return slices.ContainsFunc(l.set.principles, func(p Principle) bool { return p.ID == id })
+}
+
+func (l *loader) find(id string) *rule {
+	for _, r := range l.set.rules {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// Local is the pack of a consumer's policy that names none.
+const Local = "local"
+
+// consumer adds the policies of a file, each on its own or as an amendment to a shipped one.
+func (l *loader) consumer(f *file) {
+	seen := map[string]bool{}
+	for _, w := range f.policies {
+		if w.ID == "" {
+			continue // its fault is noted
+		}
+		old := l.find(w.ID)
+		switch {
+		case seen[w.ID] || old != nil && !slices.Contains(Packs(), old.Pack):
+			f.fault(w.given["id"], "policy %q is already defined%s", w.ID, whereElse(old))
+		case old != nil:
+			l.amend(f, w, old)
+		case isShipped(w.ID):
+			f.fault(w.given["id"], "policy %q belongs to a pack that is not loaded; name the pack under packs to amend it", w.ID)
+		default:
+			l.add(f, w)
+		}
+		seen[w.ID] = true
+	}
+}
+
+func whereElse(r *rule) string {
+	if r == nil {
+		return " in this file" // and was not good enough to be kept
+	}
+	return " at " + r.place()
+}
+
+// add checks and compiles a new policy.
+func (l *loader) add(f *file, w *written) {
+	for _, name := range []string{"principle", "effect", "when", "message", "remedy"} {
+		if w.given[name] == nil {
+			f.fault(w.at, "policy %q has no %q", w.ID, name)
+		}
+	}
+	if w.Pack == "" {
+		w.Pack = Local
+	}
+	if slices.Contains(Packs(), w.Pack) {
+		f.fault(cmpNode(w.given["pack"], w.at), "pack %q is shipped; a policy of yours goes into a pack of another name", w.Pack)
+	}
+	l.checkPrinciple(f, w)
+	if r := f.rule(w); r != nil {
+		l.set.rules = append(l.set.rules, r)
+		if !slices.Contains(l.set.packs, w.Pack) {
+			l.set.packs = append(l.set.packs, w.Pack)
+		}
+	}
+}
+
+func (l *loader) checkPrinciple(f *file, w *written) {
+	if at := w.given["principle"]; at != nil && w.Principle != "" && !l.principle(w.Principle) {
+		var known []string
+		for _, p := range l.set.principles {
+			known = append(known, p.ID)
+		}
+		f.fault(at, "unknown principle %q%s", w.Principle, suggestion(w.Principle, known))
+	}
+}
+
+// rule compiles a written policy, nil when it has no expression that compiles.
+func (f *file) rule(w *written) *rule {
+	if w.When == "" {
+		return nil
+	}
+	checked, mistakes := compile(w.When)
+	for _, m := range mistakes {
+		line, column := f.locate(w.given["when"], m.offset)
+		f.faultAt(line, column, "policy %q: when: %s", w.ID, m.message)
+	}
+	if len(mistakes) > 0 {
+		return nil
+	}
+	return &rule{Policy: w.Policy, digest: digestOf(&w.Policy), need: needOf(checked), reads: readsOf(checked), expr: expression{checked: checked}}
+}
+
+func cmpNode(a, b *yaml.Node) *yaml.Node {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed packs
+var packFiles embed.FS
+
+// principlesFile holds the principles that the shipped packs share.
+const principlesFile = "principles.yaml"
+
+// readShipped compiles the shipped packs from their text: packs/NAME/*.yaml, core first. This is what the embedded form is made of, and
+// where the examples are.
+func readShipped(files fs.FS) (*Set, error) {
+	l := &loader{set: &Set{bounds: Bounds{}.orDefault()}}
+	text, err := fs.ReadFile(files, principlesFile)
+	if err != nil {
+		return nil, err
+	}
+	shared := readFile(Source{Name: shippedName("", principlesFile), Text: text})
+	l.principlesOf(shared)
+	faults := slices.Clone(shared.faults)
+	names, err := packNames(files)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		found, err := l.packText(files, name)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, found...)
+	}
+	return l.set.seal(), faults.orNil()
+}
+
+func packNames(files fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return nil, err
+	}
+	names := []string{Core}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != Core {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// packText reads the files of one pack.
+func (l *loader) packText(files fs.FS, pack string) (Faults, error) {
+	l.set.packs = append(l.set.packs, pack)
+	names, err := fs.Glob(files, path.Join(pack, "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var faults Faults
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		f := readFile(Source{Name: shippedName("", name), Text: text})
+		l.packPolicies(f, pack)
+		faults = append(faults, f.faults...)
+	}
+	return faults, nil
+}
+
+// packPolicies holds shipped policies to more than a consumer's: each has all its parts and two examples of either kind.
+func (l *loader) packPolicies(f *file, pack string) {
+	for _, w := range f.policies {
+		if l.find(w.ID) != nil {
+			f.fault(w.given["id"], "policy %q is already defined", w.ID)
+		}
+		for _, name := range []string{"principle", "effect", "when", "message", "remedy", "examples"} {
+			if w.given[name] == nil {
+				f.fault(w.at, "policy %q has no %q", w.ID, name)
+			}
+		}
+		if w.Pack != pack {
+			f.fault(w.at, "policy %q must say pack: %s", w.ID, pack)
+		}
+		if len(w.Examples.Deny) < 2 || len(w.Examples.Allow) < 2 {
+			f.fault(w.at, "policy %q has fewer than two examples of a kind", w.ID)
+		}
+		if strings.Contains(w.Message, "!") || strings.Contains(w.Message, "\n\n") {
+			f.fault(w.given["message"], "a message is one calm sentence")
+		}
+		l.checkPrinciple(f, w)
+		if r := f.rule(w); r != nil {
+			l.set.rules = append(l.set.rules, r)
+		}
+	}
+}

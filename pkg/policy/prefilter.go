@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+
+	"ethos/pkg/record"
+)
+
+// fact is something of a record that a need can test: all values of one field, wherever a record has it. A field of a type that stands in
+// several places has the values of all of them, which can only make a need easier to meet. Of a list of structs it is one empty value for each.
+type fact uint8
+
+// factTable names the facts as needs spell them, type and field, and lists their values.
+var factTable = [...]struct {
+	name   string
+	values func(*Input) []string
+}{
+	{"", nil},
+	{"Action.kind", func(in *Input) []string { return []string{in.Action.Kind} }},
+	{"Action.url", func(in *Input) []string { return []string{in.Action.URL} }},
+	{"Action.server", func(in *Input) []string { return []string{in.Action.Server} }},
+	{"Action.name", func(in *Input) []string { return []string{in.Action.Name} }},
+	{"Actor.mode", func(in *Input) []string { return []string{in.Actor.Mode} }},
+	{"Actor.agent", func(in *Input) []string { return []string{in.Actor.Agent} }},
+	{"Actor.event", func(in *Input) []string { return []string{in.Actor.Event} }},
+	{"Actor.tool", func(in *Input) []string { return []string{in.Actor.Tool} }},
+	{"Tool.id", func(in *Input) []string { return []string{in.Facts.Tool.ID} }},
+	{"Tool.category", func(in *Input) []string { return []string{in.Facts.Tool.Category} }},
+	{"Tool.managed", func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Tool.Managed)} }},
+	{"Network.mode", networkModes},
+	{"Shell.risks", func(in *Input) []string { return in.Facts.Shell.Risks }},
+	{"Shell.parsed", func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Shell.Parsed)} }},
+	{"Shell.unresolved", func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Shell.Unresolved)} }},
+	{"incomplete", func(in *Input) []string { return in.Facts.Incomplete }},
+	{"Shell.commands", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Commands)) }},
+	{"Shell.reads", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Reads)) }},
+	{"Shell.writes", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Writes)) }},
+	{"git", func(in *Input) []string { return make([]string, len(in.Facts.Git)) }},
+	{"files", func(in *Input) []string { return make([]string, len(in.Facts.Files)) }},
+	{"Command.name", ofCommands(func(c *record.Command) string { return c.Name })},
+	{"Command.path", ofCommands(func(c *record.Command) string { return c.Path })},
+	{"Command.code", ofCommands(func(c *record.Command) string { return c.Code })},
+	{"Command.opaque", ofCommands(func(c *record.Command) string { return strconv.FormatBool(c.Opaque) })},
+	{"Command.dynamic", ofCommands(func(c *record.Command) string { return strconv.FormatBool(c.Dynamic) })},
+	{"Command.background", ofCommands(func(c *record.Command) string { return strconv.FormatBool(c.Background) })},
+	{"Command.argv", inCommands(wordsOf)},
+	{"Command.piped_from", inCommands(func(c *record.Command) []string { return c.PipedFrom })},
+	{"Command.piped_to", inCommands(func(c *record.Command) []string { return c.PipedTo })},
+	{"Command.wrappers", inCommands(func(c *record.Command) []string { return c.Wrappers })},
+	{"Command.within", inCommands(func(c *record.Command) []string { return c.Within })},
+	{"Command.assignments", inCommands(assigned)},
+	{"Assignment.name", inCommands(assigned)},
+	{"PathUse.path", ofUses(func(u *record.PathUse) string { return u.Path })},
+	{"PathUse.op", ofUses(func(u *record.PathUse) string { return u.Op })},
+	{"PathUse.by", ofUses(func(u *record.PathUse) string { return u.By })},
+	{"Git.subcommand", ofGit(func(g *record.Git) []string { return []string{g.Subcommand} })},
+	{"Git.dangers", ofGit(func(g *record.Git) []string { return g.Dangers })},
+	{"Git.class", ofGit(func(g *record.Git) []string { return g.Class })},
+	{"File.op", ofFiles(func(f *record.File) string { return f.Op })},
+	{"File.path", ofFiles(func(f *record.File) string { return f.Path })},
+	{"File.protected", ofFiles(func(f *record.File) string { return f.Protected })},
+}
+
+// factNamed finds a fact, 0 when there is none of that name.
+func factNamed(name string) fact {
+	for i := range factTable {
+		if factTable[i].name == name {
+			return fact(i)
+		}
+	}
+	return 0
+}
+
+// sight is a record as needs see it: each fact's values, listed when first asked for.
+type sight struct {
+	in     *Input
+	values [len(factTable)][]string
+	listed [len(factTable)]bool
+}
+
+func (s *sight) of(f fact) []string {
+	if !s.listed[f] {
+		s.values[f], s.listed[f] = factTable[f].values(s.in), true
+	}
+	return s.values[f]
+}
+
+func networkModes(in *Input) []string {
+	return []string{in.Facts.Capabilities.Network.Mode, in.Facts.Tool.Capabilities.Network.Mode}
+}
+
+func ofCommands(get func(*record.Command) string) func(*Input) []string {
+	return inCommands(func(c *record.Command) []string { return []string{get(c)} })
+}
+
+func inCommands(get func(*record.Command) []string) func(*Input) []string {
+	return func(in *Input) []string { return gather(in.Facts.Shell.Commands, get) }
+}
+
+func ofGit(get func(*record.Git) []string) func(*Input) []string {
+	return func(in *Input) []string { return gather(in.Facts.Git, get) }
+}
+
+func ofFiles(get func(*record.File) string) func(*Input) []string {
+	return func(in *Input) []string {
+		return gather(in.Facts.Files, func(f *record.File) []string { return []string{get(f)} })
+	}
+}
+
+// ofUses gathers from reads and writes: an expression does not say which of them a path came from.
+func ofUses(get func(*record.PathUse) string) func(*Input) []string {
+	one := func(u *record.PathUse) []string { return []string{get(u)} }
+	return func(in *Input) []string {
+		return append(gather(in.Facts.Shell.Reads, one), gather(in.Facts.Shell.Writes, one)...)
+	}
+}
+
+// gather lists the distinct values of elements.
+func gather[T any](elements []T, get func(*T) []string) []string {
+	var all []string
+	for i := range elements {
+		for _, v := range get(&elements[i]) {
+			if len(all) > manyValues || !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// manyValues is where looking for duplicates costs more than it saves.
+const manyValues = 32
+
+// wordsOf are the words of a command as an expression sees them.
+func wordsOf(c *record.Command) []string {
+	words := make([]string, len(c.Argv))
+	for i, w := range c.Argv {
+		words[i] = word(w)
+	}
+	return words
+}
+
+func assigned(c *record.Command) []string {
+	names := make([]string, len(c.Assignments))
+	for i := range c.Assignments {
+		names[i] = c.Assignments[i].Name
+	}
+	return names
+}
+
+// met reports whether a record meets the need. When it does not, the expression is false of the record.
+func (n *need) met(s *sight) bool {
+	switch n.op {
+	case always:
+		return true
+	case never:
+		return false
+	case all:
+		for i := range n.of {
+			if !n.of[i].met(s) {
+				return false
+			}
+		}
+		return true
+	case anyOf:
+		for i := range n.of {
+			if n.of[i].met(s) {
+				return true
+			}
+		}
+		return false
+	case touched:
+		return s.touches(n.fact, n.value)
+	}
+	for _, v := range s.of(n.fact) {
+		if n.accepts(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// accepts tests one value of the need's fact. A pattern that cannot be matched is left to the expression to fail on.
+func (n *need) accepts(v string) bool {
+	switch n.op {
+	case equals:
+		return v == n.value
+	case differs:
+		return v != n.value
+	case matches:
+		ok, err := matchGlob(n.value, v)
+		return ok || err != nil
+	}
+	return true
+}
+
+// isPaths reports whether a fact is a list of paths, which can be touched.
+func (f fact) isPaths() bool {
+	return slices.Contains([]string{"Shell.reads", "Shell.writes", "files"}, factTable[f].name)
+}
+
+// touches reports whether a path of the fact may be among the pattern, which is well-formed and without braces.
+func (s *sight) touches(f fact, pattern string) bool {
+	switch factTable[f].name {
+	case "Shell.reads":
+		return anyUse(s.in.Facts.Shell.Reads, pattern)
+	case "Shell.writes":
+		return anyUse(s.in.Facts.Shell.Writes, pattern)
+	}
+	return slices.ContainsFunc(s.in.Facts.Files, func(file record.File) bool {
+		return slices.ContainsFunc(namesOf(&file), func(name string) bool { return mayHit(pattern, name, file.Op) })
+	})
+}
+
+func anyUse(uses []record.PathUse, pattern string) bool {
+	return slices.ContainsFunc(uses, func(u record.PathUse) bool { return mayHit(pattern, u.Path, u.Op) })
+}

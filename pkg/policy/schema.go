@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// typePrefix stands before the name of every record type in an expression: ethos.Command.
+const typePrefix = "ethos."
+
+// structure is the CEL view of one record struct.
+type structure struct {
+	celType *types.Type
+	names   []string // JSON names, in the order of the struct
+	fields  map[string]structField
+}
+
+// structField is one field of a structure. Pointers to strings are seen as strings, "" where they are nil; raw JSON is seen as its text.
+type structField struct {
+	position int // in names
+	index    int // in the Go struct
+	celType  *types.Type
+}
+
+var rawMessage = reflect.TypeFor[json.RawMessage]()
+
+// schema derives CEL types from Go structs by their json tags, each struct once. When every root was derived it only is read, and then it is
+// safe for concurrent use.
+type schema struct {
+	byType map[reflect.Type]*structure
+	byName map[string]*structure
+}
+
+func newSchema() *schema {
+	return &schema{byType: map[reflect.Type]*structure{}, byName: map[string]*structure{}}
+}
+
+// celType returns the CEL type of a Go type that a record can hold. It panics for a kind that no record type has.
+func (s *schema) celType(t reflect.Type) *types.Type {
+	switch {
+	case t == rawMessage:
+		return types.StringType
+	case t.Kind() == reflect.Pointer:
+		return s.celType(t.Elem())
+	case t.Kind() == reflect.String:
+		return types.StringType
+	case t.Kind() == reflect.Bool:
+		return types.BoolType
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		return types.IntType
+	case t.Kind() == reflect.Float64:
+		return types.DoubleType
+	case t.Kind() == reflect.Slice:
+		return types.NewListType(s.celType(t.Elem()))
+	case t.Kind() == reflect.Map:
+		return types.NewMapType(s.celType(t.Key()), s.celType(t.Elem()))
+	case t.Kind() == reflect.Struct:
+		return s.structure(t).celType
+	}
+	panic(fmt.Sprintf("policy: no CEL type for %s", t))
+}
+
+// structure returns the view of a struct type, derived at first use. A type may contain itself.
+func (s *schema) structure(t reflect.Type) *structure {
+	if known := s.byType[t]; known != nil {
+		return known
+	}
+	made := &structure{celType: types.NewObjectType(typePrefix + t.Name()), fields: map[string]structField{}}
+	s.byType[t], s.byName[made.celType.TypeName()] = made, made
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		made.fields[name] = structField{position: len(made.names), index: i, celType: s.celType(t.Field(i).Type)}
+		made.names = append(made.names, name)
+	}
+	return made
+}
+
+func (s *schema) named(name string) (*structure, bool) {
+	found, ok := s.byName[name]
+	return found, ok
+}
+
+// provider answers the checker and the planner from the schema. Record types cannot be constructed in an expression.
+type provider struct {
+	types.Provider
+	*schema
+}
+
+// FindStructType implements types.Provider.
+func (p provider) FindStructType(name string) (*types.Type, bool) {
+	if st, ok := p.named(name); ok {
+		return types.NewTypeTypeWithParam(st.celType), true
+	}
+	return p.Provider.FindStructType(name)
+}
+
+// FindStructFieldNames implements types.Provider.
+func (p provider) FindStructFieldNames(name string) ([]string, bool) {
+	if st, ok := p.named(name); ok {
+		return slices.Clone(st.names), true
+	}
+	return p.Provider.FindStructFieldNames(name)
+}
+
+// FindStructFieldType implements types.Provider.
+func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
+	st, ok := p.named(name)
+	if !ok {
+		return p.Provider.FindStructFieldType(name, field)
+	}
+	f, ok := st.fields[field]
+	if !ok {
+		return nil, false
+	}
+	return &types.FieldType{
+		Type:    f.celType,
+		IsSet:   func(target any) bool { return target.(*object).isSet(f) },
+		GetFrom: func(target any) (any, error) { return target.(*object).field(f), nil },
+	}, true
+}
+
+// NewValue implements types.Provider.
+func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
+	if _, ok := p.named(name); ok {
+		return types.NewErr("%s cannot be constructed in a policy", name)
+	}
+	return p.Provider.NewValue(name, fields)
+}

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/cel-go/common/ast"
+)
+
+// Bounds limit one evaluation of one expression. Zero means the default.
+type Bounds struct {
+	Cost     uint64        // units of CEL's cost model; one million
+	Deadline time.Duration // wall clock; 5 s
+}
+
+func (b Bounds) orDefault() Bounds {
+	return Bounds{Cost: cmp.Or(b.Cost, defaultCost), Deadline: cmp.Or(b.Deadline, defaultDeadline)}
+}
+
+// Set is the policies that decide together. It is not safe for concurrent use.
+type Set struct {
+	rules      []*rule
+	principles []Principle
+	packs      []string
+	digest     string
+	bounds     Bounds
+}
+
+// rule is a policy that is ready to be evaluated.
+type rule struct {
+	Policy
+	need   need
+	reads  []string // variables
+	digest string
+	expr   expression
+	source *ast.AST // with positions; compiled when it is first explained
+}
+
+// Policies lists the policies in the order they were loaded.
+func (s *Set) Policies() []Policy {
+	list := make([]Policy, len(s.rules))
+	for i, r := range s.rules {
+		list[i] = r.Policy
+	}
+	return list
+}
+
+// Principles lists the principles.
+func (s *Set) Principles() []Principle { return slices.Clone(s.principles) }
+
+// Packs names the packs, core first.
+func (s *Set) Packs() []string { return slices.Clone(s.packs) }
+
+// Digest is "sha256:" and the SHA-256, in hex, over the digests of all policies, ordered by id. Two sets with the same digest decide alike
+// and say the same; where a policy is written does not count.
+func (s *Set) Digest() string { return s.digest }
+
+// seal computes the set's digest.
+func (s *Set) seal() *Set {
+	digests := make([]string, len(s.rules))
+	for i, r := range s.rules {
+		digests[i] = r.ID + " " + r.digest + "\n"
+	}
+	slices.Sort(digests)
+	h := sha256.New()
+	for _, d := range digests {
+		h.Write([]byte(d))
+	}
+	s.digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return s
+}
+
+// unknownTo are the unknown variables that the rule reads.
+func (r *rule) unknownTo(unknown []string) []string {
+	if len(unknown) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(unknown), func(name string) bool { return !slices.Contains(r.reads, name) })
+}
+
+// digestOf is the SHA-256, in hex, of everything in a policy that decides or is said.
+func digestOf(p *Policy) string {
+	text, err := json.Marshal([]any{p.ID, p.Pack, p.Principle, p.Effect, p.On, p.Modes, p.When, p.Message, p.Remedy, p.Protected})
+	if err != nil {
+		panic(err) // strings and a bool
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// errPacked is what unpack says of text that pack did not write.
+var errPacked = errors.New("packed expression is damaged")
+
+// unpack reads a packed expression back into the form that the planner takes.
+func unpack(packed string) (*ast.AST, error) {
+	u := &unpacker{
+		in: []byte(packed), make: ast.NewExprFactory(),
+		types: map[int64]*types.Type{}, refs: map[int64]*ast.ReferenceInfo{},
+	}
+	root := u.node()
+	if u.damaged || len(u.in) > 0 {
+		return nil, errPacked
+	}
+	return ast.NewCheckedAST(ast.NewAST(root, ast.NewSourceInfo(nil)), u.types, u.refs), nil
+}
+
+type unpacker struct {
+	in      []byte
+	make    ast.ExprFactory
+	id      int64
+	types   map[int64]*types.Type
+	refs    map[int64]*ast.ReferenceInfo
+	damaged bool
+}
+
+func (u *unpacker) number() uint64 {
+	n, size := binary.Uvarint(u.in)
+	u.skip(size)
+	return n
+}
+
+func (u *unpacker) signed() int64 {
+	n, size := binary.Varint(u.in)
+	u.skip(size)
+	return n
+}
+
+// skip drops what was read; a size of nothing ends the reading.
+func (u *unpacker) skip(size int) {
+	if size <= 0 {
+		u.damaged, size = true, len(u.in)
+	}
+	u.in = u.in[size:]
+}
+
+func (u *unpacker) text() string {
+	n := u.number()
+	if n > uint64(len(u.in)) {
+		u.damaged, u.in = true, nil
+		return ""
+	}
+	s := string(u.in[:n])
+	u.in = u.in[n:]
+	return s
+}
+
+// count reads a number of elements, each of which takes a byte at least.
+func (u *unpacker) count() int {
+	n := u.number()
+	if n > uint64(len(u.in)) {
+		u.damaged, u.in = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+// head reads what every node begins with and gives the node its id.
+func (u *unpacker) head() (tag uint64, id int64) {
+	tag = u.number()
+	u.id++
+	id = u.id
+	if name := u.text(); name != "" {
+		u.types[id] = types.NewObjectType(typePrefix + name)
+	}
+	variable, overloads := u.text(), u.texts()
+	if variable != "" {
+		u.refs[id] = ast.NewIdentReference(variable, nil)
+	} else if len(overloads) > 0 {
+		u.refs[id] = ast.NewFunctionReference(overloads...)
+	}
+	return tag, id
+}
+
+func (u *unpacker) texts() []string {
+	all := make([]string, u.count())
+	for i := range all {
+		all[i] = u.text()
+	}
+	return all
+}
+
+func (u *unpacker) node() ast.Expr {
+	tag, id := u.head()
+	switch tag {
+	case tagLiteral:
+		return u.make.NewLiteral(id, u.literal())
+	case tagIdent:
+		return u.make.NewIdent(id, u.text())
+	case tagSelect:
+		name := u.text()
+		return u.make.NewSelect(id, u.node(), name)
+	case tagHas:
+		name := u.text()
+		return u.make.NewPresenceTest(id, u.node(), name)
+	case tagCall:
+		return u.make.NewCall(id, u.text(), u.nodes()...)
+	case tagMember:
+		name, target := u.text(), u.node()
+		return u.make.NewMemberCall(id, name, target, u.nodes()...)
+	case tagList:
+		return u.make.NewList(id, u.nodes(), nil)
+	case tagMap:
+		return u.make.NewMap(id, u.entries())
+	case tagFold:
+		return u.fold(id)
+	}
+	u.damaged, u.in = true, nil
+	return u.make.NewUnspecifiedExpr(id)
+}
+
+func (u *unpacker) nodes() []ast.Expr {
+	all := make([]ast.Expr, u.count())
+	for i := range all {
+		all[i] = u.node()
+	}
+	return all
+}
+
+func (u *unpacker) entries() []ast.EntryExpr {
+	all := make([]ast.EntryExpr, u.count())
+	for i := range all {
+		u.id++
+		id := u.id
+		key, value := u.node(), u.node()
+		all[i] = u.make.NewMapEntry(id, key, value, false)
+	}
+	return all
+}
+
+func (u *unpacker) fold(id int64) ast.Expr {
+	first, second, accumulator := u.text(), u.text(), u.text()
+	over, from, while, step, result := u.node(), u.node(), u.node(), u.node(), u.node()
+	if second == "" {
+		return u.make.NewComprehension(id, over, first, accumulator, from, while, step, result)
+	}
+	return u.make.NewComprehensionTwoVar(id, over, first, second, accumulator, from, while, step, result)
+}
+
+func (u *unpacker) literal() ref.Val {
+	switch u.number() {
+	case tagNull:
+		return types.NullValue
+	case tagFalse:
+		return types.False
+	case tagTrue:
+		return types.True
+	case tagInt:
+		return types.Int(u.signed())
+	case tagUint:
+		return types.Uint(u.number())
+	case tagDouble:
+		return types.Double(math.Float64frombits(u.number()))
+	case tagString:
+		return types.String(u.text())
+	case tagBytes:
+		return types.Bytes(u.text())
+	}
+	u.damaged, u.in = true, nil
+	return types.NullValue
+}
