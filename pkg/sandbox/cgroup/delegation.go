@@ -1,0 +1,187 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// mkdirAny makes a directory unless it is there.
+func mkdirAny(files Files, dir string) error {
+	if err := files.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// give enables the needed controllers, and where they can be had too cpu, which another leaf may need, and io, which only
+// measures.
+func give(files Files, dir string, need []string) error {
+	if err := enable(files, dir, need); err != nil {
+		return err
+	}
+	for _, controller := range []string{"cpu", "io"} {
+		_ = enable(files, dir, []string{controller})
+	}
+	return nil
+}
+
+// Lacks returns those of the controllers that the delegation cannot give to a leaf. It serves to use one delegation for
+// leaves with different limits.
+func (d *Delegation) Lacks(controllers []string) ([]string, error) {
+	lacking, err := notIn(d.files, d.Path+"/cgroup.subtree_control", controllers)
+	if err != nil {
+		return nil, fmt.Errorf("cgroup: %w", err)
+	}
+	return lacking, nil
+}
+
+// enable gives the controllers of dir to its children, and reads back that they have them.
+func enable(files Files, dir string, need []string) error {
+	path := dir + "/cgroup.subtree_control"
+	lacking, err := notIn(files, path, need)
+	if err != nil || len(lacking) == 0 {
+		return err
+	}
+	if err := files.WriteFile(path, "+"+strings.Join(lacking, " +")); err != nil {
+		return fmt.Errorf("give %s to the children of %s: %w", strings.Join(lacking, ", "), dir, err)
+	}
+	if lacking, err = notIn(files, path, need); err != nil {
+		return err
+	}
+	if len(lacking) > 0 {
+		return fmt.Errorf("%s does not hold %s after it was written", path, strings.Join(lacking, ", "))
+	}
+	return nil
+}
+
+// notIn returns those of the names that the file does not list.
+func notIn(files Files, path string, names []string) ([]string, error) {
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	have := strings.Fields(string(text))
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(have, name) }), nil
+}
+
+// prefix begins the name of every leaf.
+const prefix = "run-"
+
+var serial atomic.Uint64
+
+// attempts bounds the names tried for one leaf: each is lost only to another process that is making or sweeping one.
+const attempts = 64
+
+// NewLeaf makes a cgroup with the limits. It is safe for concurrent use.
+func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
+	for range attempts {
+		path := fmt.Sprintf("%s/%s%d-%d", d.Path, prefix, d.pid, serial.Add(1))
+		leaf, err := d.try(path, limits)
+		if leaf != nil || err != nil {
+			return leaf, err
+		}
+	}
+	return nil, fmt.Errorf("cgroup: no free name for a leaf in %s", d.Path)
+}
+
+// try makes the leaf of that name. Neither a leaf nor an error means that the name was taken.
+func (d *Delegation) try(path string, limits Limits) (*Leaf, error) {
+	err := d.files.Mkdir(path)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, nil
+	case missing(err) && d.remake != nil: // another process that found the group empty has removed it
+		return nil, d.remake()
+	case err != nil:
+		return nil, fmt.Errorf("cgroup: make leaf: %w", err)
+	}
+	dir, err := d.files.OpenLocked(path)
+	if errors.Is(err, errLocked) || missing(err) { // it is being swept
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cgroup: open leaf: %w", err), d.files.Rmdir(path))
+	}
+	leaf := &Leaf{Path: path, files: d.files, dir: dir}
+	if err := apply(d.files, path, limits.settings(int64(os.Getpagesize()))); err != nil {
+		closed := dir.Close()
+		if missing(err) && d.gone(path) { // it was swept between mkdir and flock
+			return nil, closed
+		}
+		return nil, errors.Join(err, closed, d.files.Rmdir(path))
+	}
+	return leaf, nil
+}
+
+func (d *Delegation) gone(path string) bool {
+	_, err := d.files.ReadFile(path + "/cgroup.procs")
+	return missing(err)
+}
+
+// sweep removes leaves whose maker is dead: those that nobody holds locked. What cannot be removed is left.
+func (d *Delegation) sweep() {
+	names, err := d.files.Directories(d.Path)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		path := d.Path + "/" + name
+		dir, err := d.files.OpenLocked(path)
+		if err != nil {
+			continue
+		}
+		if errors.Is(d.files.Rmdir(path), syscall.EBUSY) {
+			_ = d.files.WriteFile(path+"/cgroup.kill", "1")
+			_ = d.files.Rmdir(path)
+		}
+		_ = dir.Close()
+	}
+}
+
+// Close undoes what Discover did to the caller's cgroup, as far as nobody else uses it: the caller goes back to where it
+// was, and directories that are left empty are removed.
+func (d *Delegation) Close() error {
+	if d.remake != nil {
+		_ = d.files.Rmdir(d.Path) // busy: others have leaves in it
+	}
+	if !d.moved {
+		return nil
+	}
+	return d.restore()
+}
+
+// restore moves the caller from the supervisor back to the cgroup itself, which must then have no children with controllers.
+func (d *Delegation) restore() error {
+	names, err := d.files.Directories(d.Path)
+	if err != nil {
+		return fmt.Errorf("cgroup: %w", err)
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return name != supervisor }) {
+		return nil
+	}
+	text, err := d.files.ReadFile(d.Path + "/cgroup.subtree_control")
+	if err != nil {
+		return fmt.Errorf("cgroup: %w", err)
+	}
+	if given := strings.Fields(string(text)); len(given) > 0 {
+		if err := d.files.WriteFile(d.Path+"/cgroup.subtree_control", "-"+strings.Join(given, " -")); err != nil {
+			return fmt.Errorf("cgroup: take back the controllers of %s: %w", d.Path, err)
+		}
+	}
+	if err := d.files.WriteFile(d.Path+"/cgroup.procs", fmt.Sprint(d.pid)); err != nil {
+		return fmt.Errorf("cgroup: go back to %s: %w", d.Path, err)
+	}
+	if err := d.files.Rmdir(d.Path + "/" + supervisor); err != nil {
+		return fmt.Errorf("cgroup: %w", err)
+	}
+	return nil
+}

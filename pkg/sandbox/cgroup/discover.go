@@ -1,0 +1,287 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Unavailable says that no cgroup can be had, and why.
+type Unavailable struct {
+	Reasons []string // one for each place that was looked at
+	Hint    string   // the way out
+}
+
+func (u *Unavailable) Error() string {
+	return "cgroup: none can be had: " + strings.Join(u.Reasons, "; ")
+}
+
+// Caller is who asks for a cgroup, and where.
+type Caller struct {
+	Files Files // [Host] for the real ones
+	PID   int   // of the calling process, in the numbers of /proc
+	UID   int   // effective
+	// Scope moves the process into a scope of its own and returns when that was done, or says why not. nil leaves this
+	// place out. See [Scope].
+	Scope func(ctx context.Context, pid int) error
+}
+
+// Delegation is a cgroup whose children the caller may make. Close it when no leaf is needed any more.
+type Delegation struct {
+	Path  string // its directory
+	Found string // where it was found, for people: own cgroup, systemd scope, …
+	files Files
+	pid   int
+	moved bool // the caller was moved from Path to a child of it
+	// remake makes Path again when another process has removed it; nil when Path is not ours to remove.
+	remake func() error
+}
+
+// supervisor is the child that the caller moves to, because a cgroup with processes in it cannot have children with
+// controllers ("no internal processes").
+const supervisor = "ethos-supervisor"
+
+// Discover finds a place for leaves with the controllers. It may move the calling process, all threads of it, to a
+// cgroup below its own or to a scope of its own. The error is an [*Unavailable] when there is no such place, another
+// when the host could not be looked at.
+func Discover(ctx context.Context, c Caller, controllers []string) (*Delegation, error) {
+	h, err := readHierarchy(c.Files)
+	if err != nil {
+		return nil, err
+	}
+	if u := h.unsupported(c.Files, controllers); u != nil {
+		return nil, u
+	}
+	s := search{caller: c, h: h, need: controllers}
+	for _, place := range []func(context.Context) (*Delegation, error){s.own, s.parent, s.scope, s.top} {
+		d, err := place(ctx)
+		if d != nil {
+			d.sweep()
+			return d, nil
+		}
+		if err != nil {
+			s.reasons = append(s.reasons, err.Error())
+		}
+	}
+	return nil, &Unavailable{Reasons: s.reasons, Hint: hint(c.UID)}
+}
+
+// unsupported recognizes a host that has no controllers on v2 at all. It only reads.
+func (h hierarchy) unsupported(files Files, need []string) *Unavailable {
+	const hint = "boot with systemd.unified_cgroup_hierarchy=1, or without cgroup_no_v1= and the v1 mounts"
+	switch {
+	case h.point == "" && len(h.v1) > 0:
+		return &Unavailable{[]string{"cgroup v1 is not supported, and v2 is not mounted"}, hint}
+	case h.point == "":
+		return &Unavailable{[]string{"no cgroup v2 file system is mounted"}, "mount it: mount -t cgroup2 none /sys/fs/cgroup"}
+	}
+	for _, controller := range need {
+		if slices.Contains(h.v1, controller) {
+			return &Unavailable{[]string{fmt.Sprintf("cgroup v1 is not supported, and the %s controller is on v1 (v2 is mounted at %s without it)", controller, h.point)}, hint}
+		}
+	}
+	if _, err := files.ReadFile(h.point + "/cgroup.controllers"); err != nil {
+		return &Unavailable{[]string{err.Error()}, "make " + h.point + " readable"}
+	}
+	return nil
+}
+
+func hint(uid int) string {
+	if uid == 0 {
+		return "mount the cgroup v2 file system writable, or start the program in a cgroup of its own"
+	}
+	return "start the program with: systemd-run --user --scope -p Delegate=yes -- …"
+}
+
+// search is one Discover.
+type search struct {
+	caller  Caller
+	h       hierarchy
+	need    []string
+	reasons []string
+}
+
+// own takes the caller's cgroup when the caller is alone in it.
+func (s *search) own(context.Context) (*Delegation, error) {
+	dir := s.h.dir(s.h.own)
+	if dir == "" {
+		return nil, fmt.Errorf("own cgroup %q is not below the mount at %s", s.h.own, s.h.point)
+	}
+	if s.h.own == "/" && !s.namespaced(dir) {
+		if s.caller.UID == 0 {
+			return nil, nil // see top
+		}
+		return nil, errors.New("own cgroup: it is the top of the hierarchy, which is root's")
+	}
+	for _, check := range []func(string) error{s.usable, s.delegated, s.alone} {
+		if err := check(dir); err != nil {
+			return nil, fmt.Errorf("own cgroup: %w", err)
+		}
+	}
+	d, err := s.settle(dir, "own cgroup")
+	if err != nil {
+		return nil, fmt.Errorf("own cgroup: %w", err)
+	}
+	return d, nil
+}
+
+// delegated says when root may write to dir, but systemd manages it: it would take the controllers away again, and the
+// limits with them, at its next reload. systemd marks what it has delegated (systemd, docs/CGROUP_DELEGATION.md).
+func (s *search) delegated(dir string) error {
+	if s.caller.UID != 0 {
+		return nil // to an ordinary user only a delegated cgroup is writable
+	}
+	if _, err := s.caller.Files.Directories("/run/systemd/system"); err != nil { // sd_booted(3)
+		return nil
+	}
+	for _, name := range []string{"trusted.delegate", "user.delegate"} {
+		if s.caller.Files.Attribute(dir, name) == "1" {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is managed by systemd and not delegated", dir)
+}
+
+// namespaced reports that dir is the root of a cgroup namespace, not of the machine: only the latter has no type.
+func (s *search) namespaced(dir string) bool {
+	_, err := s.caller.Files.ReadFile(dir + "/cgroup.type")
+	return err == nil
+}
+
+// parent takes the cgroup above the caller's when it belongs to the caller and is empty: what is delegated as a whole,
+// with the caller started in a child of it (systemd's DelegateSubgroup=).
+func (s *search) parent(context.Context) (*Delegation, error) {
+	cut := strings.LastIndexByte(s.h.own, '/')
+	if s.caller.UID == 0 || cut <= 0 {
+		return nil, nil // to root everything is writable, and not everything is delegated
+	}
+	dir := s.h.dir(s.h.own[:cut])
+	if dir == "" {
+		return nil, nil
+	}
+	owner, err := s.caller.Files.Owner(dir)
+	if err != nil {
+		return nil, fmt.Errorf("parent cgroup: %w", err)
+	}
+	if owner != s.caller.UID {
+		return nil, fmt.Errorf("parent cgroup: %s belongs to user %d", dir, owner)
+	}
+	if err := s.usable(dir); err != nil {
+		return nil, fmt.Errorf("parent cgroup: %w", err)
+	}
+	if err := give(s.caller.Files, dir, s.need); err != nil {
+		return nil, fmt.Errorf("parent cgroup: %w", err)
+	}
+	return s.delegation(dir, "parent cgroup"), nil
+}
+
+// scope asks for a scope and takes it as the own cgroup.
+func (s *search) scope(ctx context.Context) (*Delegation, error) {
+	if s.caller.Scope == nil {
+		return nil, nil
+	}
+	if err := s.caller.Scope(ctx, s.caller.PID); err != nil {
+		return nil, fmt.Errorf("systemd scope: %w", err)
+	}
+	own, err := readOwn(s.caller.Files)
+	if err != nil {
+		return nil, err
+	}
+	s.h.own = own
+	d, err := s.own(ctx)
+	if d != nil {
+		d.Found = "systemd scope"
+	}
+	return d, err
+}
+
+// topGroup is the cgroup for root's leaves, at the top of the hierarchy.
+const topGroup = "ethos"
+
+// top makes a cgroup below the mount; only root may.
+func (s *search) top(context.Context) (*Delegation, error) {
+	if s.caller.UID != 0 {
+		return nil, nil
+	}
+	dir := s.h.point
+	if err := s.usable(dir); err != nil {
+		return nil, fmt.Errorf("top of the hierarchy: %w", err)
+	}
+	if err := give(s.caller.Files, dir, s.need); err != nil {
+		return nil, fmt.Errorf("top of the hierarchy: %w", err)
+	}
+	d := s.delegation(dir+"/"+topGroup, "top of the hierarchy")
+	d.remake = func() error {
+		if err := mkdirAny(s.caller.Files, d.Path); err != nil {
+			return err
+		}
+		return give(s.caller.Files, d.Path, s.need)
+	}
+	if err := d.remake(); err != nil {
+		return nil, fmt.Errorf("top of the hierarchy: %w", err)
+	}
+	return d, nil
+}
+
+func (s *search) delegation(dir, found string) *Delegation {
+	return &Delegation{Path: dir, Found: found, files: s.caller.Files, pid: s.caller.PID}
+}
+
+// usable says why dir cannot have leaves with the needed controllers. It only reads.
+func (s *search) usable(dir string) error {
+	text, err := s.caller.Files.ReadFile(dir + "/cgroup.controllers")
+	if err != nil {
+		return err
+	}
+	have := strings.Fields(string(text))
+	for _, controller := range s.need {
+		if !slices.Contains(have, controller) {
+			return fmt.Errorf("%s has no %s controller (it has: %s)", dir, controller, strings.Join(have, " "))
+		}
+	}
+	if text, err := s.caller.Files.ReadFile(dir + "/cgroup.type"); err == nil && strings.TrimSpace(string(text)) != "domain" {
+		return fmt.Errorf("%s is of type %q, not domain", dir, strings.TrimSpace(string(text)))
+	}
+	for _, name := range []string{dir, dir + "/cgroup.procs", dir + "/cgroup.subtree_control"} {
+		if err := s.caller.Files.Writable(name); err != nil {
+			return fmt.Errorf("%s is not the caller's to write: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// alone says who else is in the cgroup.
+func (s *search) alone(dir string) error {
+	text, err := s.caller.Files.ReadFile(dir + "/cgroup.procs")
+	if err != nil {
+		return err
+	}
+	members := strings.Fields(string(text))
+	others := slices.DeleteFunc(slices.Clone(members), func(pid string) bool { return pid == fmt.Sprint(s.caller.PID) })
+	if len(others) > 0 {
+		return fmt.Errorf("%s has %d other processes", dir, len(others))
+	}
+	if len(members) == 0 {
+		return fmt.Errorf("%s does not list the caller", dir)
+	}
+	return nil
+}
+
+// settle moves the caller to a child, so that dir can give its controllers to the leaves.
+func (s *search) settle(dir, found string) (*Delegation, error) {
+	child := dir + "/" + supervisor
+	if err := mkdirAny(s.caller.Files, child); err != nil {
+		return nil, err
+	}
+	if err := s.caller.Files.WriteFile(child+"/cgroup.procs", fmt.Sprint(s.caller.PID)); err != nil {
+		return nil, errors.Join(err, s.caller.Files.Rmdir(child))
+	}
+	d := s.delegation(dir, found)
+	d.moved = true
+	if err := give(s.caller.Files, dir, s.need); err != nil {
+		return nil, errors.Join(err, d.restore())
+	}
+	return d, nil
+}

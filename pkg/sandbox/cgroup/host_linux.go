@@ -1,0 +1,117 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Host is the host's own files. Root is put before every path; it is "" but in tests.
+type Host struct{ Root string }
+
+// ReadFile reads the whole file.
+func (h Host) ReadFile(path string) ([]byte, error) { return os.ReadFile(h.Root + path) }
+
+// WriteFile writes text in one write(2), as interface files want it. It neither makes nor truncates.
+func (h Host) WriteFile(path, text string) error {
+	f, err := os.OpenFile(h.Root+path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// Mkdir makes a directory.
+func (h Host) Mkdir(path string) error { return os.Mkdir(h.Root+path, 0o755) }
+
+// Rmdir removes an empty directory; a cgroup's own files do not count.
+func (h Host) Rmdir(path string) error {
+	if err := unix.Rmdir(h.Root + path); err != nil {
+		return &fs.PathError{Op: "rmdir", Path: h.Root + path, Err: err}
+	}
+	return nil
+}
+
+// Directories lists the directories in a directory.
+func (h Host) Directories(path string) ([]string, error) {
+	entries, err := os.ReadDir(h.Root + path)
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// Owner returns the user id that owns the path.
+func (h Host) Owner(path string) (int, error) {
+	info, err := os.Lstat(h.Root + path)
+	if err != nil {
+		return 0, err
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid), nil
+}
+
+// Writable asks the kernel for the effective user: faccessat(2). A read-only mount says no to root too.
+func (h Host) Writable(path string) error {
+	return unix.Faccessat(unix.AT_FDCWD, h.Root+path, unix.W_OK, unix.AT_EACCESS)
+}
+
+// Attribute reads an extended attribute: getxattr(2).
+func (h Host) Attribute(path, name string) string {
+	value := make([]byte, 64)
+	n, err := unix.Getxattr(h.Root+path, name, value)
+	if err != nil {
+		return ""
+	}
+	return string(value[:n])
+}
+
+// OpenLocked opens the directory and takes the lock.
+func (h Host) OpenLocked(path string) (Directory, error) {
+	fd, err := unix.Open(h.Root+path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: h.Root + path, Err: err}
+	}
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = errLocked
+		}
+		return nil, errors.Join(&fs.PathError{Op: "flock", Path: h.Root + path, Err: err}, unix.Close(fd))
+	}
+	return directory(fd), nil
+}
+
+type directory int
+
+func (d directory) FD() int { return int(d) }
+
+func (d directory) Close() error { return unix.Close(int(d)) }
+
+// kill sends SIGKILL; a process that is gone already is no error.
+func kill(pid string) error {
+	n, err := strconv.Atoi(pid)
+	if err != nil || n <= 0 {
+		return fmt.Errorf("process %q in cgroup.procs", pid)
+	}
+	if err := unix.Kill(n, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("process %d: %w", n, err)
+	}
+	return nil
+}
+
+// Self is this process, with the systemd manager that can make a scope for it when there is one.
+func Self() Caller {
+	c := Caller{Files: Host{}, PID: os.Getpid(), UID: os.Geteuid()}
+	if address := ManagerBus(os.Getenv, c.UID); address != "" {
+		c.Scope = Scope(address, c.Files)
+	}
+	return c
+}

@@ -1,0 +1,102 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Leaf is the cgroup of one run.
+type Leaf struct {
+	Path  string
+	files Files
+	dir   Directory
+}
+
+// FD is the descriptor of the directory for clone3(2) with CLONE_INTO_CGROUP (Linux 5.7). It is the leaf's until Remove.
+func (l *Leaf) FD() int { return l.dir.FD() }
+
+// Kill ends every process in the leaf at once, also one that is being forked: cgroup.kill, Linux 5.14. On an older
+// kernel it sends SIGKILL until none is left.
+func (l *Leaf) Kill() error {
+	err := l.files.WriteFile(l.Path+"/cgroup.kill", "1")
+	if missing(err) {
+		err = l.killEach()
+	}
+	if err != nil {
+		return fmt.Errorf("cgroup: kill %s: %w", l.Path, err)
+	}
+	return nil
+}
+
+// killEach freezes the leaf, so that nothing can fork, and kills what is in it; SIGKILL reaches frozen processes.
+func (l *Leaf) killEach() error {
+	if err := l.files.WriteFile(l.Path+"/cgroup.freeze", "1"); err != nil && !missing(err) {
+		return err
+	}
+	for range attempts {
+		text, err := l.files.ReadFile(l.Path + "/cgroup.procs")
+		if err != nil {
+			return err
+		}
+		pids := strings.Fields(string(text))
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
+			if err := kill(pid); err != nil {
+				return err
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return errors.New("processes are still in it")
+}
+
+// Populated reports whether a process that was not reaped is in the leaf.
+func (l *Leaf) Populated() (bool, error) {
+	text, err := l.files.ReadFile(l.Path + "/cgroup.events")
+	if err != nil {
+		return false, fmt.Errorf("cgroup: %w", err)
+	}
+	events, err := parseFlat(string(text))
+	return events["populated"] != 0, err
+}
+
+// removeFor is how long Remove tries when the context has no deadline.
+const removeFor = 2 * time.Second
+
+// Remove removes the leaf once its last process is gone, which it waits for; end them first with Kill. The leaf cannot
+// be used afterwards, also not when it could not be removed.
+func (l *Leaf) Remove(ctx context.Context) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, removeFor)
+		defer cancel()
+	}
+	err := l.rmdir(ctx)
+	return errors.Join(err, l.dir.Close())
+}
+
+// rmdir retries while the kernel still holds the directory for a process that is ending.
+func (l *Leaf) rmdir(ctx context.Context) error {
+	pause := 100 * time.Microsecond
+	for {
+		err := l.files.Rmdir(l.Path)
+		if err == nil || missing(err) {
+			return nil
+		}
+		if !errors.Is(err, syscall.EBUSY) {
+			return fmt.Errorf("cgroup: remove leaf: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("cgroup: remove leaf: %w", err)
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, 50*time.Millisecond)
+	}
+}

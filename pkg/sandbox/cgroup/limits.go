@@ -1,0 +1,100 @@
+package cgroup
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limits are the bounds of one leaf. A zero member is no bound of that kind.
+type Limits struct {
+	MemoryBytes int64
+	CPUPercent  int64 // of one processor; 250 is two and a half
+	Pids        int64
+}
+
+// Controllers lists the controllers that the limits need, as cgroup.controllers names them. memory and pids are always
+// among them, because the leaf also measures.
+func (l Limits) Controllers() []string {
+	if l.CPUPercent > 0 {
+		return []string{"memory", "pids", "cpu"}
+	}
+	return []string{"memory", "pids"}
+}
+
+// setting is one interface file and what is written to it.
+type setting struct {
+	file, value string
+	readBack    string // what the file must then hold
+	// optional says that a kernel may lack the file; see noSwap.
+	optional bool
+}
+
+// cpuPeriod is the kernel's default period of cpu.max in microseconds.
+const cpuPeriod = 100000
+
+// settings returns the files of a leaf in the order in which they are written. page is the size of a memory page, to
+// whose multiples the kernel rounds memory.max down.
+func (l Limits) settings(page int64) []setting {
+	list := []setting{{file: "memory.oom.group", value: "1", readBack: "1"}} // all or nothing is killed
+	if l.MemoryBytes > 0 {
+		bytes := strconv.FormatInt(max(l.MemoryBytes/page, 1)*page, 10)
+		list = append(list, setting{file: "memory.max", value: bytes, readBack: bytes},
+			setting{file: "memory.swap.max", value: "0", readBack: "0", optional: true})
+	}
+	if l.Pids > 0 {
+		pids := strconv.FormatInt(l.Pids, 10)
+		list = append(list, setting{file: "pids.max", value: pids, readBack: pids})
+	}
+	if l.CPUPercent > 0 {
+		quota := fmt.Sprintf("%d %d", max(l.CPUPercent*cpuPeriod/100, minQuota), cpuPeriod)
+		list = append(list, setting{file: "cpu.max", value: quota, readBack: quota})
+	}
+	return list
+}
+
+// minQuota is the least microseconds of a period that the kernel takes (kernel/sched/core.c, min_cfs_quota_period).
+const minQuota = 1000
+
+// apply writes the settings to a cgroup and reads each back.
+func apply(files Files, dir string, settings []setting) error {
+	for _, s := range settings {
+		if err := s.apply(files, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s setting) apply(files Files, dir string) error {
+	path := dir + "/" + s.file
+	if err := files.WriteFile(path, s.value); err != nil {
+		if s.optional && missing(err) {
+			return noSwap(files, path)
+		}
+		return fmt.Errorf("cgroup: write %s to %s: %w", s.value, path, err)
+	}
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("cgroup: read back %s: %w", path, err)
+	}
+	if got := strings.TrimSpace(string(text)); got != s.readBack {
+		return fmt.Errorf("cgroup: %s holds %q after %q was written", path, got, s.value)
+	}
+	return nil
+}
+
+// noSwap accepts that a kernel without swap accounting has no memory.swap.max when there is no swap to go to.
+func noSwap(files Files, path string) error {
+	text, err := files.ReadFile("/proc/swaps")
+	if missing(err) {
+		return nil // a kernel without CONFIG_SWAP
+	}
+	if err != nil {
+		return fmt.Errorf("cgroup: %s is missing, and whether there is swap cannot be read: %w", path, err)
+	}
+	if lines := strings.Count(strings.TrimSpace(string(text)), "\n"); lines > 0 {
+		return fmt.Errorf("cgroup: %s is missing while there is swap; boot with swapaccount=1", path)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package cgroup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// hierarchy is where cgroup file systems are mounted and where the caller stands.
+type hierarchy struct {
+	point string   // where the v2 file system is mounted; "" for nowhere
+	root  string   // the cgroup that is seen there
+	own   string   // the caller's cgroup, in the same terms as root
+	v1    []string // controllers that are mounted as v1
+}
+
+// readHierarchy reads /proc/self/mountinfo and /proc/self/cgroup: proc_pid_mountinfo(5), cgroups(7).
+func readHierarchy(files Files) (hierarchy, error) {
+	mounts, err := files.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return hierarchy{}, fmt.Errorf("cgroup: %w", err)
+	}
+	h := parseMounts(string(mounts))
+	if h.own, err = readOwn(files); err != nil {
+		return hierarchy{}, err
+	}
+	return h, nil
+}
+
+// parseMounts takes the first v2 mount and the controllers of all v1 mounts. A line reads
+// "36 35 98:0 /root /point options [tags] - fstype source superoptions".
+func parseMounts(text string) (h hierarchy) {
+	for line := range strings.Lines(text) {
+		before, after, found := strings.Cut(line, " - ")
+		place, kind := strings.Fields(before), strings.Fields(after)
+		if !found || len(place) < 6 || len(kind) < 3 {
+			continue
+		}
+		switch {
+		case kind[0] == "cgroup2" && h.point == "":
+			h.root, h.point = unescape(place[3]), unescape(place[4])
+		case kind[0] == "cgroup":
+			h.v1 = append(h.v1, v1Controllers(kind[2])...)
+		}
+	}
+	return h
+}
+
+// v1Controllers returns the controllers among a v1 mount's options: "rw,cpu,cpuacct", not "rw,xattr,name=systemd".
+func v1Controllers(options string) (list []string) {
+	for option := range strings.SplitSeq(options, ",") {
+		if slices.Contains([]string{"memory", "pids", "cpu", "io", "blkio"}, option) {
+			list = append(list, option)
+		}
+	}
+	return list
+}
+
+// unescape undoes the octal escapes of mountinfo: space, tab, newline and backslash.
+func unescape(path string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
+}
+
+// readOwn returns the caller's v2 cgroup: the line "0::/path" of /proc/self/cgroup, "" when there is none.
+func readOwn(files Files) (string, error) {
+	text, err := files.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", fmt.Errorf("cgroup: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::"); ok {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// dir returns the directory of a cgroup, "" when the mount does not show it: a path with ".." is outside of the cgroup
+// namespace.
+func (h hierarchy) dir(cgroup string) string {
+	if h.point == "" || !strings.HasPrefix(cgroup, "/") || strings.Contains(cgroup+"/", "/../") {
+		return ""
+	}
+	rest := cgroup
+	if h.root != "/" {
+		var ok bool
+		if rest, ok = strings.CutPrefix(cgroup, h.root); !ok || rest != "" && rest[0] != '/' {
+			return ""
+		}
+	}
+	return strings.TrimSuffix(h.point+rest, "/")
+}

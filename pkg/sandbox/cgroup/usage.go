@@ -1,0 +1,129 @@
+package cgroup
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Usage is what the processes of a leaf have used so far, and what its limits did.
+type Usage struct {
+	MemoryPeak int64 // bytes; memory.peak, Linux 5.19
+	CPU        time.Duration
+	UserCPU    time.Duration
+	SystemCPU  time.Duration
+	Throttled  time.Duration // kept waiting by cpu.max
+	PidsPeak   int64         // pids.peak, Linux 6.1
+	PidsDenied int64         // forks refused by pids.max
+	OOMKills   int64         // processes killed for memory
+	ReadBytes  int64         // io.stat, all devices; needs the io controller
+	WriteBytes int64
+	// Unknown names the interface files that this kernel, or this delegation, does not have: their numbers are 0 here
+	// without meaning 0.
+	Unknown []string
+}
+
+// Usage reads the leaf's counters. They stay readable after the last process has ended, until Remove.
+func (l *Leaf) Usage() (Usage, error) {
+	r := reader{leaf: l}
+	cpu, memory, pids := r.flat("cpu.stat"), r.flat("memory.events"), r.flat("pids.events")
+	u := Usage{
+		MemoryPeak: r.number("memory.peak"),
+		CPU:        time.Duration(cpu["usage_usec"]) * time.Microsecond,
+		UserCPU:    time.Duration(cpu["user_usec"]) * time.Microsecond,
+		SystemCPU:  time.Duration(cpu["system_usec"]) * time.Microsecond,
+		Throttled:  time.Duration(cpu["throttled_usec"]) * time.Microsecond,
+		PidsPeak:   r.number("pids.peak"),
+		PidsDenied: pids["max"],
+		OOMKills:   memory["oom_kill"],
+	}
+	u.ReadBytes, u.WriteBytes = r.io()
+	u.Unknown = r.unknown
+	return u, r.err
+}
+
+// reader reads interface files until one is not as the kernel writes it.
+type reader struct {
+	leaf    *Leaf
+	unknown []string
+	err     error
+}
+
+// text returns "" for a file that is missing, and after an error.
+func (r *reader) text(file string) string {
+	if r.err != nil {
+		return ""
+	}
+	text, err := r.leaf.files.ReadFile(r.leaf.Path + "/" + file)
+	if missing(err) {
+		r.unknown = append(r.unknown, file)
+		return ""
+	}
+	r.fail(file, err)
+	return strings.TrimSpace(string(text))
+}
+
+func (r *reader) fail(file string, err error) {
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("cgroup: usage: %s: %w", file, err)
+	}
+}
+
+func (r *reader) number(file string) int64 {
+	text := r.text(file)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	r.fail(file, err)
+	return n
+}
+
+func (r *reader) flat(file string) map[string]int64 {
+	m, err := parseFlat(r.text(file))
+	r.fail(file, err)
+	return m
+}
+
+func (r *reader) io() (read, written int64) {
+	read, written, err := parseIO(r.text("io.stat"))
+	r.fail("io.stat", err)
+	return read, written
+}
+
+// parseFlat reads lines "key value".
+func parseFlat(text string) (map[string]int64, error) {
+	m := map[string]int64{}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("line %q: %w", line, err)
+		}
+		m[key] = n
+	}
+	return m, nil
+}
+
+// parseIO adds up lines "8:0 rbytes=1 wbytes=2 rios=3 …".
+func parseIO(text string) (read, written int64, err error) {
+	for field := range strings.FieldsSeq(text) {
+		key, value, _ := strings.Cut(field, "=")
+		var sum *int64
+		switch key {
+		case "rbytes":
+			sum = &read
+		case "wbytes":
+			sum = &written
+		default:
+			continue
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("field %q: %w", field, err)
+		}
+		*sum += n
+	}
+	return read, written, nil
+}

@@ -1,0 +1,87 @@
+package child
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Program is all that happens between the clone and the command's first instruction.
+type Program struct {
+	CloneFlags uint64 // the namespaces; CLONE_NEWPID is always added
+	CgroupFD   int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
+	Init       []Step // run by PID 1 before the command is cloned
+	Command    []Step // run by PID 2; the last ones are its execve
+	Settle     []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
+	// Cleanup is run by PID 1 when it has to end before the command has: its parent died, or asked for it, or a step failed. When the command has ended the parent
+	// cleans up, and not at all when init itself is killed.
+	Cleanup []Step
+	Keep    []Slot // descriptors that Cleanup needs; at most 250
+}
+
+// Part names one of the arrays of a Program.
+type Part int32
+
+const (
+	PartInit Part = iota + 1
+	PartCommand
+	PartSettle
+	PartCleanup
+)
+
+// StepError is the step that failed, and how.
+type StepError struct {
+	Step  Step
+	Part  Part
+	Errno syscall.Errno
+}
+
+func (e *StepError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", e.Step.Stage, e.Step.Call)
+	if e.Step.Object != "" {
+		fmt.Fprintf(&b, " %s", e.Step.Object)
+	}
+	fmt.Fprintf(&b, ": %v", e.Errno)
+	return b.String()
+}
+
+func (e *StepError) Unwrap() error { return e.Errno }
+
+// Ready returns the two steps with which the command reports that it is confined and waits for [Process.Go]; they come right before its execve.
+func Ready() []Step {
+	hello := &message{kind: kindReady}
+	answer := make([]byte, 1)
+	return []Step{
+		{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(hello), Int(messageSize)}, Want: messageSize},
+		{Stage: "handshake", Call: "read", Nr: unix.SYS_READ, Args: [6]Arg{From(Channel), Buf(answer), Int(1)}, Want: 1},
+	}
+}
+
+func (p *Program) part(which Part) []Step {
+	switch which {
+	case PartInit:
+		return p.Init
+	case PartCommand:
+		return p.Command
+	case PartSettle:
+		return p.Settle
+	}
+	return p.Cleanup
+}
+
+// ownCall names what init does by itself after the steps of a part.
+var ownCall = map[Part]string{PartInit: "clone", PartCommand: "execve", PartSettle: "close_range"}
+
+func (p *Program) stepError(which Part, index int, errno syscall.Errno) error {
+	steps := p.part(which)
+	if index == len(steps) { // one of init's own calls, after the last step
+		return &StepError{Step: Step{Stage: "init", Call: ownCall[which]}, Part: which, Errno: errno}
+	}
+	if index < 0 || index > len(steps) {
+		return fmt.Errorf("child reported step %d of %d: %w", index, len(steps), errno)
+	}
+	return &StepError{Step: steps[index], Part: which, Errno: errno}
+}

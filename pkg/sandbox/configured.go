@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"strings"
+
+	"ethos/pkg/gitrepo"
+)
+
+// maxIncludes bounds the configuration files that are read for one work tree.
+const maxIncludes = 64
+
+// configured is the search for files that git's configuration leads to.
+type configured struct {
+	b    *builder
+	tree string // the work tree: commands and hooks are relative to it
+	seen map[string]bool
+}
+
+// protectConfigured makes read-only what the configuration of a work tree leads git to run or to read as configuration, where that lies in a writable tree: git-config(1)
+// core.hooksPath, core.fsmonitor, include.path, filters, drivers, aliases and the like. user are the caller's own configuration files, which count in every tree.
+func (b *builder) protectConfigured(tree string, user []string) error {
+	c := &configured{b: b, tree: tree, seen: map[string]bool{}}
+	dir := filepath.Join(tree, ".git")
+	if to, ok := b.pathIn(dir, "gitdir: "); ok {
+		dir = to
+	}
+	files := append([]string{filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree")}, user...)
+	if common, ok := b.pathIn(filepath.Join(dir, "commondir"), ""); ok {
+		files = append(files, filepath.Join(common, "config"))
+	}
+	for _, file := range files {
+		if err := c.read(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read follows one file. What git could not read either leads nowhere.
+func (c *configured) read(file string) error {
+	if c.seen[file] {
+		return nil
+	}
+	if len(c.seen) >= maxIncludes {
+		return refuse(CodeDeclaration, "include fewer files", "git configuration of %s: more than %d files", c.tree, maxIncludes)
+	}
+	c.seen[file] = true
+	text, err := c.b.files.files.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	var fault error
+	_ = gitrepo.ParseConfig(file, text, func(e gitrepo.Entry) error {
+		if fault == nil && !e.Bare {
+			fault = c.entry(file, e.Key, e.Value)
+		}
+		return nil
+	})
+	return fault
+}
+
+// entry guards what one setting names.
+func (c *configured) entry(file, key, value string) error {
+	section, _, _ := strings.Cut(key, ".")
+	variable := key[strings.LastIndexByte(key, '.')+1:]
+	switch {
+	case variable == "path" && (section == "include" || section == "includeif"):
+		path := c.b.gitPath(filepath.Dir(file), value)
+		if err := c.guard(path); err != nil {
+			return err
+		}
+		return c.read(path)
+	case key == "core.hookspath", key == "core.attributesfile", key == "init.templatedir":
+		return c.guard(c.b.gitPath(c.tree, value))
+	case !runs(section, variable):
+		return nil
+	}
+	for _, word := range strings.Fields(strings.TrimPrefix(value, "!")) {
+		word = strings.Trim(word, `"';&|()`)
+		path := c.b.gitPath(c.tree, word)
+		if info, err := c.b.files.lstat(path); isPath(word) && err == nil && info != nil && path != c.tree {
+			if err := c.guard(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// runs reports whether a variable's value is a command.
+func runs(section, variable string) bool {
+	switch section {
+	case "alias", "pager", "trailer":
+		return true
+	}
+	switch variable {
+	case "fsmonitor", "sshcommand", "editor", "pager", "askpass", "gitproxy", "external", "command", "textconv", "driver", "clean", "smudge", "process", "program", "helper",
+		"cmd", "tool", "uploadpack", "receivepack", "difffilter", "packobjectshook", "alternaterefscommand", "defaultkeycommand", "tocmd", "cccmd", "headercmd", "sendmailcmd":
+		return true
+	}
+	return false
+}
+
+// gitPath makes a path of a configuration absolute.
+func (b *builder) gitPath(dir, value string) string {
+	if rest, ok := strings.CutPrefix(value, "~/"); ok {
+		return filepath.Join(b.home, rest)
+	}
+	if filepath.IsAbs(value) {
+		return filepath.Clean(value)
+	}
+	return filepath.Join(dir, value)
+}
+
+// guard makes a path read-only if it can be one.
+func (c *configured) guard(path string) error {
+	if !isPath(path) || path == c.tree {
+		return nil
+	}
+	return c.b.denyWrite(path, "named by git's configuration")
+}

@@ -1,0 +1,27 @@
+package sandbox
+
+// The names of the controls, as --require and the evidence use them.
+const (
+	ControlUser       = "userns"
+	ControlMount      = "mount"
+	ControlPID        = "pid"
+	ControlIPC        = "ipc"
+	ControlUTS        = "uts"
+	ControlCgroupNS   = "cgroupns"
+	ControlNetwork    = "network"
+	ControlLandlock   = "landlock"
+	ControlSeccomp    = "seccomp"
+	ControlPrivileges = "privileges"
+	ControlCgroup     = "cgroup"
+	ControlRlimits    = "rlimits"
+	ControlTimeout    = "timeout"
+	ControlOutput     = "output"
+	ControlCaches     = "caches"
+	ControlEnv        = "environment"
+)
+
+// Controls lists every control, in the order of the evidence.
+func Controls() []string {
+	return []string{ControlUser, ControlMount, ControlPID, ControlIPC, ControlUTS, ControlCgroupNS, ControlNetwork, ControlLandlock, ControlSeccomp,
+		ControlPrivileges, ControlCgroup, ControlRlimits, ControlTimeout, ControlOutput, ControlCaches, ControlEnv}
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/sandbox/mount"
+)
+
+// declare turns the spec's paths into rules.
+func (b *builder) declare() error {
+	workspace := grantRead
+	if b.profile.WriteWorkspace {
+		workspace = grantWrite
+	}
+	own := []string{b.spec.Workspace}
+	if b.spec.Declared {
+		own = nil
+	}
+	lists := []struct {
+		paths []string
+		class class
+		why   string
+		must  bool // exist
+	}{
+		{own, workspace, "work space", true},
+		{b.spec.Read, grantRead, "declared", true},
+		{b.spec.Write, grantWrite, "declared", true},
+		{b.spec.AllowWithinDeny, lift, "allowed within a denied path", false},
+		{b.spec.UnixSockets, grantWrite, "unix socket", true},
+		{b.spec.DenyRead, denyRead, "denied", false},
+		{b.spec.DenyWrite, denyWrite, "denied", false},
+	}
+	for _, l := range lists {
+		for _, path := range l.paths {
+			if err := b.declareOne(path, l.class, l.why, l.must); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) declareOne(path string, c class, why string, must bool) error {
+	named, err := b.expand(path)
+	if err != nil {
+		return refuse(CodeDeclaration, "", "%s: %w", why, err)
+	}
+	p, err := b.files.resolve(named.Name)
+	if err != nil {
+		return refuse(CodeDeclaration, "", "%s path %s: %w", why, named.Name, err)
+	}
+	if must && !p.exists {
+		if named.Optional {
+			b.note(path, "missing; it is optional")
+			return nil
+		}
+		return refuse(CodeDeclaration, "create it, leave it out, or mark it optional with a ? at the end", "%s path %s does not exist", why, named.Name)
+	}
+	if err := b.declarable(p, c, why); err != nil {
+		return err
+	}
+	r := rule{p, c, why}
+	b.rules = append(b.rules, r)
+	b.declared = append(b.declared, r)
+	if c == denyRead || c == denyWrite {
+		for _, link := range p.links {
+			b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
+		}
+	}
+	return nil
+}
+
+// expand makes a declared path absolute.
+func (b *builder) expand(path string) (capability.Path, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return capability.Path{}, fmt.Errorf("path %q is empty or has a NUL in it", path)
+	}
+	list, err := capability.Expand(capability.Space{Workspace: b.spec.Workspace, Home: b.home}, b.getenv, []string{path})
+	if err != nil {
+		return capability.Path{}, err
+	}
+	return list[0], nil
+}
+
+// declarable refuses what may not be given away.
+func (b *builder) declarable(p place, c class, why string) error {
+	if c != grantRead && c != grantWrite {
+		return nil
+	}
+	for _, tree := range neverReadable {
+		if p.path == tree || tree != "/" && mount.Within(p.path, tree) {
+			return refuse(CodeDeclaration, "the command has its own; name a directory further down", "%s path %s cannot be given to a confined command", why, p.path)
+		}
+	}
+	if c == grantRead {
+		return nil
+	}
+	for _, tree := range neverWritable {
+		if mount.Within(p.path, tree) && why != "unix socket" || mount.Within(tree, p.path) {
+			return refuse(CodeDeclaration, "declare a directory outside of the system's", "%s path %s cannot be made writable", why, p.path)
+		}
+	}
+	if b.home != "/tmp" && mount.Within(b.home, p.path) {
+		return refuse(CodeDeclaration, "work in a directory of its own below it", "%s path %s contains the home directory and cannot be made writable", why, p.path)
+	}
+	if i := slices.Index(splitPath(p.path), ".git"); i >= 0 && why != "work space" {
+		return refuse(CodeDeclaration, "declare the work tree; its git directory is opened as far as the profile allows", "%s path %s lies in a git directory", why, p.path)
+	}
+	return nil
+}
+
+// fulfilled checks that every declared grant came out as it was asked for: another declaration may deny it.
+func (b *builder) fulfilled(entries []Entry) error {
+	for _, r := range b.declared {
+		got := covering(entries, r.path)
+		weaker := r.class == grantRead && got.Access == Hidden || r.class == grantWrite && got.Access != ReadWrite
+		if weaker {
+			return refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well (%s)", r.why, r.path, got.Why)
+		}
+	}
+	return nil
+}

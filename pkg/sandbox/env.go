@@ -1,0 +1,96 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+)
+
+// passedEnv reach every command. LC_* does too.
+var passedEnv = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "TMPDIR"}
+
+// injecting variables make a loader, shell, interpreter or tool run code or read configuration of the setter's choice. They are never passed on, whatever is declared.
+var injecting = []string{
+	"LD_*", "DYLD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RESOLV_HOST_CONF", "RES_OPTIONS", "MALLOC_*",
+	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "BASH_FUNC_*", "IFS", "CDPATH", "ZDOTDIR",
+	"GIT_*", "SSH_ASKPASS", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_*", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST",
+	"PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTABLE", "PYTHONUSERBASE", "PYTHONWARNINGS",
+	"NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "NPM_CONFIG_*", "npm_config_*",
+	"PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "GEM_PATH", "GEM_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH",
+	"LUA_PATH*", "LUA_CPATH*", "LUA_INIT*", "GOFLAGS", "GOENV", "CARGO_BUILD_*", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTFLAGS", "RUSTDOCFLAGS", "MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES",
+	"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "ETHOS_*",
+}
+
+// harmless are exceptions of [injecting] that may be set, not passed on.
+var harmless = []string{
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS",
+	"PYTHONWARNINGS", "GOFLAGS", "MAKEFLAGS", "RUSTFLAGS", "CDPATH",
+}
+
+func matches(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "*")
+		return wild && strings.HasPrefix(name, prefix) || p == name
+	})
+}
+
+// environment is the command's: the allowed part of the caller's, and what is declared. Names are sorted.
+func (b *builder) environment() ([]string, error) {
+	values := map[string]string{}
+	for _, entry := range b.spec.Environ {
+		name, value, ok := strings.Cut(entry, "=")
+		if ok && b.passes(name) {
+			values[name] = value
+		}
+	}
+	for _, declared := range slices.Concat(b.profileEnv(), b.spec.Env) {
+		name, value, set := strings.Cut(declared, "=")
+		switch {
+		case name == "" || strings.ContainsRune(declared, 0):
+			return nil, refuse(CodeDeclaration, "write it as NAME or NAME=VALUE", "environment variable %q has no valid name", declared)
+		case matches(name, injecting) && !(set && matches(name, harmless)):
+			return nil, refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
+				"environment variable %s never reaches a confined command", name)
+		case set:
+			values[name] = value
+		}
+	}
+	b.fixEnv(values)
+	list := make([]string, 0, len(values))
+	for name, value := range values {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+func (b *builder) passes(name string) bool {
+	if matches(name, injecting) {
+		return false
+	}
+	if slices.Contains(passedEnv, name) || strings.HasPrefix(name, "LC_") || slices.Contains(toolEnv, name) {
+		return true
+	}
+	return b.spec.AllEnv || slices.Contains(b.spec.Env, name) || slices.Contains(b.profileEnv(), name)
+}
+
+// profileEnv is what the profile declares; a spec whose declarations are complete has its own.
+func (b *builder) profileEnv() []string {
+	if b.spec.Declared {
+		return nil
+	}
+	return b.profile.Env
+}
+
+// defaultPath is for a caller without PATH: the one of confstr(3), with the local trees before it.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// fixEnv makes variables fit what is inside.
+func (b *builder) fixEnv(values map[string]string) {
+	if values["PATH"] == "" {
+		values["PATH"] = defaultPath
+	}
+	values["HOME"] = b.home
+	if _, ok := values["TMPDIR"]; ok {
+		values["TMPDIR"] = "/tmp"
+	}
+}

@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Files is what planning needs to see of a file system. A test gives one of its own; [HostFiles] is the real one.
+type Files interface {
+	Lstat(path string) (fs.FileInfo, error)
+	Readlink(path string) (string, error)
+	ReadFile(path string) ([]byte, error) // at most 64 KiB
+	ReadDir(path string) ([]string, error)
+	Entries(path string) ([]fs.DirEntry, error)
+	Writable(dir string) bool // the caller can make files in the directory
+}
+
+// HostFiles is the file system of the machine.
+type HostFiles struct{}
+
+func (HostFiles) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
+
+func (HostFiles) Readlink(path string) (string, error) { return os.Readlink(path) }
+
+func (HostFiles) ReadFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 64<<10))
+}
+
+func (HostFiles) ReadDir(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, err
+}
+
+func (HostFiles) Entries(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+
+// Writable asks the kernel: access(2).
+func (HostFiles) Writable(dir string) bool { return syscall.Access(dir, 2) == nil }
+
+// place is where a path leads.
+type place struct {
+	path   string // without symbolic links as far as it exists
+	exists bool
+	dir    bool
+	mode   fs.FileMode
+	owner  uint32
+	// links are the symbolic links that were followed, each without links itself.
+	links []string
+}
+
+// resolver follows symbolic links, and remembers what it saw: a plan is made of one view.
+type resolver struct {
+	files Files
+	seen  map[string]fs.FileInfo
+}
+
+func newResolver(files Files) *resolver {
+	return &resolver{files: files, seen: map[string]fs.FileInfo{}}
+}
+
+// maxLinks is the kernel's MAXSYMLINKS: path_resolution(7).
+const maxLinks = 40
+
+var errLoop = errors.New("too many levels of symbolic links")
+
+// resolve follows every link of an absolute clean path.
+func (r *resolver) resolve(path string) (place, error) {
+	at, rest := "/", strings.TrimPrefix(path, "/")
+	p := place{path: "/", exists: true, dir: true}
+	for links := 0; rest != ""; {
+		name, tail, _ := strings.Cut(rest, "/")
+		rest = tail
+		if name == "" || name == "." {
+			continue
+		}
+		if name == ".." {
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		info, err := r.lstat(next)
+		if err != nil {
+			return place{}, err
+		}
+		if info == nil {
+			return place{path: filepath.Join(next, rest), links: p.links}, nil
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if links++; links > maxLinks {
+				return place{}, fmt.Errorf("%s: %w", path, errLoop)
+			}
+			content, err := r.files.Readlink(next)
+			if err != nil {
+				return place{}, err
+			}
+			p.links = append(p.links, next)
+			if filepath.IsAbs(content) {
+				at = "/"
+			}
+			rest = content + "/" + rest
+			continue
+		}
+		at = next
+	}
+	return r.found(at, p.links)
+}
+
+func (r *resolver) found(at string, links []string) (place, error) {
+	info, err := r.lstat(at)
+	if err != nil {
+		return place{}, err
+	}
+	return place{path: at, exists: true, dir: info.IsDir(), mode: info.Mode(), owner: ownerOf(info), links: links}, nil
+}
+
+// lstat returns nil for what does not exist.
+func (r *resolver) lstat(path string) (fs.FileInfo, error) {
+	if info, ok := r.seen[path]; ok {
+		return info, nil
+	}
+	info, err := r.files.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		info, err = nil, nil
+	}
+	if err == nil {
+		r.seen[path] = info
+	}
+	return info, err
+}
+
+func ownerOf(info fs.FileInfo) uint32 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Uid
+	}
+	return 0
+}
+
+func join(list []string) string { return strings.Join(list, ", ") }

@@ -1,0 +1,283 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/mount"
+)
+
+// guard is the placeholders of one run; see [Guarded]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
+// it looks until its init has cleaned up; the last one, which alone gets the exclusive lock, removes them all. So a run never loses a placeholder that
+// another has made, and what a killed run left behind goes with the next.
+type guard struct {
+	journal *os.File
+	items   []guardItem
+}
+
+type guardItem struct {
+	Guarded
+	create bool
+	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
+}
+
+// close removes the placeholders, unless another run holds them, and gives up the lock. Init must be gone.
+func (g *guard) close() {
+	if g.journal == nil {
+		return
+	}
+	defer g.journal.Close()
+	if unix.Flock(int(g.journal.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
+	clean := true
+	for i := range slices.Backward(g.items) { // what lies in a directory before the directory
+		clean = g.items[i].remove() && clean
+	}
+	if clean {
+		g.journal.Truncate(0)
+	}
+}
+
+// remove takes one placeholder away, if it still is one.
+func (i *guardItem) remove() bool {
+	if i.Dir {
+		err := syscall.Rmdir(i.Path)
+		return err == nil || !errors.Is(err, syscall.EBUSY)
+	}
+	if err := syscall.Lstat(i.Path, &i.stat[1]); err != nil || i.stat[1].Size != int64(len(i.Content)) && i.stat[1].Size != 0 || i.stat[1].Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return true
+	}
+	return syscall.Unlink(i.Path) == nil
+}
+
+// takeGuard looks at every guarded path under the lock. The error is a [*Refusal].
+func takeGuard(p *Plan) (*guard, error) {
+	g := &guard{}
+	paths := p.protective()
+	if len(paths) == 0 {
+		return g, nil
+	}
+	err := g.open(p.Workspace)
+	if err == nil {
+		err = g.look(paths)
+	}
+	if err != nil {
+		g.close()
+		return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: "the work space must be writable for you, and its .coding-ethos directory yours"}
+	}
+	return g, nil
+}
+
+// protective lists what must exist to be held: the guarded paths, and what was there already when the plan was made.
+func (p *Plan) protective() []Guarded {
+	list := slices.Clone(p.Guarded)
+	for i, e := range p.Paths {
+		if above := covering(p.Paths[:i], e.Path); above.Access != ReadWrite || e.Access == ReadWrite || e.Access == Private {
+			continue
+		}
+		if !slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == e.Path }) {
+			g := e.placeholder(e.Path)
+			g.Dir = e.Dir
+			list = append(list, g)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Guarded) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
+	return list
+}
+
+// journalName is in the directory of ethos, which the command cannot write.
+const journalName = "placeholders"
+
+func (g *guard) open(workspace string) error {
+	root, err := openEthosDir(workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if g.journal, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	return unix.Flock(int(g.journal.Fd()), unix.LOCK_SH)
+}
+
+// look finds out which placeholders have to be made, and which stand there for another run.
+func (g *guard) look(paths []Guarded) error {
+	standing, err := g.standing()
+	if err != nil {
+		return err
+	}
+	var fresh []string
+	for _, path := range withParents(paths, standing) {
+		item := guardItem{Guarded: path, stat: new([2]syscall.Stat_t)}
+		err := syscall.Lstat(path.Path, &item.stat[0])
+		switch {
+		case errors.Is(err, syscall.ENOENT):
+			item.create = true
+			fresh = append(fresh, path.Path)
+		case err != nil:
+			return fmt.Errorf("%s: %w", path.Path, err)
+		case !standing[path.Path] || !item.meaningless():
+			continue
+		}
+		g.items = append(g.items, item)
+	}
+	return g.note(fresh)
+}
+
+// withParents adds directories that another run made for a placeholder to lie in.
+func withParents(paths []Guarded, standing map[string]bool) []Guarded {
+	list := slices.Clone(paths)
+	for _, path := range paths {
+		dir := filepath.Dir(path.Path)
+		if standing[dir] && !slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == dir }) {
+			list = append(list, Guarded{Path: dir, Dir: true})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Guarded) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
+	return list
+}
+
+// meaningless reports whether what stands at the path can be a placeholder. A directory with something in it is not removed anyway.
+func (i *guardItem) meaningless() bool {
+	i.Dir = i.stat[0].Mode&syscall.S_IFMT == syscall.S_IFDIR
+	return i.Dir || i.stat[0].Mode&syscall.S_IFMT == syscall.S_IFREG && (i.stat[0].Size == 0 || i.stat[0].Size == int64(len(i.Content)))
+}
+
+// standing reads the journal: one JSON string a line.
+func (g *guard) standing() (map[string]bool, error) {
+	text, err := io.ReadAll(io.LimitReader(g.journal, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		var path string
+		if json.Unmarshal([]byte(line), &path) == nil {
+			set[path] = true
+		}
+	}
+	return set, nil
+}
+
+// note writes paths into the journal, before they come to exist.
+func (g *guard) note(paths []string) error {
+	var text []byte
+	for _, path := range paths {
+		line, err := json.Marshal(path)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	_, err := g.journal.Write(text)
+	return err
+}
+
+// guardSteps are what init does for the placeholders.
+type guardSteps struct {
+	make, remove []child.Step
+	keep         []child.Slot
+}
+
+// steps make the placeholders before the mounts, and remove them when nothing is alive any more.
+func (g *guard) steps(p *Plan, slots *child.Slots) guardSteps {
+	var s guardSteps
+	if len(g.items) == 0 {
+		return s
+	}
+	journal := slots.New()
+	take := step("guard", "fcntl", unix.SYS_FCNTL, journalName, child.Int(int(g.journal.Fd())), child.Int(unix.F_DUPFD_CLOEXEC), child.Int(3))
+	take.Save = journal
+	s.make, s.keep = append(s.make, take), append(s.keep, journal)
+	dirs := map[string]child.Slot{}
+	for i := range g.items {
+		item := &g.items[i]
+		dir, ok := dirs[filepath.Dir(item.Path)]
+		if !ok {
+			dir = slots.New()
+			dirs[filepath.Dir(item.Path)] = dir
+			s.make = append(s.make, openDir(filepath.Dir(item.Path), dir))
+			s.keep = append(s.keep, dir)
+		}
+		if item.create {
+			s.make = append(s.make, item.makeSteps(dir, slots)...)
+		}
+		s.remove = append(item.removeSteps(dir), s.remove...)
+	}
+	last := step("guard", "flock", unix.SYS_FLOCK, journalName, child.From(journal), child.Int(unix.LOCK_EX|unix.LOCK_NB))
+	last.Ignore, last.Skip = []syscall.Errno{syscall.EWOULDBLOCK}, len(s.remove)+1
+	s.remove = slices.Concat(uncover(p), []child.Step{last}, s.remove)
+	s.remove = append(s.remove, step("guard", "ftruncate", unix.SYS_FTRUNCATE, journalName, child.From(journal), child.Int(0)))
+	return s
+}
+
+// uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.
+func uncover(p *Plan) []child.Step {
+	steps := []child.Step{capset("guard", sysAdmin, sysAdmin)}
+	steps[0].Ignore = []syscall.Errno{syscall.EPERM}
+	for i, e := range p.Paths {
+		if e.Access != ReadWrite || covering(p.Paths[:i], e.Path).Access == ReadWrite {
+			continue
+		}
+		s := step("guard", "umount2", unix.SYS_UMOUNT2, e.Path, child.Str(e.Path), child.Int(unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
+		s.Ignore = []syscall.Errno{syscall.EINVAL, syscall.ENOENT, syscall.EPERM, syscall.ENOTDIR, syscall.EACCES, syscall.EBUSY}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func openDir(path string, slot child.Slot) child.Step {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	s := step("guard", "openat2", unix.SYS_OPENAT2, path, child.Int(unix.AT_FDCWD), child.Str(path), child.Ptr(how), child.Int(unix.SizeofOpenHow))
+	s.Save = slot
+	return s
+}
+
+func (i *guardItem) makeSteps(dir child.Slot, slots *child.Slots) []child.Step {
+	name := child.Str(filepath.Base(i.Path))
+	if i.Dir {
+		mkdir := step("guard", "mkdirat", unix.SYS_MKDIRAT, i.Path, child.From(dir), name, child.Int(0o755))
+		mkdir.Ignore = []syscall.Errno{syscall.EEXIST} // another run was faster
+		return []child.Step{mkdir}
+	}
+	fd := slots.New()
+	open := step("guard", "openat", unix.SYS_OPENAT, i.Path, child.From(dir), name, child.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), child.Int(0o644))
+	open.Save = fd
+	steps := []child.Step{open}
+	if i.Content != "" {
+		steps = append(steps, step("guard", "write", unix.SYS_WRITE, i.Path, child.From(fd), child.Str(i.Content), child.Int(len(i.Content))))
+	}
+	return append(steps,
+		step("guard", "fstat", unix.SYS_FSTAT, i.Path, child.From(fd), child.Ptr(&i.stat[0])),
+		step("guard", "close", unix.SYS_CLOSE, i.Path, child.From(fd)))
+}
+
+// removeSteps take a placeholder away if it still is one: rmdir(2) leaves a directory that is not empty, and a file is compared with what it was.
+func (i *guardItem) removeSteps(dir child.Slot) []child.Step {
+	gone := []syscall.Errno{syscall.ENOENT, syscall.ENOTEMPTY, syscall.EEXIST, syscall.ENOTDIR, syscall.EISDIR, syscall.EBUSY, syscall.EACCES, syscall.EPERM}
+	name := child.Str(filepath.Base(i.Path))
+	unlink := step("guard", "unlinkat", unix.SYS_UNLINKAT, i.Path, child.From(dir), name, child.Int(0))
+	unlink.Ignore = gone
+	if i.Dir {
+		unlink.Args[2] = child.Int(unix.AT_REMOVEDIR)
+		return []child.Step{unlink}
+	}
+	look := step("guard", "newfstatat", sysFstatat, i.Path, child.From(dir), name, child.Ptr(&i.stat[1]), child.Int(unix.AT_SYMLINK_NOFOLLOW))
+	look.Ignore, look.Skip = gone, 1
+	unlink.Same = i.stat
+	return []child.Step{look, unlink}
+}

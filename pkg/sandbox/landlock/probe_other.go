@@ -1,0 +1,14 @@
+//go:build !linux
+
+package landlock
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// Probe says that this system has no Landlock.
+func Probe() (Kernel, error) {
+	return Kernel{}, fmt.Errorf("landlock: not on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}

@@ -1,0 +1,109 @@
+package landlock
+
+import (
+	"slices"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+)
+
+// Request is what a caller wants held.
+type Request struct {
+	FS    FS    // handled: denied everywhere but where a rule grants it
+	Net   Net   // handled: denied for every port but those a rule grants
+	Scope Scope // what stays inside
+	Log   Log
+	Paths []PathRule
+	Ports []PortRule
+}
+
+// PathRule grants rights on a path and, when it is a directory, on everything below.
+type PathRule struct {
+	Path   string // absolute, as the confined process sees it; free of symbolic links
+	Access FS
+	File   bool // it is not a directory
+}
+
+// PortRule grants rights on a port; port 0 of BindTCP is any ephemeral one.
+type PortRule struct {
+	Port   uint16
+	Access Net
+}
+
+// Ruleset is what one ABI can hold of a Request.
+type Ruleset struct {
+	Attr  ll.RulesetAttr // struct landlock_ruleset_attr; its tail is zero, which older kernels accept
+	Paths []PathRule     // masked; none is without rights
+	Ports []PortRule     // masked; none is without rights
+	Flags uint32         // of landlock_restrict_self(2)
+}
+
+// Empty reports whether there is nothing to enforce; the kernel refuses such a ruleset with ENOMSG.
+func (r Ruleset) Empty() bool {
+	return r.Attr.HandledAccessFS|r.Attr.HandledAccessNet|r.Attr.Scoped == 0
+}
+
+// Report is what became of a Request. The lists name rights as fs.read_file, net.bind_tcp, scope.signal, log.new_exec_on.
+type Report struct {
+	ABI      int      // the ABI that was used: the kernel's, at most NewestABI; 0 for none
+	Asked    []string // handled rights, scopes and flags of the request
+	Enforced []string // those the ruleset holds
+	Missing  []string // those this ABI does not know
+	// Stricter names what is denied whatever the rules say: fs.refer on ABI 1.
+	Stricter []string
+}
+
+// Full reports whether everything asked is enforced.
+func (r Report) Full() bool { return len(r.Missing) == 0 }
+
+// Build returns what an ABI can hold of a request, and what not. abi is what [Probe] found; 0 or less is none.
+//
+// Rights are cut to what the ABI knows, and those on a file to what means something on a file; rules that are left
+// without rights are dropped. Nothing else is: a rule for a path that cannot be opened later is an error then.
+func Build(abi int, q Request) (Ruleset, Report) {
+	abi = min(max(abi, 0), NewestABI)
+	k := rightsOf(abi)
+	handled := known{q.FS & k.fs, q.Net & k.net, q.Scope & k.scope, q.Log & k.log}
+	rules := Ruleset{
+		Attr:  ll.RulesetAttr{HandledAccessFS: uint64(handled.fs), HandledAccessNet: uint64(handled.net), Scoped: uint64(handled.scope)},
+		Flags: uint32(handled.log),
+	}
+	for _, p := range q.Paths {
+		if p.Access = p.mask(handled.fs); p.Access != 0 {
+			rules.Paths = append(rules.Paths, p)
+		}
+	}
+	for _, p := range q.Ports {
+		if p.Access &= handled.net; p.Access != 0 {
+			rules.Ports = append(rules.Ports, p)
+		}
+	}
+	return rules, report(abi, q, handled)
+}
+
+// mask returns the rights of the rule that can be given to the kernel, which refuses others with EINVAL.
+func (p PathRule) mask(handled FS) FS {
+	if p.File {
+		handled &= fileRights
+	}
+	return p.Access & handled
+}
+
+func report(abi int, q Request, handled known) Report {
+	asked := known{q.FS, q.Net, q.Scope, q.Log}
+	r := Report{ABI: abi, Asked: asked.names(), Enforced: handled.names(), Stricter: []string{}}
+	r.Missing = slices.DeleteFunc(slices.Clone(r.Asked), func(name string) bool { return slices.Contains(r.Enforced, name) })
+	if abi == 1 && handled.fs != 0 { // security/landlock/fs.c of Linux 5.13: reparenting is always denied, with EXDEV
+		r.Stricter = append(r.Stricter, "fs.refer")
+		r.Missing = slices.DeleteFunc(r.Missing, func(name string) bool { return name == "fs.refer" })
+	}
+	return r
+}
+
+func (k known) names() []string {
+	return slices.Concat(
+		names(uint64(k.fs), "fs.", fsNames[:]),
+		names(uint64(k.net), "net.", netNames[:]),
+		names(uint64(k.scope), "scope.", scopeNames[:]),
+		names(uint64(k.log), "log.", logNames[:]),
+	)
+}

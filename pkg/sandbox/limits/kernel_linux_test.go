@@ -1,0 +1,178 @@
+package limits
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const childEnv = "ETHOS_LIMITS_TEST_CHILD"
+
+// init runs on the main thread, which the child that ends its main thread needs.
+func init() {
+	if job := os.Getenv(childEnv); job != "" {
+		child(job)
+	}
+}
+
+// child takes memory in one of several ways, says so, and waits to be killed.
+func child(job string) {
+	switch job {
+	case "private and shared":
+		take(32<<20, unix.MAP_PRIVATE)
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Env = append(os.Environ(), childEnv+"=shared")
+		cmd.Stdout = os.Stdout
+		if err := cmd.Run(); err != nil {
+			fmt.Println(err)
+		}
+	case "shared":
+		take(32<<20, unix.MAP_SHARED)
+		fmt.Println("ready")
+		rest()
+	case "thread":
+		runtime.LockOSThread()
+		ready := make(chan bool)
+		go func() {
+			runtime.LockOSThread()
+			take(48<<20, unix.MAP_PRIVATE)
+			close(ready)
+			fmt.Println("ready")
+			rest()
+		}()
+		<-ready
+		unix.RawSyscall(unix.SYS_EXIT, 0, 0, 0) // the main thread alone
+	}
+	os.Exit(0)
+}
+
+func take(bytes, flags int) {
+	page, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_ANONYMOUS)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	for i := 0; i < len(page); i += 4096 {
+		page[i] = 1
+	}
+}
+
+// rest blocks in the kernel, out of the runtime's sight.
+func rest() {
+	for {
+		unix.RawSyscall6(unix.SYS_PPOLL, 0, 0, 0, 0, 0, 0)
+	}
+}
+
+// start starts a child in a process group of its own, and waits until it has taken its memory.
+func start(t *testing.T, job string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), childEnv+"="+job)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "ready\n" {
+		t.Fatalf("the child said %q, %v", line, err)
+	}
+	return cmd
+}
+
+func TestKernelSample(t *testing.T) {
+	for _, c := range []struct {
+		job       string
+		processes int
+		bytes     int64
+	}{
+		{"private and shared", 2, 64 << 20},
+		{"thread", 1, 48 << 20}, // its main thread is gone, its memory is not
+	} {
+		cmd := start(t, c.job)
+		for _, exact := range []bool{false, true} {
+			got, err := Tree{Init: cmd.Process.Pid}.Sample(exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Processes != c.processes || got.Bytes < c.bytes || got.Bytes > 2*c.bytes {
+				t.Errorf("%s, exact %v: %+v, want %d processes and %d bytes", c.job, exact, got, c.processes, c.bytes)
+			}
+		}
+	}
+}
+
+func TestKernelWatchEndsTheTree(t *testing.T) {
+	cmd := start(t, "private and shared")
+	w := Watch{Tree: Tree{Init: cmd.Process.Pid}, Limit: 40 << 20, Interval: time.Millisecond, Over: func(Sample) {
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}}
+	peak, err := w.Run(t.Context())
+	if err != nil || peak.Bytes < w.Limit {
+		t.Errorf("%+v, %v", peak, err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
+		t.Errorf("the tree ended with %v", err)
+	}
+	// The twin: below the limit, nothing is killed.
+	cmd = start(t, "private and shared")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	w = Watch{Tree: Tree{Init: cmd.Process.Pid}, Limit: 1 << 30, Interval: time.Millisecond, Over: func(s Sample) { t.Errorf("over the limit: %+v", s) }}
+	if peak, err := w.Run(ctx); err != nil || peak.Processes != 2 {
+		t.Errorf("%+v, %v", peak, err)
+	}
+}
+
+func TestSameMemory(t *testing.T) {
+	if sameMemory(os.Getpid(), os.Getppid()) {
+		t.Error("this process shares memory with its parent")
+	}
+}
+
+// TestKernelTakesTheTable sets the table on a process and reads it back by the names the kernel prints.
+func TestKernelTakesTheTable(t *testing.T) {
+	cmd := start(t, "thread")
+	pid := cmd.Process.Pid
+	bounds := Bounds{CPU: 3 * time.Second, FileBytes: 1 << 20, DataBytes: 1 << 30, Processes: 4000, OpenFiles: 100}
+	for _, r := range Rlimits(bounds, Current) {
+		if err := unix.Prlimit(pid, int(r.Resource), &unix.Rlimit{Cur: r.Soft, Max: r.Hard}, nil); err != nil {
+			t.Fatalf("%v: %v", r.Resource, err)
+		}
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"Max cpu time": "3 8 seconds", "Max file size": "1048576 1048576 bytes", "Max data size": "1073741824 1073741824 bytes",
+		"Max core file size": "0 0 bytes", "Max open files": "100 100 files",
+	} {
+		_, line, _ := strings.Cut(string(text), name)
+		line, _, _ = strings.Cut(line, "\n")
+		if got := strings.Join(strings.Fields(line), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

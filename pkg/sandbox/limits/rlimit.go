@@ -1,0 +1,89 @@
+package limits
+
+import (
+	"math"
+	"time"
+)
+
+// Resource is one RLIMIT_* of asm-generic/resource.h: the same number on amd64 and arm64.
+type Resource int
+
+// The resources that are limited.
+const (
+	CPU       Resource = 0 // seconds of CPU time of one process
+	FileSize  Resource = 1 // bytes of a file written to
+	Data      Resource = 2 // bytes of private writable memory of one process (Linux 4.7: also mmap)
+	Core      Resource = 4 // bytes of a core file
+	Processes Resource = 6 // threads of the user, in the user namespace
+	OpenFiles Resource = 7 // descriptors of one process
+)
+
+// String is the name as in the manual page.
+func (r Resource) String() string {
+	switch r {
+	case CPU:
+		return "RLIMIT_CPU"
+	case FileSize:
+		return "RLIMIT_FSIZE"
+	case Data:
+		return "RLIMIT_DATA"
+	case Core:
+		return "RLIMIT_CORE"
+	case Processes:
+		return "RLIMIT_NPROC"
+	case OpenFiles:
+		return "RLIMIT_NOFILE"
+	}
+	return "RLIMIT_?"
+}
+
+// Infinity is RLIM_INFINITY: no limit.
+const Infinity = math.MaxUint64
+
+// Limit is struct rlimit64: what prlimit64(2) takes.
+type Limit struct{ Soft, Hard uint64 }
+
+// Rlimit is one line of the table.
+type Rlimit struct {
+	Resource Resource
+	Limit
+}
+
+// Bounds is what is asked. A zero member is no bound of that kind, and leaves what is in force.
+type Bounds struct {
+	CPU       time.Duration // CPU time of each process; rounded up to seconds
+	FileBytes int64
+	DataBytes int64 // for where no cgroup bounds memory
+	Processes int64
+	OpenFiles int64
+}
+
+// cpuGrace is how long after SIGXCPU a process has until SIGKILL.
+const cpuGrace = 5
+
+// Rlimits returns the table for the bounds. current tells the limits in force, which are never raised. RLIMIT_CORE is always 0.
+func Rlimits(b Bounds, current func(Resource) Limit) []Rlimit {
+	table := []Rlimit{{Core, Limit{}}}
+	add := func(r Resource, soft, hard int64) {
+		if soft > 0 {
+			table = append(table, Rlimit{r, current(r).lower(uint64(soft), uint64(hard))})
+		}
+	}
+	seconds := int64((b.CPU + time.Second - 1) / time.Second)
+	add(CPU, seconds, seconds+cpuGrace)
+	add(FileSize, b.FileBytes, b.FileBytes)
+	add(Data, b.DataBytes, b.DataBytes)
+	add(Processes, b.Processes, b.Processes)
+	add(OpenFiles, b.OpenFiles, b.OpenFiles)
+	return table
+}
+
+// lower returns the limit brought down to soft and hard.
+func (l Limit) lower(soft, hard uint64) Limit {
+	hard = min(hard, l.Hard)
+	return Limit{Soft: min(soft, l.Soft, hard), Hard: hard}
+}
+
+// NprocHolds reports whether the kernel holds a caller with this user id to [Processes]: not the machine's root, whatever
+// capabilities it gave up (kernel/fork.c, copy_process: INIT_USER).
+func NprocHolds(uid int) bool { return uid != 0 }

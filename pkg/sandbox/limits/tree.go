@@ -1,0 +1,203 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Tree is the processes under one init process, as a proc file system shows them: proc(5).
+type Tree struct {
+	Proc string // where it is mounted; "" is /proc
+	Init int    // the process that all others descend from, in the numbers of that file system
+}
+
+// Sample is one look at a tree.
+type Sample struct {
+	Processes int   // those counted, init included
+	Bytes     int64 // resident memory
+	// Exact says that memory shared between processes was counted once (Pss of smaps_rollup). Otherwise Bytes is the
+	// sum over processes, in which pages shared since fork(2) are counted for each.
+	Exact bool
+	Full  bool // the tree was larger than one look may be: Bytes is less than it has
+}
+
+// maxReads bounds the files read in one look, so that a fork bomb does not slow down the watch that is to end it.
+const maxReads = 20000
+
+// look is a sample being taken.
+type look struct {
+	tree   Tree
+	exact  bool
+	reads  int
+	sample Sample
+}
+
+// member is a process of the tree and the one it was found under.
+type member struct{ pid, parent int }
+
+// Sample counts the tree: anonymous and shared memory of each process, not what it has mapped from files. With exact it
+// reads smaps_rollup, which costs the kernel a walk through the process's memory; a process that does not let itself be
+// read so is counted by its status. An init that is gone is an empty sample.
+func (t Tree) Sample(exact bool) (Sample, error) {
+	l := look{tree: t, exact: exact, sample: Sample{Exact: exact}}
+	if t.Proc == "" {
+		l.tree.Proc = "/proc"
+	}
+	todo := []member{{pid: t.Init}}
+	for len(todo) > 0 {
+		m := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if l.reads > maxReads {
+			l.sample.Full = true
+			break
+		}
+		children, err := l.process(m)
+		if err != nil && !gone(err) {
+			return Sample{}, fmt.Errorf("sample of the processes under %d: %w", t.Init, err)
+		}
+		for _, pid := range children {
+			todo = append(todo, member{pid, m.pid})
+		}
+	}
+	return l.sample, nil
+}
+
+// gone reports that a process ended while it was looked at.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNoProcess(err) }
+
+// process counts one process and returns its children.
+func (l *look) process(m member) ([]int, error) {
+	text, err := l.read(m.pid, "status")
+	if err != nil {
+		return nil, err
+	}
+	status := fields(text)
+	l.sample.Processes++
+	l.sample.Bytes += l.bytes(m, status)
+	return l.children(m.pid, status["Threads"])
+}
+
+// bytes returns the memory of one process.
+func (l *look) bytes(m member, status map[string]int64) int64 {
+	if _, ok := status["RssAnon"]; !ok && status["Threads"] > 1 {
+		status = l.liveThread(m.pid)
+	}
+	bytes := (status["RssAnon"] + status["RssShmem"]) << 10
+	if !l.exact || bytes == 0 { // the latter has ended and was not reaped
+		return bytes
+	}
+	if m.parent != 0 && l.tree.Proc == "/proc" && sameMemory(m.pid, m.parent) {
+		return 0 // between vfork(2) and execve(2)
+	}
+	if exact, ok := l.exactBytes(m.pid); ok {
+		return exact
+	}
+	l.sample.Exact = false
+	return bytes
+}
+
+// liveThread returns the status of a thread that still has the process's memory: a main thread that ended has none,
+// while the others go on.
+func (l *look) liveThread(pid int) map[string]int64 {
+	tasks, err := os.ReadDir(filepath.Join(l.tree.Proc, strconv.Itoa(pid), "task"))
+	if err != nil {
+		return nil
+	}
+	for _, task := range tasks {
+		text, err := l.read(pid, "task/"+task.Name()+"/status")
+		if err != nil || l.reads > maxReads {
+			continue
+		}
+		if status := fields(text); status["RssAnon"]+status["RssShmem"] > 0 {
+			return status
+		}
+	}
+	return nil
+}
+
+func (l *look) read(pid int, name string) (string, error) {
+	l.reads++
+	text, err := os.ReadFile(filepath.Join(l.tree.Proc, strconv.Itoa(pid), name))
+	return string(text), err
+}
+
+// children gathers the children of each thread: proc(5), /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
+func (l *look) children(pid int, threads int64) ([]int, error) {
+	if threads == 1 {
+		return l.childrenOf(pid, pid, nil)
+	}
+	tasks, err := os.ReadDir(filepath.Join(l.tree.Proc, strconv.Itoa(pid), "task"))
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, task := range tasks {
+		if l.reads > maxReads {
+			break
+		}
+		tid, err := strconv.Atoi(task.Name())
+		if err != nil {
+			return nil, fmt.Errorf("threads of %d: %w", pid, err)
+		}
+		if list, err = l.childrenOf(pid, tid, list); err != nil && !gone(err) {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// childrenOf appends the children of one thread.
+func (l *look) childrenOf(pid, tid int, list []int) ([]int, error) {
+	text, err := l.read(pid, "task/"+strconv.Itoa(tid)+"/children")
+	if errors.Is(err, fs.ErrNotExist) && l.alive(pid, tid) {
+		return list, fmt.Errorf("this kernel does not list children (CONFIG_PROC_CHILDREN): %s", err) // not %w: nothing is gone
+	}
+	if err != nil {
+		return list, err
+	}
+	for field := range strings.FieldsSeq(text) {
+		child, err := strconv.Atoi(field)
+		if err != nil {
+			return list, fmt.Errorf("children of %d: %w", pid, err)
+		}
+		list = append(list, child)
+	}
+	return list, nil
+}
+
+func (l *look) alive(pid, tid int) bool {
+	_, err := os.Stat(filepath.Join(l.tree.Proc, strconv.Itoa(pid), "task", strconv.Itoa(tid)))
+	return err == nil
+}
+
+// exactBytes returns what smaps_rollup says, and whether it could be read.
+func (l *look) exactBytes(pid int) (int64, bool) {
+	text, err := l.read(pid, "smaps_rollup")
+	if err != nil {
+		return 0, false
+	}
+	f := fields(text)
+	if _, ok := f["Pss_Anon"]; ok { // Linux 5.4
+		return (f["Pss_Anon"] + f["Pss_Shmem"]) << 10, true
+	}
+	pss, ok := f["Pss"]
+	return pss << 10, ok
+}
+
+// fields reads lines of the form "Name:  123 kB" or "Name:  123"; others are passed over.
+func fields(text string) map[string]int64 {
+	m := map[string]int64{}
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, ":")
+		number, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+		if err == nil {
+			m[name] = number
+		}
+	}
+	return m
+}

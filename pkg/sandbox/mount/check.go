@@ -1,0 +1,170 @@
+package mount
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// entry is one line of /proc/PID/mountinfo: proc_pid_mountinfo(5).
+type entry struct {
+	id, parent string
+	target     string
+	options    []string
+	tags       []string // propagation
+	fstype     string
+}
+
+// Check compares the mount table of a process, the text of its /proc/PID/mountinfo, with the mounts it should have. The error names the first difference.
+func Check(mounts []Mount, mountinfo string) error {
+	table, err := parse(mountinfo)
+	if err != nil {
+		return err
+	}
+	top := topmost(table)
+	if err := checkRoot(top["/"]); err != nil {
+		return err
+	}
+	planned := make(map[string]*Mount, len(mounts))
+	for i := range mounts {
+		m := &mounts[i]
+		if m.Kind == Symlink {
+			continue
+		}
+		if err := checkMount(m, planned, top[m.Target]); err != nil {
+			return err
+		}
+		planned[m.Target] = m
+	}
+	for i := range table {
+		if err := checkEntry(&table[i], planned); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// topmost maps each place to the entry that a look-up meets there: of several, the one that none is mounted on.
+func topmost(table []entry) map[string]*entry {
+	covered := make(map[[2]string]bool, len(table))
+	for i := range table {
+		covered[[2]string{table[i].parent, table[i].target}] = true
+	}
+	top := make(map[string]*entry, len(table))
+	for i := range table {
+		if e := &table[i]; !covered[[2]string{e.id, e.target}] {
+			top[e.target] = e
+		}
+	}
+	return top
+}
+
+// over is the planned mount that path lies in, or nil when that is the root.
+func over(planned map[string]*Mount, path string) *Mount {
+	for at := path; at != "/" && at != "."; at = parent(at) {
+		if m := planned[at]; m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+func parse(text string) ([]entry, error) {
+	var table []entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		left, right, ok := strings.Cut(line, " - ")
+		l, r := strings.Fields(left), strings.Fields(right)
+		if !ok || len(l) < 6 || len(r) < 1 {
+			return nil, fmt.Errorf("mount table: line %q is not of proc_pid_mountinfo(5)", line)
+		}
+		table = append(table, entry{id: l[0], parent: l[1], target: unescape(l[4]), options: strings.Split(l[5], ","), tags: l[6:], fstype: r[0]})
+	}
+	return table, nil
+}
+
+// unescape undoes the octal escapes of seq_path: space, tab, newline, backslash.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+func (e *entry) require(options ...string) error {
+	for _, o := range options {
+		if !slices.Contains(e.options, o) {
+			return fmt.Errorf("mount table: %s is %s, not %s", e.target, strings.Join(e.options, ","), o)
+		}
+	}
+	return nil
+}
+
+func checkRoot(root *entry) error {
+	if root == nil || root.fstype != "tmpfs" {
+		return fmt.Errorf("mount table: the root is not the tmpfs that was made")
+	}
+	return root.require("ro", "nosuid", "nodev")
+}
+
+func checkMount(m *Mount, before map[string]*Mount, e *entry) error {
+	if m.Kind == Private && !m.Writable && onTmpfs(over(before, parent(m.Target))) {
+		return nil // a directory of the root's tmpfs, not a mount
+	}
+	if e == nil {
+		return fmt.Errorf("mount table: nothing is mounted at %s", m.Target)
+	}
+	if want := m.fstype(); want != "" && e.fstype != want {
+		return fmt.Errorf("mount table: %s is of type %s, not %s", m.Target, e.fstype, want)
+	}
+	return e.require(m.options()...)
+}
+
+func onTmpfs(over *Mount) bool {
+	return over == nil || over.Kind == Private || over.Kind == MaskOpen
+}
+
+func (m *Mount) fstype() string {
+	switch m.Kind {
+	case Bind:
+		return ""
+	case Proc, Devpts, Overlay:
+		return string(m.Kind)
+	}
+	return "tmpfs"
+}
+
+func (m *Mount) options() []string {
+	options := []string{"nosuid"}
+	if !m.Device && m.Kind != Devpts {
+		options = append(options, "nodev")
+	}
+	if m.NoExec || m.Kind == Proc || m.Kind == Devpts {
+		options = append(options, "noexec")
+	}
+	if m.Writable || m.Kind == Devpts {
+		return append(options, "rw")
+	}
+	return append(options, "ro")
+}
+
+// checkEntry refuses a mount that nobody asked for. What the host has mounted inside a bind comes with it, restricted like it.
+func checkEntry(e *entry, planned map[string]*Mount) error {
+	if len(e.tags) > 0 {
+		return fmt.Errorf("mount table: %s is not private: %s", e.target, strings.Join(e.tags, " "))
+	}
+	if e.target == "/" {
+		return nil
+	}
+	over := over(planned, e.target)
+	switch {
+	case over == nil:
+		return fmt.Errorf("mount table: %s is mounted and not in the plan", e.target)
+	case over.Target == e.target:
+		return nil
+	case over.Kind != Bind:
+		return fmt.Errorf("mount table: %s is mounted on %s and not in the plan", e.target, over.Target)
+	case over.Writable:
+		return e.require("nosuid", "nodev")
+	}
+	return e.require("nosuid", "nodev", "ro")
+}

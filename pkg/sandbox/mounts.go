@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+
+// mounts turns the table into mounts, parents first.
+func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
+	list := b.fixedMounts()
+	for i, e := range entries {
+		above := covering(entries[:i], e.Path)
+		m, err := b.mountOf(e, above, entries[i+1:])
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			list = append(list, *m)
+		}
+		if e.Access != ReadWrite && above.Access == ReadWrite {
+			list = append(list, b.pins(e.Path, above.Path, list)...)
+		}
+	}
+	return list, nil
+}
+
+// mountOf is the mount that makes an entry true, or nil when it already is.
+func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) {
+	fromHost := above.Access == ReadOnly || above.Access == ReadWrite
+	m := &mount.Mount{Kind: mount.Bind, Target: e.Path, Source: e.Path, File: !e.Dir, Why: e.Why}
+	switch e.Access {
+	case Private:
+		private := &mount.Mount{Kind: mount.Private, Target: e.Path, Writable: true, Mode: 0o1777, Why: e.Why}
+		if e.Path == b.home && b.home != "/tmp" {
+			private.Mode = 0o700
+		}
+		return private, nil
+	case ReadWrite:
+		m.Writable = true
+		return m, nil
+	case ReadOnly:
+		if !e.Exists {
+			return nil, nil
+		}
+		return m, nil
+	}
+	if !fromHost || !e.Exists {
+		return nil, nil
+	}
+	m.Kind, m.Source = mount.Mask, ""
+	if e.Empty || slices.ContainsFunc(deeper, func(d Entry) bool { return mount.Within(d.Path, e.Path) }) {
+		m.Kind = mount.MaskOpen
+	}
+	if e.Empty {
+		m.Mode = 0o555
+	}
+	return m, nil
+}
+
+// pins hold the directories between a writable mount and something guarded in it: a mount point cannot be renamed, so the guarded path cannot be moved aside
+// with the directory it is in.
+func (b *builder) pins(path, above string, have []mount.Mount) []mount.Mount {
+	var out []mount.Mount
+	for dir := filepath.Dir(path); dir != above && dir != "/" && mount.Within(dir, above); dir = filepath.Dir(dir) {
+		taken := func(m mount.Mount) bool { return m.Target == dir }
+		if info, err := b.files.lstat(dir); err != nil || info == nil {
+			continue
+		}
+		if !slices.ContainsFunc(have, taken) {
+			out = append(out, mount.Mount{Kind: mount.Bind, Target: dir, Source: dir, Writable: true, Why: "held in place"})
+		}
+	}
+	return out
+}

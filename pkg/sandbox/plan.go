@@ -1,0 +1,301 @@
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// Plan is all that will be done to confine one command, as data.
+type Plan struct {
+	Profile      string        `json:"profile"`
+	Tags         []string      `json:"tags"`
+	Argv         []string      `json:"argv"`
+	Dir          string        `json:"dir"`
+	Workspace    string        `json:"workspace"`
+	Namespaces   []string      `json:"namespaces"`
+	Hostname     string        `json:"hostname"`
+	Paths        []Entry       `json:"paths"`
+	Mounts       []mount.Mount `json:"mounts"`
+	Guarded      []Guarded     `json:"guarded"`
+	ScratchBytes int64         `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
+	Network      string        `json:"network"`
+	AllowDomains []string      `json:"allow_domains"`
+	DenyDomains  []string      `json:"deny_domains"`
+	UnixSockets  []string      `json:"unix_sockets"`
+	Env          []string      `json:"env"`
+	Limits       Limits        `json:"limits"`
+	Asked        bool          `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
+	Enforce      string        `json:"enforce"`
+	Require      []string      `json:"require"`
+	Seccomp      string        `json:"seccomp"`
+	SeccompFile  string        `json:"seccomp_file,omitempty"`
+	NewSession   bool          `json:"new_session"`
+	CloseStdin   bool          `json:"close_stdin"`
+	Notes        []Note        `json:"notes"`
+}
+
+// Note is something that the plan leaves out, and why.
+type Note struct {
+	About  string `json:"about"`
+	Reason string `json:"reason"`
+}
+
+// builder gathers the rules of one plan.
+type builder struct {
+	spec    Spec
+	profile Profile
+	files   *resolver
+	home    string
+	uid     uint32
+	rules   []rule
+	// declared are the rules that a person or a capability asked for: each must come out as asked.
+	declared []rule
+	links    []mount.Mount
+	notes    []Note
+	guarded  []Guarded
+}
+
+// Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
+func Build(spec Spec, files Files, uid int) (*Plan, error) {
+	profile, err := profileNamed(spec.Profile)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{spec: spec, profile: profile, uid: uint32(uid)}
+	if err := b.locate(files); err != nil {
+		return nil, err
+	}
+	if err := b.gather(); err != nil {
+		return nil, asRefusal(err)
+	}
+	return b.plan()
+}
+
+func asRefusal(err error) error {
+	if _, ok := err.(*Refusal); ok {
+		return err
+	}
+	return &Refusal{Code: CodeDeclaration, Err: err}
+}
+
+// locate finds the home directory and the work space.
+func (b *builder) locate(files Files) error {
+	b.home = b.homeDir()
+	b.files = newResolver(files)
+	if b.home != "" {
+		p, err := b.files.resolve(b.home)
+		if err != nil {
+			return refuse(CodeDeclaration, "set HOME to a directory that exists", "home directory %s: %w", b.home, err)
+		}
+		b.home = p.path
+	}
+	ws, err := b.files.resolve(b.spec.Workspace)
+	if err != nil || !ws.dir {
+		return refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
+	}
+	b.spec.Workspace = ws.path
+	dir, err := b.files.resolve(b.spec.Dir)
+	if err != nil || !dir.dir {
+		return refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
+	}
+	b.spec.Dir = dir.path
+	return nil
+}
+
+// getenv reads the caller's environment.
+func (b *builder) getenv(name string) string {
+	for _, entry := range slices.Backward(b.spec.Environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// homeDir is the caller's HOME, or "/tmp" when it has none that can be one.
+func (b *builder) homeDir() string {
+	home := b.getenv("HOME")
+	if !strings.HasPrefix(home, "/") || strings.Trim(home, "/") == "" {
+		return "/tmp"
+	}
+	return filepath.Clean(home)
+}
+
+// gather collects the rules: the system's, the profile's, the declared ones, and the protections.
+func (b *builder) gather() error {
+	if err := b.systemRules(); err != nil {
+		return err
+	}
+	b.scratchRules()
+	if err := b.toolRules(b.getenv("PATH")); err != nil {
+		return err
+	}
+	if err := b.homeRules(); err != nil {
+		return err
+	}
+	if err := b.declare(); err != nil {
+		return err
+	}
+	if err := b.keepOwn(b.spec.Workspace); err != nil {
+		return err
+	}
+	for _, r := range slices.Clone(b.rules) {
+		if r.class == grantWrite && r.dir {
+			if err := b.protectAll(r.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// protectAll guards what lies in a writable root, and what its configuration leads to.
+func (b *builder) protectAll(root string) error {
+	if err := b.protect(root); err != nil {
+		return err
+	}
+	if err := b.protectNested(root); err != nil {
+		return err
+	}
+	return b.protectConfigured(root, append(b.inHome([]string{".gitconfig", ".config/git/config"}), "/etc/gitconfig"))
+}
+
+// homeRules show the parts of the home directory that git and its like read, and hide credentials wherever a wider declaration would show them.
+func (b *builder) homeRules() error {
+	if b.gitMode() != "none" {
+		for _, path := range b.inHome([]string{".gitconfig", ".config/git"}) {
+			if p, err := b.files.resolve(path); err == nil && p.exists {
+				b.rules = append(b.rules, rule{p, grantRead, "git configuration of the user"})
+			}
+		}
+	}
+	for _, path := range b.inHome(homeSecrets) {
+		if p, err := b.files.resolve(path); err == nil && p.exists {
+			b.rules = append(b.rules, rule{p, denyRead, "credentials"})
+		}
+	}
+	return nil
+}
+
+func (b *builder) note(about, format string, args ...any) {
+	b.notes = append(b.notes, Note{about, fmt.Sprintf(format, args...)})
+}
+
+// plan turns the rules into the table, and the table into mounts.
+func (b *builder) plan() (*Plan, error) {
+	entries := table(b.rules)
+	if err := b.fulfilled(entries); err != nil {
+		return nil, err
+	}
+	entries, err := b.settle(entries)
+	if err != nil {
+		return nil, err
+	}
+	env, err := b.environment()
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := b.mounts(entries)
+	if err != nil {
+		return nil, err
+	}
+	caches, err := b.caches(entries)
+	if err != nil {
+		return nil, err
+	}
+	mounts = append(mounts, caches...)
+	mount.Sort(mounts)
+	network, domains := b.network()
+	p := &Plan{
+		Profile: b.profile.Name, Tags: list(b.spec.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
+		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded,
+		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
+		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
+		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,
+	}
+	if p.Enforce == "" {
+		p.Enforce = "available"
+	}
+	if p.Seccomp == "" {
+		p.Seccomp = "deny-privilege"
+	}
+	if p.Notes == nil {
+		p.Notes = []Note{}
+	}
+	if p.Guarded == nil {
+		p.Guarded = []Guarded{}
+	}
+	asked := b.spec.Limits
+	p.Asked = asked.MemoryBytes > 0 || asked.CPUPercent > 0 || asked.Pids > 0
+	p.ScratchBytes = p.Limits.MemoryBytes
+	if p.SeccompFile != "" {
+		named, err := b.expand(p.SeccompFile)
+		if err != nil {
+			return nil, refuse(CodeDeclaration, "", "seccomp profile: %w", err)
+		}
+		p.SeccompFile = named.Name
+	}
+	return p, b.validate(p)
+}
+
+// network is how far it reaches, and the domains of a proxy.
+func (b *builder) network() (mode string, allow []string) {
+	mode, allow = b.spec.Network, b.spec.AllowDomains
+	if mode == "" {
+		mode = b.profile.Network
+	}
+	if mode == "proxy" && !b.spec.Declared && len(allow) == 0 {
+		allow = b.profile.AllowDomains
+	}
+	return mode, allow
+}
+
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// namespaces lists what the command gets of its own.
+func namespaces(network string) []string {
+	all := []string{"user", "mount", "pid", "ipc", "uts", "cgroup"}
+	if network != "host" {
+		all = append(all, "network")
+	}
+	return all
+}
+
+// validate refuses what no machine can do, and what would be silently weaker than asked.
+func (b *builder) validate(p *Plan) error {
+	switch p.Network {
+	case "none", "loopback", "host":
+	case "proxy":
+		return refuse(CodeRequire, "use --net loopback or --net none", "network %q cannot be enforced: this build has no egress proxy", p.Network)
+	default:
+		return refuse(CodeDeclaration, "it is none, loopback, proxy or host", "unknown network %q", p.Network)
+	}
+	if len(p.AllowDomains)+len(p.DenyDomains) > 0 {
+		return refuse(CodeDeclaration, "domains are for --net proxy", "network %q has no domains to allow or deny", p.Network)
+	}
+	if p.Enforce != "available" && p.Enforce != "cgroup" {
+		return refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
+	}
+	for _, name := range p.Require {
+		if !slices.Contains(Controls(), name) {
+			return refuse(CodeDeclaration, "the controls are "+join(Controls()), "unknown control %q", name)
+		}
+	}
+	if !b.covered(p.Dir, p.Paths) {
+		return refuse(CodeDeclaration, "run it in the work space, or declare the directory with --ro or --rw", "working directory %s is not visible in the sandbox", p.Dir)
+	}
+	return nil
+}
+
+func (b *builder) covered(dir string, entries []Entry) bool {
+	return covering(entries, dir).Access != Hidden
+}

@@ -1,0 +1,68 @@
+package probe
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Mission is what the confined process is to try. All of it exists outside.
+type Mission struct {
+	Write   string `json:"write"`   // declared: must succeed
+	Outside string `json:"outside"` // undeclared: must not be written
+	Secret  string `json:"secret"`  // undeclared: must not be read
+	TCP     string `json:"tcp"`     // a listener outside: must not be reached
+	Unix    string `json:"unix"`    // a socket file outside: must not be reached
+	PID     int    `json:"pid"`     // a process outside: must not be signalled
+}
+
+// Attempt is what one try came to: "" when it succeeded, else the error.
+type Attempt map[string]string
+
+// Inside tries everything and reports what each try came to, as one line of JSON. It is called by the confined process.
+func Inside(mission string, out io.Writer) error {
+	var m Mission
+	if err := json.Unmarshal([]byte(mission), &m); err != nil {
+		return err
+	}
+	tries := map[string]func() error{
+		"write":   func() error { return os.WriteFile(m.Write, []byte(mark), 0o600) },
+		"outside": func() error { return os.WriteFile(m.Outside, []byte(mark), 0o600) },
+		"secret":  func() error { _, err := os.ReadFile(m.Secret); return err },
+		"tcp":     func() error { return dial("tcp", m.TCP) },
+		"unix":    func() error { return dial("unix", m.Unix) },
+		"signal":  func() error { return signalOutside(m.PID) },
+	}
+	a := Attempt{}
+	for name, try := range tries {
+		if err := try(); err != nil {
+			a[name] = err.Error()
+		} else {
+			a[name] = ""
+		}
+	}
+	return json.NewEncoder(out).Encode(a)
+}
+
+// mark is what the confined process writes.
+const mark = "ethos probe\n"
+
+func dial(network, address string) error {
+	c, err := net.DialTimeout(network, address, time.Second)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// signalOutside must not find the process. In a PID namespace of its own the number may be that of another process, but for one as high as it is.
+func signalOutside(pid int) error {
+	if pid <= 2 {
+		return errors.New("not tried: the number is taken inside")
+	}
+	return syscall.Kill(pid, syscall.SIGUSR1)
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package probe
+
+import "runtime"
+
+func kernel() string { return runtime.GOOS }

@@ -1,0 +1,81 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// The outcomes of a [Check].
+const (
+	Yes     = "yes"
+	No      = "no"
+	Unknown = "unknown" // could not be tried
+)
+
+// Check is one thing that was tried.
+type Check struct {
+	Name     string `json:"name"`
+	Outcome  string `json:"outcome"` // yes: it is as the boundary promises
+	Detail   string `json:"detail"`
+	Hint     string `json:"hint,omitempty"`
+	Required bool   `json:"required"` // the default profile cannot do without
+}
+
+// Report is what was found.
+type Report struct {
+	OK       bool             `json:"ok"` // the default profile is enforced
+	Kernel   string           `json:"kernel"`
+	Arch     string           `json:"arch"`
+	UID      int              `json:"uid"`
+	Profile  string           `json:"profile"`
+	Checks   []Check          `json:"checks"`
+	Controls []record.Control `json:"controls"` // the evidence of the confined process
+}
+
+// Text is the report for people.
+func (r Report) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kernel %s %s, user id %d, profile %s\n\n", r.Kernel, r.Arch, r.UID, r.Profile)
+	for _, c := range r.Checks {
+		fmt.Fprintf(&b, "%-8s %s", c.Outcome, c.Name)
+		if c.Detail != "" {
+			fmt.Fprintf(&b, ": %s", c.Detail)
+		}
+		b.WriteByte('\n')
+		if c.Hint != "" {
+			fmt.Fprintf(&b, "         hint: %s\n", c.Hint)
+		}
+	}
+	if len(r.Controls) > 0 {
+		b.WriteString("\ncontrols\n")
+	}
+	for _, c := range r.Controls {
+		fmt.Fprintf(&b, "  %-14s %s", c.State, c.Name)
+		if c.Reason != "" {
+			fmt.Fprintf(&b, ": %s", c.Reason)
+		}
+		b.WriteByte('\n')
+	}
+	if r.OK {
+		b.WriteString("\nthe default profile is enforced on this machine\n")
+	} else {
+		b.WriteString("\nthe default profile cannot be enforced on this machine\n")
+	}
+	return b.String()
+}
+
+func (r *Report) add(name, outcome, detail, hint string) {
+	r.Checks = append(r.Checks, Check{Name: name, Outcome: outcome, Detail: detail, Hint: hint, Required: true})
+}
+
+// judge sets OK: every required check came out as promised.
+func (r *Report) judge() {
+	r.OK = len(r.Checks) > 0
+	for _, c := range r.Checks {
+		if c.Required && c.Outcome != Yes {
+			r.OK = false
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+// Argument is what the confined process is started with, before its mission.
+const Argument = "probe-inside"
+
+// Run tries the default profile.
+func Run(ctx context.Context) Report {
+	r := Report{Kernel: kernel(), Arch: runtime.GOARCH, UID: os.Geteuid(), Profile: sandbox.Workspace, Checks: []Check{}, Controls: []record.Control{}}
+	if err := r.try(ctx); err != nil {
+		hint := ""
+		var refusal *sandbox.Refusal
+		if errors.As(err, &refusal) {
+			hint = refusal.Hint
+		}
+		r.add("start", No, err.Error(), hint)
+	}
+	r.judge()
+	return r
+}
+
+// scene is the outside world that the confined process must not touch.
+type scene struct {
+	Mission
+	dir      string
+	tcp      net.Listener
+	unix     net.Listener
+	accepted atomic.Int32
+	signals  chan os.Signal
+}
+
+func (r *Report) try(ctx context.Context) error {
+	s, err := newScene()
+	if err != nil {
+		return fmt.Errorf("prepare the probe: %w", err)
+	}
+	defer s.close()
+	spec, err := s.spec()
+	if err != nil {
+		return err
+	}
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err != nil {
+		return err
+	}
+	out, capture, err := sandbox.RunCaptured(ctx, plan, nil)
+	sandbox.Release()
+	r.Controls = out.Evidence.Controls
+	if err != nil {
+		return err
+	}
+	var a Attempt
+	if err := json.Unmarshal([]byte(capture.Stdout.Text), &a); err != nil || out.ExitCode != 0 {
+		return fmt.Errorf("the confined process did not finish: status %s %d: %s", out.Status, out.ExitCode, capture.Stderr.Text)
+	}
+	r.compare(s, a)
+	return nil
+}
+
+// newScene makes the files, listeners and the signal handler.
+func newScene() (*scene, error) {
+	dir, err := os.MkdirTemp("", "ethos-probe-")
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{dir: dir, signals: make(chan os.Signal, 1)}
+	s.Mission = Mission{
+		Write: filepath.Join(dir, "work", "declared"), Outside: filepath.Join(dir, "outside"), Secret: filepath.Join(dir, "secret"),
+		Unix: filepath.Join(dir, "socket"), PID: os.Getpid(),
+	}
+	signal.Notify(s.signals, syscall.SIGUSR1)
+	err = errors.Join(os.Mkdir(filepath.Join(dir, "work"), 0o700), os.WriteFile(s.Secret, []byte("secret"), 0o600), os.WriteFile(s.Outside, nil, 0o600))
+	if err == nil {
+		s.tcp, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err == nil {
+		s.TCP = s.tcp.Addr().String()
+		s.unix, err = net.Listen("unix", s.Unix)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	go s.accept(s.tcp)
+	go s.accept(s.unix)
+	return s, nil
+}
+
+func (s *scene) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		s.accepted.Add(1)
+		c.Close()
+	}
+}
+
+func (s *scene) close() {
+	signal.Stop(s.signals)
+	for _, l := range []net.Listener{s.tcp, s.unix} {
+		if l != nil {
+			l.Close()
+		}
+	}
+	os.RemoveAll(s.dir)
+}
+
+func (s *scene) spec() (sandbox.Spec, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	mission, err := json.Marshal(s.Mission)
+	work := filepath.Dir(s.Write)
+	return sandbox.Spec{
+		Argv: []string{exe, Argument, string(mission)}, Dir: work, Workspace: work, Environ: os.Environ(), Read: []string{exe},
+		CloseStdin: true, NewSession: true,
+	}, err
+}
+
+// compare goes by what is to be seen outside, and by what the confined process was told.
+func (r *Report) compare(s *scene, a Attempt) {
+	written, _ := os.ReadFile(s.Write)
+	r.check("a declared file can be written", bytes.Equal(written, []byte(mark)), a["write"])
+	outside, _ := os.ReadFile(s.Outside)
+	r.check("an undeclared file cannot be written", len(outside) == 0, a["outside"])
+	r.check("an undeclared file cannot be read", a["secret"] != "", a["secret"])
+	r.check("a listener of the host cannot be reached", a["tcp"] != "" && s.accepted.Load() == 0, a["tcp"])
+	r.check("a socket file of the host cannot be reached", a["unix"] != "" && s.accepted.Load() == 0, a["unix"])
+	r.check("a process of the host cannot be signalled", a["signal"] != "" && len(s.signals) == 0, a["signal"])
+}
+
+func (r *Report) check(name string, held bool, detail string) {
+	outcome, hint := Yes, ""
+	if !held {
+		outcome, hint = No, "the boundary does not hold on this machine; please report it with the output of ethos-sandbox probe --json"
+	}
+	r.add(name, outcome, detail, hint)
+}

@@ -1,0 +1,256 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/netns"
+)
+
+// Stdio are the descriptors that become 0, 1 and 2 of the command.
+type stdio [3]int
+
+// compiled is a plan as kernel calls.
+type compiled struct {
+	child.Program
+	plan   *Plan
+	slots  child.Slots
+	built  mount.Built
+	layers layers
+}
+
+// compile prepares every call of a plan. The plan's resources, such as descriptors, are the caller's to close after the start.
+func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compiled {
+	c := &compiled{plan: p, layers: l}
+	c.CloneFlags = cloneFlags(p)
+	c.CgroupFD = l.cgroupFD()
+	c.Init = append(c.Init, c.guardSteps()...)
+	c.Init = append(c.Init, c.ownCgroupView()...)
+	c.Init = append(c.Init, identitySteps(&c.slots)...)
+	guarded := g.steps(p, &c.slots)
+	c.Init = append(c.Init, guarded.make...)
+	c.Cleanup, c.Keep = guarded.remove, guarded.keep
+	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes}, &c.slots)
+	c.Init = c.built.Steps
+	c.Init = append(c.Init, hostname(p.Hostname))
+	if p.Network == "loopback" {
+		c.Init = append(c.Init, netns.LoopbackSteps(&c.slots)...)
+	}
+	c.Command = c.commandSteps(io)
+	c.Settle = settleSteps(len(c.Cleanup) > 0)
+	return c
+}
+
+func cloneFlags(p *Plan) uint64 {
+	flag := map[string]uint64{"user": unix.CLONE_NEWUSER, "mount": unix.CLONE_NEWNS, "pid": unix.CLONE_NEWPID, "ipc": unix.CLONE_NEWIPC,
+		"uts": unix.CLONE_NEWUTS, "cgroup": unix.CLONE_NEWCGROUP, "network": unix.CLONE_NEWNET}
+	var flags uint64
+	for _, name := range p.Namespaces {
+		flags |= flag[name]
+	}
+	return flags
+}
+
+// ownCgroupView makes the cgroup namespace from inside of the cgroup, so that its root is the command's own: clone(2) makes namespaces before it
+// enters the cgroup.
+func (c *compiled) ownCgroupView() []child.Step {
+	if c.CgroupFD == 0 {
+		return nil
+	}
+	c.CloneFlags &^= unix.CLONE_NEWCGROUP
+	return []child.Step{step("init", "unshare", unix.SYS_UNSHARE, "cgroup namespace", child.Int(unix.CLONE_NEWCGROUP))}
+}
+
+func step(stage, call string, nr uintptr, object string, args ...child.Arg) child.Step {
+	s := child.Step{Stage: stage, Call: call, Nr: nr, Object: object}
+	copy(s.Args[:], args)
+	return s
+}
+
+func prctl(stage, object string, args ...child.Arg) child.Step {
+	return step(stage, "prctl", unix.SYS_PRCTL, object, args...)
+}
+
+// guardSteps tie init to its parent and out of its process group: kill(0) and the terminal's signals stay where they belong.
+func (c *compiled) guardSteps() []child.Step {
+	keyring := step("init", "keyctl", unix.SYS_KEYCTL, "a session keyring of its own", child.Int(unix.KEYCTL_JOIN_SESSION_KEYRING), child.Int(0))
+	keyring.Tolerate = []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EDQUOT}
+	return []child.Step{
+		prctl("init", "PR_SET_PDEATHSIG", child.Int(unix.PR_SET_PDEATHSIG), child.Int(child.ParentDied)),
+		prctl("init", "PR_SET_NAME", child.Int(unix.PR_SET_NAME), child.Str("ethos-init")),
+		step("init", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0)),
+		keyring,
+	}
+}
+
+// identitySteps map the caller's ids to themselves: user_namespaces(7). They are written from inside, which needs no privilege.
+func identitySteps(slots *child.Slots) []child.Step {
+	one := func(id int) string { return strconv.Itoa(id) + " " + strconv.Itoa(id) + " 1\n" }
+	var steps []child.Step
+	for _, f := range []struct{ path, text string }{
+		{"/proc/self/setgroups", "deny"}, {"/proc/self/uid_map", one(os.Geteuid())}, {"/proc/self/gid_map", one(os.Getegid())},
+	} {
+		fd := slots.New()
+		open := step("user_namespace", "openat", unix.SYS_OPENAT, f.path, child.Int(unix.AT_FDCWD), child.Str(f.path), child.Int(unix.O_WRONLY|unix.O_CLOEXEC))
+		open.Save = fd
+		write := step("user_namespace", "write", unix.SYS_WRITE, f.path, child.From(fd), child.Str(f.text), child.Int(len(f.text)))
+		write.Want = len(f.text)
+		steps = append(steps, open, write, step("user_namespace", "close", unix.SYS_CLOSE, f.path, child.From(fd)))
+	}
+	return steps
+}
+
+func hostname(name string) child.Step {
+	return step("uts", "sethostname", unix.SYS_SETHOSTNAME, name, child.Str(name), child.Int(len(name)))
+}
+
+// commandSteps are what the command's process does to itself, from the most permissive call to the most restrictive; then it waits, then it execs.
+func (c *compiled) commandSteps(io stdio) []child.Step {
+	p := c.plan
+	s := make([]child.Step, 0, 160)
+	if p.NewSession {
+		s = append(s, step("terminal", "setsid", unix.SYS_SETSID, ""))
+	} else {
+		s = append(s, step("terminal", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0)))
+	}
+	s = append(s, descriptorSteps(io)...)
+	s = append(s,
+		step("mount", "umask", unix.SYS_UMASK, "", child.From(c.built.Umask)),
+		step("mount", "chdir", unix.SYS_CHDIR, p.Dir, child.Str(p.Dir)))
+	s = append(s, c.layers.rlimitSteps()...)
+	s = append(s, privilegeSteps()...)
+	s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees)...)
+	s = append(s, child.RestoreSignals())
+	s = append(s, c.layers.seccompSteps()...)
+	s = append(s, child.Ready()...)
+	return append(s, execSteps(p)...)
+}
+
+// descriptorSteps put the command's streams in their places and have every other descriptor closed by its execve: close_range(2), Linux 5.11.
+// The sources are above 2, so that none is overwritten before it is used.
+func descriptorSteps(io stdio) []child.Step {
+	var s []child.Step
+	for i, fd := range io {
+		if fd != i {
+			s = append(s, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(i), child.Int(fd), child.Int(i), child.Int(0)))
+		}
+	}
+	return append(s, step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", child.Int(3), child.Int(uint32(1<<32-1)), child.Int(unix.CLOSE_RANGE_CLOEXEC)))
+}
+
+// securebits: uid 0 has no special meaning any more, and none of it can be undone. capabilities(7), linux/securebits.h.
+const securebits = 1<<0 | 1<<1 | // SECBIT_NOROOT and its lock
+	1<<2 | 1<<3 | // SECBIT_NO_SETUID_FIXUP and its lock
+	1<<5 | // SECBIT_KEEP_CAPS_LOCKED
+	1<<6 | 1<<7 // SECBIT_NO_CAP_AMBIENT_RAISE and its lock
+
+// privilegeSteps leave no capability in any set, and no way to gain one.
+func privilegeSteps() []child.Step {
+	const stage = "privileges"
+	s := []child.Step{prctl(stage, "PR_SET_NO_NEW_PRIVS", child.Int(unix.PR_SET_NO_NEW_PRIVS), child.Int(1), child.Int(0), child.Int(0), child.Int(0))}
+	for capability, last := 0, lastCapability(); capability <= last; capability++ {
+		s = append(s, prctl(stage, "PR_CAPBSET_DROP", child.Int(unix.PR_CAPBSET_DROP), child.Int(capability)))
+	}
+	return append(s,
+		prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", child.Int(unix.PR_CAP_AMBIENT), child.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), child.Int(0), child.Int(0), child.Int(0)),
+		prctl(stage, "PR_SET_SECUREBITS", child.Int(unix.PR_SET_SECUREBITS), child.Int(securebits)),
+		capsetNone(stage))
+}
+
+// capsetNone empties the permitted, effective and inheritable sets.
+func capsetNone(stage string) child.Step { return capset(stage, 0, 0) }
+
+// capset sets the effective and permitted set, of capabilities below 32, and empties the inheritable one.
+func capset(stage string, effective, permitted uint32) child.Step {
+	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := &[2]unix.CapUserData{{Effective: effective, Permitted: permitted}}
+	return step(stage, "capset", unix.SYS_CAPSET, "", child.Ptr(header), child.Ptr(data))
+}
+
+// lastCapability asks the kernel for its highest capability: one that it does not know is EINVAL.
+func lastCapability() int {
+	last := unix.CAP_LAST_CAP
+	for last < 63 {
+		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(last+1), 0, 0, 0); err != nil {
+			break
+		}
+		last++
+	}
+	return last
+}
+
+// settleSteps make init as weak as the command: it has signals to send to its own and nothing else to do. It cannot be traced or read through /proc. When it has placeholders to
+// remove it may take up again, for the time it is alone, the right to unmount what lies on them: unlink(2) of a mount point is EBUSY.
+func settleSteps(cleansUp bool) []child.Step {
+	const stage = "init"
+	last := capsetNone(stage)
+	if cleansUp {
+		last = capset(stage, 0, sysAdmin)
+	}
+	return []child.Step{
+		prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),
+		prctl(stage, "PR_SET_NO_NEW_PRIVS", child.Int(unix.PR_SET_NO_NEW_PRIVS), child.Int(1), child.Int(0), child.Int(0), child.Int(0)),
+		last,
+	}
+}
+
+const sysAdmin = 1 << unix.CAP_SYS_ADMIN
+
+// execSteps are execvp(3): the name in each directory of PATH until one is found, seen from inside.
+func execSteps(p *Plan) []child.Step {
+	argv, envp := child.Strings(p.Argv), child.Strings(p.Env)
+	var steps []child.Step
+	for _, path := range likely(p, candidates(p)) {
+		s := step("exec", "execve", unix.SYS_EXECVE, path, child.Str(path), argv, envp)
+		s.Ignore, s.Tolerate = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG}, []syscall.Errno{syscall.EACCES}
+		steps = append(steps, s)
+	}
+	if len(steps) > 0 {
+		steps[len(steps)-1].Tolerate, steps[len(steps)-1].Ignore = nil, nil
+	}
+	return steps
+}
+
+// likely leaves out what is not there: a name that the host does not have on a path that comes from the host is not inside either. One is always left, to fail.
+func likely(p *Plan, paths []string) []string {
+	for len(paths) > 1 && absent(p, paths[0]) {
+		paths = paths[1:]
+	}
+	return paths
+}
+
+func absent(p *Plan, path string) bool {
+	if access := covering(p.Paths, filepath.Clean(path)).Access; access != ReadOnly && access != ReadWrite {
+		return false
+	}
+	var st unix.Stat_t
+	return errors.Is(unix.Stat(path, &st), unix.ENOENT)
+}
+
+func candidates(p *Plan) []string {
+	name := p.Argv[0]
+	if strings.Contains(name, "/") || name == "" {
+		return []string{name}
+	}
+	var paths []string
+	for _, entry := range p.Env {
+		value, ok := strings.CutPrefix(entry, "PATH=")
+		for dir := range strings.SplitSeq(value, ":") {
+			if ok && strings.HasPrefix(dir, "/") {
+				paths = append(paths, dir+"/"+name)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return []string{"/usr/bin/" + name}
+	}
+	return paths
+}

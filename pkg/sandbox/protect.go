@@ -1,0 +1,235 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"strings"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// protectedNames of a work space are read-only, existing or not: they decide what runs outside of the sandbox, or under which policy.
+var protectedNames = []string{
+	"coding_ethos.yml", "repo_config.yaml",
+	".claude", ".codex", ".gemini", ".cursor", ".opencode", ".mcp.json", "opencode.json",
+}
+
+// gitProtected are the parts of a git directory with which git can be made to run a command, or be led to another directory that can:
+// githooks(5), git-config(1) (core.fsmonitor, core.hooksPath, core.sshCommand, include.path, filter.*), gitattributes(5), gitrepository-layout(5).
+var gitProtected = []string{"hooks", "config", "config.worktree", "info/attributes", "commondir"}
+
+// protect makes the guarded parts of a writable root read-only.
+func (b *builder) protect(root string) error {
+	for _, name := range protectedNames {
+		if err := b.denyWrite(filepath.Join(root, name), "protected"); err != nil {
+			return err
+		}
+	}
+	if err := b.keepOwn(root); err != nil {
+		return err
+	}
+	return b.protectGit(root)
+}
+
+// keepOwn takes what ethos keeps in a work space out of sight: traces are evidence, and overlays leave directories in the caches that nobody may read.
+func (b *builder) keepOwn(root string) error {
+	return b.guard(filepath.Join(root, ethosDir), blank, "kept by ethos")
+}
+
+// denyWrite makes a path read-only.
+func (b *builder) denyWrite(path, why string) error { return b.guard(path, denyWrite, why) }
+
+// guard puts a path under a rule, and when it is a link, what it leads to as well as the link.
+func (b *builder) guard(path string, c class, why string) error {
+	p, err := b.files.resolve(path)
+	if err != nil {
+		return err
+	}
+	b.rules = append(b.rules, rule{p, c, why})
+	for _, link := range p.links {
+		b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
+	}
+	return nil
+}
+
+// protectGit guards the git directory of root, wherever it is.
+func (b *builder) protectGit(root string) error {
+	dotgit := filepath.Join(root, ".git")
+	info, err := b.files.lstat(dotgit)
+	if err != nil {
+		return err
+	}
+	if info == nil {
+		return b.protectBare(root)
+	}
+	if b.gitMode() == "read" || b.gitMode() == "none" {
+		return b.denyWrite(dotgit, "git directory")
+	}
+	if info.IsDir() {
+		return b.protectGitDir(dotgit)
+	}
+	if err := b.denyWrite(dotgit, "git link"); err != nil {
+		return err
+	}
+	return b.linkedGit(dotgit)
+}
+
+// protectBare guards a work space that is itself a git directory. It is known by what an earlier command could not have taken away: the configuration, and beside it
+// any other part.
+func (b *builder) protectBare(root string) error {
+	if !b.has(root, "config") {
+		return nil
+	}
+	for _, part := range []string{"hooks", "HEAD", "objects", "refs"} {
+		if b.has(root, part) {
+			return b.protectGitDir(root)
+		}
+	}
+	return nil
+}
+
+// has reports whether a directory has an entry; config must be a file.
+func (b *builder) has(dir, name string) bool {
+	info, err := b.files.lstat(filepath.Join(dir, name))
+	return err == nil && info != nil && (name != "config" || info.Mode().IsRegular())
+}
+
+func (b *builder) gitMode() string {
+	if b.spec.Git != "" {
+		return b.spec.Git
+	}
+	return b.profile.Git
+}
+
+// gitConfiguration is why the parts of a git directory are guarded.
+const gitConfiguration = "git configuration"
+
+// protectGitDir guards one git directory, the git directories of submodules and linked work trees in it.
+func (b *builder) protectGitDir(dir string) error {
+	for _, name := range gitProtected {
+		if err := b.denyWrite(filepath.Join(dir, name), gitConfiguration); err != nil {
+			return err
+		}
+	}
+	for _, id := range b.names(filepath.Join(dir, "worktrees")) {
+		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
+			if err := b.denyWrite(filepath.Join(dir, "worktrees", id, name), gitConfiguration); err != nil {
+				return err
+			}
+		}
+	}
+	return b.protectModules(filepath.Join(dir, "modules"), 0)
+}
+
+// maxModuleDepth bounds the search for git directories of submodules, whose names may contain slashes.
+const maxModuleDepth = 32
+
+// protectModules guards the git directories of submodules. HEAD alone does not tell one: an earlier command can have removed it, but not config.
+func (b *builder) protectModules(dir string, depth int) error {
+	if depth == maxModuleDepth {
+		return refuse(CodeDeclaration, "look at it, and remove what is not a submodule's", "%s lies too deep to be looked through for submodules", dir)
+	}
+	for _, name := range b.names(dir) {
+		sub := filepath.Join(dir, name)
+		if b.has(sub, "HEAD") || b.has(sub, "config") {
+			if err := b.protectGitDir(sub); err != nil {
+				return err
+			}
+		} else if info, err := b.files.lstat(sub); err == nil && info != nil && info.IsDir() {
+			if err := b.protectModules(sub, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) names(dir string) []string {
+	names, err := b.files.files.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// linkedGit lets the command use the git directory that a .git file names: of a linked work tree, or of a submodule. The directory must name the
+// work tree in return; else the file could make any directory writable.
+func (b *builder) linkedGit(dotgit string) error {
+	dir, ok := b.pathIn(dotgit, "gitdir: ")
+	if !ok {
+		return nil
+	}
+	common, linked := b.pathIn(filepath.Join(dir, "commondir"), "")
+	switch {
+	case linked && b.pointsTo(filepath.Join(dir, "gitdir"), dotgit) && filepath.Dir(dir) == filepath.Join(common, "worktrees"):
+		return b.openGitDir(common)
+	case !linked && strings.Contains(dir, "/.git/modules/") && b.isModuleOf(dir, filepath.Dir(dotgit)):
+		return b.openGitDir(dir)
+	}
+	if root := filepath.Dir(dotgit); mount.Within(dir, root) || mount.Within(common, root) { // writable as it is
+		return b.protectInside(root, dir, common)
+	}
+	b.note("git", "the git directory %s does not name this work tree in return; it stays hidden", dir)
+	return nil
+}
+
+// protectInside guards git directories that lie in the work tree under a name of their own, such as a bare repository with work trees beside it.
+func (b *builder) protectInside(root string, dirs ...string) error {
+	for _, dir := range dirs {
+		if dir == "" || dir == root || !mount.Within(dir, root) {
+			continue
+		}
+		if err := b.protectGitDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) openGitDir(dir string) error {
+	p, err := b.files.resolve(dir)
+	if err != nil || !p.dir {
+		return err
+	}
+	b.rules = append(b.rules, rule{p, grantWrite, "git directory of the work tree"})
+	return b.protectGitDir(p.path)
+}
+
+// pathIn reads a path from a file of one line, relative to the file's directory.
+func (b *builder) pathIn(file, prefix string) (string, bool) {
+	text, err := b.files.files.ReadFile(file)
+	line, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
+	if err != nil || !ok || line == "" || strings.ContainsAny(line, "\x00\n") {
+		return "", false
+	}
+	if !filepath.IsAbs(line) {
+		line = filepath.Join(filepath.Dir(file), line)
+	}
+	p, err := b.files.resolve(filepath.Clean(line))
+	return p.path, err == nil
+}
+
+func (b *builder) pointsTo(file, want string) bool {
+	got, ok := b.pathIn(file, "")
+	return ok && got == want
+}
+
+// isModuleOf reports whether the submodule's configuration names tree as its work tree.
+func (b *builder) isModuleOf(dir, tree string) bool {
+	text, err := b.files.files.ReadFile(filepath.Join(dir, "config"))
+	if err != nil {
+		return false
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if !ok || strings.TrimSpace(key) != "worktree" {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if !filepath.IsAbs(value) {
+			value = filepath.Join(dir, value)
+		}
+		p, err := b.files.resolve(filepath.Clean(value))
+		return err == nil && p.path == tree
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"ethos/pkg/sandbox/child"
+)
+
+// cloneRefusal says why the namespaces could not be made. The errnos are those of clone(2) and user_namespaces(7).
+func cloneRefusal(err error) error {
+	var fault *child.CloneError
+	if !errors.As(err, &fault) {
+		return &Refusal{Code: CodeSetup, Err: err}
+	}
+	hint := ""
+	switch fault.Errno {
+	case syscall.EPERM:
+		hint = "unprivileged user namespaces are switched off, or a seccomp filter around this process refuses them: see kernel.unprivileged_userns_clone, and the container's security options"
+	case syscall.ENOSPC:
+		hint = "raise user.max_user_namespaces and its like (sysctl user), or leave a nested user namespace"
+	case syscall.EINVAL:
+		hint = "the kernel lacks a namespace: CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, CONFIG_IPC_NS, CONFIG_UTS_NS and CONFIG_CGROUPS are needed"
+	case syscall.EAGAIN:
+		hint = "the limit of processes is reached: ulimit -u, or pids.max of the cgroup"
+	case syscall.ENOMEM:
+		hint = "there is not enough memory"
+	}
+	return &Refusal{Code: CodeSetup, Err: err, Hint: hint}
+}
+
+// stepRefusal says which step failed, and what can be done about it.
+func stepRefusal(err error) error {
+	var fault *child.StepError
+	if !errors.As(err, &fault) {
+		return &Refusal{Code: CodeSetup, Err: err}
+	}
+	if fault.Step.Stage == "exec" {
+		return execRefusal(fault)
+	}
+	return &Refusal{Code: CodeSetup, Err: err, Hint: stepHint(fault)}
+}
+
+func execRefusal(fault *child.StepError) error {
+	name := fault.Step.Object
+	switch fault.Errno {
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP:
+		return refuse(CodeNotFound, "it must be on PATH and visible inside: ethos-sandbox plan shows what is", "%s: %w", base(name), fault.Errno)
+	case syscall.EACCES, syscall.EPERM:
+		return refuse(CodeNotExec, "it must be an executable file on a declared path", "%s: %w", name, fault.Errno)
+	case syscall.ENOEXEC:
+		return refuse(CodeNotExec, "a script needs a first line that names its interpreter", "%s: %w", name, fault.Errno)
+	}
+	return refuse(CodeNotExec, "", "%s: %w", name, fault.Errno)
+}
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func stepHint(fault *child.StepError) string {
+	switch {
+	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
+		return restrictedHint()
+	case fault.Step.Stage == "mount" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
+		if fault.Step.Object == "/proc" {
+			return "the container around this process hides parts of its /proc; allow a full one (docker: --security-opt systempaths=unconfined)"
+		}
+		return restrictedHint()
+	case fault.Errno == syscall.ENOSYS:
+		return fmt.Sprintf("the kernel is too old for %s; Linux 5.13 or newer is needed", fault.Step.Call)
+	case fault.Errno == syscall.ENOENT && fault.Step.Stage == "mount":
+		return "the path went away while the sandbox was made; try again"
+	case fault.Errno == syscall.ELOOP:
+		return "a symbolic link was put in place of a directory while the sandbox was made"
+	}
+	return "ethos-sandbox probe shows what this machine can enforce"
+}
+
+// restrictedHint tells Ubuntu's AppArmor restriction, where the namespace is made but comes without capabilities, from other causes.
+func restrictedHint() string {
+	text, err := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+	if err == nil && strings.TrimSpace(string(text)) == "1" {
+		return "AppArmor restricts user namespaces on this machine (kernel.apparmor_restrict_unprivileged_userns=1); install the AppArmor profile that comes with ethos for ethos-sandbox"
+	}
+	return "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
+}

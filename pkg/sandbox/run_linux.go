@@ -1,0 +1,327 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/mount"
+)
+
+// IO is what a run has to do with its surroundings.
+type IO struct {
+	Stdin, Stdout, Stderr *os.File // become 0, 1 and 2 of the command
+	// Signals that arrive here are passed on to the command. May be nil.
+	Signals <-chan os.Signal
+	// Captured says that standard output and error are read by a [Capture], which bounds them.
+	Captured bool
+}
+
+// Outcome is how a command ended.
+type Outcome struct {
+	Status   string // exited | signaled | timeout | oom, as in a record
+	ExitCode int
+	Signal   syscall.Signal
+	Started  time.Time
+	Duration time.Duration
+	Evidence record.Sandbox
+}
+
+// Run carries out a plan and waits for the end. The error is a [*Refusal] when nothing ran; the outcome's evidence is set in any case. When ctx ends, everything the
+// command started is killed.
+func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
+	r := &run{plan: p, io: io}
+	out, err := r.run(ctx)
+	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL && r.layers.resources.oom() {
+		out.Status = record.StatusOOM
+	}
+	out.Evidence = r.evidence(err)
+	return out, err
+}
+
+// run is one run of a plan.
+type run struct {
+	plan    *Plan
+	io      IO
+	layers  layers
+	proc    *child.Process
+	mounts  []mount.Mount      // the plan's, with upper directories that are ours
+	left    []Note             // what had to be left out
+	notes   []*child.StepError // errnos that steps tolerated
+	seen    *observed          // what was read back
+	usage   syscall.Rusage
+	started time.Time
+	opened  error           // the boundary changed while the command ran
+	tamper  func(*compiled) // for tests: changes the calls before they are made
+	term    *terminal
+}
+
+func (r *run) run(ctx context.Context) (Outcome, error) {
+	var err error
+	if r.layers, err = prepare(ctx, r.plan); err != nil {
+		return Outcome{}, err
+	}
+	defer r.layers.close()
+	streams, cleanup, err := r.streams()
+	if err != nil {
+		return Outcome{}, asSetup(err)
+	}
+	defer cleanup()
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
+	}
+	mounts, holds, notes := prepareCaches(r.plan)
+	defer holds.close()
+	r.mounts, r.left = mounts, notes
+	guard, err := takeGuard(r.plan)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer guard.close()
+	program := compile(r.plan, r.mounts, guard, r.layers, streams)
+	if r.tamper != nil {
+		r.tamper(program)
+	}
+	if r.proc, err = child.Start(&program.Program); err != nil {
+		return Outcome{}, cloneRefusal(err)
+	}
+	stop := context.AfterFunc(ctx, func() { r.proc.End() })
+	defer stop()
+	return r.supervise()
+}
+
+// asSetup makes a refusal of what is not one.
+func asSetup(err error) error {
+	if _, ok := err.(*Refusal); ok {
+		return err
+	}
+	return &Refusal{Code: CodeSetup, Err: err}
+}
+
+// streams gives the command's three descriptors numbers above 2, or leaves them where they are.
+func (r *run) streams() (stdio, func(), error) {
+	files := [3]*os.File{r.io.Stdin, r.io.Stdout, r.io.Stderr}
+	var opened []*os.File
+	cleanup := func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}
+	var out stdio
+	for i, f := range files {
+		if f == nil || i == 0 && r.plan.CloseStdin {
+			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+			if err != nil {
+				cleanup()
+				return out, cleanup, err
+			}
+			opened = append(opened, null)
+			f = null
+		}
+		fd := int(f.Fd())
+		if err := r.plan.offered(fd); err != nil {
+			cleanup()
+			return out, cleanup, err
+		}
+		if fd <= 2 && fd != i {
+			dup, err := syscall.Dup(fd)
+			if err != nil {
+				cleanup()
+				return out, cleanup, fmt.Errorf("duplicate descriptor %d: %w", fd, err)
+			}
+			syscall.CloseOnExec(dup)
+			opened = append(opened, os.NewFile(uintptr(dup), f.Name()))
+			fd = dup
+		}
+		out[i] = fd
+	}
+	return out, cleanup, nil
+}
+
+// supervise follows the child from its first step to its end. Whatever happens, init is dead and reaped when it returns.
+func (r *run) supervise() (Outcome, error) {
+	defer r.reap()
+	defer func() { r.seen.close() }()
+	if err := r.confine(); err != nil {
+		r.end()
+		return Outcome{}, err
+	}
+	r.started = time.Now()
+	if err := r.proc.Go(); err != nil {
+		r.end()
+		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
+	}
+	r.layers.watch(r.proc.PID, func() { r.proc.End() })
+	r.proc.Watch(int(r.seen.table.Fd()))
+	out, err := r.follow()
+	r.layers.kill()
+	out.Started, out.Duration = r.started, time.Since(r.started)
+	return out, err
+}
+
+func (r *run) reap() {
+	usage, err := r.proc.Wait()
+	if err == nil {
+		r.usage = usage
+	}
+}
+
+// endLimit is how long init may take to end everything inside; a process that does not even die then is stuck in the kernel.
+const endLimit = 10 * time.Second
+
+// end ends everything inside: init first kills the others and cleans up, and is killed when it takes too long.
+func (r *run) end() {
+	r.proc.End()
+	deadline := time.Now().Add(endLimit)
+	for {
+		event, err := r.proc.Next(deadline)
+		if err != nil || event.Kind == child.Idle {
+			r.proc.Kill()
+			return
+		}
+		if event.Kind == child.Gone || event.Kind == child.Exited {
+			return
+		}
+	}
+}
+
+// setupLimit bounds the time from the clone to the confined command: a set-up that hangs, on a dead network file system say, is a failed one.
+const setupLimit = 30 * time.Second
+
+// confine waits for the confined command and compares it with the plan.
+func (r *run) confine() error {
+	deadline := time.Now().Add(setupLimit)
+	for {
+		event, err := r.proc.Next(deadline)
+		if err != nil {
+			return &Refusal{Code: CodeSetup, Err: err}
+		}
+		switch event.Kind {
+		case child.Note:
+			r.note(event.Err)
+		case child.Failed:
+			return stepRefusal(event.Err)
+		case child.Waiting:
+			return r.examine(event.CommandPID)
+		case child.Idle:
+			return refuse(CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
+		case child.Exited, child.Gone:
+			return refuse(CodeSetup, "it may have run out of memory, or have been killed by a seccomp filter around this process", "the set-up was killed")
+		}
+	}
+}
+
+// examine reads the state of the waiting command and compares it with the plan.
+func (r *run) examine(pid int) error {
+	seen, err := observe(pid)
+	if err != nil {
+		if event, _ := r.proc.Next(time.Now()); event.Kind == child.Failed { // it did not wait
+			return stepRefusal(event.Err)
+		}
+		return &Refusal{Code: CodeVerify, Err: err, Hint: "proc(5) must be mounted and readable for this process"}
+	}
+	r.seen = seen
+	r.term = handOver(r.plan, r.io, pid)
+	return r.verify()
+}
+
+// recheck compares the mount table with the plan once more. It changes from outside: when a file that something is mounted on is replaced or removed on the host, the
+// kernel takes the mount away, see __detach_mounts in fs/namespace.c.
+func (r *run) recheck() error {
+	if err := r.seen.readTable(); err != nil {
+		return err
+	}
+	return r.checkMounts()
+}
+
+func (r *run) note(err error) {
+	var step *child.StepError
+	if errors.As(err, &step) {
+		r.notes = append(r.notes, step)
+	}
+}
+
+// follow waits for the end of the command.
+func (r *run) follow() (Outcome, error) {
+	defer r.term.restore()
+	done := make(chan struct{})
+	defer close(done)
+	go r.forward(done)
+	var deadline time.Time
+	if r.plan.Limits.Timeout > 0 {
+		deadline = r.started.Add(r.plan.Limits.Timeout)
+	}
+	var out Outcome
+	for {
+		event, err := r.proc.Next(deadline)
+		if err != nil {
+			r.end()
+			return out, err
+		}
+		switch event.Kind {
+		case child.Note:
+			r.note(event.Err)
+			continue
+		case child.Changed:
+			if r.opened = r.recheck(); r.opened == nil {
+				continue
+			}
+			r.end()
+			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
+		case child.Stopped:
+			r.term.stopped(event.Signal, r.proc)
+			continue
+		case child.Failed:
+			r.end()
+			return out, stepRefusal(r.worstExec(event.Err))
+		case child.Idle:
+			r.end()
+			out.Status, out.Signal = record.StatusTimeout, syscall.SIGKILL
+		case child.Gone:
+			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
+		case child.Exited:
+			out.ended(event.Status)
+		}
+		return out, nil
+	}
+}
+
+func (o *Outcome) ended(status syscall.WaitStatus) {
+	if status.Signaled() {
+		o.Status, o.Signal = record.StatusSignaled, status.Signal()
+		return
+	}
+	o.Status, o.ExitCode = record.StatusExited, status.ExitStatus()
+}
+
+// forward passes signals on until the command has ended.
+func (r *run) forward(done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case sig, ok := <-r.io.Signals:
+			if !ok {
+				return
+			}
+			if s, isSys := sig.(syscall.Signal); isSys {
+				r.proc.Signal(s)
+			}
+		}
+	}
+}
+
+// worstExec prefers a candidate that was there and could not be executed to one that was not there, as execvp(3) does.
+func (r *run) worstExec(last error) error {
+	for _, n := range r.notes {
+		if n.Step.Stage == "exec" && n.Errno == syscall.EACCES {
+			return n
+		}
+	}
+	return last
+}

@@ -1,0 +1,85 @@
+package seccomp
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Action is what a filter answers for a system call: the 32-bit return value of the BPF program, an action in the
+// upper half and its data in the lower. Source: linux/seccomp.h.
+type Action uint32
+
+// The actions, strictest first; the kernel takes the strictest when filters disagree.
+const (
+	KillProcess Action = 0x80000000 // SECCOMP_RET_KILL_PROCESS: the process dies by SIGSYS (Linux 4.14)
+	KillThread  Action = 0x00000000 // SECCOMP_RET_KILL_THREAD: only the calling thread dies
+	Trap        Action = 0x00030000 // SECCOMP_RET_TRAP: SIGSYS is sent and can be handled
+	errnoAction Action = 0x00050000 // SECCOMP_RET_ERRNO, data is the errno
+	Trace       Action = 0x7ff00000 // SECCOMP_RET_TRACE: a tracer decides; ENOSYS without one
+	Log         Action = 0x7ffc0000 // SECCOMP_RET_LOG: allowed and logged
+	Allow       Action = 0x7fff0000 // SECCOMP_RET_ALLOW
+
+	actionMask Action = 0xffff0000 // SECCOMP_RET_ACTION_FULL
+	dataMask   Action = 0x0000ffff // SECCOMP_RET_DATA
+)
+
+// maxErrno is MAX_ERRNO of linux/err.h; the kernel cuts a greater value down to it.
+const maxErrno = 4095
+
+// Errno answers a call with an error number, 1 to 4095, without running it.
+func Errno(n syscall.Errno) Action { return errnoAction | Action(n)&dataMask }
+
+// rank orders actions, strictest lowest: the kernel's own comparison, as signed numbers (kernel/seccomp.c,
+// seccomp_run_filters).
+func (a Action) rank() int32 { return int32(a & actionMask) }
+
+// String is the action as the disassembly prints it: ALLOW, ERRNO(38 ENOSYS), KILL_PROCESS.
+func (a Action) String() string {
+	switch a & actionMask {
+	case KillProcess:
+		return "KILL_PROCESS"
+	case KillThread:
+		return "KILL_THREAD"
+	case Trap:
+		return "TRAP"
+	case errnoAction:
+		return fmt.Sprintf("ERRNO(%d %s)", a&dataMask, errnoName(int(a&dataMask)))
+	case Trace:
+		return fmt.Sprintf("TRACE(%d)", a&dataMask)
+	case Log:
+		return "LOG"
+	case Allow:
+		return "ALLOW"
+	}
+	return fmt.Sprintf("%#08x", uint32(a))
+}
+
+// errnoNames are the numbers of asm-generic/errno-base.h and asm-generic/errno.h that filters answer with;
+// they are the same on amd64 and arm64, and are listed here because this text may be printed on another system.
+var errnoNames = [...]struct {
+	number int
+	name   string
+}{
+	{1, "EPERM"}, {2, "ENOENT"}, {3, "ESRCH"}, {4, "EINTR"}, {5, "EIO"}, {9, "EBADF"}, {11, "EAGAIN"}, {12, "ENOMEM"},
+	{13, "EACCES"}, {14, "EFAULT"}, {16, "EBUSY"}, {17, "EEXIST"}, {19, "ENODEV"}, {22, "EINVAL"}, {25, "ENOTTY"},
+	{28, "ENOSPC"}, {30, "EROFS"}, {38, "ENOSYS"}, {93, "EPROTONOSUPPORT"}, {94, "ESOCKTNOSUPPORT"},
+	{95, "EOPNOTSUPP"}, {97, "EAFNOSUPPORT"}, {101, "ENETUNREACH"}, {111, "ECONNREFUSED"},
+}
+
+func errnoName(n int) string {
+	for _, e := range errnoNames {
+		if e.number == n {
+			return e.name
+		}
+	}
+	return "errno"
+}
+
+// The errno values of [DenyPrivilege], as Linux numbers them; package syscall has the build system's.
+const (
+	ePERM           syscall.Errno = 1
+	eNOENT          syscall.Errno = 2
+	eNOSYS          syscall.Errno = 38
+	ePROTONOSUPPORT syscall.Errno = 93
+	eAFNOSUPPORT    syscall.Errno = 97
+)

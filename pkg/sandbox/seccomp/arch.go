@@ -1,0 +1,109 @@
+package seccomp
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Arch is an architecture that programs are made for. See [AMD64], [ARM64] and [Native].
+type Arch struct {
+	name      string // GOARCH
+	oci       string // name in an OCI profile
+	audit     uint32 // seccomp_data.arch
+	auditName string
+	x32       bool // numbers with bit 30 set belong to the x32 ABI
+	calls     []call
+}
+
+// call is one system call. widths holds two bits an argument, the first argument lowest: 0 the whole register,
+// 1 the lower 32 bits, 2 the lower 16.
+type call struct {
+	name   string
+	number uint32
+	widths uint16
+}
+
+// x32Bit marks an x32 call in seccomp_data.nr: __X32_SYSCALL_BIT of asm/unistd.h.
+const x32Bit = 0x40000000
+
+var (
+	archAMD64 = Arch{name: "amd64", oci: "SCMP_ARCH_X86_64", audit: 0xc000003e, auditName: "AUDIT_ARCH_X86_64", x32: true, calls: callsAMD64}
+	archARM64 = Arch{name: "arm64", oci: "SCMP_ARCH_AARCH64", audit: 0xc00000b7, auditName: "AUDIT_ARCH_AARCH64", calls: callsARM64}
+)
+
+// AMD64 is x86-64.
+func AMD64() *Arch { return &archAMD64 }
+
+// ARM64 is AArch64.
+func ARM64() *Arch { return &archARM64 }
+
+// Native is the architecture of the running program, or an error naming the one that has no table.
+func Native() (*Arch, error) {
+	switch runtime.GOARCH {
+	case archAMD64.name:
+		return &archAMD64, nil
+	case archARM64.name:
+		return &archARM64, nil
+	}
+	return nil, fmt.Errorf("seccomp: no system call table for %s", runtime.GOARCH)
+}
+
+// String is the GOARCH name.
+func (a *Arch) String() string { return a.name }
+
+// Number returns the number of the named system call.
+func (a *Arch) Number(name string) (uint32, bool) {
+	c := a.find(name)
+	if c == nil {
+		return 0, false
+	}
+	return c.number, true
+}
+
+// find looks the call up by binary search; the table is sorted by name.
+func (a *Arch) find(name string) *call {
+	i, ok := slices.BinarySearchFunc(a.calls, name, func(c call, name string) int { return strings.Compare(c.name, name) })
+	if !ok {
+		return nil
+	}
+	return &a.calls[i]
+}
+
+// nameOf returns the name of a call by number, "" when there is none.
+func (a *Arch) nameOf(number uint32) string {
+	for i := range a.calls {
+		if a.calls[i].number == number {
+			return a.calls[i].name
+		}
+	}
+	return ""
+}
+
+// newest is the highest number in the table.
+func (a *Arch) newest() (number uint32) {
+	for i := range a.calls {
+		number = max(number, a.calls[i].number)
+	}
+	return number
+}
+
+// width returns how many bits of the argument the kernel reads.
+func (c *call) width(argument int) uint {
+	switch c.widths >> (2 * argument) & 3 {
+	case 1:
+		return 32
+	case 2:
+		return 16
+	}
+	return 64
+}
+
+// knownElsewhere reports whether the name is a system call of some other Linux architecture.
+func (a *Arch) knownElsewhere(name string) bool {
+	if _, ok := slices.BinarySearch(otherCalls, name); ok {
+		return true
+	}
+	return archAMD64.find(name) != nil || archARM64.find(name) != nil
+}

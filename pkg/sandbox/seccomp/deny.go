@@ -1,0 +1,168 @@
+package seccomp
+
+import (
+	"slices"
+	"strings"
+)
+
+// Names of the profiles that are built in.
+const DenyPrivilegeName = "deny-privilege"
+
+// Constants of the kernel's headers that the rules compare with.
+const (
+	csignal          = 0x000000ff // linux/sched.h CSIGNAL: clone(2)'s exit signal, over CLONE_NEWTIME's bit
+	cloneVM          = 0x00000100
+	cloneFS          = 0x00000200
+	cloneFiles       = 0x00000400
+	cloneSighand     = 0x00000800
+	cloneThread      = 0x00010000
+	cloneSysvsem     = 0x00040000
+	cloneNamespaces  = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 // NEWNS NEWCGROUP NEWUTS NEWIPC NEWUSER NEWPID NEWNET
+	unshareHarmless  = cloneVM | cloneFS | cloneFiles | cloneSighand | cloneThread | cloneSysvsem
+	tiocsti          = 0x5412 // asm-generic/ioctls.h
+	tioclinux        = 0x541c
+	tiocsetd         = 0x5423
+	afUnix           = 1 // linux/socket.h
+	afInet           = 2
+	afInet6          = 10
+	afNetlink        = 16
+	sockTypeMask     = 0xf // linux/net.h SOCK_TYPE_MASK
+	sockRaw          = 3
+	sockPacket       = 10
+	netlinkRoute     = 0 // linux/netlink.h
+	ipprotoIP        = 0 // linux/in.h
+	ipprotoICMP      = 1
+	ipprotoTCP       = 6
+	ipprotoUDP       = 17
+	ipprotoICMPv6    = 58
+	tcpULP           = 31       // linux/tcp.h
+	sIFMT            = 0o170000 // linux/stat.h
+	sIFCHR           = 0o020000
+	sIFBLK           = 0o060000
+	sISUID           = 0o004000
+	oCreat           = 0o100      // asm-generic/fcntl.h, the same on amd64 and arm64
+	oTmpfile         = 0o20000000 // __O_TMPFILE
+	perLinux         = 0          // linux/personality.h
+	perLinux32       = 0x0008
+	perUname26       = 0x0020000
+	perNoRandomize   = 0x0040000
+	personalityQuery = 0xffffffff // personality(2): return the current one
+)
+
+// DenyPrivilege is the profile of every run: no rule stands in the way of a program that minds its own business, and
+// what reaches for the kernel, for another process or out of the sandbox is refused with the errno that a kernel
+// without the feature, or a caller without the privilege, would see. It does not replace the other layers: most of
+// these calls fail for want of a capability already. It is there so that a mistake in one of them is not enough, and
+// so that the code behind these calls cannot be reached at all.
+func DenyPrivilege() Profile {
+	rules := []Rule{
+		{Calls: []string{"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"},
+			Action: Errno(ePERM), Why: "reads or steers another process"},
+		{Calls: []string{"mount", "umount2", "pivot_root", "chroot", "mount_setattr", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick"},
+			Action: Errno(ePERM), Why: "changes what paths mean"},
+		{Calls: []string{"setns", "listns"},
+			Action: Errno(ePERM), Why: "reaches another namespace"},
+		{Calls: []string{"unshare"}, When: []Cond{{Arg: 0, Op: AnyBit, Value: ^uint64(unshareHarmless)}},
+			Action: Errno(ePERM), Why: "makes a namespace, in which the caller would hold every capability"},
+		{Calls: []string{"clone"}, When: []Cond{{Arg: 0, Op: AnyBit, Value: cloneNamespaces}},
+			Action: Errno(ePERM), Why: "makes a namespace, in which the caller would hold every capability"},
+		{Calls: []string{"clone3"},
+			Action: Errno(eNOSYS), Why: "its flags are in memory, where a filter cannot look; callers fall back to clone"},
+		{Calls: []string{"keyctl", "add_key", "request_key"},
+			Action: Errno(ePERM), Why: "keyrings are not namespaced (CVE-2016-0728)"},
+		{Calls: []string{"bpf", "perf_event_open", "userfaultfd"},
+			Action: Errno(ePERM), Why: "kernel interfaces that exploits are built on"},
+		{Calls: []string{"io_uring_setup", "io_uring_enter", "io_uring_register"},
+			Action: Errno(eNOSYS), Why: "performs calls that no filter sees; callers fall back to epoll"},
+		{Calls: []string{"kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot"},
+			Action: Errno(ePERM), Why: "replaces or stops the kernel"},
+		{Calls: []string{"swapon", "swapoff", "quotactl", "quotactl_fd", "acct", "vhangup"},
+			Action: Errno(ePERM), Why: "administers the machine"},
+		{Calls: []string{"settimeofday", "clock_settime", "clock_adjtime", "sethostname", "setdomainname"},
+			Action: Errno(ePERM), Why: "changes the machine's clock or name"},
+		{Calls: []string{"iopl", "ioperm"},
+			Action: Errno(ePERM), Why: "drives hardware"},
+		{Calls: []string{"syslog", "lookup_dcookie"},
+			Action: Errno(ePERM), Why: "reads the host kernel's log and profile"},
+		{Calls: []string{"open_by_handle_at"},
+			Action: Errno(ePERM), Why: "opens a file by number, wherever it is (CVE-2014-3519)"},
+		{Calls: []string{"_sysctl", "uselib", "nfsservctl", "modify_ldt"},
+			Action: Errno(eNOSYS), Why: "obsolete; nothing built today needs it"},
+		{Calls: []string{"mknod"}, When: []Cond{{Arg: 1, Op: MaskedEqual, Mask: sIFMT, Value: sIFCHR}},
+			Action: Errno(ePERM), Why: "makes a device"},
+		{Calls: []string{"mknod"}, When: []Cond{{Arg: 1, Op: MaskedEqual, Mask: sIFMT, Value: sIFBLK}},
+			Action: Errno(ePERM), Why: "makes a device"},
+		{Calls: []string{"mknodat"}, When: []Cond{{Arg: 2, Op: MaskedEqual, Mask: sIFMT, Value: sIFCHR}},
+			Action: Errno(ePERM), Why: "makes a device"},
+		{Calls: []string{"mknodat"}, When: []Cond{{Arg: 2, Op: MaskedEqual, Mask: sIFMT, Value: sIFBLK}},
+			Action: Errno(ePERM), Why: "makes a device"},
+		{Calls: []string{"personality"}, When: noneOf(0, perLinux, perLinux32, perUname26, perUname26|perLinux32, perNoRandomize, personalityQuery),
+			Action: Errno(ePERM), Why: "brings back executable data or a mappable page zero (CVE-2009-1895)"},
+	}
+	rules = append(rules, terminalRules()...)
+	rules = append(rules, setuidRules()...)
+	return Profile{Name: DenyPrivilegeName, Default: Allow, Rules: append(rules, socketRules()...)}
+}
+
+// setuidRules keep the command from leaving a program behind that gives the caller's identity to whoever runs it: the work space is the host's, and there no nosuid mount holds
+// (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=). A set-group-ID bit stays possible: directories are shared with it.
+func setuidRules() []Rule {
+	const why = "leaves a set-user-ID program on the host"
+	var rules []Rule
+	for call, mode := range map[string]int{"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2} {
+		rules = append(rules, Rule{Calls: []string{call}, When: []Cond{{Arg: mode, Op: AnyBit, Value: sISUID}}, Action: Errno(ePERM), Why: why})
+	}
+	for call, flags := range map[string]int{"open": 1, "openat": 2} {
+		rules = append(rules, Rule{Calls: []string{call}, Action: Errno(ePERM), Why: why, // without one of the flags there is no mode
+			When: []Cond{{Arg: flags, Op: AnyBit, Value: oCreat | oTmpfile}, {Arg: flags + 1, Op: AnyBit, Value: sISUID}}})
+	}
+	slices.SortFunc(rules, func(a, b Rule) int { return strings.Compare(a.Calls[0], b.Calls[0]) })
+	return append(rules, Rule{Calls: []string{"openat2"}, Action: Errno(eNOSYS), Why: "its mode is in memory, where a filter cannot look; callers fall back to openat"})
+}
+
+// terminalRules refuse to type into the terminal that the sandbox shares with the user.
+func terminalRules() []Rule {
+	ioctl := []string{"ioctl"}
+	return []Rule{
+		{Calls: ioctl, When: []Cond{{Arg: 1, Op: Equal, Value: tiocsti}},
+			Action: Errno(ePERM), Why: "types into the user's terminal (CVE-2016-2779, CVE-2017-5226)"},
+		{Calls: ioctl, When: []Cond{{Arg: 1, Op: Equal, Value: tioclinux}},
+			Action: Errno(ePERM), Why: "pastes into the user's console (CVE-2023-1523)"},
+		{Calls: ioctl, When: []Cond{{Arg: 1, Op: Equal, Value: tiocsetd}},
+			Action: Errno(ePERM), Why: "loads a line discipline (CVE-2017-2636, CVE-2023-6546)"},
+	}
+}
+
+// socketRules leave the address families and protocols that programs use, and refuse the rest as a kernel without
+// them does. Landlock's TCP rules do not hold MPTCP, SMC and SCTP sockets, so those stay shut here.
+func socketRules() []Rule {
+	socket := []string{"socket"}
+	rules := []Rule{
+		{Calls: []string{"socket", "socketpair"}, When: noneOf(0, afUnix, afInet, afInet6, afNetlink),
+			Action: Errno(eAFNOSUPPORT), Why: "no AF_VSOCK, AF_PACKET, AF_ALG, AF_KEY, AF_XDP, AF_BLUETOOTH …"},
+		{Calls: socket, When: []Cond{{Arg: 0, Op: Equal, Value: afNetlink}, {Arg: 2, Op: NotEqual, Value: netlinkRoute}},
+			Action: Errno(ePROTONOSUPPORT), Why: "of netlink only NETLINK_ROUTE, for getifaddrs(3)"},
+	}
+	for _, family := range []uint64{afInet, afInet6} {
+		for _, kind := range []uint64{sockRaw, sockPacket} {
+			rules = append(rules, Rule{Calls: socket, Action: Errno(ePERM), Why: "no raw packets",
+				When: []Cond{{Arg: 0, Op: Equal, Value: family}, {Arg: 1, Op: MaskedEqual, Mask: sockTypeMask, Value: kind}}})
+		}
+	}
+	return append(rules,
+		Rule{Calls: []string{"setsockopt"}, When: []Cond{{Arg: 1, Op: Equal, Value: ipprotoTCP}, {Arg: 2, Op: Equal, Value: tcpULP}},
+			Action: Errno(eNOENT), Why: "turns a TCP socket into kTLS or SMC (CVE-2023-0461); callers do it themselves"},
+		Rule{Calls: socket, Action: Errno(ePROTONOSUPPORT), Why: "no MPTCP, SMC, SCTP, DCCP, L2TP …",
+			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet}}, noneOf(2, ipprotoIP, ipprotoICMP, ipprotoTCP, ipprotoUDP)...)},
+		Rule{Calls: socket, Action: Errno(ePROTONOSUPPORT), Why: "no MPTCP, SMC, SCTP, DCCP, L2TP …",
+			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet6}}, noneOf(2, ipprotoIP, ipprotoTCP, ipprotoUDP, ipprotoICMPv6)...)})
+}
+
+// noneOf holds when the argument is none of the values.
+func noneOf(argument int, values ...uint64) []Cond {
+	conds := make([]Cond, len(values))
+	for i, value := range values {
+		conds[i] = Cond{Arg: argument, Op: NotEqual, Value: value}
+	}
+	return conds
+}

@@ -1,0 +1,58 @@
+package seccomp
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Operations of seccomp(2). Source: linux/seccomp.h.
+const (
+	SetModeFilter  = 1 // SECCOMP_SET_MODE_FILTER
+	getActionAvail = 2 // SECCOMP_GET_ACTION_AVAIL (Linux 4.14)
+)
+
+// Fprog returns what the third argument of seccomp(SECCOMP_SET_MODE_FILTER, flags, …) points at. It refers to p's own
+// memory, so p must be reachable until the call was made. p must not be empty.
+func (p Program) Fprog() *unix.SockFprog {
+	return &unix.SockFprog{Len: uint16(len(p)), Filter: (*unix.SockFilter)(unsafe.Pointer(unsafe.SliceData(p)))}
+}
+
+// The layouts that Fprog relies on are the same.
+var _ = [1]struct{}{}[unsafe.Sizeof(unix.SockFilter{})-unsafe.Sizeof(Program{}[0])]
+
+// Install puts the program on the calling thread for good, and on what it starts from then on. The thread must have
+// no_new_privs set (prctl(2), PR_SET_NO_NEW_PRIVS) or hold CAP_SYS_ADMIN in its user namespace. flags are FlagLog and
+// the like; without FlagTSync the process's other threads stay as they are.
+func (p Program) Install(flags uint32) error {
+	if len(p) == 0 || len(p) > maxProgram {
+		return fmt.Errorf("seccomp: a program of %d instructions cannot be installed", len(p))
+	}
+	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, SetModeFilter, uintptr(flags), uintptr(unsafe.Pointer(p.Fprog())))
+	switch {
+	case errno != 0:
+		return fmt.Errorf("seccomp: set mode filter: %w", errno)
+	case r != 0: // FlagTSync names a thread that could not follow
+		return fmt.Errorf("seccomp: set mode filter: thread %d cannot be synchronized", r)
+	}
+	return nil
+}
+
+// Probe asks the kernel, without changing anything, whether programs of this package can be installed. The error wraps
+// [errors.ErrUnsupported] when the kernel says no, and is another when it does not let itself be asked.
+func Probe() error {
+	for _, action := range []Action{KillProcess, Errno(ePERM), Allow} {
+		value := uint32(action & actionMask)
+		_, _, errno := unix.Syscall(unix.SYS_SECCOMP, getActionAvail, 0, uintptr(unsafe.Pointer(&value)))
+		switch errno {
+		case 0:
+		case unix.ENOSYS, unix.EINVAL, unix.EOPNOTSUPP:
+			return fmt.Errorf("seccomp: action %v needs Linux 4.14 with CONFIG_SECCOMP_FILTER: %w", action, errors.Join(errors.ErrUnsupported, errno))
+		default:
+			return fmt.Errorf("seccomp: ask for action %v: %w", action, errno)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package seccomp
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// Probe says that this system has no seccomp.
+func Probe() error { return fmt.Errorf("seccomp: not on %s: %w", runtime.GOOS, errors.ErrUnsupported) }

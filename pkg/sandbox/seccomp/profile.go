@@ -1,0 +1,48 @@
+package seccomp
+
+// Profile is a list of rules about system calls, and what happens to calls that none matches.
+type Profile struct {
+	Name    string
+	Default Action
+	Rules   []Rule
+	// Flags for seccomp(2), SECCOMP_FILTER_FLAG_*; see [FlagLog].
+	Flags uint32
+}
+
+// Flags of a filter. Source: linux/seccomp.h.
+const (
+	FlagTSync     uint32 = 1 << 0 // SECCOMP_FILTER_FLAG_TSYNC: every thread of the process
+	FlagLog       uint32 = 1 << 1 // SECCOMP_FILTER_FLAG_LOG: log every action but ALLOW, as far as actions_logged allows (Linux 4.14)
+	FlagSpecAllow uint32 = 1 << 2 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: leave speculative store bypass mitigation off (Linux 4.17)
+)
+
+// Rule answers Calls with Action when every condition of When holds; without conditions, always.
+type Rule struct {
+	Calls  []string // names; one that exists only on other architectures is passed over
+	Action Action
+	When   []Cond
+	Why    string // for people, in plans
+}
+
+// Cond is a condition on one argument of a call.
+type Cond struct {
+	Arg   int // 0 to 5
+	Op    Op
+	Value uint64
+	Mask  uint64 // of MaskedEqual
+}
+
+// Op compares an argument with a value. Comparisons are unsigned and in the width in which the kernel reads the argument.
+type Op uint8
+
+// The comparisons.
+const (
+	Equal        Op = iota // arg == Value
+	NotEqual               // arg != Value
+	Less                   // arg < Value
+	LessEqual              // arg <= Value
+	GreaterEqual           // arg >= Value
+	Greater                // arg > Value
+	MaskedEqual            // arg & Mask == Value
+	AnyBit                 // arg & Value != 0
+)

@@ -1,0 +1,112 @@
+package sandbox
+
+import (
+	"io/fs"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// systemTrees are what programs are made of. They are read-only; the ones that are links in the host are links inside.
+var systemTrees = []string{"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/usr"}
+
+// systemSecrets are files of the system trees that hold credentials. The kernel keeps an ordinary user from most of them; root confined is their owner.
+var systemSecrets = []string{
+	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd",
+	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key",
+	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt", "/etc/krb5.keytab", "/etc/ipsec.secrets", "/etc/ipsec.d/private",
+	"/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/netplan", "/etc/wpa_supplicant", "/etc/ppp/chap-secrets", "/etc/ppp/pap-secrets",
+	"/etc/kubernetes", "/etc/rancher", "/etc/ceph", "/etc/docker", "/etc/containers/auth.json", "/etc/apt/auth.conf", "/etc/apt/auth.conf.d",
+	"/etc/exim4/passwd.client", "/etc/postfix/sasl_passwd", "/etc/mysql/debian.cnf", "/etc/credstore", "/etc/credstore.encrypted",
+}
+
+// procSecrets tell of the whole machine and of the caller's keys, whatever the namespaces. The kernel keeps an ordinary user from most of them; root confined is their owner.
+var procSecrets = []string{
+	"/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats", "/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
+	"/proc/slabinfo", "/proc/vmallocinfo", "/proc/pagetypeinfo", "/proc/acpi", "/proc/scsi",
+}
+
+// homeSecrets are where people keep credentials. They stay hidden also when a directory around them is declared.
+var homeSecrets = []string{
+	".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".pgpass", ".my.cnf", ".pypirc", ".npmrc", ".gem/credentials",
+	".config/gcloud", ".config/gh", ".config/hub", ".config/git/credentials", ".config/op", ".config/rclone", ".config/containers", ".local/share/keyrings", ".password-store",
+	".cargo/credentials", ".cargo/credentials.toml", ".terraform.d", ".vault-token", ".bash_history", ".zsh_history", ".python_history", ".mozilla", ".config/google-chrome", ".config/chromium",
+	".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
+}
+
+// neverWritable are trees that no declaration makes writable, nor any directory that contains one.
+var neverWritable = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr"}
+
+// neverReadable are not the host's to give: the confined command has its own.
+var neverReadable = []string{"/", "/dev", "/proc", "/sys"}
+
+// deviceNodes are the host's device files that are harmless to everyone.
+var deviceNodes = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+// deviceLinks are the usual links of /dev.
+var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}}
+
+// systemRules grant the system trees and hide the secrets in them.
+func (b *builder) systemRules() error {
+	for _, tree := range systemTrees {
+		info, err := b.files.lstat(tree)
+		if err != nil {
+			return err
+		}
+		switch {
+		case info == nil:
+		case info.Mode()&fs.ModeSymlink != 0:
+			content, err := b.files.files.Readlink(tree)
+			if err != nil {
+				return err
+			}
+			b.links = append(b.links, mount.Mount{Kind: mount.Symlink, Target: tree, Source: content, Why: "system"})
+		default:
+			b.rules = append(b.rules, rule{place{path: tree, exists: true, dir: info.IsDir()}, grantRead, "system"})
+		}
+	}
+	return b.denyExisting(systemSecrets, "system secret")
+}
+
+// denyExisting hides those of paths that are there and that the kernel would let the caller open.
+func (b *builder) denyExisting(paths []string, why string) error {
+	for _, path := range paths {
+		p, err := b.files.resolve(path)
+		if err != nil {
+			return err
+		}
+		if p.exists && (p.owner == b.uid || p.mode.Perm()&0o007 != 0 || p.mode.Perm()&0o070 != 0) {
+			b.rules = append(b.rules, rule{p, denyRead, why})
+		}
+	}
+	return nil
+}
+
+// scratchRules are the directories that belong to the command alone.
+func (b *builder) scratchRules() {
+	for _, dir := range []string{"/tmp", "/dev/shm", b.home} {
+		b.rules = append(b.rules, rule{place{path: dir, exists: true, dir: true}, grantPrivate, "private"})
+	}
+}
+
+// fixedMounts are the parts of the root that do not come from paths.
+func (b *builder) fixedMounts() []mount.Mount {
+	list := []mount.Mount{
+		{Kind: mount.Proc, Target: "/proc", Why: "PID namespace"},
+		{Kind: mount.Private, Target: "/dev", Why: "minimal /dev"},
+		{Kind: mount.Devpts, Target: "/dev/pts", Why: "own pseudo-terminals"},
+		{Kind: mount.Private, Target: "/run", Why: "empty"},
+		{Kind: mount.Symlink, Target: "/var/tmp", Source: "/tmp", Why: "private"},
+	}
+	for _, name := range deviceNodes {
+		list = append(list, mount.Mount{Kind: mount.Bind, Target: "/dev/" + name, Source: "/dev/" + name, Writable: true, File: true, Device: true, Why: "device"})
+	}
+	for _, link := range deviceLinks {
+		list = append(list, mount.Mount{Kind: mount.Symlink, Target: "/dev/" + link[0], Source: link[1], Why: "device"})
+	}
+	for _, path := range procSecrets {
+		if info, err := b.files.lstat(path); err == nil && info != nil && (info.Mode().Perm()&0o004 != 0 || ownerOf(info) == b.uid) {
+			list = append(list, mount.Mount{Kind: mount.Mask, Target: path, File: !info.IsDir(), Why: "of the whole machine"})
+		}
+	}
+	return append(list, b.links...)
+}

@@ -1,0 +1,131 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// Access is what the command may do below a path.
+type Access string
+
+const (
+	Hidden    Access = "hidden"
+	ReadOnly  Access = "read"
+	ReadWrite Access = "write"
+	Private   Access = "private" // readable and writable, empty at the start, gone at the end
+)
+
+// class is what a declaration does to the access of the paths below it.
+type class int
+
+const (
+	grantPrivate class = iota
+	lift               // takes a denyRead of a directory above away, and grants nothing by itself
+	grantRead
+	grantWrite
+	denyWrite
+	denyRead
+	blank // hidden, and shown as an empty directory, so that a tool that walks the tree passes it by
+)
+
+// rule is one declaration, resolved.
+type rule struct {
+	place
+	class
+	why string
+}
+
+// Entry is one line of the resolved path table: from here down, until a deeper entry, this is what the command may do.
+type Entry struct {
+	Path   string `json:"path"`
+	Access Access `json:"access"`
+	Exists bool   `json:"exists"`
+	Dir    bool   `json:"dir"`
+	Empty  bool   `json:"empty,omitempty"` // a hidden directory that is shown empty
+	Why    string `json:"why"`
+}
+
+// table computes the entries of rules: the deeper path wins, a deny wins at equal depth, and the order of the rules does not matter.
+// Entries are sorted, parents first; one whose access is no different from its parent's is left out.
+func table(rules []rule) []Entry {
+	byPath := map[string][]rule{}
+	for _, r := range rules {
+		byPath[r.path] = append(byPath[r.path], r)
+	}
+	paths := make([]string, 0, len(byPath))
+	for p := range byPath {
+		paths = append(paths, p)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		if d := mount.Depth(a) - mount.Depth(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	entries := make([]Entry, 0, len(paths))
+	for _, p := range paths {
+		above := covering(entries, p)
+		e := combine(byPath[p], above.Access, granted(rules, p))
+		if e.Access != above.Access || e.Access == Private {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// covering is the deepest entry that p lies in. Everything is hidden at first.
+func covering(entries []Entry, p string) Entry {
+	found := Entry{Path: "/", Access: Hidden}
+	for _, e := range entries {
+		if mount.Within(p, e.Path) {
+			found = e // parents come first
+		}
+	}
+	return found
+}
+
+// granted reports whether a grant covers p, denies aside.
+func granted(rules []rule, p string) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool { return (r.class == grantRead || r.class == grantWrite) && mount.Within(p, r.path) })
+}
+
+// combine joins the rules of one path.
+func combine(rules []rule, above Access, granted bool) Entry {
+	slices.SortStableFunc(rules, func(a, b rule) int {
+		if a.class != b.class {
+			return int(a.class - b.class)
+		}
+		return strings.Compare(a.why, b.why)
+	})
+	access, empty := above, false
+	own := rules[0].class == grantPrivate
+	why := ""
+	for _, r := range rules {
+		switch r.class {
+		case grantPrivate:
+			access, why = Private, r.why
+		case lift:
+			if access == Hidden && granted {
+				access, why = ReadOnly, r.why
+			}
+		case grantRead:
+			access, why = ReadOnly, r.why
+		case grantWrite:
+			access, why = ReadWrite, r.why
+		case denyWrite:
+			if access == ReadWrite {
+				access, why = ReadOnly, r.why
+			}
+		case denyRead:
+			if !own { // what the host has there is hidden already
+				access, why = Hidden, r.why
+			}
+		case blank:
+			access, empty, why = Hidden, true, r.why
+		}
+	}
+	at := rules[0].place
+	return Entry{Path: at.path, Access: access, Exists: at.exists, Dir: at.dir || empty, Empty: empty, Why: why}
+}

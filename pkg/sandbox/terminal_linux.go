@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/child"
+)
+
+// terminal is the caller's controlling terminal, when the command shares it. The command has a process group of its own, as a job of a shell has, so that
+// neither kill(0) nor the terminal's signals cross the boundary; so the terminal has to be given to that group, and taken back.
+type terminal struct {
+	file  *os.File
+	ours  int // our process group
+	group int // the command's, in our PID namespace
+}
+
+// handOver gives the terminal to the command when we have it: when this process is in the foreground, and its standard output is the terminal.
+// A command whose output goes elsewhere gets the terminal when it first asks for it; until then a pager further down the pipe may use it.
+func handOver(p *Plan, io IO, pid int) *terminal {
+	if p.NewSession {
+		return nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	t := &terminal{file: tty, ours: unix.Getpgrp(), group: pid}
+	if io.Stdout != nil && isTerminal(io.Stdout) && t.foreground() == t.ours {
+		t.give()
+	}
+	return t
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+func (t *terminal) foreground() int {
+	group, err := unix.IoctlGetInt(int(t.file.Fd()), unix.TIOCGPGRP)
+	if err != nil {
+		return -1
+	}
+	return group
+}
+
+func (t *terminal) give() { t.set(t.group) }
+
+// set changes the foreground group. The thread is the one tied to the child; it blocks SIGTTOU for the call, which a background process gets: tcsetpgrp(3).
+func (t *terminal) set(group int) {
+	block := unix.Sigset_t{}
+	block.Val[0] = 1 << (unix.SIGTTOU - 1)
+	var old unix.Sigset_t
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &block, &old) != nil {
+		return
+	}
+	_ = unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, group) // a terminal that hung up has no foreground
+	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
+}
+
+// stopped does what a shell does with a stopped job. A command that stopped because it wants the terminal gets it, if we have it to give; one that was
+// stopped by the user stops us, and goes on when we do.
+func (t *terminal) stopped(sig syscall.Signal, proc *child.Process) {
+	if t == nil {
+		return
+	}
+	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
+	if wants && t.foreground() == t.ours {
+		t.give()
+		proc.Signal(syscall.SIGCONT)
+		return
+	}
+	if sig == syscall.SIGSTOP { // from inside, or meant for the command alone
+		return
+	}
+	had := t.foreground() == t.group
+	if had {
+		t.set(t.ours)
+	}
+	stopSelf()
+	if t.foreground() == t.ours {
+		t.give()
+	}
+	proc.Signal(syscall.SIGCONT)
+}
+
+// stopSelf stops our process group, as the terminal would have; it returns when somebody continues us.
+func stopSelf() {
+	if err := syscall.Kill(0, syscall.SIGSTOP); errors.Is(err, syscall.EPERM) {
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+}
+
+// restore takes the terminal back when the command still has it.
+func (t *terminal) restore() {
+	if t == nil {
+		return
+	}
+	if t.foreground() == t.group {
+		t.set(t.ours)
+	}
+	t.file.Close()
+}

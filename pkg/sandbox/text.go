@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// Text is the plan for people.
+func (p *Plan) Text() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("command", "%q", p.Argv)
+	line("profile", "%s", p.Profile)
+	line("work space", "%s", p.Workspace)
+	line("directory", "%s", p.Dir)
+	line("namespaces", "%s", strings.Join(p.Namespaces, " "))
+	line("network", "%s", p.Network)
+	line("seccomp", "%s%s", p.Seccomp, p.SeccompFile)
+	line("limits", "%s", p.Limits.text())
+	if len(p.Require) > 0 {
+		line("required", "%s", strings.Join(p.Require, " "))
+	}
+	b.WriteString("\npaths (from here down, until a deeper line)\n")
+	for _, e := range p.Paths {
+		fmt.Fprintf(&b, "  %-8s %s  (%s%s)\n", e.Access, e.Path, e.Why, missing(e))
+	}
+	b.WriteString("\nmounts, in order\n")
+	for _, m := range p.Mounts {
+		fmt.Fprintf(&b, "  %-9s %s  %s\n", m.Kind, m.Target, mountText(m))
+	}
+	b.WriteString("\nenvironment\n")
+	for _, e := range p.Env {
+		fmt.Fprintf(&b, "  %s\n", e)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(&b, "\nnote         %s: %s\n", n.About, n.Reason)
+	}
+	return b.String()
+}
+
+func missing(e Entry) string {
+	if e.Exists {
+		return ""
+	}
+	return ", missing"
+}
+
+func (l Limits) text() string {
+	parts := []string{}
+	add := func(set bool, format string, args ...any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(l.Timeout > 0, "time %v", l.Timeout)
+	add(l.MemoryBytes > 0, "memory %d bytes", l.MemoryBytes)
+	add(l.CPUPercent > 0, "cpu %d%%", l.CPUPercent)
+	add(l.Pids > 0, "%d processes", l.Pids)
+	add(l.OpenFiles > 0, "%d open files", l.OpenFiles)
+	add(l.FileBytes > 0, "files of %d bytes", l.FileBytes)
+	add(l.OutputBytes > 0, "output %d bytes", l.OutputBytes)
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func mountText(m mount.Mount) string {
+	switch {
+	case m.Kind == mount.Symlink:
+		return "-> " + m.Source
+	case m.Kind == mount.Overlay:
+		return "copy-on-write over " + m.Source
+	case m.Writable:
+		return "rw " + m.Why
+	}
+	return "ro " + m.Why
+}

@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// toolHomes says which parts of the home directory a program that is found in one of them needs beside it. A PATH entry below the key brings in the values.
+var toolHomes = map[string][]string{
+	".cargo/bin":                   {".cargo/bin", ".rustup"},
+	".local/bin":                   {".local/bin", ".local/lib", ".local/pipx", ".local/share/pipx", ".local/share/uv"},
+	".local/share/mise":            {".local/share/mise"},
+	".local/share/fnm":             {".local/share/fnm"},
+	".local/share/pnpm":            {".local/share/pnpm"},
+	".local/state/fnm_multishells": {".local/state/fnm_multishells", ".local/share/fnm"},
+	"bin":                          {"bin"},
+	"go/bin":                       {"go/bin"},
+	".npm-global":                  {".npm-global"},
+	".config/composer/vendor":      {".config/composer/vendor"},
+}
+
+// toolManagers keep all that their programs need below one directory of the home directory.
+var toolManagers = []string{
+	".asdf", ".bun", ".deno", ".dotnet", ".elan", ".fnm", ".foundry", ".ghcup", ".goenv", ".jenv", ".juliaup", ".krew", ".luaenv", ".nodenv", ".nvm", ".opam", ".phpenv", ".plenv",
+	".poetry", ".pyenv", ".rbenv", ".rye", ".sdkman", ".tfenv", ".volta", "anaconda3", "mambaforge", "miniconda3", "miniforge3", "sdk",
+}
+
+// notATool are directories too wide to be brought in because a bin directory lies in them.
+var notATool = []string{"/", "/home", "/media", "/mnt", "/root", "/run", "/srv", "/tmp", "/var"}
+
+// toolRules make the programs that PATH names readable, with what they need beside them.
+func (b *builder) toolRules(path string) error {
+	for dir := range strings.SplitSeq(path, ":") {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		for _, tree := range b.toolTrees(filepath.Clean(dir)) {
+			p, err := b.files.resolve(tree)
+			if err != nil || !p.exists || slices.Contains(neverReadable, p.path) || p.path == b.home {
+				continue // what PATH names need not be there
+			}
+			b.rules = append(b.rules, rule{p, grantRead, "PATH"})
+		}
+	}
+	return nil
+}
+
+// toolTrees returns the directories that make the programs of a PATH entry run.
+func (b *builder) toolTrees(dir string) []string {
+	if b.home != "" && mount.Within(dir, b.home) {
+		rel := strings.TrimPrefix(strings.TrimPrefix(dir, b.home), "/")
+		for key, trees := range toolHomes {
+			if mount.Within("/"+rel, "/"+key) {
+				return b.inHome(trees)
+			}
+		}
+		if top, _, _ := strings.Cut(rel, "/"); slices.Contains(toolManagers, top) {
+			return []string{filepath.Join(b.home, top)} // ~/.pyenv/shims: the whole of ~/.pyenv
+		}
+	}
+	up := filepath.Dir(dir)
+	switch base := filepath.Base(dir); {
+	case base != "bin" && base != "sbin" && base != "shims", up == b.home, slices.Contains(notATool, up):
+		return []string{dir}
+	}
+	for _, beside := range []string{"lib", "libexec", "pkg"} { // what the programs of a tree of its own need: /srv/jdk/lib, /data/go/pkg
+		if info, err := b.files.lstat(filepath.Join(up, beside)); err == nil && info != nil {
+			return []string{up}
+		}
+	}
+	return []string{dir}
+}
+
+func (b *builder) inHome(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = filepath.Join(b.home, n)
+	}
+	return out
+}
