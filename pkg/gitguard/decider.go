@@ -1,0 +1,113 @@
+package gitguard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ethos/pkg/record"
+)
+
+// Sibling is the Decider that asks ethos-decide, from the directory that ethos-git itself is in. It is another program
+// so that a git command which policy has nothing to say about does not wait for the policy engine to start.
+type Sibling struct {
+	Program string
+	Environ []string
+}
+
+// SiblingOf returns the Sibling of ethos-git's own program file.
+func SiblingOf(self Identity, environ []string) Sibling {
+	return Sibling{Program: filepath.Join(filepath.Dir(self.Path), "ethos-decide"), Environ: inherited(environ)}
+}
+
+// inherited are the variables that ethos-decide gets; none that steers a runtime.
+func inherited(environ []string) []string {
+	var out []string
+	for _, entry := range environ {
+		switch name, _, _ := strings.Cut(entry, "="); name {
+		case "HOME", "USER", "LANG", "PATH", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME":
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// The bounds of one question. An argument list is at most some megabytes, so its line is.
+const (
+	maxQuestion    = 64 << 20
+	answerDeadline = 30 * time.Second
+)
+
+// Decide sends the line through ethos-decide and returns the decision that comes back, if it is about this very line.
+func (s Sibling) Decide(ctx context.Context, line *record.Line) (record.Decision, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerDeadline)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, s.Program, "--max-line", strconv.Itoa(maxQuestion))
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Environ, bytes.NewReader(line.AppendTo(nil)), &stdout, &stderr
+	cmd.Dir = workspaceOf(line)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: a verdict other than allow
+		return record.Decision{}, fmt.Errorf("%s: %w%s", filepath.Base(s.Program), plainError(err), cause(stderr.String()))
+	}
+	return answer(line, stdout.Bytes())
+}
+
+// answer takes the decision out of the line that came back.
+func answer(asked *record.Line, text []byte) (record.Decision, error) {
+	var decision record.Decision
+	line, err := record.ParseLine(bytes.TrimSuffix(text, []byte("\n")))
+	if err != nil {
+		return decision, fmt.Errorf("read the answer of ethos-decide: %w", err)
+	}
+	if err := line.Decode("decision", &decision); err != nil {
+		return decision, fmt.Errorf("read the answer of ethos-decide: %w", err)
+	}
+	subject, err := asked.Subject()
+	if err != nil {
+		return decision, err
+	}
+	if decision.Subject != subject {
+		return decision, errors.New("the answer of ethos-decide is about another record")
+	}
+	return decision, nil
+}
+
+func workspaceOf(line *record.Line) string {
+	var action record.Action
+	if line.Decode("action", &action) != nil {
+		return "/"
+	}
+	return action.Workspace
+}
+
+// plainError says what is wrong with starting a program, without its path, which the message has.
+func plainError(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// cause is the error a program printed, without its name; else the last line of what it printed.
+func cause(text string) string {
+	text = strings.TrimSpace(text)
+	for line := range strings.Lines(text) {
+		if _, message, ok := strings.Cut(line, ": error: "); ok {
+			return ": " + strings.TrimSpace(message)
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return ": " + text[strings.LastIndexByte(text, '\n')+1:]
+}

@@ -1,0 +1,180 @@
+package gitguard
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/record"
+)
+
+// Call is one invocation of ethos-git.
+type Call struct {
+	Name    string   // argv[0]; a name such as git-upload-pack chooses the subcommand
+	Args    []string // the rest, any bytes
+	Dir     string   // working directory, absolute
+	Environ []string
+}
+
+// Decider decides a record. The line has action, actor and facts; the error means that nothing was decided.
+type Decider interface {
+	Decide(context.Context, *record.Line) (record.Decision, error)
+}
+
+// Recorder keeps the line of a call, with its decision, in the trace store. The workspace is "" outside of a work tree;
+// clean says that nothing in the line can be a secret, so that it need not be searched for any.
+type Recorder interface {
+	Record(workspace string, line *record.Line, clean bool) error
+}
+
+// FactsFunc derives the facts of a git command; env is what git takes from the environment.
+type FactsFunc func(ctx context.Context, action record.Action, actor record.Actor, env []record.Assignment) (record.Facts, error)
+
+// Guard holds what ethos-git is made of. The functions are set by the program; tests replace Exec.
+type Guard struct {
+	Self     Identity // ethos-git's own program file
+	Decider  Decider
+	Recorder Recorder // nil: no trace
+	Facts    FactsFunc
+	// Exec replaces the process; it returns only when it failed.
+	Exec func(path string, argv, environ []string) error
+	Warn func(message, hint string)
+	Now  func() time.Time
+}
+
+// The exit statuses of a refusal; docs/exit-codes.md.
+const (
+	statusRefused       = 125
+	statusNotExecutable = 126
+	statusNotFound      = 127
+)
+
+// Refusal says why git did not run.
+type Refusal struct {
+	Status  int
+	Message string
+	Hint    string
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+func refuse(hint, format string, args ...any) *Refusal {
+	return &Refusal{Status: statusRefused, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Run decides the call and becomes git. It returns only a *Refusal.
+func (g *Guard) Run(ctx context.Context, c Call) error {
+	l := look(c)
+	real, err := g.realGit(c, l.workspace)
+	if err != nil {
+		return err
+	}
+	line, decision, err := g.judge(ctx, l)
+	if err != nil {
+		return err
+	}
+	g.record(l, line)
+	if err := g.apply(decision); err != nil {
+		return err
+	}
+	return g.become(real, c)
+}
+
+// apply turns a verdict into a refusal or a warning.
+func (g *Guard) apply(d record.Decision) error {
+	switch d.Verdict {
+	case record.VerdictAllow:
+	case record.VerdictWarn:
+		for _, m := range d.Matches {
+			g.Warn(said(m), m.Remedy)
+		}
+	case record.VerdictAsk:
+		return denied(d, "needs a person's approval: ")
+	default:
+		return denied(d, "")
+	}
+	return nil
+}
+
+// denied makes the refusal of a decision from its strictest match or error.
+func denied(d record.Decision, prefix string) *Refusal {
+	switch {
+	case len(d.Matches) > 0:
+		return refuse(d.Matches[0].Remedy, "%s%s", prefix, said(d.Matches[0]))
+	case len(d.Errors) > 0:
+		return refuse("ethos-git ethos explain -- ARGV… shows what policy saw", "%s: %s", d.Errors[0].Code, d.Errors[0].Message)
+	}
+	return refuse("ethos-git ethos explain -- ARGV… shows what policy saw", "%srefused without a matching policy", prefix)
+}
+
+func said(m record.Match) string { return m.Message + " (" + m.ID + ")" }
+
+// judge returns the call's line with its decision.
+func (g *Guard) judge(ctx context.Context, l *looked) (*record.Line, record.Decision, error) {
+	if l.plain() {
+		line, err := passed(l, g.Now())
+		return line, record.Decision{Verdict: record.VerdictAllow}, err
+	}
+	line, err := g.line(ctx, l)
+	if err != nil {
+		return nil, record.Decision{}, err
+	}
+	decision, err := g.Decider.Decide(ctx, line)
+	if err != nil {
+		return nil, decision, &Refusal{Status: statusRefused, Message: fmt.Sprintf("decide git %s: %v", l.reading.Git.Subcommand, err),
+			Hint: "git runs only when policy could be asked; put ethos-decide beside ethos-git"}
+	}
+	if err := line.Set("decision", decision); err != nil {
+		return nil, decision, refuse("", "decide git %s: %v", l.reading.Git.Subcommand, err)
+	}
+	return line, decision, nil
+}
+
+// line derives the facts of a call that policy decides.
+func (g *Guard) line(ctx context.Context, l *looked) (*record.Line, error) {
+	facts, err := g.Facts(ctx, l.action, l.actor, l.ctx.Env)
+	if err != nil {
+		return nil, refuse("", "read git %s: %v", l.reading.Git.Subcommand, err)
+	}
+	l.merge(&facts)
+	line := record.NewLine("", g.Now(), l.action, l.actor)
+	if err := line.Set("facts", facts); err != nil {
+		return nil, refuse("", "read git %s: %v", l.reading.Git.Subcommand, err)
+	}
+	return line, nil
+}
+
+func (g *Guard) record(l *looked, line *record.Line) {
+	if g.Recorder == nil {
+		return
+	}
+	if err := g.Recorder.Record(l.workspace, line, l.harmless()); err != nil {
+		g.Warn(fmt.Sprintf("trace: %v", err), "")
+	}
+}
+
+// become replaces the process by git. Git is told its own name, or the dashed one that it was called by.
+func (g *Guard) become(real Program, c Call) error {
+	argv := append([]string{"git"}, c.Args...)
+	if base := filepath.Base(c.Name); strings.HasPrefix(base, "git-") {
+		argv[0] = base
+	}
+	environ := c.Environ
+	if real.Shim {
+		environ = append(environ[:len(environ):len(environ)], shimVariable+"=1")
+	}
+	err := g.Exec(real.Path, argv, environ)
+	return &Refusal{Status: statusNotExecutable, Message: fmt.Sprintf("run %s: %v", real.Path, err)}
+}
+
+// words is the call as pkg/gitargs reads it.
+func (c Call) words() []*string {
+	name := "git"
+	if base := filepath.Base(c.Name); strings.HasPrefix(base, "git-") {
+		name = base
+	}
+	return gitargs.Words(append([]string{name}, c.Args...)...)
+}

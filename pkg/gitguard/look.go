@@ -1,0 +1,199 @@
+package gitguard
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
+)
+
+// looked is a call with what its words and its repository say.
+type looked struct {
+	call      Call
+	repo      *gitrepo.Repository
+	repoErr   error
+	ctx       gitargs.Context
+	reading   gitargs.Reading
+	action    record.Action
+	actor     record.Actor
+	workspace string // the work tree, "" outside of one
+}
+
+// look reads the call twice: first for the directory and the repository that it names, then with that repository's
+// configuration.
+func look(c Call) *looked {
+	env := c.assignments()
+	first := gitargs.Read(c.words(), gitargs.Context{Env: env})
+	l := &looked{call: c}
+	l.repo, l.repoErr = gitrepo.Open(under(c.Dir, first.Dir), options(c, first))
+	l.ctx = gitargs.Context{Repo: l.repo.Record, Config: l.repo.Config, Env: env}
+	l.read()
+	if !reads(l.reading.Git.Class) { // only what changes something depends on the names of refs
+		l.readRefs()
+	}
+	l.describe(first)
+	return l
+}
+
+func (l *looked) read() { l.reading = gitargs.Read(l.call.words(), l.ctx) }
+
+func (l *looked) readRefs() {
+	refs, err := l.repo.Refs()
+	if err != nil {
+		l.repoErr = orErr(l.repoErr, err)
+		return
+	}
+	l.ctx.Refs = (*gitargs.Refs)(refs)
+	l.read()
+}
+
+func orErr(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return err
+}
+
+func under(dir, rel string) string {
+	if rel == "" || filepath.IsAbs(rel) {
+		return orElse(rel, dir)
+	}
+	return filepath.Join(dir, rel)
+}
+
+// options are git's own look-up rules for this call: its global options win over the environment.
+func options(c Call, first gitargs.Reading) gitrepo.Options {
+	opt := gitrepo.FromEnviron(c.getenv)
+	opt.GitDir, opt.WorkTree = first.GitDir, first.WorkTree
+	return opt
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// describe fills the action and the actor. The work space is that of the directory, wherever -C and its like lead.
+func (l *looked) describe(first gitargs.Reading) {
+	l.workspace = l.repo.Record.Root
+	if first.Elsewhere() {
+		l.workspace = ""
+		if here, err := gitrepo.Open(l.call.Dir, gitrepo.Options{}); err == nil {
+			l.workspace = here.Record.Root
+		}
+	}
+	cwd, err := filepath.EvalSymlinks(l.call.Dir)
+	if err != nil {
+		cwd = l.call.Dir
+	}
+	argv := make([]string, 0, len(l.call.Args)+1)
+	for _, w := range l.call.words() {
+		argv = append(argv, strings.ToValidUTF8(*w, "\uFFFD"))
+	}
+	l.action = record.Action{Kind: record.KindExec, Argv: argv, Cwd: cwd, Workspace: orElse(l.workspace, cwd)}
+	l.actor = record.Actor{Tool: "git", Mode: mode(l.call.getenv("ETHOS_MODE"))}
+	l.shorten()
+}
+
+// mode is the trust mode; one that is unknown counts as the strictest.
+func mode(name string) string {
+	switch name {
+	case "":
+		return record.ModeSafe
+	case record.ModePlan, record.ModeSafe, record.ModeAuto, record.ModeVerify:
+		return name
+	}
+	return record.ModePlan
+}
+
+// ownPolicies is the file by which a work space adds policies.
+const ownPolicies = "coding_ethos.yml"
+
+// plain reports whether no policy needs to be asked: the command only reads, brings nothing along, everything about it
+// is known, and no policies but the shipped ones could have another opinion.
+func (l *looked) plain() bool {
+	g := l.reading.Git
+	return reads(g.Class) && l.actor.Mode == record.ModeSafe && l.repoErr == nil && len(g.Dangers) == 0 && len(g.Config) == 0 &&
+		len(l.reading.Incomplete) == 0 && len(l.reading.Runs) == 0 && len(l.reading.Writes) == 0 && !l.hasPolicies()
+}
+
+func reads(class []string) bool { return len(class) == 1 && class[0] == "read" }
+
+func (l *looked) hasPolicies() bool {
+	_, err := os.Lstat(filepath.Join(l.action.Workspace, ownPolicies))
+	return !os.IsNotExist(err)
+}
+
+// merge puts what only this call knows into facts that were derived from its argv alone: the environment's part, the
+// bytes that are no UTF-8, and a repository that could not be read. The protected branches are those of the facts,
+// where the work space's own configuration has been read.
+func (l *looked) merge(f *record.Facts) {
+	if len(f.Repo.ProtectedBranches) > 0 {
+		l.ctx.Repo.ProtectedBranches = f.Repo.ProtectedBranches
+		l.read()
+		l.shorten()
+	}
+	if len(f.Git) == 0 {
+		f.Git = []record.Git{l.reading.Git}
+	} else {
+		f.Git[0] = l.reading.Git
+	}
+	f.Incomplete = union(f.Incomplete, l.reading.Incomplete)
+	if l.repoErr != nil {
+		f.Incomplete = union(f.Incomplete, []string{record.IncompleteGitRepo})
+	}
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}
+
+// assignments are the variables that only git listens to, and those that --config-env names. EDITOR, PAGER, HOME and
+// their like, which people set for every program, are taken for the user's own; set for one command, they are facts of
+// the script that sets them.
+func (c Call) assignments() []record.Assignment {
+	named := c.namedVariables()
+	var out []record.Assignment
+	for _, entry := range c.Environ {
+		name, value, ok := strings.Cut(entry, "=")
+		if ok && (strings.HasPrefix(name, "GIT_") || slices.Contains(named, name)) {
+			out = append(out, record.Assignment{Name: name, Value: &value})
+		}
+	}
+	return out
+}
+
+// namedVariables are the variables in --config-env=KEY=VARIABLE, wherever it stands.
+func (c Call) namedVariables() []string {
+	var names []string
+	for i, w := range c.Args {
+		entry, ok := strings.CutPrefix(w, "--config-env=")
+		if !ok && w == "--config-env" && i+1 < len(c.Args) {
+			entry, ok = c.Args[i+1], true
+		}
+		if ok {
+			names = append(names, entry[strings.LastIndexByte(entry, '=')+1:])
+		}
+	}
+	return names
+}
+
+func (c Call) getenv(name string) string {
+	for i := len(c.Environ) - 1; i >= 0; i-- {
+		if key, value, ok := strings.Cut(c.Environ[i], "="); ok && key == name {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package gitguard
+
+import (
+	"fmt"
+	"strings"
+
+	"ethos/pkg/gitargs"
+)
+
+// maxArgv is how many bytes of arguments go into a record as they are; a line of the pipe holds 1 MiB.
+const maxArgv = 128 << 10
+
+// shorten cuts the record of a call with very many operands, as `git add` gets from xargs. All of them were read; what
+// is left out of the record are operands of commands that change no file by them. Any other long call stays as it is,
+// and is refused where its facts become too large.
+func (l *looked) shorten() {
+	g := &l.reading.Git
+	if size(l.action.Argv) <= maxArgv || len(l.reading.Writes)+len(l.reading.Runs)+len(l.reading.Incomplete) > 0 || !onlyIndex(g.Class) {
+		return
+	}
+	l.action.Argv = cut(l.action.Argv)
+	g.Args = gitargs.Words(cut(static(g.Args))...)
+	g.Paths = cut(g.Paths)
+	g.Unknown = cut(g.Unknown)
+}
+
+// onlyIndex reports whether a command touches at most the index, objects and refs.
+func onlyIndex(class []string) bool {
+	for _, c := range class {
+		if c != "read" && c != "index" && c != "refs" {
+			return false
+		}
+	}
+	return true
+}
+
+func size(words []string) int {
+	n := 0
+	for _, w := range words {
+		n += len(w)
+	}
+	return n
+}
+
+func static(words []*string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ToValidUTF8(*w, "\uFFFD")
+	}
+	return out
+}
+
+// cut keeps the first words, up to half of maxArgv, and says how many were left out.
+func cut(words []string) []string {
+	n := 0
+	for i, w := range words {
+		if n += len(w); n > maxArgv/2 {
+			return append(words[:i:i], fmt.Sprintf("… and %d more", len(words)-i))
+		}
+	}
+	return words
+}
