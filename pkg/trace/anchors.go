@@ -1,0 +1,138 @@
+package trace
+
+import "sync"
+
+// ruleSet is a set of rules, a bit each.
+type ruleSet uint64
+
+// automaton finds any of a set of words in one pass (Aho and Corasick, 1975), ignoring the case of ASCII letters.
+type automaton struct {
+	class [256]uint8
+	next  [][]uint16 // state × class
+	found []ruleSet  // whose anchors end in this state
+}
+
+var anchors = sync.OnceValue(func() *automaton {
+	words := map[string]ruleSet{}
+	for i, r := range rules() {
+		for _, w := range r.anchors {
+			words[w] |= 1 << i
+		}
+	}
+	return newAutomaton(words)
+})
+
+// window is a part of a text that a rule has to look at.
+type window struct {
+	from, to int
+}
+
+const (
+	windowBefore = 512  // bytes of a line before an anchor that a rule sees
+	windowAfter  = 4096 // and after it; more when a find reaches the end
+)
+
+// look finds what each rule has to look at: from the start of the line that holds one of its anchors, or a bit before it in a long line, to
+// well after it.
+func (a *automaton) look(text string) map[int][]window {
+	var out map[int][]window
+	state, line := uint16(0), 0
+	for i := range len(text) {
+		c := text[i]
+		if c == '\n' {
+			state, line = 0, i+1
+			continue
+		}
+		state = a.next[state][a.class[c]]
+		hits := a.found[state]
+		if hits == 0 {
+			continue
+		}
+		if out == nil {
+			out = map[int][]window{}
+		}
+		for r := 0; hits != 0; r, hits = r+1, hits>>1 {
+			if hits&1 != 0 {
+				out[r] = widen(out[r], window{max(line, i-windowBefore), min(i+windowAfter, len(text))})
+			}
+		}
+	}
+	return out
+}
+
+// widen adds a window, joining it with the last one when they meet.
+func widen(list []window, w window) []window {
+	if n := len(list); n > 0 && w.from <= list[n-1].to {
+		list[n-1].to = w.to
+		return list
+	}
+	return append(list, w)
+}
+
+func newAutomaton(words map[string]ruleSet) *automaton {
+	a := &automaton{}
+	classes := a.classify(words)
+	add := func() uint16 {
+		a.next = append(a.next, make([]uint16, classes))
+		a.found = append(a.found, 0)
+		return uint16(len(a.next) - 1)
+	}
+	add()
+	for w, set := range words {
+		state := uint16(0)
+		for i := range len(w) {
+			c := a.class[w[i]]
+			if a.next[state][c] == 0 {
+				child := add()
+				a.next[state][c] = child
+			}
+			state = a.next[state][c]
+		}
+		a.found[state] |= set
+	}
+	a.link()
+	return a
+}
+
+// classify gives each byte that occurs in a word a class, both cases of a letter the same; all others are class 0.
+func (a *automaton) classify(words map[string]ruleSet) int {
+	n := 1
+	for w := range words {
+		for i := range len(w) {
+			c := w[i]
+			if a.class[c] != 0 {
+				continue
+			}
+			a.class[c] = uint8(n)
+			if 'a' <= c && c <= 'z' {
+				a.class[c-'a'+'A'] = uint8(n)
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// link turns the tree of words into an automaton that never goes back in its input.
+func (a *automaton) link() {
+	fail := make([]uint16, len(a.next))
+	var queue []uint16
+	for _, child := range a.next[0] {
+		if child != 0 {
+			queue = append(queue, child)
+		}
+	}
+	for len(queue) > 0 {
+		state := queue[0]
+		queue = queue[1:]
+		a.found[state] |= a.found[fail[state]]
+		for c, child := range a.next[state] {
+			if child == 0 {
+				a.next[state][c] = a.next[fail[state]][c]
+				continue
+			}
+			fail[child] = a.next[fail[state]][c]
+			queue = append(queue, child)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package trace
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Command is the action in one piece of text: a command line in shell quoting, a script, or what a tool was asked for.
+func (e *Entry) Command() string {
+	a := e.Action
+	switch a.Kind {
+	case record.KindExec:
+		return Quote(a.Argv)
+	case record.KindShell:
+		return a.Script
+	case record.KindFile:
+		if a.File.Target != "" {
+			return a.File.Op + " " + a.File.Path + " → " + a.File.Target
+		}
+		return a.File.Op + " " + a.File.Path
+	case record.KindFetch:
+		return "fetch " + a.URL
+	case record.KindMCP:
+		return "mcp " + a.Server + "/" + a.Name
+	}
+	return strings.Join(strings.Fields("event "+e.Actor.Event+" "+a.Name), " ")
+}
+
+// CommandName is what to call the action in a few letters: the base name of its command, or its kind.
+func (e *Entry) CommandName() string {
+	switch e.Action.Kind {
+	case record.KindExec:
+		return path.Base(e.Action.Argv[0])
+	case record.KindShell:
+		if c := e.Facts.Shell.Commands; len(c) > 0 && c[0].Name != "" {
+			return c[0].Name
+		}
+	}
+	return e.Action.Kind
+}
+
+// Ending says how the run ended: "exited with status 2".
+func (e *Entry) Ending() string {
+	if e.Result == nil {
+		return "did not run"
+	}
+	r := e.Result
+	switch r.Status {
+	case record.StatusExited:
+		return fmt.Sprintf("exited with status %d", r.ExitCode)
+	case record.StatusSignaled:
+		return "was ended by " + r.Signal
+	case record.StatusTimeout:
+		return "was ended at its time limit"
+	case record.StatusOOM:
+		return "was ended at its memory limit"
+	}
+	return "did not run"
+}
+
+// Quote writes argv as a line that a POSIX shell reads back as the same words.
+func Quote(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = quoteWord(w)
+	}
+	return strings.Join(words, " ")
+}
+
+func quoteWord(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%_+=:,./-", r) || r > 0x7f
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// Why lists what stands against the action, strictest first: the policies that matched, the errors that deny, the sandbox's reason.
+func (e *Entry) Why() []Reason {
+	var out []Reason
+	if e.Decision != nil {
+		for _, m := range e.Decision.Matches {
+			if m.Effect != record.VerdictAllow {
+				out = append(out, Reason{ID: m.ID, Effect: m.Effect, Message: m.Message, Remedy: m.Remedy, File: m.File, Line: m.Line, Pack: m.Pack, Principle: m.Principle})
+			}
+		}
+		for _, p := range e.Decision.Errors {
+			out = append(out, Reason{ID: orElse(p.ID, p.Code), Effect: record.VerdictDeny, Message: p.Code + ": " + p.Message})
+		}
+	}
+	if r := e.Result; r != nil && r.Status == record.StatusDenied && (len(out) == 0 || !strings.HasPrefix(r.Reason, "decision.") || r.Reason == reasonMismatch) {
+		out = append(out, Reason{ID: orElse(r.Reason, "sandbox.refused"), Effect: record.VerdictDeny, Message: r.Message, Remedy: r.Hint})
+	}
+	return out
+}
+
+// Reason is one thing that stands against an action.
+type Reason struct {
+	ID        string
+	Effect    string // deny | ask | warn
+	Message   string
+	Remedy    string
+	File      string // where the policy is written; pack:… for shipped ones; "" when no policy is behind it
+	Line      int
+	Pack      string
+	Principle string
+}
+
+// clip cuts text at a rune boundary.
+func clip(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max], "")
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,115 @@
+package trace
+
+import (
+	"errors"
+
+	"ethos/pkg/record"
+)
+
+// Outcome is what became of an action, in one word.
+type Outcome string
+
+// The outcomes, best first.
+const (
+	Passed    Outcome = "passed"    // ran, and its exit status was 0
+	Allowed   Outcome = "allowed"   // may run; ethos was not the one to run it, or has not yet
+	Reported  Outcome = "reported"  // an event: nothing to run
+	Found     Outcome = "found"     // ran, and what it printed holds findings
+	Failed    Outcome = "failed"    // ran, and ended with another status, a signal or at a limit
+	Undecided Outcome = "undecided" // nobody decided about it
+	Asked     Outcome = "asked"     // waits for a person
+	Denied    Outcome = "denied"    // did not run
+)
+
+// Negative reports whether the outcome makes ethos-trace exit with status 1.
+func (o Outcome) Negative() bool {
+	return o != Passed && o != Allowed && o != Reported
+}
+
+// reasonMismatch is why the sandbox refuses a record that was changed after it was decided.
+const reasonMismatch = "decision.subject_mismatch"
+
+// Entry is one action line, decoded for the ways out.
+type Entry struct {
+	Line     *record.Line
+	Time     string // RFC 3339
+	Action   record.Action
+	Actor    record.Actor
+	Facts    record.Facts
+	Decision *record.Decision // nil when nobody decided
+	Result   *record.Result   // nil when ethos did not run it
+	// Findings are what the tool's output says; the tooloutput package fills them.
+	Findings []Finding
+	// Parsed is true when the tool's output was understood in full: a status that is not 0 is then explained by Findings.
+	Parsed bool
+}
+
+// NewEntry decodes an action line. The error is a [*record.BadLine].
+func NewEntry(l *record.Line) (*Entry, error) {
+	e := &Entry{Line: l}
+	var d record.Decision
+	var r record.Result
+	err := errors.Join(
+		optional(l.Decode("time", &e.Time)),
+		l.Decode("action", &e.Action),
+		optional(l.Decode("actor", &e.Actor)),
+		optional(l.Decode("facts", &e.Facts)),
+		take(l.Decode("decision", &d), &e.Decision, &d),
+		take(l.Decode("result", &r), &e.Result, &r),
+	)
+	return e, err
+}
+
+func optional(err error) error {
+	if errors.Is(err, record.ErrAbsent) {
+		return nil
+	}
+	return err
+}
+
+func take[T any](err error, to **T, v *T) error {
+	if err == nil {
+		*to = v
+	}
+	return optional(err)
+}
+
+// Outcome judges the entry, with its findings.
+func (e *Entry) Outcome() Outcome {
+	switch {
+	case e.Result != nil && e.Result.Status == record.StatusDenied:
+		if e.Decision != nil && e.Decision.Verdict == record.VerdictAsk && e.Result.Reason != reasonMismatch {
+			return Asked
+		}
+		return Denied
+	case e.Result != nil:
+		return e.ran()
+	case e.Action.Kind == record.KindEvent:
+		return Reported
+	case e.Decision == nil:
+		return Undecided
+	case e.Decision.Verdict == record.VerdictDeny:
+		return Denied
+	case e.Decision.Verdict == record.VerdictAsk:
+		return Asked
+	}
+	return Allowed
+}
+
+func (e *Entry) ran() Outcome {
+	clean := e.Result.Status == record.StatusExited && e.Result.ExitCode == 0
+	explained := e.Result.Status == record.StatusExited && e.Parsed
+	switch {
+	case len(e.Findings) > 0 && (clean || explained):
+		return Found
+	case clean:
+		return Passed
+	}
+	return Failed
+}
+
+// Ran reports whether the action was executed by ethos.
+func (e *Entry) Ran() bool { return e.Result != nil && e.Result.Status != record.StatusDenied }
+
+// Tool names the tool for people and for grouping: the catalog's id, else "".
+func (e *Entry) Tool() string { return e.Facts.Tool.ID }

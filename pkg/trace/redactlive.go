@@ -1,0 +1,51 @@
+package trace
+
+import "strings"
+
+const (
+	liveTail  = 4 << 10  // how much of the output before a piece is looked at with it
+	liveKey   = 64 << 10 // as liveTail, while a private key is open
+	liveCount = 10_000   // streams remembered
+)
+
+// LiveRedactor redacts output that comes in pieces: a secret that begins in one piece and ends in a later one is taken out of the later one. What was passed
+// on before it could be known for a secret stays passed on.
+type LiveRedactor struct {
+	r     *Redactor
+	tails map[string]string // by stream: the end of what came, as it was
+}
+
+// NewLiveRedactor redacts as r does.
+func NewLiveRedactor(r *Redactor) *LiveRedactor {
+	return &LiveRedactor{r: r, tails: map[string]string{}}
+}
+
+// Piece redacts the next piece of a stream.
+func (l *LiveRedactor) Piece(stream, piece string) (string, int) {
+	tail := l.tails[stream]
+	joined := tail + piece
+	l.keep(stream, joined)
+	var found []span
+	for _, f := range findSecrets(joined, true) {
+		f.from, f.to = max(f.from-len(tail), 0), f.to-len(tail)
+		if f.to > 0 {
+			found = append(found, f)
+		}
+	}
+	return l.r.cut(piece, found)
+}
+
+// keep remembers the end of a stream: all of an open private key, up to a bound.
+func (l *LiveRedactor) keep(stream, text string) {
+	if _, known := l.tails[stream]; !known && len(l.tails) >= liveCount {
+		return
+	}
+	from := max(len(text)-liveTail, 0)
+	if begin := strings.LastIndex(text, "-----BEGIN "); begin >= 0 && begin < from && !strings.Contains(text[begin:], "-----END ") && len(text)-begin < liveKey {
+		from = begin
+	}
+	l.tails[stream] = text[from:]
+}
+
+// Done forgets a stream.
+func (l *LiveRedactor) Done(stream string) { delete(l.tails, stream) }

@@ -1,0 +1,152 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// catchUp takes the lines that stand after the head into it, and sets a torn last one aside. It must run with the lock held.
+func (s *Store) catchUp(at head, size int64) (head, error) {
+	tail := make([]byte, size-at.size)
+	if _, err := s.day.ReadAt(tail, at.size); err != nil && err != io.EOF {
+		return head{}, err
+	}
+	whole := bytes.LastIndexByte(tail, '\n') + 1
+	if last := lastLine(tail[:whole]); last != nil {
+		if _, hash, ok := readSeal(last); ok {
+			at.hash = hash
+		}
+	}
+	at.size += int64(whole)
+	if whole < len(tail) {
+		return at, s.setAside(at, tail[whole:])
+	}
+	return at, nil
+}
+
+// lastLine returns the last line of text, which ends with a newline, without it; nil when there is none.
+func lastLine(text []byte) []byte {
+	if len(text) == 0 {
+		return nil
+	}
+	text = text[:len(text)-1]
+	return text[bytes.LastIndexByte(text, '\n')+1:]
+}
+
+// setAside moves what a dead writer left after the last whole line into torn/, and only then cuts it off.
+func (s *Store) setAside(at head, torn []byte) error {
+	name := fmt.Sprintf("torn/%s-%d", strings.ReplaceAll(strings.TrimSuffix(at.file, ".ndjson"), "/", "-"), at.size)
+	if err := s.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := s.openFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(torn); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	s.repairs = append(s.repairs, Repair{File: at.file, Bytes: int64(len(torn)), Aside: name, Reason: "a writer ended in the middle of a line"})
+	return s.day.Truncate(at.size)
+}
+
+// lastKnown returns the recorded head, or without one the last whole line that can be found.
+func (s *Store) lastKnown() (head, error) {
+	at, known, err := readHead(s.head)
+	if known || err != nil {
+		return at, err
+	}
+	days, err := s.days()
+	for _, day := range slices.Backward(days) {
+		if err := s.openDay(day); err != nil {
+			return head{}, err
+		}
+		if start, found, err := lastLineStart(s.day); found || err != nil {
+			return head{file: day, size: start, hash: Genesis}, err
+		}
+	}
+	if err == nil && len(days) > 0 {
+		at.file = days[0]
+	}
+	at.hash = Genesis
+	return at, err
+}
+
+// settle brings the head up to the end of the file it points to.
+func (s *Store) settle(at head) (head, error) {
+	if s.dayName != at.file {
+		if _, err := s.root.Lstat(at.file); errors.Is(err, fs.ErrNotExist) {
+			s.lost(at, at.size)
+			at.size = 0
+			return at, nil
+		}
+	}
+	if err := s.openDay(at.file); err != nil {
+		return head{}, err
+	}
+	info, err := s.day.Stat()
+	if err != nil {
+		return head{}, err
+	}
+	size := info.Size()
+	if size < at.size {
+		s.lost(at, at.size-size)
+		at.size = size
+	}
+	if size > at.size {
+		return s.catchUp(at, size)
+	}
+	return at, nil
+}
+
+// lost notes that the store was shortened. The next line still names the lost one as its prev, so that verification finds the gap.
+func (s *Store) lost(at head, bytes int64) {
+	s.repairs = append(s.repairs, Repair{File: at.file, Reason: fmt.Sprintf("%d bytes are missing from its end", bytes)})
+}
+
+// settleAfter goes on to day files after the head's: the first line of a day was written by a writer that died before it moved the head.
+func (s *Store) settleAfter(at head) (head, error) {
+	days, err := s.days()
+	for _, day := range days {
+		if day > at.file && err == nil {
+			at, err = s.settle(head{file: day, hash: at.hash})
+		}
+	}
+	return at, err
+}
+
+// lastLineStart returns where the last whole line of a file begins, looking backwards in pieces; found is false when there is none.
+func lastLineStart(f *os.File) (at int64, found bool, err error) {
+	const piece = 64 << 10
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	buf := make([]byte, piece)
+	for end := info.Size(); end > 0; {
+		start := max(end-piece, 0)
+		part := buf[:end-start]
+		if _, err := f.ReadAt(part, start); err != nil && err != io.EOF {
+			return 0, false, err
+		}
+		for i := bytes.LastIndexByte(part, '\n'); i >= 0; i = bytes.LastIndexByte(part[:i], '\n') {
+			if found {
+				return start + int64(i) + 1, true, nil
+			}
+			found = true
+		}
+		end = start
+	}
+	return 0, found, nil
+}

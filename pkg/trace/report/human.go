@@ -1,0 +1,217 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+const (
+	tailLines   = 12 // of a failed command's output
+	maxFindings = 20 // of one action
+	plainWidth  = 0  // no limit
+)
+
+// Human writes lines for people: one for each action, and a summary. On a terminal, running actions have a live line each at the bottom.
+// It is not safe for concurrent use.
+type Human struct {
+	out     *bufio.Writer
+	style   style
+	cells   func() int // width of the terminal; 0 means no limit
+	live    *live      // nil when out is no terminal
+	summary *summary
+}
+
+// NewHuman writes to out as t describes it. The zero Terminal means plain lines.
+func NewHuman(out io.Writer, t Terminal, now func() time.Time) *Human {
+	h := &Human{out: bufio.NewWriter(out), style: style{t.Color}, cells: func() int { return plainWidth }, summary: newSummary()}
+	if t.Width != nil {
+		h.cells = t.Width
+	}
+	if t.Live {
+		h.live = newLive(h.cells, now)
+	}
+	return h
+}
+
+// Tick redraws the live lines.
+func (h *Human) Tick() error {
+	if h.live == nil {
+		return nil
+	}
+	h.live.draw(h.out)
+	return h.out.Flush()
+}
+
+// Output notes that an action runs, and its last line of output.
+func (h *Human) Output(id string, o record.Output) error {
+	if h.live != nil {
+		h.live.output(id, o.Text)
+	}
+	return nil
+}
+
+// Action writes the line of an action, with what went wrong below it.
+func (h *Human) Action(e *trace.Entry) error {
+	h.erase(e.Line.ID())
+	h.summary.add(e)
+	h.line(e)
+	h.why(e)
+	h.findings(e)
+	if e.Outcome() == trace.Failed {
+		h.tail(e)
+	}
+	return h.out.Flush()
+}
+
+// Bad writes the line of an error line.
+func (h *Human) Bad(id string, e record.Error) error {
+	h.erase(id)
+	h.summary.addBad(e)
+	h.hang(h.style.outcome(trace.Denied, "invalid  ")+noteIndent, fmt.Sprintf("line %d of ethos-%s: %s: %s", e.Line, e.Stage, e.Code, e.Message))
+	return h.out.Flush()
+}
+
+func (h *Human) erase(id string) {
+	if h.live != nil {
+		h.live.done(id)
+		h.live.erase(h.out)
+	}
+}
+
+// print writes one line: a head of outcomeCells cells that may hold colours, and text that is made visible and cut to the width.
+func (h *Human) print(head, text string) {
+	text = visible(text)
+	if cells := h.cells(); cells > 0 {
+		text = fit(text, cells-outcomeCells)
+	}
+	fmt.Fprintln(h.out, strings.TrimRight(head+text, " "))
+}
+
+// note writes text below an action, in as many lines as it takes.
+func (h *Human) note(text string) { h.hang(indent+noteIndent, text) }
+
+// hang writes text after a head, with its further lines below its first.
+func (h *Human) hang(head, text string) {
+	room := 0
+	if cells := h.cells(); cells > 0 {
+		room = max(cells-len(noteIndent)-outcomeCells, 20)
+	}
+	for _, line := range wrap(visible(text), room) {
+		fmt.Fprintln(h.out, strings.TrimRight(head+line, " "))
+		head = indent + noteIndent
+	}
+}
+
+// noteIndent is the column of times.
+const noteIndent = "         "
+
+// outcomeCells is the width of the first column.
+const outcomeCells = 9
+
+func (h *Human) line(e *trace.Entry) {
+	outcome := e.Outcome()
+	took, end := "", ""
+	if e.Ran() {
+		took = span(e.Result.DurationMS)
+	}
+	switch outcome {
+	case trace.Failed:
+		end = "  (" + e.Ending() + ")"
+	case trace.Found:
+		end = "  (" + count(len(e.Findings), "finding") + ")"
+	}
+	command := visible(oneLine(e.Command()))
+	if cells := h.cells(); cells > 0 {
+		command = fit(command, cells-outcomeCells-len(noteIndent)-width(end))
+	}
+	h.print(h.style.outcome(outcome, pad(string(outcome), outcomeCells)), padLeft(took, 8)+" "+command+end)
+}
+
+// oneLine is a command or message in one line of bounded length: what is hidden in its further lines must not stay unseen.
+func oneLine(s string) string {
+	lines := strings.FieldsFunc(clip(s, 2000), func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, " ⏎ ")
+}
+
+// indent is the room before what stands below an action.
+var indent = strings.Repeat(" ", outcomeCells)
+
+func (h *Human) why(e *trace.Entry) {
+	for _, r := range e.Why() {
+		h.note(r.ID + ": " + r.Message)
+		if r.Remedy != "" {
+			h.note("remedy: " + r.Remedy)
+		}
+	}
+}
+
+func (h *Human) findings(e *trace.Entry) {
+	for i, f := range e.Findings {
+		if i == maxFindings {
+			h.note(fmt.Sprintf("… and %d more", len(e.Findings)-i))
+			return
+		}
+		h.note(findingLine(f))
+	}
+}
+
+func findingLine(f trace.Finding) string {
+	text := place(f)
+	if text != "" {
+		text += ": "
+	}
+	text += string(f.Level) + ": " + oneLine(f.Message)
+	if f.Rule != "" {
+		text += " [" + f.Rule + "]"
+	}
+	return text
+}
+
+// place is path:line:column as far as it is known.
+func place(f trace.Finding) string {
+	text := f.Path
+	if text != "" && f.Line > 0 {
+		text += fmt.Sprintf(":%d", f.Line)
+		if f.Column > 0 {
+			text += fmt.Sprintf(":%d", f.Column)
+		}
+	}
+	return text
+}
+
+// tail shows the end of what a failed command printed.
+func (h *Human) tail(e *trace.Entry) {
+	for _, s := range []struct {
+		name   string
+		stream record.Stream
+	}{{"stdout", e.Result.Capture.Stdout}, {"stderr", e.Result.Capture.Stderr}} {
+		last, before := tail(s.stream.Text, tailLines)
+		if s.stream.Base64 != "" {
+			last = []string{fmt.Sprintf("(%d bytes that are not text)", s.stream.Bytes)}
+		}
+		if before > 0 || s.stream.Truncated {
+			h.note(fmt.Sprintf("%s: … %s before", s.name, count(before, "line")))
+		}
+		for _, line := range last {
+			h.print(indent, noteIndent+"│ "+strings.TrimRight(line, "\r"))
+		}
+	}
+}
+
+// Close writes the summary.
+func (h *Human) Close() error {
+	if h.live != nil {
+		h.live.erase(h.out)
+	}
+	h.writeSummary()
+	return h.out.Flush()
+}

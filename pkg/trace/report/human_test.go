@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+func TestHumanPlain(t *testing.T) {
+	var out bytes.Buffer
+	through(t, NewHuman(&out, Terminal{}, testNow), sample(t))
+	golden(t, "plain.txt", out.String())
+	if strings.ContainsAny(out.String(), "\x1b\r\a\b") {
+		t.Error("plain output holds control characters")
+	}
+}
+
+func TestHumanNarrow(t *testing.T) {
+	for _, cells := range []int{40, 80, 200} {
+		var out bytes.Buffer
+		through(t, NewHuman(&out, Terminal{Width: func() int { return cells }}, testNow), sample(t))
+		if cells == 80 {
+			golden(t, "80.txt", out.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if line = strings.TrimSuffix(line, "\n"); width(line) > cells {
+				t.Errorf("%d cells in %d: %q", width(line), cells, line)
+			}
+		}
+	}
+}
+
+// TestHumanHidesNothing holds that what a command does in its second line is seen, and that what would steer the terminal is not sent.
+func TestHumanHidesNothing(t *testing.T) {
+	var out bytes.Buffer
+	h := NewHuman(&out, Terminal{}, testNow)
+	e := entry(t, 1, script("echo ok\nrm -rf ~ #\u202e\x1b]0;x\x07\u200f"), denied(record.VerdictDeny, "p\x1b[2J", "m\rn", "r\b"))
+	if err := h.Action(e); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "echo ok ⏎ rm -rf ~") || strings.ContainsAny(got, "\x1b\x07\r\b\u202e\u200f") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSummaryIsBounded(t *testing.T) {
+	s := newSummary()
+	for i := range 3000 {
+		id := strings.Repeat("x", i%1500)
+		s.add(entry(t, i, argv("c"+id), denied(record.VerdictDeny, "p"+id, "m", "")))
+	}
+	if len(s.tools) > maxTools+1 || len(s.reasons) > maxReasons {
+		t.Errorf("%d tools, %d reasons", len(s.tools), len(s.reasons))
+	}
+	if s.actions != 3000 || s.outcomes[trace.Denied] != 3000 {
+		t.Errorf("counted %d", s.actions)
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "abc": 3, "世界": 4, "e\u0301": 1, "한": 2, "🙂": 2, "…": 1, "a\u200bb": 2, "ﾊ": 1} {
+		if got := width(text); got != want {
+			t.Errorf("width(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		cells int
+		want  string
+	}{{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"世界世界", 5, "世界…"}, {"世界世界", 4, "世…"}, {"abc", 0, ""}, {"abc", 1, "…"}} {
+		got := fit(c.text, c.cells)
+		if got != c.want || width(got) > c.cells {
+			t.Errorf("fit(%q, %d) = %q, want %q", c.text, c.cells, got, c.want)
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain ä 世": "plain ä 世", "a\nb": "a⏎b", "\x1b[2J": "␛[2J", "\x00\x07\x7f": "␀␇␡", "\u009b2J": `\u009b2J`, "a\u202eb": `a\u202eb`, "\u2066x\u2069": `\u2066x\u2069`, "t\tt": "t t",
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	got := wrap("one two three fourteen", 9)
+	if strings.Join(got, "|") != "one two|three|fourteen" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// writeSummary ends the report: counts, a table when there is more than one tool, and what was refused with the way out.
+func (h *Human) writeSummary() {
+	s := h.summary
+	if s.actions+s.bad > 1 {
+		fmt.Fprintln(h.out)
+	}
+	if len(s.tools) > 1 {
+		h.table()
+	}
+	h.refused()
+	for _, line := range wrap(s.headline(), h.cells()) {
+		fmt.Fprintln(h.out, h.style.bold(line))
+	}
+}
+
+// headline is the last line: "3 actions: 1 passed, 2 denied; 4 findings; 1.2 s".
+func (s *summary) headline() string {
+	parts := []string{}
+	for _, o := range outcomeOrder() {
+		if n := s.outcomes[o]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	text := count(s.actions, "action")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	if s.findings > 0 {
+		text += "; " + count(s.findings, "finding")
+	}
+	if s.bad > 0 {
+		text += "; " + count(s.bad, "invalid line")
+	}
+	if s.ran > 0 {
+		text += "; " + span(s.ran)
+	}
+	return text
+}
+
+// maxTableRows bounds the table on a terminal; the rest is counted.
+const maxTableRows = 30
+
+func (h *Human) table() {
+	rows := h.summary.sortedTools()
+	name := len("tool")
+	for _, r := range rows {
+		name = max(name, min(width(visible(r.name)), 40))
+	}
+	head := []string{"runs", "passed", "failed", "denied", "findings", "time"}
+	line := func(first string, cells []string) {
+		text := pad(first, name)
+		for i, c := range cells {
+			text += "  " + padLeft(c, max(len(head[i]), 6))
+		}
+		h.print("", text)
+	}
+	line("tool", head)
+	for i, r := range rows {
+		if i == maxTableRows {
+			h.print("", fmt.Sprintf("… and %d more tools", len(rows)-i))
+			break
+		}
+		line(fit(visible(r.name), 40), []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), span(r.ms)})
+	}
+	fmt.Fprintln(h.out)
+}
+
+func number(n int) string {
+	if n == 0 {
+		return "·"
+	}
+	return strconv.Itoa(n)
+}
+
+// refused lists what stood against something, each policy once.
+func (h *Human) refused() {
+	if h.summary.actions < 2 {
+		return // the one action has just said it
+	}
+	for _, r := range h.summary.sortedReasons() {
+		verb := map[string]string{record.VerdictDeny: "denied", record.VerdictAsk: "asked", record.VerdictWarn: "warned"}[r.Effect]
+		h.hang(h.style.effect(r.Effect, pad(verb, outcomeCells))+noteIndent, fmt.Sprintf("%s ×%d: %s", r.ID, r.count, r.Message))
+		for _, c := range r.examples {
+			h.print(indent, noteIndent+"$ "+oneLine(c))
+		}
+		if more := r.count - len(r.examples); more > 0 && len(r.examples) == maxExamples {
+			h.note(fmt.Sprintf("… and %d more", more))
+		}
+		if r.Remedy != "" {
+			h.note("remedy: " + r.Remedy)
+		}
+		if r.File != "" {
+			h.note(fmt.Sprintf("policy: %s:%d", r.File, r.Line))
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+const (
+	maxReasons  = 200 // policies listed in a summary
+	maxExamples = 3   // commands shown for each
+	maxTools    = 200
+)
+
+// summary counts what went through, in bounded memory.
+type summary struct {
+	actions  int
+	outcomes map[trace.Outcome]int
+	findings int
+	bad      int
+	ran      float64 // milliseconds
+	tools    map[string]*toolRow
+	reasons  map[string]*reasonRow
+}
+
+// toolRow is one tool's line in the summary table.
+type toolRow struct {
+	name                                   string
+	runs, passed, failed, denied, findings int
+	ms                                     float64
+}
+
+// reasonRow is one policy that stood against something.
+type reasonRow struct {
+	trace.Reason
+	count    int
+	examples []string
+}
+
+func newSummary() *summary {
+	return &summary{outcomes: map[trace.Outcome]int{}, tools: map[string]*toolRow{}, reasons: map[string]*reasonRow{}}
+}
+
+func (s *summary) add(e *trace.Entry) {
+	outcome := e.Outcome()
+	s.actions++
+	s.outcomes[outcome]++
+	s.findings += len(e.Findings)
+	if e.Result != nil {
+		s.ran += e.Result.DurationMS
+	}
+	s.addTool(e, outcome)
+	for _, r := range e.Why() {
+		s.addReason(r, e.Command())
+	}
+}
+
+func (s *summary) addTool(e *trace.Entry, outcome trace.Outcome) {
+	name := e.Tool()
+	if name == "" {
+		name = e.CommandName()
+	}
+	if _, ok := s.tools[name]; !ok && len(s.tools) >= maxTools {
+		name = "others"
+	}
+	row := s.tools[name]
+	if row == nil {
+		row = &toolRow{name: name}
+		s.tools[name] = row
+	}
+	row.runs++
+	row.findings += len(e.Findings)
+	switch outcome {
+	case trace.Passed, trace.Allowed, trace.Reported:
+		row.passed++
+	case trace.Denied, trace.Asked, trace.Undecided:
+		row.denied++
+	default:
+		row.failed++
+	}
+	if e.Result != nil {
+		row.ms += e.Result.DurationMS
+	}
+}
+
+func (s *summary) addReason(r trace.Reason, command string) {
+	row := s.reasons[r.ID]
+	if row == nil {
+		if len(s.reasons) == maxReasons {
+			return
+		}
+		row = &reasonRow{Reason: r}
+		s.reasons[r.ID] = row
+	}
+	row.count++
+	if len(row.examples) < maxExamples && !slices.Contains(row.examples, command) {
+		row.examples = append(row.examples, clip(command, 1000))
+	}
+}
+
+func (s *summary) addBad(record.Error) { s.bad++ }
+
+// sortedTools lists the tools, slowest first.
+func (s *summary) sortedTools() []*toolRow {
+	return slices.SortedFunc(maps.Values(s.tools), func(a, b *toolRow) int {
+		return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.runs, a.runs), cmp.Compare(a.name, b.name))
+	})
+}
+
+// sortedReasons lists what stood against something, strictest first, then most often.
+func (s *summary) sortedReasons() []*reasonRow {
+	rank := map[string]int{record.VerdictDeny: 0, record.VerdictAsk: 1, record.VerdictWarn: 2}
+	return slices.SortedFunc(maps.Values(s.reasons), func(a, b *reasonRow) int {
+		return cmp.Or(cmp.Compare(rank[a.Effect], rank[b.Effect]), cmp.Compare(b.count, a.count), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// outcomeOrder is how outcomes are listed.
+func outcomeOrder() []trace.Outcome {
+	return []trace.Outcome{trace.Passed, trace.Found, trace.Failed, trace.Denied, trace.Asked, trace.Undecided, trace.Allowed, trace.Reported}
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// Table writes entries as the lines of a list.
+type Table struct {
+	style style
+	cells func() int
+}
+
+// NewTable returns a table for an output.
+func NewTable(t Terminal) *Table {
+	table := &Table{style: style{t.Color}, cells: func() int { return plainWidth }}
+	if t.Width != nil {
+		table.cells = t.Width
+	}
+	return table
+}
+
+// idTail is how much of an id a list shows: its random end, which show accepts.
+const idTail = 12
+
+// Entry is the line of an entry: id, time, outcome, duration, command.
+func (t *Table) Entry(e *trace.Entry) string {
+	took := ""
+	if e.Ran() {
+		took = span(e.Result.DurationMS)
+	}
+	o := e.Outcome()
+	return t.line(e.Line.ID(), e.Time, t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()))
+}
+
+// Invalid is the line of an error line.
+func (t *Table) Invalid(id string, e record.Error) string {
+	return t.line(id, "", t.style.outcome(trace.Denied, pad("invalid", outcomeCells)), padLeft("", 9)+"  "+e.Code+": "+e.Message)
+}
+
+func (t *Table) line(id, stamp, outcome, text string) string {
+	short := id[max(len(id)-idTail, 0):]
+	if made, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+		stamp = made.UTC().Format("2006-01-02 15:04:05")
+	}
+	head := pad(visible(short), idTail) + "  " + pad(stamp, 19) + "  "
+	text = visible(text)
+	if cells := t.cells(); cells > 0 {
+		text = fit(text, cells-width(head)-outcomeCells)
+	}
+	return strings.TrimRight(head+outcome+text, " ") + "\n"
+}
+
+// field is a line of a detail.
+func field(name, value string) string { return fmt.Sprintf("%-10s %s\n", name, value) }

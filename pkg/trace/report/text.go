@@ -1,0 +1,154 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// visible makes text safe for one line of a terminal: what would steer it is shown as a symbol or an escape.
+func visible(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case !steers(r):
+			out.WriteRune(r)
+		case r == '\n':
+			out.WriteString("⏎")
+		case r == '\t':
+			out.WriteByte(' ')
+		case r < ' ':
+			out.WriteRune('␀' + r)
+		case r == 0x7f:
+			out.WriteRune('␡')
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
+
+// steers reports whether a rune moves the cursor, changes the direction of text, or cannot be seen at all.
+func steers(r rune) bool {
+	switch {
+	case r < ' ', r >= 0x7f && r < 0xa0:
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x061c, r == 0x200e, r == 0x200f: // bidirectional controls
+		return true
+	}
+	return r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe0fff
+}
+
+// width is the number of cells that text takes on a terminal.
+func width(text string) (n int) {
+	for _, r := range text {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+// runeWidth follows Unicode Standard Annex 11 for the ranges in common use.
+func runeWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf), r >= 0xfe00 && r <= 0xfe0f:
+		return 0
+	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0x303e, r >= 0x3041 && r <= 0xa4cf, r >= 0xa960 && r <= 0xa97c, r >= 0xac00 && r <= 0xd7a3,
+		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6:
+		return 2
+	case r >= 0x1f300 && r <= 0x1f64f, r >= 0x1f680 && r <= 0x1f6ff, r >= 0x1f900 && r <= 0x1f9ff, r >= 0x1fa70 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+		return 2
+	case r == 0x231a, r == 0x231b, r == 0x23e9, r == 0x23f0, r == 0x23f3, r >= 0x2614 && r <= 0x2615, r == 0x2705, r == 0x274c, r == 0x274e, r == 0x2728, r == 0x2b50, r == 0x2b55:
+		return 2
+	}
+	return 1
+}
+
+// fit cuts text to at most cells cells, marking the cut.
+func fit(text string, cells int) string {
+	if cells <= 0 {
+		return ""
+	}
+	if width(text) <= cells {
+		return text
+	}
+	used := 0
+	for i, r := range text {
+		if used+runeWidth(r) > cells-1 {
+			return text[:i] + "…"
+		}
+		used += runeWidth(r)
+	}
+	return text
+}
+
+// wrap breaks text at spaces into lines of at most cells cells; longer words stay whole. No limit gives one line.
+func wrap(text string, cells int) (lines []string) {
+	if cells <= 0 || width(text) <= cells {
+		return []string{text}
+	}
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && width(line)+1+width(word) > cells {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// pad fills text with spaces up to cells cells.
+func pad(text string, cells int) string {
+	return text + strings.Repeat(" ", max(cells-width(text), 0))
+}
+
+// padLeft is pad for numbers.
+func padLeft(text string, cells int) string {
+	return strings.Repeat(" ", max(cells-width(text), 0)) + text
+}
+
+func clip(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max], "") + "…"
+}
+
+// span writes a duration in three figures or so.
+func span(ms float64) string {
+	switch d := time.Duration(ms * float64(time.Millisecond)); {
+	case d < time.Second:
+		return fmt.Sprintf("%.0f ms", ms)
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return fmt.Sprintf("%d:%02d min", int(d.Minutes()), int(d.Seconds())%60)
+	}
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// tail returns the last lines of a text, and how many were left out.
+func tail(text string, lines int) (last []string, before int) {
+	all := strings.Split(strings.TrimRight(text, "\r\n\t "), "\n")
+	if len(all) == 1 && all[0] == "" {
+		return nil, 0
+	}
+	before = max(len(all)-lines, 0)
+	return all[before:], before
+}

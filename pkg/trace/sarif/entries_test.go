@@ -1,0 +1,99 @@
+package sarif
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+const space = "/home/u/my repo"
+
+// entryNumber makes ids.
+func entryID(n int) string { return fmt.Sprintf("0197f6a0-0000-7000-8000-%012d", n) }
+
+// build makes an entry out of a record, as ethos-trace does.
+func build(t testing.TB, n int, a record.Action, set map[string]any, findings ...trace.Finding) *trace.Entry {
+	t.Helper()
+	a.Cwd, a.Workspace = space+"/sub", space
+	l := record.NewLine(entryID(n), time.Date(2026, 1, 2, 3, 4, n%60, 6, time.UTC), a, record.Actor{Agent: "claude", Mode: record.ModeSafe})
+	for _, name := range []string{"facts", "decision", "result"} {
+		if v, ok := set[name]; ok {
+			if err := l.Set(name, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	e, err := trace.NewEntry(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Findings, e.Parsed = findings, len(findings) > 0
+	return e
+}
+
+func execAction(argv ...string) record.Action {
+	return record.Action{Kind: record.KindExec, Argv: argv}
+}
+
+func ran(code int, tool string) map[string]any {
+	return map[string]any{
+		"facts":    record.Facts{Tool: record.Tool{ID: tool, Format: tool}},
+		"decision": record.Decision{Verdict: record.VerdictAllow, Policy: record.PolicySet{Packs: []string{"core"}, Evaluated: 31}},
+		"result": record.Result{
+			Status: record.StatusExited, ExitCode: code, Started: "2026-01-02T03:04:05.5Z", DurationMS: 1234.5,
+			Capture: record.Capture{Sandbox: record.Sandbox{
+				Backend: "native", Profile: "build", NetworkIsolated: true,
+				Controls: []record.Control{{Name: "landlock", Requested: "abi 4", Enforced: "abi 4", State: "enforced"}},
+				Denials:  []record.Denial{{Layer: "landlock", What: "/etc/shadow", Reason: "not readable"}},
+			}},
+		},
+	}
+}
+
+func denied(verdict string, matches ...record.Match) map[string]any {
+	return map[string]any{"decision": record.Decision{Verdict: verdict, Matches: matches}}
+}
+
+var homeMatch = record.Match{
+	ID: "core.fs.recursive_delete_home", Pack: "core", Principle: "least-surprise", Effect: record.VerdictDeny,
+	Message: "deletes the home directory", Remedy: "delete single files inside the work space", File: "pack:core/fs.yaml", Line: 12,
+}
+
+// sample is one entry of every sort.
+func sample(t testing.TB) []*trace.Entry {
+	own := homeMatch
+	own.ID, own.File, own.Line, own.Effect = "team.no_push", space+"/coding_ethos.yml", 7, record.VerdictAsk
+	warn := homeMatch
+	warn.ID, warn.Effect, warn.Remedy = "core.style", record.VerdictWarn, ""
+	shell := denied(record.VerdictDeny, homeMatch)
+	shell["facts"] = record.Facts{Shell: record.Shell{Commands: []record.Command{{Name: "rm", Line: 2, Column: 3}}}}
+	shell["result"] = record.Result{Status: record.StatusDenied, Reason: "decision.deny", Message: "policy denies it"}
+	mismatch := denied(record.VerdictAllow)
+	mismatch["result"] = record.Result{Status: record.StatusDenied, Reason: "decision.subject_mismatch", Message: "the record was changed", Hint: "decide it again"}
+	killed := ran(0, "")
+	r := killed["result"].(record.Result)
+	r.Status, r.Signal = record.StatusTimeout, "SIGKILL"
+	killed["result"] = r
+	warned := ran(0, "go-vet")
+	warned["decision"] = record.Decision{Verdict: record.VerdictWarn, Matches: []record.Match{warn}}
+	broken := denied(record.VerdictDeny)
+	broken["decision"] = record.Decision{Verdict: record.VerdictDeny, Errors: []record.PolicyError{{ID: "team.x", Code: "policy.error", Message: "no such key: a"}}}
+	return []*trace.Entry{
+		build(t, 1, execAction("go", "vet", "./..."), ran(1, "go-vet"),
+			trace.Finding{Rule: "printf", Level: trace.LevelError, Message: "wrong type in argument 2", Path: "ä b/c:d.go", Line: 3, Column: 5, EndLine: 3, EndColumn: 9, HelpURI: "https://go.dev/x"},
+			trace.Finding{Rule: "printf", Level: trace.LevelError, Message: "wrong type in argument 3", Path: "ä b/c:d.go", Line: 9, Column: 5},
+			trace.Finding{Level: trace.LevelNote, Message: "see [this](https://evil.example) {0}", Path: "/usr/include/x.h", Line: 1}),
+		build(t, 2, execAction("go", "vet", "./sub"), warned),
+		build(t, 3, execAction("go", "build", "./..."), ran(0, "go-build")),
+		build(t, 4, record.Action{Kind: record.KindShell, Script: "cd /\n  rm -rf ~"}, shell),
+		build(t, 5, execAction("git", "push", "--force"), denied(record.VerdictAsk, own)),
+		build(t, 6, execAction("make"), mismatch),
+		build(t, 7, execAction("sleep", "9"), killed, trace.Finding{Rule: failedRule, Level: trace.LevelError, Message: "sleep was ended at its time limit"}),
+		build(t, 8, record.Action{Kind: record.KindFetch, URL: "https://x.example/"}, broken),
+		build(t, 9, record.Action{Kind: record.KindEvent, Name: "Stop"}, nil),
+		build(t, 10, execAction("bandit", "-r", "."), ran(1, "bandit"), trace.Finding{Rule: "B602", Level: trace.LevelError, Message: "shell=True", Path: "m.py", Line: 7, Severity: "8.0"}),
+	}
+}

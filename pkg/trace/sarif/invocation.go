@@ -1,0 +1,114 @@
+package sarif
+
+import (
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// invocation describes one action (3.20).
+func (r *run) invocation(e *trace.Entry) invocation {
+	outcome := e.Outcome()
+	v := invocation{
+		CommandLine:         e.Command(),
+		ExecutionSuccessful: outcome == trace.Passed || outcome == trace.Found || outcome == trace.Reported || outcome == trace.Allowed,
+		Properties:          invocationProperties{ID: e.Line.ID(), Outcome: string(outcome), Mode: e.Actor.Mode, Agent: e.Actor.Agent},
+	}
+	if len(e.Action.Argv) > 1 {
+		v.Arguments = e.Action.Argv[1:]
+	}
+	cwd := r.bases.locate(e.Action.Workspace, directory(e.Action))
+	v.WorkingDirectory = &cwd
+	if e.Ran() {
+		v.ran(e.Result)
+	}
+	if outcome == trace.Denied || outcome == trace.Asked || outcome == trace.Undecided {
+		v.ProcessStartFailureMessage = refusal(e, outcome)
+	}
+	for _, reason := range e.Why() {
+		v.ToolExecutionNotifications = append(v.ToolExecutionNotifications, r.denied(e, reason))
+	}
+	return v
+}
+
+// ran adds what is known of a process that was started.
+func (v *invocation) ran(res *record.Result) {
+	v.Properties.DurationMS = res.DurationMS
+	v.Properties.Sandbox = &res.Capture.Sandbox
+	if start, err := time.Parse(time.RFC3339Nano, res.Started); err == nil {
+		v.StartTimeUTC = utc(start)
+		v.EndTimeUTC = utc(start.Add(time.Duration(res.DurationMS * float64(time.Millisecond))))
+	}
+	switch res.Status {
+	case record.StatusExited:
+		code := res.ExitCode
+		v.ExitCode = &code
+	case record.StatusTimeout:
+		v.ExitCodeDescription = "killed at its time limit"
+	case record.StatusOOM:
+		v.ExitCodeDescription = "killed at its memory limit"
+	}
+	if res.Status != record.StatusExited {
+		v.ExitSignalName = res.Signal
+	}
+	for _, d := range res.Capture.Sandbox.Denials {
+		v.ToolExecutionNotifications = append(v.ToolExecutionNotifications, notification{
+			Descriptor: &ruleReference{ID: "sandbox." + d.Layer}, Level: "note",
+			Message: message{sentence(d.Layer + " refused " + d.What + ": " + d.Reason)},
+		})
+	}
+}
+
+func refusal(e *trace.Entry, outcome trace.Outcome) string {
+	why := e.Why()
+	switch {
+	case outcome == trace.Undecided:
+		return "nothing decided whether it may run"
+	case len(why) > 0:
+		return why[0].ID + ": " + why[0].Message
+	}
+	return string(outcome)
+}
+
+// denied is the notification of one reason (3.58).
+func (r *run) denied(e *trace.Entry, reason trace.Reason) notification {
+	level, _ := reasonLevel(reason.Effect)
+	d := r.denial(e, reason)
+	return notification{
+		Descriptor:     &ruleReference{ID: reason.ID},
+		AssociatedRule: &ruleReference{ID: reason.ID, Index: d.result.RuleIndex},
+		Level:          level, Message: d.result.Message, Locations: d.result.Locations, TimeUTC: stamp(e.Time),
+	}
+}
+
+func stamp(text string) string {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return ""
+	}
+	return utc(t)
+}
+
+// directory is the action's working directory, relative to the work space when inside it.
+func directory(a record.Action) string {
+	if a.Cwd == a.Workspace {
+		return ""
+	}
+	if rest := a.Cwd; len(rest) > len(a.Workspace) && rest[:len(a.Workspace)] == a.Workspace && rest[len(a.Workspace)] == '/' {
+		return rest[len(a.Workspace)+1:] + "/"
+	}
+	return a.Cwd
+}
+
+// invalid adds the invocation that stands for a line that was not valid.
+func (r *run) invalid(id string, e record.Error) error {
+	d := r.badLine(id, e)
+	return r.invocations.add(invocation{
+		Properties: invocationProperties{ID: id, Outcome: "invalid"},
+		ToolExecutionNotifications: []notification{{
+			Descriptor: &ruleReference{ID: d.result.RuleID}, AssociatedRule: &ruleReference{ID: d.result.RuleID, Index: d.result.RuleIndex},
+			Level: "error", Message: d.result.Message, Locations: d.result.Locations,
+		}},
+	})
+}

@@ -1,0 +1,177 @@
+package sarif
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// draft is a result before its fingerprint is complete.
+type draft struct {
+	result   result
+	identity []string  // what it is known by again
+	artifact *artifact // the command itself, when the result is located in it
+}
+
+// denial makes the result of one reason against an action. It lies in the policy file, when that is in the work space, else in the
+// command, which the log then carries.
+func (r *run) denial(e *trace.Entry, reason trace.Reason) draft {
+	level, _ := reasonLevel(reason.Effect)
+	text := sentence(reason.Message)
+	if reason.Remedy != "" {
+		text += " " + sentence(reason.Remedy)
+	}
+	command := e.Command()
+	d := draft{identity: []string{reason.ID, command}}
+	d.result = result{
+		RuleID: reason.ID, Level: level, Message: message{text + " Command: " + clip(command, 400)},
+		RuleIndex:  r.rules.use(reason.ID, func() *rule { return policyRule(reason) }),
+		Properties: map[string]any{"action": e.Line.ID(), "effect": reason.Effect, "outcome": string(e.Outcome())},
+	}
+	if reason.File != "" && !strings.HasPrefix(reason.File, "pack:") {
+		d.result.Locations = []location{r.at(e, reason.File, reason.Line)}
+	} else {
+		d.locateInCommand(r, e)
+	}
+	return d.attributed(r)
+}
+
+// at locates a line of a file that is named by an absolute path or one relative to the work space.
+func (r *run) at(e *trace.Entry, file string, line int) location {
+	if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(e.Action.Workspace, "/")+"/"); ok {
+		file = rest
+	}
+	return location{PhysicalLocation: physicalLocation{
+		ArtifactLocation: r.bases.locate(e.Action.Workspace, path.Clean(file)),
+		Region:           &region{StartLine: max(line, 1)},
+	}}
+}
+
+// attributed links the result to the invocation added last.
+func (d draft) attributed(r *run) draft {
+	if r.invocations.n > 0 {
+		d.result.Provenance = &provenance{r.invocations.n - 1}
+	}
+	return d
+}
+
+// locateInCommand puts the result into the text of the command.
+func (d *draft) locateInCommand(r *run, e *trace.Entry) {
+	line, column := 1, 1
+	if c := e.Facts.Shell.Commands; len(c) > 0 && e.Action.Kind == record.KindShell {
+		line, column = max(c[0].Line, 1), max(c[0].Column, 1)
+	}
+	d.locateInText(r, e.Action.Workspace, e.Command(), line, column)
+}
+
+func (d *draft) locateInText(r *run, workspace, text string, line, column int) {
+	sum := sha256.Sum256([]byte(text))
+	place := r.bases.locate(workspace, ".coding-ethos/commands/"+hex.EncodeToString(sum[:8])+".sh")
+	if workspace == "" {
+		place = artifactLocation{URI: ".coding-ethos/commands/" + hex.EncodeToString(sum[:8]) + ".sh"}
+	}
+	d.artifact = &artifact{
+		Location: place, Length: len(text), MimeType: "text/x-shellscript", SourceLanguage: "shell",
+		Roles: []string{"analysisTarget"}, Contents: content{text},
+	}
+	d.result.Locations = []location{{PhysicalLocation: physicalLocation{
+		ArtifactLocation: place, Region: &region{StartLine: line, StartColumn: column, Snippet: &content{clip(text, 400)}},
+	}}}
+}
+
+// finding makes the result of what a tool reported. One without a place lies in the command that reported it.
+func (r *run) finding(e *trace.Entry, f trace.Finding) draft {
+	id := ruleID(f)
+	d := draft{identity: []string{id, f.Tool, f.Path, f.Message}}
+	if f.Rule == failedRule {
+		d.identity = []string{id, e.Command()}
+	}
+	d.result = result{
+		RuleID: id, Level: string(f.Level), Message: message{literal(f.Message)},
+		RuleIndex:  r.rules.use(id, func() *rule { return findingRule(id, toolOf(r, f), f) }),
+		Properties: map[string]any{"action": e.Line.ID()},
+	}
+	if f.Path == "" {
+		d.locateInCommand(r, e)
+		return d.attributed(r)
+	}
+	d.result.Locations = []location{{PhysicalLocation: physicalLocation{
+		ArtifactLocation: r.bases.locate(e.Action.Workspace, f.Path), Region: regionOf(f),
+	}}}
+	return d.attributed(r)
+}
+
+const failedRule = "ethos.tool_failed"
+
+// ruleID names the rule; inside a tool of tools the tool comes first.
+func ruleID(f trace.Finding) string {
+	switch {
+	case f.Rule == "":
+		return cmp.Or(f.Tool, "finding")
+	case f.Tool == "" || f.Tool == f.Rule:
+		return f.Rule
+	}
+	return f.Tool + "/" + f.Rule
+}
+
+func toolOf(r *run, f trace.Finding) string {
+	if f.Tool != "" {
+		return f.Tool
+	}
+	return r.name
+}
+
+func regionOf(f trace.Finding) *region {
+	g := &region{StartLine: max(f.Line, 1)}
+	if f.Line > 0 {
+		g.StartColumn = f.Column
+		g.EndLine = f.EndLine
+		if f.EndLine > 0 && f.Column > 0 {
+			g.EndColumn = f.EndColumn
+		}
+	}
+	return g
+}
+
+const invalidRule = "ethos.invalid_record"
+
+// badLine makes the result of a line that was not valid.
+func (r *run) badLine(id string, e record.Error) draft {
+	d := draft{identity: []string{invalidRule, e.Stage, e.Code, e.InputSHA256}}
+	d.result = result{
+		RuleID: invalidRule, Level: "error",
+		Message:    message{literal(fmt.Sprintf("ethos-%s could not take line %d: %s: %s.", e.Stage, e.Line, e.Code, e.Message))},
+		RuleIndex:  r.rules.use(invalidRule, invalidRecordRule),
+		Properties: map[string]any{"action": id, "code": e.Code, "stage": e.Stage},
+	}
+	d.locateInText(r, "", e.InputPrefix, 1, 1)
+	return d.attributed(r)
+}
+
+func invalidRecordRule() *rule {
+	return policyRule(trace.Reason{
+		ID: invalidRule, Effect: record.VerdictDeny,
+		Message: "A line of the pipe was not valid and was treated as denied.", Remedy: "Look at the command that wrote the line.",
+	})
+}
+
+// literal keeps square brackets from being read as a link (3.11.6).
+func literal(s string) string {
+	if !strings.Contains(s, "](") {
+		return s
+	}
+	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(s)
+}
+
+func clip(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max], "") + "…"
+}

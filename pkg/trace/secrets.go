@@ -1,0 +1,189 @@
+package trace
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// rule finds secrets of one kind. Its expression is tried only near its anchors, words in lower case without which it finds nothing.
+type rule struct {
+	kind    string
+	anchors []string
+	expr    func() *regexp.Regexp
+	// secret reads a match, as of FindStringSubmatchIndex, and says where the secret is; ok is false when it is none.
+	secret func(text string, match []int, prose bool) (s span, ok bool)
+}
+
+// rules are numbered by their place; there can be as many as a ruleSet has bits.
+var rules = sync.OnceValue(func() []rule {
+	return slices.Concat(formRules(), contextRules(), namedRules())
+})
+
+// firstGroup is a rule whose secret is the first group of its expression.
+func firstGroup(kind, expr string, anchors ...string) rule {
+	return rule{kind, anchors, lazy(expr), func(_ string, m []int, _ bool) (span, bool) { return span{m[2], m[3], kind}, true }}
+}
+
+// unlessReference is a firstGroup that leaves out what only refers to a secret.
+func unlessReference(kind, expr string, anchors ...string) rule {
+	r := firstGroup(kind, expr, anchors...)
+	r.secret = func(text string, m []int, _ bool) (span, bool) {
+		return span{m[2], m[3], kind}, !reference(text[m[2]:m[3]])
+	}
+	return r
+}
+
+// lazy compiles an expression when it is first needed: a program that meets no secret compiles none.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// formRules know a secret by its own form. Sources: the providers' published token formats.
+func formRules() []rule {
+	return []rule{
+		firstGroup("aws-key", `\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b`, "akia", "asia", "abia", "acca"),
+		firstGroup("github-token", `\b(gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+		firstGroup("gitlab-token", `\b(glpat-[A-Za-z0-9_.-]{20,})`, "glpat-"),
+		firstGroup("slack-token", `\b(xox[abeoprs]-[A-Za-z0-9-]{10,})`, "xox"),
+		firstGroup("slack-webhook", `(hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,})`, "hooks.slack.com/"),
+		firstGroup("google-key", `\b(AIza[A-Za-z0-9_-]{35})`, "aiza"),
+		firstGroup("google-token", `\b(ya29\.[A-Za-z0-9_-]{20,})`, "ya29."),
+		firstGroup("stripe-key", `\b((?:sk|rk)_live_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{20,})`, "k_live_", "whsec_"),
+		firstGroup("ai-key", `\b(sk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,})`, "sk-"),
+		firstGroup("npm-token", `\b(npm_[A-Za-z0-9]{36})`, "npm_"),
+		firstGroup("pypi-token", `\b(pypi-[A-Za-z0-9_-]{50,})`, "pypi-"),
+		firstGroup("jwt", `\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`, "eyj"),
+		firstGroup("sendgrid-key", `\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})`, "sg."),
+		firstGroup("digitalocean-token", `\b(do[opr]_v1_[a-f0-9]{64})`, "_v1_"),
+		firstGroup("huggingface-token", `\b(hf_[A-Za-z0-9]{30,})`, "hf_"),
+		firstGroup("age-key", `\b(AGE-SECRET-KEY-1[0-9A-Z]{58})`, "age-secret-key-1"),
+		firstGroup("shopify-token", `\b(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})`, "shpat_", "shpca_", "shppa_", "shpss_"),
+		firstGroup("docker-token", `\b(dckr_pat_[A-Za-z0-9_-]{20,})`, "dckr_pat_"),
+		firstGroup("vault-token", `\b(hv[sb]\.[A-Za-z0-9_-]{24,})`, "hvs.", "hvb."),
+		firstGroup("service-token", `\b(lin_api_[A-Za-z0-9]{40}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|ops_eyJ[A-Za-z0-9_=-]{50,}|sntrys_[A-Za-z0-9_=-]{50,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,})`,
+			"lin_api_", "glsa_", "ops_eyj", "sntrys_", ".atlasv1."),
+	}
+}
+
+// contextRules know a secret by what stands before it.
+func contextRules() []rule {
+	return []rule{
+		unlessReference("url-credentials", `(?i)\b[a-z][a-z0-9+.-]*://[^/\s:@"'<>?#]*:([^\s/"'<>]+)@`, "://"),
+		unlessReference("url-credentials", `(?i)\bhttps?://([^/\s:@"'<>?#]+)@`, "http://", "https://"),
+		unlessReference("authorization", `(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot)\s+)?([^\s"',;]+)`, "authorization"),
+		firstGroup("bearer", `(?i)\bbearer\s+([A-Za-z0-9._~+/-]{16,}=*)`, "bearer"),
+		unlessReference("cookie", `(?i)\b(?:set-)?cookie["']?\s*:\s*["']?([^"'\r\n]+)`, "cookie"),
+		unlessReference("option", `(?i)\b(?:curl|wget)\b[^\n;|]*?\s(?:-u|--user|-U|--proxy-user)[\s=]*["']?[^\s:"']+:([^\s"']+)`, "curl", "wget"),
+		unlessReference("option", `(?i)\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n;|]*?\s-p([^\s"']+)`, "mysql", "mariadb"),
+		unlessReference("option", `(?i)\bsshpass\s+-p\s*["']?([^\s"']+)`, "sshpass"),
+		unlessReference("option", `(?i)\b(?:docker|podman|helm|oras|crane)\s[^\n;|]*?login\b[^\n;|]*?\s-p[\s=]*["']?([^\s"']+)`, "login"),
+		unlessReference("option", `(?i)\bredis-cli\b[^\n;|]*?\s-a\s+["']?([^\s"']+)`, "redis-cli"),
+		unlessReference("option", `(?i)\bldap(?:search|modify|add|delete|passwd|whoami)\b[^\n;|]*?\s-w\s*["']?([^\s"']+)`, "ldap"),
+		unlessReference("option", `(?i)\bsmbclient\b[^\n;|]*?\s-U\s*["']?[^\s%"']+%([^\s"']+)`, "smbclient"),
+		unlessReference("option", `(?i)\bopenssl\b[^\n;|]*?-pass(?:in|out)?\s+["']?pass:([^\s"']+)`, "openssl"),
+	}
+}
+
+// findSecrets returns the secrets of text, in order, without overlaps, and none inside a mark. In prose, which is what programs print, a
+// word after a secret-shaped name must itself look like a secret; in a command any does.
+func findSecrets(text string, prose bool) []span {
+	found := privateKeys(text)
+	for i, windows := range anchors().look(text) {
+		for _, w := range windows {
+			found = append(found, rules()[i].find(text, w, prose)...)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return separate(text, inOrder(found))
+}
+
+// inOrder sorts by start; of two that start together the longer comes first.
+func inOrder(found []span) []span {
+	slices.SortFunc(found, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.kind, b.kind))
+	})
+	return found
+}
+
+// find returns the rule's secrets in a window. A match that reaches the end of the window is looked at again with more of the text.
+func (r rule) find(text string, w window, prose bool) (found []span) {
+	for w.from < w.to {
+		m := r.expr().FindStringSubmatchIndex(text[w.from:w.to])
+		if m == nil {
+			return found
+		}
+		if w.from+m[1] == w.to && w.to < len(text) {
+			w.to = min(w.to+2*(w.to-w.from), len(text))
+			continue
+		}
+		for i := range m {
+			m[i] += w.from
+		}
+		s, ok := r.secret(text, m, prose)
+		if ok {
+			found = append(found, s)
+		}
+		w.from = next(m, ok)
+	}
+	return found
+}
+
+// next is where to look on: after a secret; after what was none, inside the match, since a value may itself be NAME=value.
+func next(m []int, secret bool) int {
+	if secret || len(m) < 8 {
+		return max(m[1], m[0]+1)
+	}
+	return m[6]
+}
+
+// separate drops what overlaps an earlier find, and what touches a mark: that was taken out before. Only a private key may hold a mark.
+func separate(text string, found []span) (out []span) {
+	marks := marksIn(text)
+	end := 0
+	for _, f := range found {
+		if f.from < end || f.from >= f.to || reference(text[f.from:f.to]) || f.touches(marks) {
+			continue
+		}
+		out = append(out, f)
+		end = f.to
+	}
+	return out
+}
+
+func (s span) touches(marks []span) bool {
+	at, _ := slices.BinarySearchFunc(marks, s.from, func(m span, from int) int { return cmp.Compare(m.to, from+1) })
+	for ; at < len(marks) && marks[at].from < s.to; at++ {
+		if inside := s.from < marks[at].from && marks[at].to < s.to && s.kind == privateKind; !inside {
+			return true
+		}
+	}
+	return false
+}
+
+// marksIn finds the marks of an earlier redaction.
+func marksIn(text string) (marks []span) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], markOpen)
+		if i < 0 {
+			return marks
+		}
+		end := strings.Index(text[at+i:], markClose)
+		if end < 0 {
+			return append(marks, span{at + i, len(text), ""})
+		}
+		marks = append(marks, span{at + i, at + i + end + len(markClose), ""})
+		at += i + end + len(markClose)
+	}
+}
+
+// reference reports whether a value only refers to a secret: $TOKEN, ${TOKEN}, $(cat f), %s, <token>, ***.
+func reference(value string) bool {
+	value = strings.Trim(value, `"'`)
+	return value == "" || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.HasPrefix(value, "<") ||
+		strings.HasPrefix(value, "{{") || strings.HasPrefix(value, markOpen) || len(value) >= 3 && strings.Trim(value, "*x.…") == ""
+}

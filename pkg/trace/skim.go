@@ -1,0 +1,239 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"ethos/pkg/record"
+)
+
+// Skim reads of a stored line only what it takes to name and judge the entry, without checking the rest: what is in a store was checked when
+// it came in, and Verify checks that it is still that. It returns nil for a line that is no record, and otherwise an entry without Line,
+// captured output and most facts; isAction tells an action from live output.
+func Skim(text []byte) (e *Entry, isAction bool) {
+	s := skimmer{b: text}
+	e = &Entry{}
+	isError := false
+	s.object(func(key, value []byte) {
+		switch string(key) {
+		case "time":
+			e.Time = s.text(value)
+		case "action":
+			s.decode(value, &e.Action)
+			isAction = true
+		case "facts":
+			s.facts(value, &e.Facts)
+		case "decision":
+			e.Decision = &record.Decision{}
+			s.decode(value, e.Decision)
+		case "result":
+			e.Result = &record.Result{}
+			s.result(value, e.Result)
+		case "error":
+			isError = true
+		}
+	})
+	if s.bad || isError || isAction && !sound(&e.Action) {
+		return nil, false
+	}
+	return e, isAction
+}
+
+// sound holds an action to what naming it needs.
+func sound(a *record.Action) bool {
+	return (a.Kind != record.KindExec || len(a.Argv) > 0) && (a.Kind != record.KindFile || a.File != nil)
+}
+
+// skimmer walks JSON by its brackets and quotes. It never reads past the end, and notes what it cannot follow.
+type skimmer struct {
+	b   []byte
+	i   int
+	bad bool
+}
+
+func (s *skimmer) decode(value []byte, v any) {
+	if json.Unmarshal(value, v) != nil {
+		s.bad = true
+	}
+}
+
+func (s *skimmer) text(value []byte) (text string) {
+	s.decode(value, &text)
+	return text
+}
+
+// facts takes the tool's id and the name of the first command.
+func (s *skimmer) facts(value []byte, f *record.Facts) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "tool":
+			s.within(value, func(key, value []byte) {
+				if string(key) == "id" {
+					f.Tool.ID = s.text(value)
+				}
+			})
+		case "shell":
+			s.within(value, func(key, value []byte) {
+				if string(key) == "commands" && len(value) > 2 {
+					f.Shell.Commands = []record.Command{{Name: s.firstName(value)}}
+				}
+			})
+		}
+	})
+}
+
+// firstName is the member "name" of the first object of a list.
+func (s *skimmer) firstName(list []byte) (name string) {
+	at := bytes.IndexByte(list, '{')
+	if at < 0 {
+		return ""
+	}
+	first := skimmer{b: list, i: at}
+	first.object(func(key, value []byte) {
+		if string(key) == "name" {
+			name = s.text(value)
+		}
+	})
+	return name
+}
+
+// result takes everything but what was captured.
+func (s *skimmer) result(value []byte, r *record.Result) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "status":
+			r.Status = s.text(value)
+		case "reason":
+			r.Reason = s.text(value)
+		case "message":
+			r.Message = s.text(value)
+		case "started":
+			r.Started = s.text(value)
+		case "exit_code":
+			s.decode(value, &r.ExitCode)
+		case "duration_ms":
+			s.decode(value, &r.DurationMS)
+		}
+	})
+}
+
+// within walks an object that was found as a value.
+func (s *skimmer) within(value []byte, fn func(key, value []byte)) {
+	in := skimmer{b: value}
+	in.object(fn)
+	s.bad = s.bad || in.bad
+}
+
+// object calls fn for each member of the object at i, with the name without its quotes and the text of the value.
+func (s *skimmer) object(fn func(key, value []byte)) {
+	if !s.take('{') {
+		return
+	}
+	if s.peek() == '}' {
+		s.i++
+		return
+	}
+	for !s.bad {
+		key := s.value()
+		if len(key) < 2 || key[0] != '"' || !s.take(':') {
+			s.bad = true
+			return
+		}
+		value := s.value()
+		if s.bad || len(value) == 0 {
+			s.bad = true
+			return
+		}
+		fn(key[1:len(key)-1], value)
+		if s.peek() == '}' {
+			s.i++
+			return
+		}
+		s.take(',')
+	}
+}
+
+// value passes over one value and returns its text.
+func (s *skimmer) value() []byte {
+	c := s.peek()
+	from := s.i
+	switch c {
+	case '"':
+		s.quoted()
+	case '{', '[':
+		s.nested()
+	default:
+		for s.i < len(s.b) && !isDelimiter(s.b[s.i]) {
+			s.i++
+		}
+	}
+	return s.b[from:s.i]
+}
+
+func isDelimiter(c byte) bool {
+	return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
+}
+
+// nested passes over an object or a list, brackets in strings aside.
+func (s *skimmer) nested() {
+	for depth := 0; s.i < len(s.b); {
+		switch s.b[s.i] {
+		case '"':
+			s.quoted()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if s.i++; depth == 0 {
+			return
+		}
+	}
+	s.bad = true
+}
+
+// quoted passes over a string.
+func (s *skimmer) quoted() {
+	s.i++
+	for {
+		n := bytes.IndexByte(s.b[s.i:], '"')
+		if n < 0 {
+			s.bad, s.i = true, len(s.b)
+			return
+		}
+		s.i += n + 1
+		if escapes := s.i - 2; s.b[escapes] != '\\' || !oddEscapes(s.b[:escapes+1]) {
+			return
+		}
+	}
+}
+
+// oddEscapes reports whether text ends in an odd number of backslashes.
+func oddEscapes(text []byte) bool {
+	n := 0
+	for n < len(text) && text[len(text)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+func (s *skimmer) take(c byte) bool {
+	if s.peek() != c {
+		s.bad = true
+		return false
+	}
+	s.i++
+	return true
+}
+
+// peek passes over space and returns the next byte, 0 at the end.
+func (s *skimmer) peek() byte {
+	for s.i < len(s.b) && (s.b[s.i] == ' ' || s.b[s.i] == '\t' || s.b[s.i] == '\r') {
+		s.i++
+	}
+	if s.i == len(s.b) {
+		return 0
+	}
+	return s.b[s.i]
+}

@@ -1,0 +1,294 @@
+package trace
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"ethos/pkg/record"
+)
+
+// DefaultDir is where the store of a work space lives.
+func DefaultDir(workspace string) string { return filepath.Join(workspace, ethosDir, "traces") }
+
+const (
+	ethosDir = ".coding-ethos"
+	lockFile = "LOCK"
+	keyFile  = "redaction.key"
+)
+
+// Store is an open store. It is not safe for concurrent use; several processes, or several Stores of one process, may
+// append to the same directory at once.
+type Store struct {
+	// Now is the clock that chooses the day file; nil means time.Now.
+	Now func() time.Time
+	// KeepSecrets turns redaction off.
+	KeepSecrets bool
+
+	dir      string
+	root     *os.Root
+	lock     *os.File
+	head     *os.File
+	day      *os.File // the open day file, or nil
+	dayName  string
+	dirty    bool // written to since the last fsync
+	redactor *Redactor
+	repairs  []Repair
+}
+
+// Repair is what an [Store.Append] had to do before it could go on: a writer before it died, or the store was changed by hand.
+type Repair struct {
+	File   string // day file
+	Bytes  int64  // of the torn line; 0 when nothing was set aside
+	Aside  string // where they are now, relative to the store
+	Reason string
+}
+
+// Open opens the store in dir and makes it when it is not there: dir gets mode 0700, and a .gitignore that matches everything is written beside the
+// traces. It refuses a dir that others may write, or that a symbolic link stands for when dir is [DefaultDir] of a work space.
+func Open(dir string) (*Store, error) {
+	s := &Store{dir: dir}
+	if err := s.open(); err != nil {
+		s.release()
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+// OpenExisting opens a store for reading; it makes nothing. The error wraps fs.ErrNotExist when there is no store.
+func OpenExisting(dir string) (*Store, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, unwrapPath(err))
+	}
+	return &Store{dir: dir, root: root}, nil
+}
+
+// Dir is the directory that the store was opened with.
+func (s *Store) Dir() string { return s.dir }
+
+// Repairs lists what appending had to repair so far.
+func (s *Store) Repairs() []Repair { return s.repairs }
+
+func (s *Store) open() error {
+	if err := makeDir(s.dir); err != nil {
+		return err
+	}
+	var err error
+	if s.root, err = os.OpenRoot(s.dir); err != nil {
+		return unwrapPath(err)
+	}
+	return s.openControl()
+}
+
+func (s *Store) openControl() (err error) {
+	if s.lock, err = s.openFile(lockFile, os.O_RDWR|os.O_CREATE); err != nil {
+		return err
+	}
+	s.head, err = s.openFile(headFile, os.O_RDWR|os.O_CREATE)
+	return err
+}
+
+// openFile opens a file of the store, never through a symbolic link and never anything but a regular file.
+func (s *Store) openFile(name string, flag int) (*os.File, error) {
+	f, err := s.root.OpenFile(name, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, unwrapPath(err))
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", name, unwrapPath(err))
+	}
+	return f, nil
+}
+
+// Append redacts the line and adds it to the store. When it returns nil the whole line is in the file; after an error nothing of it is.
+func (s *Store) Append(l *record.Line) error {
+	text := stripSeal(l)
+	if !s.KeepSecrets {
+		r, err := s.Redactor()
+		if err != nil {
+			return err
+		}
+		text, _ = r.JSON(text)
+	}
+	return s.appendText(text)
+}
+
+// AppendRedacted adds a line that the store's own [Redactor] has been through.
+func (s *Store) AppendRedacted(l *record.Line) error { return s.appendText(stripSeal(l)) }
+
+func (s *Store) appendText(text []byte) error {
+	if err := s.locked(func() error { return s.add(text) }); err != nil {
+		return fmt.Errorf("append to store %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// stripSeal returns the line's text without newline and without what only a store may say: a seal, and its own words.
+func stripSeal(l *record.Line) []byte {
+	l.Delete("prev")
+	l.Delete("hash")
+	l.Delete(storeKey)
+	text := l.AppendTo(nil)
+	return text[:len(text)-1]
+}
+
+// add must run with the lock held.
+func (s *Store) add(text []byte) error {
+	at, err := s.end()
+	if err != nil {
+		return err
+	}
+	out, hash := seal(text, at.hash)
+	if n, err := s.day.Write(out); err != nil {
+		if n > 0 {
+			err = errors.Join(err, s.day.Truncate(at.size))
+		}
+		return unwrapPath(err)
+	}
+	s.dirty = true
+	at.size += int64(len(out))
+	at.hash = hash
+	return writeHead(s.head, at)
+}
+
+// end returns the head to go on from, with its day file open, after repairing what a dead writer left. It must run with the lock held.
+func (s *Store) end() (head, error) {
+	at, err := s.lastKnown()
+	if err != nil {
+		return head{}, err
+	}
+	if at.file != "" {
+		if at, err = s.settle(at); err != nil {
+			return head{}, err
+		}
+	}
+	// A clock that went back must not put a line before the last one.
+	if today := dayFile(s.now()); today > at.file {
+		if at, err = s.settleAfter(at); err != nil {
+			return head{}, err
+		}
+		if today > at.file {
+			at = head{file: today, hash: at.hash}
+		}
+	}
+	return at, s.openDay(at.file)
+}
+
+func (s *Store) openDay(name string) error {
+	if s.day != nil && s.dayName == name {
+		return nil
+	}
+	if err := s.closeDay(); err != nil {
+		return err
+	}
+	if err := s.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return unwrapPath(err)
+	}
+	f, err := s.openFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	s.day, s.dayName = f, name
+	return err
+}
+
+// closeDay closes the day file, after making what was written to it durable.
+func (s *Store) closeDay() (err error) {
+	if s.day == nil {
+		return nil
+	}
+	if s.dirty {
+		err = s.day.Sync()
+	}
+	err = errors.Join(err, s.day.Close())
+	s.day, s.dayName, s.dirty = nil, "", false
+	return err
+}
+
+// Close makes what was appended durable (fsync) and closes the store. A process that may not wait for the disk can end without it: its lines are in
+// the page cache then, safe from its own death but not from the machine's.
+func (s *Store) Close() error {
+	var err error
+	if s.dirty {
+		err = errors.Join(s.closeDay(), s.head.Sync(), s.syncDir())
+	}
+	s.release()
+	if err != nil {
+		return fmt.Errorf("close store %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+func (s *Store) syncDir() error {
+	d, err := s.root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (s *Store) release() {
+	for _, f := range []*os.File{s.day, s.head, s.lock} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if s.root != nil {
+		s.root.Close()
+	}
+	s.day, s.head, s.lock, s.dayName, s.dirty = nil, nil, nil, "", false
+}
+
+func (s *Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+// Redactor returns the store's redactor: the same secret gets the same mark in all of its lines, and another in another store.
+func (s *Store) Redactor() (*Redactor, error) {
+	if s.redactor != nil {
+		return s.redactor, nil
+	}
+	s.redactor = &Redactor{key: s.key}
+	return s.redactor, nil
+}
+
+// key reads the store's redaction key, and makes it the first time.
+func (s *Store) key() (key []byte, err error) {
+	err = s.locked(func() error {
+		f, err := s.openFile(keyFile, os.O_RDWR|os.O_CREATE)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		key, err = io.ReadAll(io.LimitReader(f, keyLen))
+		if err != nil || len(key) == keyLen {
+			return err
+		}
+		key = make([]byte, keyLen)
+		rand.Read(key)
+		_, err = f.WriteAt(key, 0)
+		return err
+	})
+	return key, err
+}
+
+// unwrapPath takes the path off an error that is wrapped with a better one.
+func unwrapPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package tooloutput
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+)
+
+// firstJSON decodes the first JSON value of a stream that begins with one, passing over text before it and after it.
+func firstJSON(text []byte, open byte, v any) bool {
+	for at := 0; at < len(text); {
+		i := bytes.IndexByte(text[at:], open)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if at == 0 || text[at-1] == '\n' {
+			return json.NewDecoder(bytes.NewReader(text[at:])).Decode(v) == nil
+		}
+		at++
+	}
+	return false
+}
+
+// jsonLines yields the lines that are JSON objects, decoded, and counts the others by yielding nil for them.
+func jsonLines[T any](text []byte) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for line := range bytes.Lines(text) {
+			line = bytes.TrimSpace(line)
+			if len(line) == 0 {
+				continue
+			}
+			var v *T
+			if line[0] == '{' {
+				v = new(T)
+				if json.Unmarshal(line, v) != nil {
+					v = nil
+				}
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// looksJSON reports whether the text begins with one of the bytes, leading space aside.
+func looksJSON(text []byte, open string) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) > 0 && bytes.IndexByte([]byte(open), text[0]) >= 0
+}
+
+// number reads a JSON value that is a number or a string.
+func number(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
