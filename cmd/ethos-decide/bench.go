@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ethos/pkg/facts"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+)
+
+// bench is where the examples of policies happen: a work space that is a small git repository on the branch topic, with main and topic on
+// the remote origin, beside an empty home directory. Nothing in it is executed.
+type bench struct {
+	root    string
+	deriver *facts.Deriver
+}
+
+// benchFiles are the files of the work space.
+var benchFiles = map[string]string{
+	".git/HEAD":                     "ref: refs/heads/topic\n",
+	".git/config":                   benchConfig,
+	".git/refs/heads/topic":         benchCommit,
+	".git/refs/heads/main":          benchCommit,
+	".git/refs/remotes/origin/main": benchCommit,
+	"README.md":                     "# Example\n",
+	"go.mod":                        "module example\n",
+	"package.json":                  "{}\n",
+	"Makefile":                      "all:\n",
+	"src/main.go":                   "package main\n",
+}
+
+const (
+	benchCommit = "1234567890123456789012345678901234567890\n"
+	benchConfig = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://example.com/x.git\n" +
+		"\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"topic\"]\n\tremote = origin\n\tmerge = refs/heads/topic\n"
+)
+
+// newBench makes the work space; close removes it.
+func newBench() (*bench, error) {
+	root, err := os.MkdirTemp("", "ethos-check-")
+	if err != nil {
+		return nil, fmt.Errorf("make a work space for the examples: %w", err)
+	}
+	b := &bench{root: root}
+	if err = b.fill(); err == nil {
+		home := filepath.Join(root, "home")
+		b.deriver, err = facts.New(facts.Options{Home: home, Git: gitrepo.Options{Home: home}})
+	}
+	if err != nil {
+		b.close()
+		return nil, fmt.Errorf("make a work space for the examples: %w", err)
+	}
+	return b, nil
+}
+
+func (b *bench) fill() error {
+	real, err := filepath.EvalSymlinks(b.root)
+	if err != nil {
+		return err
+	}
+	b.root = real
+	for _, dir := range []string{"home", "work/.git/objects", "work/build"} {
+		if err := os.MkdirAll(filepath.Join(b.root, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range benchFiles {
+		path := filepath.Join(b.root, "work", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) close() { os.RemoveAll(b.root) }
+
+// place puts an example's action into the work space. Its Cwd is relative.
+func (b *bench) place(a record.Action) (record.Action, error) {
+	a.Cwd = filepath.Join(b.root, "work", a.Cwd)
+	return b.deriver.Place(a)
+}
+
+// facts implements [policy.FactsFunc].
+func (b *bench) facts(_ context.Context, a record.Action, by record.Actor) (record.Action, record.Facts, error) {
+	placed, err := b.place(a)
+	if err != nil {
+		return placed, record.Facts{}, err
+	}
+	f, err := b.deriver.Derive(placed, by)
+	return placed, f, err
+}
+
+var _ policy.FactsFunc = (*bench)(nil).facts

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+)
+
+type checkCmd struct {
+	Coverage bool     `help:"List the parts of expressions that no example has seen true, or false."`
+	Everyday string   `placeholder:"FILE" type:"path" help:"Also decide a list of commands, one a line, that core must allow in mode safe."`
+	Harmful  string   `placeholder:"FILE" type:"path" help:"Also decide a list of commands that must be refused, each under a line ## PACK MODE POLICY."`
+	Pack     []string `placeholder:"NAME" help:"Load a shipped pack beside core, for policies that amend it."`
+	File     []string `arg:"" optional:"" type:"path" name:"file|dir" help:"Policy files; the shipped packs and the work space's coding_ethos.yml when left out."`
+}
+
+// Run implements the command.
+func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
+	sets, err := c.sets(sys)
+	if err != nil {
+		return err
+	}
+	b, err := newBench()
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	var total policy.Report
+	for _, set := range sets {
+		report, err := set.Check(ctx, b.facts)
+		if err != nil {
+			return badPolicy(err)
+		}
+		total.Add(report)
+	}
+	for _, wrong := range total.Wrong {
+		fmt.Fprintln(sys.Stdout, wrong)
+	}
+	if c.Coverage {
+		for _, missing := range total.Coverage.Missing {
+			fmt.Fprintln(sys.Stdout, missing)
+		}
+	}
+	fmt.Fprintf(sys.Stdout, "%d policies, %d examples, %d wrong; %d of %d parts of expressions seen true and false\n",
+		total.Policies, total.Examples, len(total.Wrong), total.Coverage.Both, total.Coverage.Parts)
+	wrong, err := c.corpora(ctx, sys, b)
+	if err != nil {
+		return err
+	}
+	if len(total.Wrong)+wrong > 0 {
+		return cli.Negative
+	}
+	return nil
+}
+
+// sets are what is checked: the text of the shipped packs, unless files are named, and the consumer's policies over the shipped ones.
+func (c *checkCmd) sets(sys *cli.System) ([]*policy.Set, error) {
+	library := newLibrary(policyFlags{Policy: c.File, Pack: c.Pack})
+	library.unproven = true
+	consumer, err := library.set(sys.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.File) > 0 {
+		return []*policy.Set{consumer}, nil
+	}
+	shipped, err := policy.LoadShipped()
+	if err != nil {
+		return nil, err
+	}
+	return []*policy.Set{shipped, consumer}, nil
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/record"
+)
+
+// blockedIn reports whether an agent takes an answer for a refusal. It knows no more than the agents' documentation says.
+func blockedIn(dialect string, status cli.Status, stdout string) bool {
+	switch dialect {
+	case "claude", "codex", "gemini":
+		return status == 2 || status == 0 && (strings.Contains(stdout, `"permissionDecision":"deny"`) || strings.Contains(stdout, `"decision":"deny"`))
+	case "cursor":
+		return status == 2 || strings.Contains(stdout, `"permission":"deny"`)
+	case "copilot":
+		return status == 0 && strings.Contains(stdout, `"permissionDecision":"deny"`)
+	case "opencode":
+		return strings.Contains(stdout, `"decision":"deny"`)
+	}
+	return false
+}
+
+// harmless is the record of an allowed command in a work space, as one agent would send it.
+func harmless(t *testing.T, dialect, workspace string) *record.Line {
+	t.Helper()
+	events := map[string]string{
+		"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before",
+	}
+	e := hook.Event{
+		Action: record.Action{Kind: record.KindShell, Script: "ls -la", Cwd: workspace},
+		Actor:  record.Actor{Agent: dialect, Event: events[dialect], Tool: "Bash", Mode: record.ModeSafe},
+	}
+	l, err := derived(e, "/home/nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// broken is a writer whose reader has gone.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// cannotDecide are the ways in which nothing can be decided. Each changes a harmless record, the flags, or the world.
+var cannotDecide = map[string]func(t *testing.T, workspace string, l *record.Line) (input []byte, args []string){
+	"no input":       func(*testing.T, string, *record.Line) ([]byte, []string) { return nil, nil },
+	"malformed line": func(*testing.T, string, *record.Line) ([]byte, []string) { return []byte("{\n"), nil },
+	"error line of the stage before": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return record.NewBadLine("invalid_json", "no event", nil).Line("facts", 1, time.Now()).AppendTo(nil), nil
+	},
+	"duplicate key": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return bytes.Replace(l.AppendTo(nil), []byte(`"actor":`), []byte(`"actor":null,"actor":`), 1), nil
+	},
+	"truncated": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		text := l.AppendTo(nil)
+		return text[:len(text)/2], nil
+	},
+	"too long": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--max-line", "100"}
+	},
+	"missing facts": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		l.Delete("facts")
+		return l.AppendTo(nil), nil
+	},
+	"missing actor": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		l.Delete("actor")
+		return l.AppendTo(nil), nil
+	},
+	"incomplete facts": func(t *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		var f record.Facts
+		if err := l.Decode("facts", &f); err != nil {
+			t.Fatal(err)
+		}
+		f.Incomplete = []string{record.IncompleteParse}
+		if err := l.Set("facts", f); err != nil {
+			t.Fatal(err)
+		}
+		return l.AppendTo(nil), nil
+	},
+	"facts of another shape": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return bytes.Replace(l.AppendTo(nil), []byte(`"git":[]`), []byte(`"git":{}`), 1), nil
+	},
+	"evaluation error": withPolicy("shell.commands[99].name == 'x'"),
+	// CEL charges contains for the product of both lengths.
+	"cost overrun": withPolicy("lists.range(10).exists(i, '" + strings.Repeat("a", 5000) + "'.contains('" + strings.Repeat("a", 4999) + "b'))"),
+	"duplicate ids": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		one := "  - {id: a, principle: person-decides, effect: warn, when: 'true', message: m, remedy: r}\n"
+		return l.AppendTo(nil), policyFile(t, w, one+one)
+	},
+	"weakened policy": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), policyFile(t, w, "  - {id: files.delete_wide, effect: allow}\n")
+	},
+	"empty policy file": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		writeFile(t, filepath.Join(w, consumerFile), "")
+		return l.AppendTo(nil), nil
+	},
+	"unreadable policy file": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		writeFile(t, filepath.Join(w, consumerFile, "in the way"), "")
+		return l.AppendTo(nil), nil
+	},
+	"missing policy file": func(_ *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--policy", filepath.Join(w, "nothing.yml")}
+	},
+	"unknown pack": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--pack", "cor"}
+	},
+	"records that cannot be kept": func(_ *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--records", filepath.Join(w, "no", "such", "directory")}
+	},
+	"records to no descriptor": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--records", "fd:999"}
+	},
+}
+
+func withPolicy(when string) func(*testing.T, string, *record.Line) ([]byte, []string) {
+	return func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), policyFile(t, w, "  - {id: a, principle: person-decides, effect: warn, message: m, remedy: r, when: \""+when+"\"}\n")
+	}
+}
+
+func policyFile(t *testing.T, dir, policies string) []string {
+	path := filepath.Join(dir, "p.yml")
+	writeFile(t, path, "version: 1\npolicies:\n"+policies)
+	return []string{"--policy", path}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// decided runs the program.
+func decided(input []byte, out io.Writer, args ...string) (cli.Status, string) {
+	var errs bytes.Buffer
+	sys := &cli.System{Name: "ethos-decide", Stdin: bytes.NewReader(input), Stdout: out, Stderr: &errs, Dir: "/", Now: time.Now}
+	return program(args).Run(context.Background(), sys, args), errs.String()
+}
+
+// TestFailsClosed is the matrix: whatever keeps a decision from being made, a harmless command is refused, in the plain form and in every dialect.
+func TestFailsClosed(t *testing.T) {
+	for name, spoil := range cannotDecide {
+		t.Run(name, func(t *testing.T) {
+			for _, dialect := range hook.Dialects() {
+				workspace := t.TempDir()
+				input, args := spoil(t, workspace, harmless(t, dialect, workspace))
+				var out bytes.Buffer
+				status, message := decided(input, &out, append(args, "--reply", dialect)...)
+				if !blockedIn(dialect, status, out.String()) {
+					t.Errorf("%s: status %d, %s%s", dialect, status, out.String(), message)
+				}
+				if status != 0 && message == "" {
+					t.Errorf("%s: status %d without a reason", dialect, status)
+				}
+			}
+			if strings.HasPrefix(name, "records") || name == "no input" {
+				return // not of the plain form
+			}
+			workspace := t.TempDir()
+			input, args := spoil(t, workspace, harmless(t, "claude", workspace))
+			var out bytes.Buffer
+			if status, message := decided(input, &out, args...); status != 1 && status != 3 || strings.Contains(out.String(), `"verdict":"allow"`) {
+				t.Errorf("plain form: status %d, %s%s", status, out.String(), message)
+			}
+		})
+	}
+}
+
+// TestHarmlessIsAllowed is the twin without which the matrix would prove nothing.
+func TestHarmlessIsAllowed(t *testing.T) {
+	for _, dialect := range hook.Dialects() {
+		var out bytes.Buffer
+		status, message := decided(harmless(t, dialect, t.TempDir()).AppendTo(nil), &out, "--reply", dialect)
+		if status != 0 || message != "" || blockedIn(dialect, status, out.String()) {
+			t.Errorf("%s: status %d, %s%s", dialect, status, out.String(), message)
+		}
+	}
+}
+
+// TestAnswerThatCannotBeWritten holds that a reader that has gone does not turn a denial into leave to run.
+func TestAnswerThatCannotBeWritten(t *testing.T) {
+	l := harmless(t, "claude", t.TempDir())
+	l.Delete("facts")
+	if status, _ := decided(l.AppendTo(nil), broken{}, "--reply", "claude"); status != 2 {
+		t.Errorf("reply: status %d", status)
+	}
+	if status, _ := decided(l.AppendTo(nil), broken{}); status == 0 {
+		t.Errorf("plain form: status %d", status)
+	}
+}

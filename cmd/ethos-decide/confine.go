@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ethos/pkg/hook"
+	"ethos/pkg/record"
+)
+
+// sandboxProgram is what a confined call runs.
+const sandboxProgram = "ethos-sandbox"
+
+// confined is the member of a record that says what became of --confine.
+type confined struct {
+	Applied bool   `json:"applied"`
+	Reason  string `json:"reason,omitempty"` // why not
+}
+
+// confine makes the input of an allowed shell call that runs inside the sandbox, and notes in the record whether it did. A call that stays as it is runs as it
+// would without --confine.
+func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error) {
+	if !c.Confine || v.action.Kind != record.KindShell && v.action.Kind != record.KindExec {
+		return nil, nil
+	}
+	var note confined
+	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
+	if allows(v.decision.Verdict) {
+		input, err = hook.Confine(c.Reply, &v.action, boundaryOf(v.facts))
+	}
+	if note.Applied = err == nil; err != nil {
+		note.Reason = err.Error()
+	}
+	return input, l.Set("confine", note)
+}
+
+func allows(verdict string) bool {
+	return verdict == record.VerdictAllow || verdict == record.VerdictWarn
+}
+
+// boundaryOf is the boundary that the facts put in force: the profile, and what was granted beyond it.
+func boundaryOf(f *record.Facts) hook.Boundary {
+	b := hook.Boundary{Program: beside(sandboxProgram)}
+	c := &f.Capabilities
+	if c.SandboxProfile != "" {
+		b.Flags = append(b.Flags, "--profile", c.SandboxProfile)
+	}
+	if len(c.GrantedBy) == 0 {
+		return b
+	}
+	if c.Network.Mode != "" {
+		b.Flags = append(b.Flags, "--net", c.Network.Mode)
+	}
+	add := func(flag string, values []string) {
+		for _, v := range values {
+			b.Flags = append(b.Flags, flag, v)
+		}
+	}
+	if c.Network.Mode == "proxy" {
+		add("--allow-domain", c.Network.AllowDomains)
+		add("--deny-domain", c.Network.DenyDomains)
+	}
+	add("--ro", c.ReadPaths)
+	add("--rw", slices.DeleteFunc(slices.Clone(c.WritePaths), func(p string) bool { return p == "." }))
+	add("--deny-read", c.DenyReadPaths)
+	add("--deny-write", c.DenyWritePaths)
+	return b
+}
+
+// beside is the path of a program that was installed with this one, its bare name when it was not. The agent's PATH has no say where it can be helped.
+func beside(name string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	path := filepath.Join(filepath.Dir(self), name)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return name
+	}
+	return path
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+)
+
+// sample is one command of a corpus.
+type sample struct {
+	place   string // file:line
+	group   string
+	command string
+}
+
+// maxCorpus bounds a corpus, in bytes.
+const maxCorpus = 16 << 20
+
+// readCorpus reads a command a line. "␤" stands for a newline in a command; a line that begins with "#" is a comment, "## NAME" begins a group.
+func readCorpus(name string) ([]sample, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read corpus: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxCorpus+1))
+	if err != nil {
+		return nil, fmt.Errorf("read corpus: %w", err)
+	}
+	if len(text) > maxCorpus {
+		return nil, fmt.Errorf("read corpus: %s is longer than %d bytes", name, maxCorpus)
+	}
+	var all []sample
+	group := ""
+	for i, line := range strings.Split(string(text), "\n") {
+		switch title, is := strings.CutPrefix(line, "## "); {
+		case is:
+			group = title
+		case line == "" || strings.HasPrefix(line, "#"):
+		default:
+			all = append(all, sample{fmt.Sprintf("%s:%d", name, i+1), group, strings.ReplaceAll(line, "␤", "\n")})
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("read corpus: %s has no commands", name)
+	}
+	return all, nil
+}
+
+// court decides the commands of a corpus on a bench, as an agent's.
+type court struct {
+	*bench
+	sets map[string]*policy.Set // by pack
+}
+
+func (c *court) input(ctx context.Context, command, mode string) (policy.Input, error) {
+	by := record.Actor{Agent: "claude", Event: "PreToolUse", Tool: "Bash", Mode: mode}
+	action, facts, err := c.facts(ctx, record.Action{Kind: record.KindShell, Script: command}, by)
+	return policy.Input{Action: &action, Actor: &by, Facts: &facts}, err
+}
+
+func (c *court) decide(ctx context.Context, command, pack, mode string) (record.Decision, error) {
+	if c.sets[pack] == nil {
+		set, err := policy.Load(policy.Options{Packs: []string{pack}})
+		if err != nil {
+			return record.Decision{}, err
+		}
+		c.sets[pack] = set
+	}
+	in, err := c.input(ctx, command, mode)
+	if err != nil {
+		return record.Decision{}, err
+	}
+	return c.sets[pack].Decide(ctx, in), nil
+}
+
+// tally counts what was said of a corpus, group by group.
+type tally map[string]*[2]int
+
+func (t tally) count(group string, allowed bool) {
+	if t[group] == nil {
+		t[group] = new([2]int)
+	}
+	if allowed {
+		t[group][0]++
+	} else {
+		t[group][1]++
+	}
+}
+
+// String is the table of groups, with a closing line of all.
+func (t tally) String() string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "group\tallowed\trefused\t")
+	total := [2]int{}
+	for _, group := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t\n", group, t[group][0], t[group][1])
+		total[0] += t[group][0]
+		total[1] += t[group][1]
+	}
+	fmt.Fprintf(w, "all\t%d\t%d\t\n", total[0], total[1])
+	w.Flush()
+	return out.String()
+}
+
+// corpora decides the commands of both files, prints what is wrong and the table of each, and returns how many are wrong.
+func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int, error) {
+	judges := &court{b, map[string]*policy.Set{}}
+	wrong := 0
+	for _, corpus := range []struct {
+		file  string
+		judge func(context.Context, *court, sample) (bool, string, error)
+	}{{c.Everyday, judgeEveryday}, {c.Harmful, judgeHarmful}} {
+		if corpus.file == "" {
+			continue
+		}
+		samples, err := readCorpus(corpus.file)
+		if err != nil {
+			return wrong, &cli.Error{Status: cli.BadInput, Err: err}
+		}
+		counts := tally{}
+		for _, s := range samples {
+			allowed, fault, err := corpus.judge(ctx, judges, s)
+			if err != nil {
+				return wrong, &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("%s: %w", s.place, err)}
+			}
+			counts.count(s.group, allowed)
+			if fault != "" {
+				wrong++
+				fmt.Fprintf(sys.Stdout, "%s: %q: %s\n", s.place, s.command, fault)
+			}
+		}
+		fmt.Fprintf(sys.Stdout, "%s:\n%s", corpus.file, counts)
+	}
+	return wrong, nil
+}
+
+// judgeEveryday holds that core allows an ordinary command in mode safe.
+func judgeEveryday(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
+	d, err := c.decide(ctx, s.command, policy.Core, record.ModeSafe)
+	if err == nil && !allows(d.Verdict) {
+		fault = d.Verdict + " by " + causes(d)
+	}
+	return allows(d.Verdict), fault, err
+}
+
+// judgeHarmful holds that a harmful command is refused by the policy that its group names: "PACK MODE POLICY".
+func judgeHarmful(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
+	words := strings.Fields(s.group)
+	if len(words) != 3 || !slices.Contains(policy.Modes(), words[1]) {
+		return false, "", errors.New("the command stands under no line ## PACK MODE POLICY")
+	}
+	d, err := c.decide(ctx, s.command, words[0], words[1])
+	switch {
+	case err != nil:
+	case allows(d.Verdict):
+		fault = d.Verdict + ", wanted " + words[2] + " to refuse it"
+	case !slices.ContainsFunc(d.Matches, func(m record.Match) bool { return m.ID == words[2] }):
+		fault = "refused by " + causes(d) + ", wanted " + words[2]
+	}
+	return allows(d.Verdict), fault, err
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+)
+
+type decideCmd struct {
+	policyFlags
+	Approve []string `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
+	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
+	Reply   string   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot or opencode."`
+	Confine bool     `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one."`
+	Records string   `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor."`
+	Quiet   bool     `short:"q" help:"Write nothing; the exit status tells."`
+	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+}
+
+// Run implements the command.
+func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Reply != "" {
+		return c.reply(ctx, sys)
+	}
+	if c.Records != "" {
+		return cli.Errorf(cli.Usage, "without --reply the records are on standard output", "--records goes with --reply")
+	}
+	if c.Confine {
+		return cli.Errorf(cli.Usage, "without --reply, ethos-sandbox runs what is allowed", "--confine goes with --reply")
+	}
+	d, err := c.decider(sys)
+	if err != nil {
+		return err
+	}
+	out := sys.Stdout
+	if c.Quiet {
+		out = io.Discard
+	}
+	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, In: sys.Stdin, Out: out, Now: sys.Now}
+	people := watchedBy(sys)
+	tally, err := filter.Run(ctx, func(l *record.Line) error {
+		decided, err := d.decide(ctx, l)
+		if err == nil && !c.Quiet {
+			people.tell(decided)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.unused(sys)
+	return d.status(tally)
+}
+
+// decider decides lines.
+type decider struct {
+	library   *library
+	mode      string
+	approvals approvals
+	recorded  bool // approval is taken from the record: it was decided before
+	blocked   int
+}
+
+func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
+	mode := c.Mode
+	if mode == "" {
+		mode = sys.Getenv("ETHOS_MODE")
+	}
+	if mode != "" && !slices.Contains(policy.Modes(), mode) {
+		return nil, cli.Errorf(cli.Usage, "set it to plan, verify, safe or auto", "ETHOS_MODE: unknown trust mode %q", mode)
+	}
+	return &decider{library: newLibrary(c.policyFlags), mode: mode, approvals: newApprovals(c.Approve)}, nil
+}
+
+// verdict is a decided line, for those who report it.
+type verdict struct {
+	action   record.Action
+	actor    record.Actor
+	facts    *record.Facts
+	decision record.Decision
+}
+
+// decide adds the decision to a line. An earlier decision is replaced; approval comes from the command line alone.
+func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
+	var v verdict
+	in, err := d.input(l)
+	if err != nil {
+		return v, err
+	}
+	set, err := d.library.set(in.Action.Workspace, implied(in.Actor)...)
+	if err != nil {
+		return v, err
+	}
+	v.decision = d.approvals.decide(ctx, set, l.ID(), &in)
+	v.action, v.facts = *in.Action, in.Facts
+	if in.Actor != nil {
+		v.actor = *in.Actor
+		if err := d.settle(l, v.actor); err != nil {
+			return v, err
+		}
+	}
+	v.decision.Subject, err = l.Subject()
+	if err != nil && !errors.Is(err, record.ErrAbsent) {
+		return v, err
+	}
+	if v.decision, err = v.decision.Sealed(); err != nil {
+		return v, err
+	}
+	if v.decision.Verdict == record.VerdictAsk || v.decision.Verdict == record.VerdictDeny {
+		d.blocked++
+	}
+	return v, l.Set("decision", v.decision)
+}
+
+// implied is the pack that gives a trust mode its meaning. Safe and auto mean core alone, unless trust is asked for.
+func implied(actor *record.Actor) []string {
+	switch {
+	case actor != nil && actor.Mode == record.ModePlan:
+		return []string{"trust"}
+	case actor != nil && actor.Mode == record.ModeVerify:
+		return []string{"verify"}
+	}
+	return nil
+}
+
+// settle writes the actor that was decided for, where it is not the one that came in.
+func (d *decider) settle(l *record.Line, actor record.Actor) error {
+	var was record.Actor
+	if err := l.Decode("actor", &was); err != nil || was == actor {
+		return err
+	}
+	return l.Set("actor", actor)
+}
+
+// input takes from a line what policies read.
+func (d *decider) input(l *record.Line) (policy.Input, error) {
+	var (
+		action record.Action
+		actor  record.Actor
+		facts  record.Facts
+		in     = policy.Input{Action: &action}
+	)
+	if err := l.Decode("action", &action); err != nil {
+		return in, err
+	}
+	switch err := l.Decode("actor", &actor); {
+	case err == nil:
+		actor.AdminApproved = actor.AdminApproved && d.recorded
+		if d.mode != "" {
+			actor.Mode = d.mode
+		}
+		in.Actor = &actor
+	case !errors.Is(err, record.ErrAbsent):
+		return in, err
+	}
+	switch err := l.Decode("facts", &facts); {
+	case err == nil:
+		in.Facts = &facts
+	case !errors.Is(err, record.ErrAbsent):
+		return in, err
+	}
+	return in, nil
+}
+
+// status is the exit status of the plain form.
+func (d *decider) status(tally record.Tally) error {
+	switch {
+	case tally.Bad > 0:
+		return cli.Exit(cli.BadInput)
+	case d.blocked > 0:
+		return cli.Negative
+	}
+	return nil
+}
+
+// unused warns of approvals that approved nothing: most likely a mistyped id.
+func (d *decider) unused(sys *cli.System) {
+	for _, id := range d.approvals.unused() {
+		sys.Warn("--approve "+id+" approved nothing", "give the id of a record, or of a policy that asked")
+	}
+}

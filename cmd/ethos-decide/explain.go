@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+)
+
+type explainCmd struct {
+	policyFlags
+	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto."`
+	All     bool     `help:"Show the policies, too, whose need the record does not meet."`
+	IDs     []string `arg:"" optional:"" name:"id" help:"Policies to explain; all when left out."`
+	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+}
+
+// Run implements the command.
+func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
+	d, err := (&decideCmd{policyFlags: c.policyFlags, Mode: c.Mode}).decider(sys)
+	if err != nil {
+		return err
+	}
+	in := record.NewReader(sys.Stdin, c.MaxLine)
+	for seen := 0; ; seen++ {
+		l, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF) && seen == 0:
+			return cli.Errorf(cli.BadInput, "ethos-facts -c 'rm -rf /' | ethos-decide explain", "standard input has no record")
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("line %d: %w", in.LineNumber(), err)}
+		}
+		if l.Kind() != record.LineAction {
+			continue
+		}
+		if err := c.explain(ctx, sys, d, l); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *explainCmd) explain(ctx context.Context, sys *cli.System, d *decider, l *record.Line) error {
+	in, err := d.input(l)
+	if err != nil {
+		return &cli.Error{Status: cli.BadInput, Err: err}
+	}
+	set, err := d.library.set(in.Action.Workspace, implied(in.Actor)...)
+	if err != nil {
+		return err
+	}
+	explained, err := set.Explain(ctx, in, c.IDs...)
+	if err != nil {
+		return &cli.Error{Status: cli.BadInput, Err: err, Hint: "ethos-decide list shows the policies; ethos-facts makes records"}
+	}
+	decision := set.Decide(ctx, in)
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "%s: %s, %d policies on %s in mode %s\n", l.ID(), decision.Verdict, decision.Policy.Evaluated, in.Action.Kind, in.Actor.Mode)
+	hidden := 0
+	for _, e := range explained {
+		if !c.All && len(c.IDs) == 0 && (!e.Asked || e.Skipped) {
+			hidden++
+			continue
+		}
+		write(out, e)
+	}
+	if hidden > 0 {
+		fmt.Fprintf(out, "\n%d more policies could not match; --all shows them\n", hidden)
+	}
+	_, err = io.WriteString(sys.Stdout, out.String())
+	return err
+}
+
+func write(out *strings.Builder, e policy.Explanation) {
+	fmt.Fprintf(out, "\n%s (%s, %s:%d): %s\n", e.Policy.ID, e.Policy.Effect, e.Policy.File, e.Policy.Line, judgement(e))
+	for _, part := range e.Parts {
+		fmt.Fprintf(out, "    %s\n        = %s\n", strings.ReplaceAll(part.Text, "\n", " "), part.Value)
+	}
+	if len(e.Read) > 0 {
+		fmt.Fprintln(out, "    read:")
+		for _, fact := range e.Read {
+			fmt.Fprintf(out, "        %s = %s\n", fact.Text, fact.Value)
+		}
+	}
+}
+
+func judgement(e policy.Explanation) string {
+	switch {
+	case !e.Asked:
+		return "not asked: it is not on this kind of action or mode"
+	case e.Code != "":
+		return e.Code + ": " + e.Message
+	case e.Matched:
+		return "matches"
+	}
+	return "does not match"
+}

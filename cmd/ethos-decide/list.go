@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+)
+
+type listCmd struct {
+	policyFlags
+	JSON bool `help:"One JSON object a line."`
+}
+
+// listed is a policy as --json writes it.
+type listed struct {
+	ID        string   `json:"id"`
+	Pack      string   `json:"pack"`
+	Effect    string   `json:"effect"`
+	Principle string   `json:"principle"`
+	On        []string `json:"on"`
+	Modes     []string `json:"modes"`
+	When      string   `json:"when"`
+	Message   string   `json:"message"`
+	Remedy    string   `json:"remedy"`
+	Protected bool     `json:"protected"`
+	File      string   `json:"file"`
+	Line      int      `json:"line"`
+}
+
+// Run implements the command.
+func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
+	set, err := newLibrary(c.policyFlags).set(sys.Dir)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return listJSON(sys, set)
+	}
+	table := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tPACK\tEFFECT\tPRINCIPLE\tSOURCE")
+	for _, p := range set.Policies() {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s:%d\n", p.ID, p.Pack, p.Effect, p.Principle, p.File, p.Line)
+	}
+	return table.Flush()
+}
+
+func listJSON(sys *cli.System, set *policy.Set) error {
+	out := json.NewEncoder(sys.Stdout)
+	out.SetEscapeHTML(false)
+	for _, p := range set.Policies() {
+		row := listed{p.ID, p.Pack, p.Effect, p.Principle, p.Kinds(), p.InModes(), p.When, p.Message, p.Remedy, p.Protected, p.File, p.Line}
+		if err := out.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+)
+
+// consumerFile is the consumer's policy file in the root of a work space.
+const consumerFile = "coding_ethos.yml"
+
+// maxSets bounds how many work spaces' policies are held at once.
+const maxSets = 32
+
+// policyFlags say which policies decide.
+type policyFlags struct {
+	Policy []string `type:"path" sep:"none" placeholder:"FILE|DIR" help:"Load the policies of a file, or of every YAML file in a directory."`
+	Pack   []string `placeholder:"NAME" help:"Load a shipped pack beside core."`
+}
+
+// library finds the policies for a work space and keeps them.
+type library struct {
+	flags policyFlags
+	given []policy.Source // of --policy; read once
+	ready bool
+	// unproven leaves the examples in the consumer's policies unrun; check reports them itself.
+	unproven bool
+	sets     map[string]*policy.Set
+}
+
+func newLibrary(flags policyFlags) *library {
+	return &library{flags: flags, sets: map[string]*policy.Set{}}
+}
+
+// set loads the policies that decide in a work space: shipped packs, those of implied, --policy, and the work space's own file.
+func (l *library) set(workspace string, implied ...string) (*policy.Set, error) {
+	key := workspace + "\x00" + strings.Join(implied, "\x00")
+	if known := l.sets[key]; known != nil {
+		return known, nil
+	}
+	sources, err := l.sources(workspace)
+	if err != nil {
+		return nil, badPolicy(err)
+	}
+	set, err := policy.Load(policy.Options{Packs: append(slices.Clone(l.flags.Pack), implied...), Sources: sources})
+	if err == nil && len(sources) > 0 && !l.unproven {
+		err = prove(set, sources, workspace)
+	}
+	if err != nil {
+		return nil, badPolicy(err)
+	}
+	if len(l.sets) >= maxSets {
+		clear(l.sets)
+	}
+	l.sets[key] = set
+	return set, nil
+}
+
+func (l *library) sources(workspace string) ([]policy.Source, error) {
+	if !l.ready {
+		for _, path := range l.flags.Policy {
+			found, err := readPolicies(path)
+			if err != nil {
+				return nil, err
+			}
+			l.given = append(l.given, found...)
+		}
+		l.ready = true
+	}
+	if workspace == "" {
+		return l.given, nil
+	}
+	path := filepath.Join(workspace, consumerFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err != nil && guarded(path):
+		return l.given, nil
+	case err != nil:
+		return nil, fmt.Errorf("read policies: %w", err)
+	}
+	for _, source := range l.given {
+		if source.Name == path {
+			return l.given, nil
+		}
+	}
+	return append(slices.Clone(l.given), policy.Source{Name: path, Text: text}), nil
+}
+
+// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
+// runs that must not make one.
+func guarded(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
+// readPolicies reads a file, or all YAML files of a directory by name.
+func readPolicies(path string) ([]policy.Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read policies: %w", err)
+	}
+	names := []string{path}
+	if info.IsDir() {
+		if names, err = yamlFiles(path); err != nil {
+			return nil, err
+		}
+	}
+	var sources []policy.Source
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read policies: %w", err)
+		}
+		sources = append(sources, policy.Source{Name: name, Text: text})
+	}
+	return sources, nil
+}
+
+func yamlFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read policies: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yml" || ext == ".yaml") {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("read policies: %s has no .yml or .yaml file", dir)
+	}
+	return names, nil
+}
+
+// badPolicy makes the error that ends the program: without its policies nothing may pass.
+func badPolicy(err error) error {
+	hint := "see ethos-decide check --help; nothing was decided"
+	if policy.IsFault(err) {
+		hint = "mend the file, then try ethos-decide check; nothing was decided"
+	}
+	return &cli.Error{Status: cli.BadInput, Err: err, Hint: hint}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+)
+
+// prove runs the examples in the consumer's policies: a policy that does not do what its author says it does decides nothing. That it was done
+// is noted in the work space's cache, so that the next hook need not; the note spares time and decides nothing.
+func prove(set *policy.Set, sources []policy.Source, workspace string) error {
+	if !slices.ContainsFunc(set.Policies(), hasExamples) {
+		return nil
+	}
+	note := proofNote(set, sources, workspace)
+	if _, err := os.Lstat(note); err == nil {
+		return nil
+	}
+	b, err := newBench()
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	wrong, err := set.Prove(context.Background(), b.facts)
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%s (%d wrong examples)", wrong[0], len(wrong))
+	}
+	leaveNote(note)
+	return nil
+}
+
+func hasExamples(p policy.Policy) bool { return len(p.Examples.Deny)+len(p.Examples.Allow) > 0 }
+
+// proofNote is the file that says that these texts were proven by this program.
+func proofNote(set *policy.Set, sources []policy.Source, workspace string) string {
+	h := sha256.New()
+	io.WriteString(h, cli.Version()+"\x00"+set.Digest())
+	for _, s := range sources {
+		fmt.Fprintf(h, "\x00%d\x00%s", len(s.Text), s.Text)
+	}
+	return filepath.Join(workspace, ".coding-ethos", "cache", "proven-"+hex.EncodeToString(h.Sum(nil))[:32])
+}
+
+// leaveNote writes the note where there is a work space that ethos already keeps something in. It is no matter when it fails.
+func leaveNote(note string) {
+	cache := filepath.Dir(note)
+	if info, err := os.Lstat(filepath.Dir(cache)); err != nil || !info.IsDir() {
+		return
+	}
+	if err := os.Mkdir(cache, 0o755); err != nil && !os.IsExist(err) {
+		return
+	}
+	if f, err := os.OpenFile(note, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+		f.Close()
+	}
+}

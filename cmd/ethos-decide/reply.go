@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+)
+
+// errNothing is the failure of an agent's event that reached us as no record at all.
+var errNothing = errors.New("standard input has no record")
+
+// reply answers one hook event. Whatever goes wrong, the answer is one that blocks in the agent's dialect: an agent that takes a broken hook for
+// leave to run would otherwise run.
+func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
+	if !slices.Contains(hook.Dialects(), c.Reply) {
+		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--reply: unknown agent %q", c.Reply)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = c.answer(sys, hook.Refuse(c.Reply, fmt.Sprintf("internal error: %v", r)))
+		}
+	}()
+	answer, err := c.judge(ctx, sys)
+	if err != nil {
+		answer = hook.Refuse(c.Reply, err.Error())
+	}
+	return c.answer(sys, answer)
+}
+
+func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
+	if a.Message != "" {
+		fmt.Fprintf(sys.Stderr, "%s: error: %s\n", sys.Name, a.Message)
+	}
+	if len(a.Output) > 0 && !c.Quiet {
+		if _, err := sys.Stdout.Write(a.Output); err != nil {
+			return cli.Exit(cli.Usage) // 2: the status that blocks
+		}
+	}
+	if a.Status != 0 {
+		return cli.Exit(a.Status)
+	}
+	return nil
+}
+
+// judge decides the records of the event and makes the answer of the strictest verdict.
+func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, error) {
+	d, err := c.decider(sys)
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	var strictest *verdict
+	var rewritten json.RawMessage
+	var lines bytes.Buffer
+	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, In: sys.Stdin, Out: &lines, Now: sys.Now}
+	tally, err := filter.Run(ctx, func(l *record.Line) error {
+		v, err := d.decide(ctx, l)
+		if err != nil {
+			return err
+		}
+		if strictest == nil || policy.Stricter(v.decision.Verdict, strictest.decision.Verdict) {
+			strictest = &v
+		}
+		rewritten, err = c.confine(l, &v)
+		return err
+	})
+	switch {
+	case err != nil:
+		return hook.Answer{}, err
+	case tally.Bad > 0:
+		return hook.Answer{}, fmt.Errorf("the event could not be read: %s", firstFault(lines.Bytes()))
+	case strictest == nil:
+		return hook.Answer{}, errNothing
+	}
+	if err := c.keep(lines.Bytes()); err != nil {
+		return hook.Answer{}, err
+	}
+	if tally.Lines > 1 {
+		rewritten = nil // no reply has room for two
+	}
+	return hook.Reply(c.Reply, hook.Verdict{
+		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten,
+	})
+}
+
+// firstFault is the message of the first error line.
+func firstFault(lines []byte) string {
+	r := record.NewReader(bytes.NewReader(lines), 0)
+	for {
+		l, err := r.Next()
+		if err != nil {
+			return "it is not a record"
+		}
+		var fault record.Error
+		if l.Kind() == record.LineError && l.Decode("error", &fault) == nil {
+			return fault.Message
+		}
+	}
+}
+
+// keep appends the decided records to --records. A record that cannot be kept keeps the action from running.
+func (c *decideCmd) keep(lines []byte) error {
+	if c.Records == "" {
+		return nil
+	}
+	to, err := c.sink()
+	if err != nil {
+		return fmt.Errorf("--records: %w", err)
+	}
+	_, err = to.Write(lines)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("--records: %w", err)
+	}
+	return nil
+}
+
+func (c *decideCmd) sink() (io.WriteCloser, error) {
+	number, ok := strings.CutPrefix(c.Records, "fd:")
+	if !ok {
+		return os.OpenFile(c.Records, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	}
+	fd, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%q names no descriptor", c.Records)
+	}
+	return os.NewFile(uintptr(fd), c.Records), nil
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"ethos/pkg/cli"
+)
+
+// commands is the command line.
+type commands struct {
+	Derive deriveCmd `cmd:"" default:"withargs" help:"Write the facts of actions."`
+	Tools  toolsCmd  `cmd:"" help:"List the tool catalog."`
+}
+
+func program() cli.Program {
+	return cli.Program{
+		Name:    "ethos-facts",
+		Summary: "Say what a command, a script or an agent's event would do.",
+		Description: `Writes one action record with its facts for each input: the commands of a script in canonical form, what they read and write, the git
+operations among them, the files they touch in the real tree, the tool they are, and the capabilities in force for them.
+Nothing is executed.
+
+The trust mode is --mode, else ETHOS_MODE, else what the agent's permission_mode stands for (plan: plan; bypassPermissions, auto: auto; any
+other: safe), else safe. With --from records the action stays and the facts are new; a decision and a result of before are taken out,
+because they were made from other facts.`,
+		Commands: &commands{},
+		Examples: []cli.Example{
+			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace", Text: "one command through the whole pipe"},
+			{Command: "ethos-facts -c 'cd /tmp && rm -rf x' | jq .facts.shell", Text: "what a script would do"},
+			{Command: "ethos-facts --explain -c 'sudo -u bob git push -f'", Text: "the same for people"},
+			{Command: "ethos-facts --from claude | ethos-decide --reply claude", Text: "a Claude Code PreToolUse hook"},
+		},
+	}
+}

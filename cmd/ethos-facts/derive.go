@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/cli"
+	"ethos/pkg/facts"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/hook"
+	"ethos/pkg/record"
+)
+
+type deriveCmd struct {
+	Script  *string  `short:"c" name:"command" placeholder:"SCRIPT" help:"One shell action, as in sh -c."`
+	From    string   `placeholder:"FORMAT" help:"Read standard input: hook events of claude, codex, gemini, cursor, copilot, opencode or auto; lines (a script each); or records (facts anew)."`
+	Cwd     string   `placeholder:"DIR" help:"Working directory of the action. Default: the current one, or what the event says."`
+	Mode    string   `enum:",plan,safe,auto,verify" default:"" help:"Trust mode (plan, safe, auto or verify). Default: ETHOS_MODE, the event's own, or safe."`
+	Tool    string   `placeholder:"NAME" help:"Take the action for this tool of the catalog."`
+	Config  string   `placeholder:"FILE" help:"Repository configuration. Default: repo_config.yaml in the work space."`
+	Profile string   `placeholder:"NAME" help:"Capability profile, in place of the one that would be in force."`
+	Grant   []string `placeholder:"CAP" sep:"none" help:"Widen the capabilities: network=proxy, domain=PATTERN, write=PATH, env=NAME, timeout=10m … (see docs/facts.md)."`
+	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read and write, in bytes."`
+	Explain bool     `help:"Print for people what was understood, instead of records."`
+	Argv    cli.Argv `arg:"" optional:"" passthrough:"" help:"One exec action, after --."`
+}
+
+// Run implements the command.
+func (c *deriveCmd) Run(ctx context.Context, sys *cli.System) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	w, err := c.writer(sys)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Script != nil:
+		err = w.one(record.Action{Kind: record.KindShell, Script: *c.Script}, *c.Script)
+	case len(c.Argv) > 0:
+		err = w.exec(c.Argv.Words())
+	case c.From == "lines":
+		err = w.lines(ctx)
+	case c.From == "records":
+		err = w.records(ctx)
+	default:
+		err = w.events(ctx, c.From)
+	}
+	return w.finish(err)
+}
+
+// check holds the inputs against each other: exactly one.
+func (c *deriveCmd) check() error {
+	given := 0
+	for _, is := range []bool{c.Script != nil, len(c.Argv) > 0, c.From != ""} {
+		if is {
+			given++
+		}
+	}
+	formats := append(hook.Dialects(), hook.Auto, "lines", "records")
+	const usage = "ethos-facts -- ARGV…, ethos-facts -c SCRIPT, or ethos-facts --from FORMAT < FILE"
+	switch {
+	case given == 0:
+		return cli.Errorf(cli.Usage, usage, "no action is named")
+	case given > 1:
+		return cli.Errorf(cli.Usage, usage, "-c, --from and a command after -- exclude each other")
+	case len(c.Argv) > 0 && (len(c.Argv.Words()) == 0 || c.Argv.Words()[0] == ""):
+		return cli.Errorf(cli.Usage, usage, "no command follows --")
+	case c.From != "" && !slices.Contains(formats, c.From):
+		return cli.Errorf(cli.Usage, fmt.Sprintf("known are %v", formats), "--from: unknown format %q", c.From)
+	case c.Explain && c.From == "records":
+		return cli.Errorf(cli.Usage, "leave --explain out, or use ethos-decide explain", "--explain does not go with --from records")
+	}
+	return nil
+}
+
+// writer settles the options.
+func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
+	mode := c.Mode
+	if mode == "" {
+		mode = sys.Getenv("ETHOS_MODE")
+	}
+	if modes := []string{"", record.ModePlan, record.ModeSafe, record.ModeAuto, record.ModeVerify}; !slices.Contains(modes, mode) {
+		return nil, cli.Errorf(cli.Usage, "set it to plan, safe, auto or verify", "ETHOS_MODE: unknown trust mode %q", mode)
+	}
+	w := &writer{sys: sys, mode: mode, max: c.MaxLine, explain: c.Explain, out: record.NewWriter(sys.Stdout)}
+	var err error
+	if w.cwd, err = directory(sys, c.Cwd); err != nil {
+		return nil, err
+	}
+	w.cwdGiven = c.Cwd != ""
+	home := sys.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
+	options := facts.Options{Home: home, Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant}
+	if c.Config != "" {
+		options.Config = absolute(sys, c.Config)
+	}
+	if w.deriver, err = facts.New(options); err != nil {
+		return nil, cli.Errorf(cli.Usage, catalog.KnownProfile(c.Profile), "%w", err)
+	}
+	return w, nil
+}
+
+// gitOptions is where the user's git configuration lies. The variables that lead git elsewhere (GIT_DIR and its kin) are left out: they would let the
+// caller's environment decide which repository the facts are of.
+func gitOptions(sys *cli.System, home string) gitrepo.Options {
+	all := gitrepo.FromEnviron(sys.Getenv)
+	all.Home, all.GitDir, all.WorkTree, all.CommonDir = home, "", "", ""
+	return all
+}
+
+// directory checks --cwd.
+func directory(sys *cli.System, dir string) (string, error) {
+	if dir == "" {
+		return sys.Dir, nil
+	}
+	abs := absolute(sys, dir)
+	info, err := os.Stat(abs)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a directory")
+	}
+	if err != nil {
+		return "", cli.Errorf(cli.Usage, "name a directory that exists", "--cwd %s: %w", dir, err)
+	}
+	return abs, nil
+}
+
+func absolute(sys *cli.System, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(sys.Dir, name)
+}
+
+func valid(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !utf8.ValidString(w) })
+}

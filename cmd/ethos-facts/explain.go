@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ethos/pkg/record"
+)
+
+// lackTexts say what each code of Facts.Incomplete means.
+var lackTexts = map[string]string{
+	record.IncompleteParse:      "the script does not parse: a shell may read it otherwise",
+	record.IncompleteUnresolved: "a command's name, or part of it, is only known when it runs",
+	record.IncompleteDepth:      "code is nested more deeply than is followed",
+	record.IncompleteSize:       "there is more than is listed",
+	record.IncompleteGitRepo:    "the git repository cannot be read in full",
+	record.IncompleteGitTarget:  "which refs git would change cannot be resolved",
+	record.IncompleteFile:       "where a path leads cannot be looked up",
+	record.IncompleteOpaque:     "code reaches an interpreter that is not read",
+	record.IncompleteNotUTF8:    "there are bytes that are not UTF-8",
+}
+
+// explain prints for people what was understood of an action.
+func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts) error {
+	p := &page{}
+	p.action(a, actor, f.Repo)
+	p.commands(f.Shell)
+	p.uses("reads", f.Shell.Reads)
+	p.uses("writes", f.Shell.Writes)
+	p.git(f.Git)
+	p.files(f.Files)
+	if len(f.Shell.Risks) > 0 {
+		p.row("risks", strings.Join(f.Shell.Risks, " "))
+	}
+	p.capabilities(f)
+	for _, code := range f.Incomplete {
+		p.row("unknown", code+": "+lackTexts[code])
+	}
+	_, err := io.WriteString(out, p.text.String()+"\n")
+	return err
+}
+
+// page is a table of two columns; a heading that repeats is left out.
+type page struct {
+	text strings.Builder
+	last string
+}
+
+func (p *page) row(head, text string) {
+	if head == p.last {
+		head = ""
+	} else {
+		p.last = head
+	}
+	fmt.Fprintf(&p.text, "%-9s %s\n", head, text)
+}
+
+func (p *page) action(a record.Action, actor record.Actor, repo record.Repo) {
+	switch a.Kind {
+	case record.KindExec:
+		words := make([]string, len(a.Argv))
+		for i, w := range a.Argv {
+			words[i] = quoted(w)
+		}
+		p.row("command", strings.Join(words, " "))
+	case record.KindShell:
+		for line := range strings.Lines(a.Script) {
+			p.row("script", plain(strings.TrimRight(line, "\n")))
+		}
+	case record.KindFile:
+		p.row("file", a.File.Op+" "+plain(a.File.Path))
+	default:
+		p.row(a.Kind, plain(strings.TrimSpace(a.URL+" "+a.Server+" "+a.Name)))
+	}
+	where := plain(a.Cwd)
+	if a.Workspace != a.Cwd {
+		where += ", work space " + plain(a.Workspace)
+	}
+	if repo.Branch != "" {
+		where += ", branch " + plain(repo.Branch)
+	}
+	p.row("in", where)
+	if actor.Agent != "" {
+		p.row("by", fmt.Sprintf("%s (%s, %s), mode %s", actor.Agent, plain(actor.Event), plain(actor.Tool), actor.Mode))
+	}
+}
+
+func (p *page) commands(s record.Shell) {
+	if s.Error != "" {
+		p.row("error", plain(s.Error))
+	}
+	for i := range s.Commands {
+		c := &s.Commands[i]
+		line := fmt.Sprintf("%d:%d  %s", c.Line, c.Column, argv(c))
+		for _, about := range [][2]string{
+			{"via", strings.Join(c.Wrappers, " ")}, {"within", strings.Join(c.Within, ", ")}, {"fed by", strings.Join(c.PipedFrom, " | ")},
+			{"into", strings.Join(c.PipedTo, " | ")}, {"with", assignments(c.Assignments)},
+		} {
+			if about[1] != "" {
+				line += "  [" + about[0] + " " + plain(about[1]) + "]"
+			}
+		}
+		for _, flag := range []struct {
+			is   bool
+			text string
+		}{{c.Background, "in the background"}, {c.Dynamic, "name not static"}, {c.Opaque, "runs code that is not seen"}} {
+			if flag.is {
+				line += "  [" + flag.text + "]"
+			}
+		}
+		p.row("runs", line)
+	}
+}
+
+func argv(c *record.Command) string {
+	words := make([]string, len(c.Argv))
+	for i, w := range c.Argv {
+		if words[i] = "‹?›"; w != nil {
+			words[i] = quoted(*w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func assignments(list []record.Assignment) string {
+	words := make([]string, len(list))
+	for i, a := range list {
+		value := "‹?›"
+		if a.Value != nil {
+			value = quoted(*a.Value)
+		}
+		words[i] = a.Name + "=" + value
+	}
+	return strings.Join(words, " ")
+}
+
+func (p *page) uses(head string, uses []record.PathUse) {
+	for _, u := range uses {
+		text := fmt.Sprintf("%s %s  [%s]", u.Op, plain(u.Path), plain(u.By))
+		if !u.Certain {
+			text += "  [perhaps]"
+		}
+		p.row(head, text)
+	}
+}
+
+func (p *page) git(entries []record.Git) {
+	for _, g := range entries {
+		text := plain(g.Subcommand)
+		if g.AliasOf != "" {
+			text += "  [alias " + plain(g.AliasOf) + "]"
+		}
+		if len(g.Class) > 0 {
+			text += "  touches " + strings.Join(g.Class, ", ")
+		}
+		if len(g.BranchTargets) > 0 {
+			text += "  moves " + plain(g.Remote+" "+strings.Join(g.BranchTargets, ", "))
+		}
+		if len(g.Dangers) > 0 {
+			text += "  dangers " + strings.Join(g.Dangers, ", ")
+		}
+		p.row("git", text)
+	}
+}
+
+// files lists what the lists above do not show: links, protected paths, paths outside of the work space.
+func (p *page) files(files []record.File) {
+	for _, f := range files {
+		var notes []string
+		if f.ViaSymlink {
+			notes = append(notes, "by a symbolic link")
+		}
+		if f.Protected != "" {
+			notes = append(notes, "protected: "+f.Protected)
+		}
+		if f.Resolved != "" && !f.InsideWorkspace {
+			notes = append(notes, "outside of the work space")
+		}
+		if len(notes) > 0 {
+			p.row("files", fmt.Sprintf("%s %s is %s  [%s]", f.Op, plain(f.Path), plain(f.Resolved), strings.Join(notes, ", ")))
+		}
+	}
+}
+
+func (p *page) capabilities(f record.Facts) {
+	if f.Tool.ID != "" {
+		text := plain(f.Tool.ID + " (" + f.Tool.Category + ")")
+		if !f.Tool.Managed {
+			text += ", recognised only"
+		}
+		p.row("tool", text)
+	}
+	c := f.Capabilities
+	text := fmt.Sprintf("profile %s, network %s, git %s", c.SandboxProfile, c.Network.Mode, c.Git)
+	if len(c.WritePaths) > 0 {
+		text += ", writes " + strings.Join(c.WritePaths, " ")
+	}
+	p.row("may use", plain(text))
+	for _, g := range c.GrantedBy {
+		p.row("granted", plain(g))
+	}
+}
+
+// plain keeps text from steering a terminal.
+func plain(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// quoted shows where a word begins and ends.
+func quoted(word string) string {
+	if word == "" || strings.ContainsAny(word, " \t\"'\\$`") {
+		return strconv.Quote(word)
+	}
+	return plain(word)
+}

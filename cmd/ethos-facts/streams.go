@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"ethos/pkg/hook"
+	"ethos/pkg/record"
+)
+
+// lines describes one script a line.
+func (w *writer) lines(ctx context.Context) error {
+	in := record.NewReader(record.Interruptible(ctx, w.sys.Stdin), w.max)
+	return w.each(ctx, in.Waiting, func() error {
+		text, err := in.NextText()
+		w.line = in.LineNumber()
+		if err != nil {
+			return err
+		}
+		if !utf8.Valid(text) || strings.IndexByte(string(text), 0) >= 0 {
+			return record.NewBadLine(record.CodeInvalidUTF8, "the script is not UTF-8 text", text)
+		}
+		return w.action(record.Action{Kind: record.KindShell, Script: string(text), Cwd: w.cwd}, record.Actor{}, text)
+	})
+}
+
+// events describes an agent's events.
+func (w *writer) events(ctx context.Context, dialect string) error {
+	in := hook.NewDocuments(record.Interruptible(ctx, w.sys.Stdin))
+	seen := false
+	err := w.each(ctx, in.Waiting, func() error {
+		text, err := in.Next()
+		if !errors.Is(err, io.EOF) {
+			seen = true
+		}
+		w.line = in.LineNumber()
+		if err != nil {
+			return err
+		}
+		e, err := hook.Decode(dialect, text, w.cwd)
+		if err != nil {
+			return err
+		}
+		if w.cwdGiven {
+			e.Action.Cwd = w.cwd
+		}
+		return w.action(e.Action, e.Actor, text)
+	})
+	if err == nil && !seen {
+		return w.fault(record.NewBadLine(record.CodeTruncated, "standard input holds no event", nil), "the agent writes its event to the hook's standard input")
+	}
+	return err
+}
+
+// each calls next until the end of input. Text that is not valid becomes an error line and reading goes on; lines are written out whenever reading
+// may block.
+func (w *writer) each(ctx context.Context, waiting func() bool, next func() error) error {
+	for {
+		if waiting() {
+			if err := w.out.Flush(); err != nil {
+				return fmt.Errorf("write records: %w", err)
+			}
+		}
+		err := next()
+		var bad *record.BadLine
+		switch {
+		case errors.Is(err, io.EOF):
+			return ctx.Err()
+		case errors.As(err, &bad):
+			err = w.fault(bad, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// records derives the facts of recorded actions anew. The action and the actor stay, but for approval, which no input can give; what was decided and what
+// came of it goes, because it was made from other facts.
+func (w *writer) records(ctx context.Context) error {
+	filter := record.Filter{Stage: "facts", MaxLine: w.max, In: w.sys.Stdin, Out: w.sys.Stdout, Now: w.sys.Now}
+	tally, err := filter.Run(ctx, w.again)
+	w.bad += tally.Bad
+	if tally.Bad > 0 && w.first == nil {
+		w.first = errors.New("a line of the input is not a valid record")
+	}
+	return err
+}
+
+func (w *writer) again(l *record.Line) error {
+	var action record.Action
+	var actor record.Actor
+	if err := l.Decode("action", &action); err != nil {
+		return err
+	}
+	if err := l.Decode("actor", &actor); err != nil && !errors.Is(err, record.ErrAbsent) {
+		return err
+	}
+	actor.AdminApproved = false
+	actor.Mode = w.modeOf(actor.Mode)
+	if w.cwdGiven {
+		action.Cwd = w.cwd
+	}
+	placed, f, err := w.facts(action, actor)
+	if err != nil {
+		bad, hint, usage := unreadable(err, l.AppendTo(nil))
+		if usage != nil {
+			return usage
+		}
+		if w.first == nil {
+			w.first, w.hint = errors.New(bad.Message), hint
+		}
+		return bad
+	}
+	l.Delete("decision")
+	l.Delete("result")
+	return errors.Join(l.Set("action", placed), l.Set("actor", actor), l.Set("facts", f))
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+)
+
+type toolsCmd struct {
+	JSON   bool   `help:"One JSON object a line."`
+	Config string `placeholder:"FILE" help:"Repository configuration whose tools are listed too. Default: repo_config.yaml in the current directory, if there is one."`
+}
+
+// toolLine is one tool as JSON.
+type toolLine struct {
+	record.Tool
+	ConfigFiles []string `json:"config_files"`
+	Forms       []string `json:"forms"`
+}
+
+// Run implements the command.
+func (c *toolsCmd) Run(sys *cli.System) error {
+	config, err := c.config(sys)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(sys.Stdout)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	for _, t := range catalog.New(config).Tools() {
+		line := toolLine{Tool: catalog.Fact(t, t.Forms[0]), ConfigFiles: append([]string{}, t.ConfigFiles...), Forms: forms(t)}
+		if !c.JSON {
+			fmt.Fprintf(out, "%-22s %-14s %-14s %s\n", t.ID, t.Category, inForce(t), strings.Join(line.Forms, ", "))
+		} else if err := e.Encode(line); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
+	name, named := c.Config, c.Config != ""
+	if !named {
+		name = catalog.ConfigName
+	}
+	text, err := os.ReadFile(absolute(sys, name))
+	if !named && (os.IsNotExist(err) || err != nil && guarded(absolute(sys, name))) {
+		return catalog.Config{}, nil
+	}
+	if err != nil {
+		return catalog.Config{}, cli.Errorf(cli.Usage, "name a file that exists", "--config: %w", err)
+	}
+	config, err := catalog.ParseConfig(name, text)
+	if err != nil {
+		return config, cli.Errorf(cli.BadInput, "", "%w", err)
+	}
+	return config, nil
+}
+
+// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
+// runs that must not make one.
+func guarded(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
+// inForce is the profile that a tool runs under; one that is only recognised has none of its own.
+func inForce(t catalog.Tool) string {
+	if !t.Managed {
+		return "(" + t.Capabilities.Network.Mode + ")"
+	}
+	return t.Capabilities.SandboxProfile
+}
+
+// forms writes the command lines that mean a tool, as they stand in the catalog.
+func forms(t catalog.Tool) []string {
+	out := []string{}
+	for _, f := range t.Forms {
+		out = append(out, form(f))
+	}
+	return out
+}
+
+func form(f shipped.Form) string {
+	words := []string{f.Program}
+	for _, o := range f.Operands {
+		words = append(words, strings.Join(o, "|"))
+	}
+	for _, flag := range f.With {
+		words = append(words, flagText(flag))
+	}
+	for _, flag := range f.Without {
+		words = append(words, "!"+flagText(flag))
+	}
+	for _, o := range f.Absent {
+		words = append(words, "!"+o)
+	}
+	if f.Version != 0 {
+		words = append(words, map[int8]string{1: "@", -1: "!@"}[f.Version])
+	}
+	if f.End {
+		words = append(words, "$")
+	}
+	return strings.Join(words, " ")
+}
+
+func flagText(f shipped.Flag) string {
+	name := f.Name
+	if !strings.HasPrefix(name, "-") {
+		name = "--" + name
+	}
+	if f.Value != "" {
+		return name + "=" + f.Value
+	}
+	return name
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/cli"
+	"ethos/pkg/facts"
+	"ethos/pkg/record"
+)
+
+// codeInternal marks an action whose analysis broke: a defect of ethos, and refused like everything that could not be read.
+const codeInternal = "internal_error"
+
+// writer turns actions into lines. What cannot be described becomes an error line, never nothing: an empty pipe would look like consent.
+type writer struct {
+	sys      *cli.System
+	deriver  *facts.Deriver
+	out      *record.Writer
+	mode     string // "" leaves it to the event
+	cwd      string
+	cwdGiven bool
+	max      int
+	buf      []byte
+	explain  bool
+	line     int // of the input, for error lines
+	bad      int
+	first    error // the first fault, for the message at the end
+	hint     string
+}
+
+// one describes an action that the command line names.
+func (w *writer) one(a record.Action, input string) error {
+	w.line = 1
+	a.Cwd = w.cwd
+	return w.action(a, record.Actor{}, []byte(input))
+}
+
+// exec describes a command. JSON cannot carry bytes that are not UTF-8, and another name must not run in its place.
+func (w *writer) exec(argv []string) error {
+	if !valid(argv) {
+		w.line = 1
+		input := strings.Join(argv, " ")
+		return w.fault(record.NewBadLine(record.CodeInvalidUTF8, "an argument is not UTF-8", []byte(input)), "rename the file, or let a script name it by a wildcard")
+	}
+	return w.one(record.Action{Kind: record.KindExec, Argv: argv}, strings.Join(argv, " "))
+}
+
+// action writes the line of one action; input is what it was read from.
+func (w *writer) action(a record.Action, actor record.Actor, input []byte) error {
+	actor.Mode = w.modeOf(actor.Mode)
+	a, f, err := w.facts(a, actor)
+	if err != nil {
+		return w.refuse(err, input)
+	}
+	if w.explain {
+		return explain(w.sys.Stdout, a, actor, f)
+	}
+	l := record.NewLine("", w.sys.Now(), a, actor)
+	if err := l.Set("facts", f); err != nil {
+		return err
+	}
+	return w.write(l, input)
+}
+
+// write holds a line against the limit that the next stage will hold it against.
+func (w *writer) write(l *record.Line, input []byte) error {
+	w.buf = l.AppendTo(w.buf[:0])
+	if size := len(w.buf) - 1; size > w.max {
+		message := fmt.Sprintf("the record would be %d bytes long, and a line may have %d", size, w.max)
+		return w.fault(record.NewBadLine(record.CodeTooLong, message, input), "split the command, or raise --max-line on every stage")
+	}
+	return w.out.Write(l)
+}
+
+func (w *writer) modeOf(event string) string {
+	for _, mode := range []string{w.mode, event} {
+		if mode != "" {
+			return mode
+		}
+	}
+	return record.ModeSafe
+}
+
+// facts places and describes an action. A panic of the analysis is an error: what broke it must not pass.
+func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Action, f record.Facts, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(w.sys.Stderr, "%s", debug.Stack())
+			err = internal{r}
+		}
+	}()
+	if placed, err = w.deriver.Place(a); err != nil {
+		return placed, f, err
+	}
+	f, err = w.deriver.Derive(placed, actor)
+	return placed, f, err
+}
+
+// refuse turns an error of the analysis into an error line, or ends the program when it is one of usage.
+func (w *writer) refuse(err error, input []byte) error {
+	bad, hint, err := unreadable(err, input)
+	if err != nil {
+		return err
+	}
+	return w.fault(bad, hint)
+}
+
+// unreadable describes an error of the analysis for an error line. The error that it returns is one of usage, for which there is none.
+func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usage error) {
+	if errors.Is(err, facts.ErrUnknownTool) {
+		return nil, "", cli.Errorf(cli.Usage, "ethos-facts tools lists the catalog", "--tool: %w", err)
+	}
+	code := record.CodeWrongValue
+	var fault *catalog.Fault
+	var broken internal
+	switch {
+	case errors.As(err, &fault):
+		code, hint = record.IncompleteRepoConfig, fault.Hint
+	case errors.As(err, &broken):
+		code, hint = codeInternal, "this is a defect of ethos: please report it with the input"
+	}
+	return record.NewBadLine(code, err.Error(), input), hint, nil
+}
+
+// internal is a panic of the analysis.
+type internal struct{ value any }
+
+func (i internal) Error() string { return fmt.Sprintf("internal error: %v", i.value) }
+
+// fault writes an error line.
+func (w *writer) fault(b *record.BadLine, hint string) error {
+	w.bad++
+	if w.first == nil {
+		w.first, w.hint = errors.New(b.Message), hint
+	}
+	return w.out.Write(b.Line("facts", w.line, w.sys.Now()))
+}
+
+// finish writes what is buffered and settles the exit status.
+func (w *writer) finish(err error) error {
+	if flushed := w.out.Flush(); err == nil {
+		err = flushed
+	}
+	if err != nil {
+		return err
+	}
+	if w.bad == 0 {
+		return nil
+	}
+	hint := w.hint
+	if hint == "" {
+		hint = "the error line says which input"
+	}
+	if w.bad > 1 {
+		return cli.Errorf(cli.BadInput, hint, "%d inputs could not be read; the first: %w", w.bad, w.first)
+	}
+	return cli.Errorf(cli.BadInput, hint, "%w", w.first)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/facts"
+	"ethos/pkg/gitguard"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
+)
+
+// commands is the command line of `ethos-git ethos`; every other one is git's.
+type commands struct {
+	Explain explainCmd `cmd:"" help:"Say what policy would do with a git command; nothing runs."`
+}
+
+func program() cli.Program {
+	return cli.Program{
+		Name:    "ethos-git",
+		Summary: "Git, under policy.",
+		Description: `Called with git's arguments it is git: what policy allows is run by becoming the real git, what it forbids is refused with status 125 before anything has happened.
+Called as ethos-git ethos it has commands of its own, shown here.
+
+The real git is the first on PATH that is not ethos-git itself, or the one that ETHOS_REAL_GIT names. Each call leaves a line in the trace store of the work space, or in ETHOS_STORE.`,
+		Kind:     cli.Runner,
+		Commands: &commands{},
+		Examples: []cli.Example{
+			{Command: "ethos-git push origin topic", Text: "as git does it"},
+			{Command: "ethos-git ethos explain -- push --force origin main", Text: "the verdict, the policy, the way out"},
+		},
+	}
+}
+
+// run is git for every command line but those of `ethos-git ethos`.
+func run(ctx context.Context, sys *cli.System, name string, args []string) (status cli.Status) {
+	if len(args) > 0 && args[0] == "ethos" {
+		return program().Run(ctx, sys, args[1:])
+	}
+	if ownFlag(name, args) {
+		return program().Run(ctx, sys, args)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			sys.Fail(fmt.Sprintf("internal error: %v", r), "this is a defect of ethos-git; nothing ran")
+			status = cli.Refused
+		}
+	}()
+	err := guard(ctx, sys, gitguard.Call{Name: name, Args: args, Dir: sys.Dir, Environ: sys.Environ})
+	return report(ctx, sys, err)
+}
+
+// ownFlag reports whether the flags that every ethos program has, and git has not, are given to ethos-git by its own name.
+func ownFlag(name string, args []string) bool {
+	if filepath.Base(name) != "ethos-git" || len(args) == 0 {
+		return false
+	}
+	flag, _, _ := strings.Cut(args[0], "=")
+	return flag == "--man" || flag == "--completion" || flag == "--schema"
+}
+
+func guard(ctx context.Context, sys *cli.System, call gitguard.Call) error {
+	g, err := newGuard(sys)
+	if err != nil {
+		return err
+	}
+	return g.Run(ctx, call)
+}
+
+func report(ctx context.Context, sys *cli.System, err error) cli.Status {
+	if ctx.Err() != nil {
+		return cli.Interrupted
+	}
+	var refusal *gitguard.Refusal
+	if errors.As(err, &refusal) {
+		sys.Fail(refusal.Message, refusal.Hint)
+		return cli.Status(refusal.Status)
+	}
+	sys.Fail(err.Error(), "nothing ran")
+	return cli.Refused
+}
+
+// newGuard puts the guard together from the stages.
+func newGuard(sys *cli.System) (*gitguard.Guard, error) {
+	self, err := gitguard.Self()
+	if err != nil {
+		return nil, err
+	}
+	return &gitguard.Guard{
+		Self:     self,
+		Decider:  gitguard.SiblingOf(self, sys.Environ),
+		Recorder: recorder{sys: sys},
+		Facts:    deriver(sys),
+		Exec:     syscall.Exec,
+		Warn:     sys.Warn,
+		Now:      sys.Now,
+	}, nil
+}
+
+// deriver derives facts as ethos-facts does; env is what git takes from the environment.
+func deriver(sys *cli.System) gitguard.FactsFunc {
+	return func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment) (record.Facts, error) {
+		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Git: gitrepo.FromEnviron(sys.Getenv), Env: env})
+		if err != nil {
+			return record.Facts{}, err
+		}
+		return d.Derive(action, actor)
+	}
+}

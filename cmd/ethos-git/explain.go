@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/gitguard"
+)
+
+type explainCmd struct {
+	JSON bool     `name:"json" help:"Print the record, with facts and decision, instead."`
+	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"Git's arguments, without git."`
+}
+
+// Run implements the command. Its status is the one that the git command would be refused with, or 0.
+func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
+	g, err := newGuard(sys)
+	if err != nil {
+		return err
+	}
+	e, err := g.Explain(ctx, gitguard.Call{Name: "git", Args: c.Argv.Words(), Dir: sys.Dir, Environ: sys.Environ})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		_, err = sys.Stdout.Write(e.Line.AppendTo(nil))
+	} else {
+		err = e.WriteText(sys.Stdout)
+	}
+	if err == nil && !e.Runs() {
+		err = cli.Exit(cli.Refused)
+	}
+	return err
+}

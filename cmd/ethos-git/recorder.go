@@ -1,0 +1,30 @@
+package main
+
+import (
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// recorder keeps each call in the trace store: ETHOS_STORE, else that of the work space. A call outside of a work tree
+// is kept only in the former.
+type recorder struct{ sys *cli.System }
+
+// Record implements gitguard.Recorder. It does not wait for the disk: git is about to run.
+func (r recorder) Record(workspace string, line *record.Line, clean bool) error {
+	dir := r.sys.Getenv("ETHOS_STORE")
+	if dir == "" {
+		if workspace == "" {
+			return nil
+		}
+		dir = trace.DefaultDir(workspace)
+	}
+	store, err := trace.Open(dir)
+	if err != nil {
+		return err
+	}
+	if clean {
+		return store.AppendRedacted(line)
+	}
+	return store.Append(line)
+}

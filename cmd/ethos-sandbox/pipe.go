@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+type pipeCmd struct {
+	Jobs    int `short:"j" default:"1" placeholder:"N" help:"Run up to N actions at once."`
+	MaxLine int `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+}
+
+// Run reads records, runs what is allowed, and writes records. The status is 3 after a line that was not valid, else 4 when this machine could not enforce what a
+// record asks for, else 1 when something was denied or did not succeed.
+func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Jobs < 1 {
+		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
+	}
+	p := &pipe{sys: sys, out: record.NewWriter(sys.Stdout), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	defer p.cancel(nil)
+	err := p.read()
+	p.running.Wait()
+	sandbox.Release()
+	if err = errors.Join(err, p.out.Flush()); err != nil {
+		return err
+	}
+	if err := context.Cause(p.ctx); err != nil {
+		return err
+	}
+	return p.status()
+}
+
+// pipe is one run of the filter.
+type pipe struct {
+	sys     *cli.System
+	out     *record.Writer
+	max     int
+	slots   chan struct{}
+	running sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+
+	mu                    sync.Mutex
+	bad, unable, negative bool
+}
+
+func (p *pipe) note(flag *bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*flag = true
+}
+
+func (p *pipe) status() error {
+	switch {
+	case p.bad:
+		return cli.Exit(cli.BadInput)
+	case p.unable:
+		return cli.Exit(cli.CannotEnforce)
+	case p.negative:
+		return cli.Negative
+	}
+	return nil
+}
+
+// read takes one line after the other. Actions run beside it, up to the number of slots; every other line is passed on at once.
+func (p *pipe) read() error {
+	in := record.NewReader(record.Interruptible(p.ctx, p.sys.Stdin), p.max)
+	for {
+		line, err := in.Next()
+		var bad *record.BadLine
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case p.ctx.Err() != nil:
+			return nil // the caller reports the cause
+		case errors.As(err, &bad):
+			line = bad.Line("sandbox", in.LineNumber(), p.sys.Now())
+		case err != nil:
+			return fmt.Errorf("read records: %w", err)
+		}
+		if line.Kind() == record.LineError {
+			p.note(&p.bad)
+		}
+		if line.Kind() != record.LineAction {
+			p.write(line)
+			continue
+		}
+		p.start(line, in.LineNumber())
+	}
+}
+
+func (p *pipe) start(line *record.Line, number int) {
+	p.slots <- struct{}{}
+	p.running.Add(1)
+	go func() {
+		defer func() { <-p.slots; p.running.Done() }()
+		if err := p.action(line); err != nil {
+			p.note(&p.bad)
+			line = err.Line("sandbox", number, p.sys.Now())
+		}
+		p.write(line)
+	}()
+}
+
+// write passes a line on at once: somebody may be looking. A reader that went away ends everything.
+func (p *pipe) write(line *record.Line) {
+	err := p.out.Write(line)
+	if err == nil {
+		err = p.out.Flush()
+	}
+	if err != nil {
+		p.cancel(fmt.Errorf("write records: %w", err))
+	}
+}
+
+// action does what a record asks, and sets its result.
+func (p *pipe) action(line *record.Line) *record.BadLine {
+	var action record.Action
+	if err := line.Decode("action", &action); err != nil {
+		return badLine(err)
+	}
+	if action.Kind != record.KindExec && action.Kind != record.KindShell {
+		return nil
+	}
+	refusal, err := judge(line)
+	if err != nil {
+		return badLine(err)
+	}
+	var result record.Result
+	if refusal != nil {
+		result = sandbox.Denied(refusal.Code, refusal.Error(), refusal.Hint, sandbox.NoEvidence())
+	} else {
+		result = p.execute(line)
+	}
+	if result.Status != record.StatusExited || result.ExitCode != 0 {
+		p.note(&p.negative)
+	}
+	return badLine(fit(line, result, p.max))
+}
+
+func badLine(err error) *record.BadLine {
+	if err == nil {
+		return nil
+	}
+	var bad *record.BadLine
+	if errors.As(err, &bad) {
+		return bad
+	}
+	return record.NewBadLine(record.CodeWrongValue, err.Error(), nil)
+}
+
+// fit sets the result, with less of the output when the line would become too long for the next stage.
+func fit(line *record.Line, result record.Result, max int) error {
+	for {
+		if err := line.Set("result", result); err != nil {
+			return err
+		}
+		streams := []*record.Stream{&result.Capture.Stdout, &result.Capture.Stderr}
+		if len(line.AppendTo(nil)) <= max || len(streams[0].Text)+len(streams[0].Base64)+len(streams[1].Text)+len(streams[1].Base64) == 0 {
+			return nil
+		}
+		for _, s := range streams {
+			sandbox.Shorten(s)
+		}
+	}
+}
+
+// execute runs the action of an allowed record and captures its output.
+func (p *pipe) execute(line *record.Line) record.Result {
+	spec, err := specOf(line, p.sys.Environ)
+	if err != nil {
+		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
+	}
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err != nil {
+		return p.denied(err, sandbox.NoEvidence())
+	}
+	show := func(stream string, piece []byte) { p.write(record.NewOutput(line.ID(), stream, piece)) }
+	out, capture, err := sandbox.RunCaptured(p.ctx, plan, show)
+	if err != nil {
+		return p.denied(err, out.Evidence)
+	}
+	return out.Result(capture)
+}
+
+func (p *pipe) denied(err error, evidence record.Sandbox) record.Result {
+	result := denied(err, evidence)
+	switch result.Reason {
+	case sandbox.CodeSetup, sandbox.CodeVerify, sandbox.CodeRequire, sandbox.CodeUnsupported:
+		p.note(&p.unable)
+	}
+	return result
+}

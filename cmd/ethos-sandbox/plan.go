@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+type planCmd struct {
+	boundaryFlags
+	JSON       bool     `name:"json" help:"As JSON."`
+	SeccompAsm bool     `help:"Show the seccomp program instead."`
+	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command; without it, records on standard input."`
+}
+
+// Run prints the plan of the command, or of each record on standard input.
+func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
+	if words := c.Argv.Words(); len(words) > 0 {
+		spec, err := c.spec(sys, words)
+		if err != nil {
+			return cli.Errorf(cli.Usage, "ethos-sandbox plan --help shows the flags", "%w", err)
+		}
+		plan, err := build(spec, cli.BadInput)
+		if err != nil {
+			return err
+		}
+		return c.print(sys.Stdout, plan)
+	}
+	return c.records(sys)
+}
+
+func (c *planCmd) records(sys *cli.System) error {
+	in := record.NewReader(sys.Stdin, 0)
+	for {
+		line, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return cli.Errorf(cli.BadInput, "give it decided records, or a command after --", "line %d: %w", in.LineNumber(), err)
+		}
+		if line.Kind() != record.LineAction {
+			continue
+		}
+		spec, err := specOf(line, sys.Environ)
+		if err != nil {
+			return cli.Errorf(cli.BadInput, "ethos-facts adds what is missing", "line %d: %w", in.LineNumber(), err)
+		}
+		plan, err := build(spec, cli.BadInput)
+		if err != nil {
+			return err
+		}
+		if err := c.print(sys.Stdout, plan); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *planCmd) print(to io.Writer, plan *sandbox.Plan) error {
+	switch {
+	case c.SeccompAsm:
+		text, err := sandbox.SeccompText(plan)
+		if err != nil {
+			return refused(err, cli.CannotEnforce)
+		}
+		_, err = io.WriteString(to, text)
+		return err
+	case c.JSON:
+		enc := json.NewEncoder(to)
+		enc.SetIndent("", "  ")
+		return enc.Encode(plan)
+	}
+	_, err := fmt.Fprint(to, plan.Text())
+	return err
+}
+
+// specOf makes the spec of an action line.
+func specOf(line *record.Line, environ []string) (sandbox.Spec, error) {
+	var action record.Action
+	if err := line.Decode("action", &action); err != nil {
+		return sandbox.Spec{}, err
+	}
+	var facts record.Facts
+	if err := line.Decode("facts", &facts); err != nil {
+		return sandbox.Spec{}, fmt.Errorf("facts: %w", err)
+	}
+	return sandbox.FromRecord(action, facts.Capabilities, environ)
+}

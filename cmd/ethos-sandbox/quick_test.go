@@ -1,0 +1,73 @@
+package main
+
+import (
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ethos/pkg/cli"
+)
+
+// TestQuick: what quick reads is what the model reads, and what it leaves to the model is what is unusual or wrong.
+func TestQuick(t *testing.T) {
+	for line, want := range map[string]bool{
+		"run -- true":                                true,
+		"run -- sh -c x --profile y --":              true,
+		"run --profile build -- make -j4":            true,
+		"run --profile=build --net=none -- make":     true,
+		"run --ro a --ro=b --rw c=d -- ls":           true,
+		"run --env A=B --env=C=D --env E -- env":     true,
+		"run --deny-read a,b --deny-write c -- ls":   true,
+		"run --timeout 1s --timeout=2s -- ls":        true,
+		"run --memory 1G --cpu 50 -- ls":             true,
+		"run --unix-socket /s --evidence fd:3 -- ls": true,
+		"shell -c true":                              true,
+		"shell --profile lint-offline -c exit\x004":  true,
+		"shell -c x -- a --b":                        true,
+		"shell --ro a":                               true,
+		"run":                                        false,
+		"run --":                                     false,
+		"run true":                                   false,
+		"run --net moon -- ls":                       false,
+		"run --require landlock,seccomp -- ls":       false,
+		"run --pids 5 -- ls":                         false,
+		"run --dry-run -- ls":                        false,
+		"run --profile":                              false,
+		"run --profile -- ls":                        false,
+		"run --profile= -- ls":                       false,
+		"run -c x -- ls":                             false,
+		"run --nosuch x -- ls":                       false,
+		"run --help -- ls":                           false,
+		"shell":                                      false,
+		"shell -c":                                   false,
+		"shell -c=x":                                 false,
+		"shell -cx":                                  false,
+		"shell x":                                    false,
+		"plan -- ls":                                 false,
+		"":                                           false,
+	} {
+		args := strings.Fields(line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "\x00", " ")
+		}
+		got := quick(args)
+		if (got != nil) != want {
+			t.Errorf("%q: read by quick: %v", line, got != nil)
+		}
+		if got == nil {
+			continue
+		}
+		var all commands
+		p := program()
+		p.Commands = &all
+		if err := p.Parse(&cli.System{Stdout: io.Discard, Stderr: io.Discard}, args); err != nil {
+			t.Errorf("%q: the model refuses it: %v", line, err)
+			continue
+		}
+		other := map[string]any{"run": &all.Run, "shell": &all.Shell}[args[0]]
+		if !reflect.DeepEqual(got, other) {
+			t.Errorf("%q:\nquick %+v\nmodel %+v", line, got, other)
+		}
+	}
+}

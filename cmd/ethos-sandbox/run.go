@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+type runCmd struct {
+	boundaryFlags
+	evidenceFlags
+	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
+}
+
+// evidenceFlags are what run and shell have beside the boundary.
+type evidenceFlags struct {
+	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control, as JSON."`
+	DryRun   bool   `help:"Show the plan; run nothing."`
+}
+
+// Kind says that the status is the command's.
+func (*runCmd) Kind() cli.Kind { return cli.Runner }
+
+// Run runs the command with this process's own streams.
+func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
+	return runNow(ctx, sys, &c.boundaryFlags, &c.evidenceFlags, c.Argv.Words())
+}
+
+func runNow(ctx context.Context, sys *cli.System, b *boundaryFlags, e *evidenceFlags, argv []string) error {
+	if len(argv) == 0 {
+		return cli.Errorf(cli.Refused, "write it after --: ethos-sandbox run -- ls", "no command is given")
+	}
+	spec, err := b.spec(sys, argv)
+	if err != nil {
+		return cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
+	}
+	plan, err := build(spec, cli.Refused)
+	if err != nil {
+		return err
+	}
+	if e.DryRun {
+		_, err := io.WriteString(sys.Stdout, plan.Text())
+		return err
+	}
+	evidence, err := e.open()
+	if err != nil {
+		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+	}
+	return pass(ctx, sys, plan, evidence)
+}
+
+// pass runs a plan with the streams of this process, and ends as the command ended.
+func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser) error {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded()...)
+	defer signal.Stop(signals)
+	streams, err := streams(sys)
+	if err != nil {
+		return err
+	}
+	streams.Signals = signals
+	out, err := sandbox.Run(context.WithoutCancel(ctx), plan, streams)
+	sandbox.Release()
+	if fault := report(evidence, out, err); fault != nil {
+		sys.Warn(fmt.Sprintf("evidence: %v", fault), "the command ran; its evidence is lost")
+	}
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
+	return ended(plan, out)
+}
+
+// forwarded are the signals that a user or a terminal sends to a command.
+func forwarded() []os.Signal {
+	list := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGALRM}
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func streams(sys *cli.System) (sandbox.IO, error) {
+	in, ok1 := sys.Stdin.(*os.File)
+	out, ok2 := sys.Stdout.(*os.File)
+	errs, ok3 := sys.Stderr.(*os.File)
+	if !ok1 || !ok2 || !ok3 {
+		return sandbox.IO{}, errors.New("the standard streams are not descriptors")
+	}
+	return sandbox.IO{Stdin: in, Stdout: out, Stderr: errs}, nil
+}
+
+// ended gives the command's end as this process's.
+func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
+	switch out.Status {
+	case record.StatusTimeout:
+		return cli.Errorf(cli.Timeout, "give it longer with --timeout", "%s: killed at the time limit of %v", plan.Argv[0], plan.Limits.Timeout)
+	case record.StatusOOM:
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "give it more with --memory", "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
+	case record.StatusSignaled:
+		if out.Evidence.Reason != "" {
+			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "start it again; while it runs, leave the protected files of its work space alone", "%s: %s", plan.Argv[0], out.Evidence.Reason)
+		}
+		return cli.Exit(cli.SignalBase + cli.Status(out.Signal))
+	}
+	if out.ExitCode == 0 {
+		return nil
+	}
+	return cli.Exit(out.ExitCode)
+}
+
+// open opens where the evidence goes, before anything runs.
+func (e *evidenceFlags) open() (io.WriteCloser, error) {
+	if e.Evidence == "" {
+		return nil, nil
+	}
+	number, isFD := strings.CutPrefix(e.Evidence, "fd:")
+	if !isFD {
+		return os.OpenFile(e.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	}
+	fd, err := strconv.Atoi(number)
+	if err != nil || fd < 3 {
+		return nil, fmt.Errorf("%q is not fd:N with N above 2", e.Evidence)
+	}
+	f := os.NewFile(uintptr(fd), e.Evidence)
+	if _, err := f.Stat(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// report writes the result as one line of JSON.
+func report(to io.WriteCloser, out sandbox.Outcome, failure error) error {
+	if to == nil {
+		return nil
+	}
+	result := out.Result(record.Capture{})
+	if failure != nil {
+		result = denied(failure, out.Evidence)
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(append(text, '\n'))
+	return errors.Join(err, to.Close())
+}
+
+// denied is the result of what did not run.
+func denied(failure error, evidence record.Sandbox) record.Result {
+	var r *sandbox.Refusal
+	if errors.As(failure, &r) {
+		return sandbox.Denied(r.Code, r.Error(), r.Hint, evidence)
+	}
+	return sandbox.Denied(sandbox.CodeSetup, failure.Error(), "", evidence)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ethos-sandbox": main, "decided": decidedMain})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			home, err := os.MkdirTemp("", "ethos-home-") // beside the work space, not in it
+			env.Defer(func() { os.RemoveAll(home) })
+			env.Setenv("HOME", home)
+			return err
+		},
+	})
+}
+
+// decidedMain writes one decided record: decided [-verdict V] [-profile P] [-kind K] ARGV…
+func decidedMain() {
+	cli.MainRaw("decided", func(_ context.Context, sys *cli.System, args []string) cli.Status {
+		flags := flag.NewFlagSet("decided", flag.ExitOnError)
+		verdict := flags.String("verdict", record.VerdictAllow, "")
+		profile := flags.String("profile", "workspace", "")
+		kind := flags.String("kind", record.KindExec, "")
+		write := flags.String("write", ".", "")
+		output := flags.Int64("output", 0, "")
+		if err := flags.Parse(args); err != nil {
+			return cli.Usage
+		}
+		action := record.Action{Kind: *kind, Cwd: sys.Dir, Workspace: sys.Dir}
+		switch *kind {
+		case record.KindExec:
+			action.Argv = flags.Args()
+		case record.KindShell:
+			action.Script = flags.Arg(0)
+		case record.KindFetch:
+			action.URL = flags.Arg(0)
+		}
+		l := record.NewLine("", time.Now(), action, record.Actor{Mode: record.ModeSafe})
+		caps := record.Capabilities{SandboxProfile: *profile, WritePaths: []string{*write}, OutputBytes: *output, Network: record.Network{Mode: "none"}}
+		if err := l.Set("facts", record.Facts{Capabilities: caps}); err != nil {
+			panic(err)
+		}
+		subject, err := l.Subject()
+		if err != nil {
+			panic(err)
+		}
+		d := record.Decision{Verdict: *verdict, Subject: subject, Matches: []record.Match{}, Errors: []record.PolicyError{}}
+		if *verdict != record.VerdictAllow {
+			d.Matches = []record.Match{{ID: "test.policy", Effect: *verdict, Message: "because", Remedy: "do otherwise"}}
+		}
+		if err := l.Set("decision", d); err != nil {
+			panic(err)
+		}
+		os.Stdout.Write(l.AppendTo(nil))
+		return cli.OK
+	})
+}

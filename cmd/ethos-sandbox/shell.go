@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/sandbox"
+)
+
+type shellCmd struct {
+	boundaryFlags
+	evidenceFlags
+	Command string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
+	Args    cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
+}
+
+// Kind says that the status is the shell's.
+func (*shellCmd) Kind() cli.Kind { return cli.Runner }
+
+// Run runs the shell with this process's own streams.
+func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Profile == "" {
+		c.Profile = sandbox.AgentShell
+	}
+	argv := []string{shellOf(sys)}
+	if c.Command != "" {
+		argv = append(argv, "-c", c.Command)
+	}
+	return runNow(ctx, sys, &c.boundaryFlags, &c.evidenceFlags, append(argv, c.Args.Words()...))
+}
+
+// shellOf is the caller's shell when it reads scripts as sh does, else bash.
+func shellOf(sys *cli.System) string {
+	switch shell := sys.Getenv("SHELL"); filepath.Base(shell) {
+	case "bash", "zsh", "dash", "ksh", "sh":
+		return shell
+	}
+	return "bash"
+}

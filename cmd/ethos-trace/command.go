@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/trace"
+)
+
+type commands struct {
+	Report reportCmd `cmd:"" default:"withargs" help:"Read records from standard input, or from files, and report them. The default."`
+	Ls     lsCmd     `cmd:"" help:"List what the store holds."`
+	Show   showCmd   `cmd:"" help:"Show one stored record."`
+	Verify verifyCmd `cmd:"" help:"Check that nothing in the store was changed, removed, reordered or cut off."`
+	Stats  statsCmd  `cmd:"" help:"Count verdicts, policies and tools, with percentiles of times."`
+	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`
+}
+
+func program() cli.Program {
+	return cli.Program{
+		Name:    "ethos-trace",
+		Summary: "show and keep what was decided and done",
+		Description: "Reads the records that ethos-sandbox writes, takes secrets out, appends them to the store of their work space (" +
+			".coding-ethos/traces) and reports them.\n\n" +
+			"Exit status: 0 when all ran and succeeded, 1 when something was denied, asked, failed or found, 3 when a line was not valid or an action " +
+			"has output but no end. Where both apply, 3 wins. With --baseline, findings that the baseline has do not count.\n\n" +
+			"Records read from standard input are stored; records read from files are shards that were stored where they were made, and are stored " +
+			"again only with --store.",
+		Kind:     cli.Filter,
+		Commands: new(commands),
+		Examples: []cli.Example{
+			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace --sarif build/vet.sarif", Text: "Run a checker and keep its findings."},
+			{Command: "ethos-trace --no-store --format markdown shard*.ndjson >> \"$GITHUB_STEP_SUMMARY\"", Text: "Join the records of several jobs into a summary."},
+			{Command: "ethos-trace ls --since 24h --outcome denied", Text: "What was refused since yesterday."},
+			{Command: "ethos-trace verify", Text: "Check the store's chain."},
+		},
+	}
+}
+
+// storeFlag names the store of a command that looks into it.
+type storeFlag struct {
+	Store string `placeholder:"DIR" help:"The store; default $$ETHOS_STORE, else .coding-ethos/traces of the enclosing work tree."`
+}
+
+// dir is the store's directory, absolute.
+func (f storeFlag) dir(sys *cli.System) string {
+	dir := f.Store
+	if dir == "" {
+		dir = sys.Getenv("ETHOS_STORE")
+	}
+	if dir == "" {
+		return trace.DefaultDir(workspace(sys.Dir))
+	}
+	return absolute(sys.Dir, dir)
+}
+
+// open opens the store for reading.
+func (f storeFlag) open(sys *cli.System) (*trace.Store, error) {
+	s, err := trace.OpenExisting(f.dir(sys))
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "pipe records through ethos-trace first, or name the store with --store", "%w", err)
+	}
+	return s, nil
+}
+
+// workspace is the enclosing git work tree of dir, else dir.
+func workspace(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}

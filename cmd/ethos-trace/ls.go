@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+	"ethos/pkg/trace/report"
+	"ethos/pkg/trace/tooloutput"
+)
+
+type lsCmd struct {
+	storeFlag
+	Since   string `placeholder:"WHEN" help:"Only from then on: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
+	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only these: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
+	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
+	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
+	JSON    bool   `name:"json" help:"The stored lines themselves."`
+}
+
+// Run lists stored records, oldest first.
+func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
+	since, err := when(c.Since, sys.Now())
+	if err != nil {
+		return err
+	}
+	s, err := c.open(sys)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	out := bufio.NewWriter(sys.Stdout)
+	table := report.NewTable(report.DetectTerminal(sys.Stdout, sys.Getenv))
+	list := &listing{limit: c.Limit, write: func(text []byte) { c.write(out, text, table) }}
+	err = s.Walk(since, func(l trace.Stored) error {
+		if !l.Torn && c.wanted(l.Text, since) {
+			list.add(l.Text)
+		}
+		return ctx.Err()
+	})
+	list.end()
+	return errors.Join(err, out.Flush())
+}
+
+// wanted judges a line without reading all of it.
+func (c *lsCmd) wanted(text []byte, since time.Time) bool {
+	e, isAction := trace.Skim(text)
+	if e == nil {
+		return c.Tool == "" && (c.Outcome == "" || c.Outcome == "invalid")
+	}
+	made, err := time.Parse(time.RFC3339Nano, e.Time)
+	switch {
+	case !isAction, err == nil && made.Before(since):
+		return false
+	case c.Tool != "" && e.Tool() != c.Tool && e.CommandName() != c.Tool:
+		return false
+	}
+	switch o := trace.Outcome(c.Outcome); o {
+	case "":
+		return true
+	case trace.Passed, trace.Failed, trace.Found:
+		return e.Ran() && c.full(text) == o // the captured output tells them apart
+	default:
+		return e.Outcome() == o
+	}
+}
+
+// full is the outcome with the findings of the captured output.
+func (c *lsCmd) full(text []byte) trace.Outcome {
+	e, err := entryOf(text)
+	if err != nil {
+		return ""
+	}
+	return e.Outcome()
+}
+
+// entryOf reads a stored action in full.
+func entryOf(text []byte) (*trace.Entry, error) {
+	l, err := record.ParseLine(text)
+	if err != nil {
+		return nil, err
+	}
+	e, err := trace.NewEntry(l)
+	if err == nil {
+		tooloutput.Fill(e)
+	}
+	return e, err
+}
+
+// write writes a line of the list.
+func (c *lsCmd) write(out *bufio.Writer, text []byte, table *report.Table) {
+	if c.JSON {
+		out.Write(text)
+		out.WriteByte('\n')
+		return
+	}
+	l, err := record.ParseLine(text)
+	if err != nil {
+		out.WriteString(table.Invalid("?", record.Error{Code: "changed", Message: "the stored line is no record: " + err.Error()}))
+		return
+	}
+	if l.Kind() == record.LineError {
+		var e record.Error
+		l.Decode("error", &e) // checked by ParseLine
+		out.WriteString(table.Invalid(l.ID(), e))
+		return
+	}
+	if e, err := entryOf(text); err == nil {
+		out.WriteString(table.Entry(e))
+	}
+}
+
+// listing writes lines at once, or with a limit keeps the last of them.
+type listing struct {
+	limit int
+	kept  [][]byte
+	next  int
+	write func([]byte)
+}
+
+func (l *listing) add(line []byte) {
+	switch {
+	case l.limit <= 0:
+		l.write(line)
+	case len(l.kept) < l.limit:
+		l.kept = append(l.kept, bytes.Clone(line))
+	default:
+		l.kept[l.next] = append(l.kept[l.next][:0], line...)
+		l.next = (l.next + 1) % l.limit
+	}
+}
+
+func (l *listing) end() {
+	for i := range l.kept {
+		l.write(l.kept[(l.next+i)%len(l.kept)])
+	}
+}
+
+// when reads a point in time: a duration before now, a day, or a time.
+func when(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := duration(text); err == nil {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339Nano} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, cli.Errorf(cli.Usage, "write 90m, 24h, 7d, 2026-11-21 or 2026-11-21T07:00:00Z", "no point in time: %q", text)
+}
+
+// duration reads Go's durations, and days and weeks.
+func duration(text string) (time.Duration, error) {
+	var n int
+	var unit string
+	if k, err := fmt.Sscanf(text, "%d%s", &n, &unit); err == nil && k == 2 && n >= 0 {
+		switch unit {
+		case "d":
+			return time.Duration(n) * 24 * time.Hour, nil
+		case "w":
+			return time.Duration(n) * 7 * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("negative duration %q", text)
+	}
+	return d, err
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+	"ethos/pkg/trace/report"
+	"ethos/pkg/trace/sarif"
+	"ethos/pkg/trace/tooloutput"
+)
+
+// maxRunning bounds the actions that are remembered as running.
+const maxRunning = 100_000
+
+// pipe is what every line goes through: redaction, the store, and the ways out.
+type pipe struct {
+	sys         *cli.System
+	stores      *stores
+	sarif       *sarif.Writer  // nil without
+	sink        report.Sink    // nil for ndjson and sarif
+	lines       *record.Writer // for ndjson
+	keepSecrets bool
+	live        *trace.LiveRedactor // for output lines
+	counted     bool                // findings count only when they are not in the baseline
+
+	running  map[string]bool // actions with output and no end yet
+	bad      int             // error lines: exit status 3
+	negative int             // exit status 1
+}
+
+// item is one line read, or why there is none.
+type item struct {
+	line    *record.Line
+	err     error
+	number  int
+	waiting bool // nothing more is buffered
+}
+
+// ticker is implemented by a sink that redraws while it waits.
+type ticker interface{ Tick() error }
+
+const (
+	tickEvery = 100 * time.Millisecond
+	// drainFor is how long reading goes on after a signal: the stages before get it too, and their last records matter most.
+	drainFor = 2 * time.Second
+)
+
+// read puts one input through. After ctx ends it goes on until the input does, for drainFor at most.
+func (p *pipe) read(ctx context.Context, in io.Reader, maxLine int) error {
+	ctx, stop := lingering(ctx, drainFor)
+	defer stop()
+	items := make(chan item, 64)
+	go produce(ctx, record.NewReader(in, maxLine), items)
+	tick, redraw := time.NewTicker(tickEvery), p.redraw()
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if err := redraw(); err != nil {
+				return fmt.Errorf("write report: %w", err)
+			}
+		case it, ok := <-items:
+			if !ok {
+				return nil
+			}
+			if err := p.take(it); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// lingering returns a context that ends some time after its parent.
+func lingering(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() { time.AfterFunc(d, cancel) })
+	return ctx, func() { stop(); cancel() }
+}
+
+func (p *pipe) redraw() func() error {
+	if t, ok := p.sink.(ticker); ok {
+		return t.Tick
+	}
+	return func() error { return nil }
+}
+
+// produce reads lines until the input or ctx ends.
+func produce(ctx context.Context, r *record.Reader, to chan<- item) {
+	defer close(to)
+	for {
+		l, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		select {
+		case to <- item{l, err, r.LineNumber(), r.Waiting()}:
+		case <-ctx.Done():
+			return
+		}
+		var fault *record.BadLine
+		if err != nil && !errors.As(err, &fault) {
+			return
+		}
+	}
+}
+
+// take puts one line through. Only what makes going on useless is an error.
+func (p *pipe) take(it item) error {
+	l := it.line
+	if it.err != nil {
+		var fault *record.BadLine
+		if !errors.As(it.err, &fault) {
+			return fmt.Errorf("read records: %w", it.err)
+		}
+		l = fault.Line("trace", it.number, p.sys.Now())
+	}
+	l, err := p.redact(l)
+	if err != nil {
+		return err
+	}
+	switch l.Kind() {
+	case record.LineOutput:
+		err = p.output(l)
+	case record.LineError:
+		err = p.invalid(l)
+	default:
+		err = p.action(l)
+	}
+	if err == nil && p.lines != nil {
+		err = p.lines.Write(l)
+		if err == nil && it.waiting {
+			err = p.lines.Flush()
+		}
+	}
+	return err
+}
+
+// redact takes the secrets out of a line; one without any is returned as it is.
+func (p *pipe) redact(l *record.Line) (*record.Line, error) {
+	if p.keepSecrets {
+		return l, nil
+	}
+	r, err := p.stores.redactor(l)
+	if err != nil {
+		return nil, err
+	}
+	if l.Kind() == record.LineOutput {
+		return l, p.redactPiece(l, r)
+	}
+	text := l.AppendTo(nil)
+	text, n := r.JSON(text[:len(text)-1])
+	if n == 0 {
+		return l, nil
+	}
+	clean, err := record.ParseLine(text)
+	if err != nil {
+		return nil, fmt.Errorf("redact the record %s: %w", l.ID(), err)
+	}
+	return clean, clean.Set("redacted", n)
+}
+
+// redactPiece redacts a piece of live output, with what came before it in view.
+func (p *pipe) redactPiece(l *record.Line, r *trace.Redactor) error {
+	if p.live == nil {
+		p.live = trace.NewLiveRedactor(r)
+	}
+	var o record.Output
+	if err := l.Decode("output", &o); err != nil {
+		return err
+	}
+	piece := []byte(o.Text)
+	if o.Base64 != "" {
+		var err error
+		if piece, err = base64.StdEncoding.DecodeString(o.Base64); err != nil {
+			return nil // not what it says: nothing to read in it
+		}
+	}
+	clean, n := p.live.Piece(l.ID()+o.Stream, string(piece))
+	if n == 0 {
+		return nil
+	}
+	o.Text, o.Base64 = record.TextOrBase64([]byte(clean))
+	return errors.Join(l.Set("output", o), l.Set("redacted", n))
+}
+
+func (p *pipe) output(l *record.Line) error {
+	var o record.Output
+	if err := l.Decode("output", &o); err != nil {
+		return err
+	}
+	if len(p.running) < maxRunning {
+		p.running[l.ID()] = true
+	}
+	if p.sink == nil {
+		return nil
+	}
+	return p.sink.Output(l.ID(), o)
+}
+
+func (p *pipe) invalid(l *record.Line) error {
+	p.bad++
+	p.ended(l.ID())
+	var e record.Error
+	if err := l.Decode("error", &e); err != nil {
+		return err
+	}
+	p.stores.keep(l, "")
+	if p.sarif != nil {
+		if err := p.sarif.AddError(l.ID(), e); err != nil {
+			return err
+		}
+	}
+	if p.sink == nil {
+		return nil
+	}
+	return p.sink.Bad(l.ID(), e)
+}
+
+// ended forgets the live output of an action.
+func (p *pipe) ended(id string) {
+	delete(p.running, id)
+	if p.live != nil {
+		p.live.Done(id + "stdout")
+		p.live.Done(id + "stderr")
+	}
+}
+
+func (p *pipe) action(l *record.Line) error {
+	p.ended(l.ID())
+	e, err := trace.NewEntry(l)
+	if err != nil {
+		return err
+	}
+	tooloutput.Fill(e)
+	p.stores.keep(l, e.Action.Workspace)
+	fresh := len(e.Findings)
+	if p.sarif != nil {
+		if fresh, err = p.sarif.Add(e); err != nil {
+			return err
+		}
+	}
+	if p.counts(e, fresh) {
+		p.negative++
+	}
+	if p.sink == nil {
+		return nil
+	}
+	return p.sink.Action(e)
+}
+
+// counts reports whether the entry makes the exit status 1.
+func (p *pipe) counts(e *trace.Entry, fresh int) bool {
+	outcome := e.Outcome()
+	if outcome == trace.Found && p.counted {
+		return fresh > 0
+	}
+	return outcome.Negative()
+}

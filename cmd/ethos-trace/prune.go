@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/trace"
+)
+
+type pruneCmd struct {
+	storeFlag
+	OlderThan string `required:"" placeholder:"AGE" help:"Remove whole days that ended longer ago than this: 30d, 12w, 720h."`
+	DryRun    bool   `help:"Only say what would be removed."`
+}
+
+// Run removes old days.
+func (c *pruneCmd) Run(_ context.Context, sys *cli.System) error {
+	age, err := duration(c.OlderThan)
+	if err != nil {
+		return cli.Errorf(cli.Usage, "write 30d, 12w or 720h", "no duration: %q", c.OlderThan)
+	}
+	dir := c.dir(sys)
+	if _, err := c.open(sys); err != nil {
+		return err
+	}
+	s, err := trace.Open(dir)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "name another store with --store", "%w", err)
+	}
+	defer s.Close()
+	s.Now = sys.Now
+	before, verb := sys.Now().Add(-age), "removed"
+	remove := s.Prune
+	if c.DryRun {
+		remove, verb = s.Prunable, "would remove"
+	}
+	p, err := remove(before)
+	if err != nil {
+		return err
+	}
+	for _, f := range p.Files {
+		fmt.Fprintln(sys.Stdout, f)
+	}
+	_, err = fmt.Fprintf(sys.Stdout, "%s %d days with %d lines\n", verb, len(p.Files), p.Lines)
+	return err
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/trace/report"
+	"ethos/pkg/trace/sarif"
+)
+
+type reportCmd struct {
+	Files    []string `arg:"" optional:"" name:"file" help:"Files of records, merged; default standard input."`
+	Sarif    string   `placeholder:"FILE" help:"Write a SARIF 2.1.0 log too; its directory is made. - is standard output with --format sarif."`
+	Baseline string   `placeholder:"FILE" help:"An earlier SARIF log: mark results as new, unchanged or absent; what it has does not count for the exit status."`
+	Store    string   `placeholder:"DIR" xor:"store" help:"Keep records here instead of .coding-ethos/traces of their work space; default $$ETHOS_STORE."`
+	NoStore  bool     `xor:"store" help:"Keep nothing."`
+	Format   string   `enum:"human,ndjson,sarif,markdown,html" default:"human" help:"What to write to standard output: human, ndjson, sarif, markdown or html."`
+	NoRedact bool     `help:"Leave secrets in what is stored and printed."`
+	MaxLine  int      `default:"1048576" placeholder:"BYTES" help:"Longest line accepted."`
+}
+
+// Run reports what it reads and returns the exit status of the contract.
+func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
+	p, err := c.pipe(sys)
+	if err != nil {
+		return err
+	}
+	read := c.read(ctx, sys, p)
+	finished := p.finish(c, sys)
+	if err := errors.Join(read, finished); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return p.status()
+}
+
+// pipe sets up what each line goes through.
+func (c *reportCmd) pipe(sys *cli.System) (*pipe, error) {
+	p := &pipe{sys: sys, keepSecrets: c.NoRedact, running: map[string]bool{}}
+	p.stores = &stores{sys: sys, keepSecrets: c.NoRedact, off: c.NoStore || len(c.Files) > 0 && c.Store == ""}
+	if dir := c.Store; dir != "" {
+		p.stores.fixed = absolute(sys.Dir, dir)
+	} else if dir := sys.Getenv("ETHOS_STORE"); dir != "" {
+		p.stores.fixed = absolute(sys.Dir, dir)
+	}
+	if c.Sarif != "" || c.Format == "sarif" || c.Baseline != "" {
+		old, err := c.baseline(sys)
+		if err != nil {
+			return nil, err
+		}
+		p.sarif = sarif.NewWriter(cli.Version(), old)
+		p.sarif.Provenance = provenance(sys)
+		p.counted = old != nil
+	}
+	switch c.Format {
+	case "human":
+		p.sink = report.NewHuman(sys.Stdout, report.DetectTerminal(sys.Stdout, sys.Getenv), sys.Now)
+	case "ndjson":
+		p.lines = record.NewWriter(sys.Stdout)
+	case "html":
+		p.sink = report.NewHTML(sys.Stdout, cli.Version(), sys.Now)
+	case "markdown":
+		p.sink = report.NewMarkdown(sys.Stdout)
+	}
+	return p, nil
+}
+
+func (c *reportCmd) baseline(sys *cli.System) (*sarif.Baseline, error) {
+	if c.Baseline == "" {
+		return nil, nil
+	}
+	f, err := os.Open(absolute(sys.Dir, c.Baseline))
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "name a SARIF log that an earlier run wrote with --sarif", "open baseline: %w", err)
+	}
+	defer f.Close()
+	old, err := sarif.ReadBaseline(f)
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "name a SARIF log that an earlier run wrote with --sarif", "%s: %w", c.Baseline, err)
+	}
+	return old, nil
+}
+
+// read puts all input through the pipe.
+func (c *reportCmd) read(ctx context.Context, sys *cli.System, p *pipe) error {
+	if len(c.Files) == 0 {
+		return p.read(ctx, sys.Stdin, c.MaxLine)
+	}
+	for _, name := range c.Files {
+		if err := c.readFile(ctx, sys, p, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *reportCmd) readFile(ctx context.Context, sys *cli.System, p *pipe, name string) error {
+	if name == "-" {
+		return p.read(ctx, sys.Stdin, c.MaxLine)
+	}
+	f, err := os.Open(absolute(sys.Dir, name))
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "name files of records (NDJSON); subcommands are ls, show, verify, stats and prune", "open records: %w", err)
+	}
+	defer f.Close()
+	return p.read(ctx, f, c.MaxLine)
+}
+
+// finish writes what belongs at the end, also after reading failed.
+func (p *pipe) finish(c *reportCmd, sys *cli.System) error {
+	p.unfinished()
+	var errs []error
+	if p.sink != nil {
+		errs = append(errs, p.sink.Close())
+	}
+	if p.lines != nil {
+		errs = append(errs, p.lines.Flush())
+	}
+	errs = append(errs, p.writeSARIF(c, sys), p.stores.close())
+	return errors.Join(errs...)
+}
+
+func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
+	if p.sarif == nil {
+		return nil
+	}
+	defer p.sarif.Close()
+	var out io.Writer = sys.Stdout
+	toStdout := c.Format == "sarif"
+	if c.Sarif == "" || c.Sarif == "-" {
+		if !toStdout {
+			return nil
+		}
+		_, err := p.sarif.WriteTo(out)
+		return err
+	}
+	err := replaceFile(absolute(sys.Dir, c.Sarif), func(f io.Writer) error {
+		if toStdout {
+			f = io.MultiWriter(f, out)
+		}
+		_, err := p.sarif.WriteTo(f)
+		return err
+	})
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "choose a path that can be written", "write %s: %w", c.Sarif, err)
+	}
+	return nil
+}
+
+// status is the exit status of the contract: the greater matters.
+func (p *pipe) status() error {
+	switch {
+	case p.bad > 0:
+		return cli.Exit(cli.BadInput)
+	case p.negative > 0:
+		return cli.Negative
+	}
+	return nil
+}
+
+// unfinished warns about actions whose output came but whose record did not: the stage before died.
+func (p *pipe) unfinished() {
+	if n := len(p.running); n > 0 {
+		p.bad += n
+		p.sys.Warn(fmt.Sprintf("%d actions have output but no record of their end", n), "the stage before ended early; look at its messages")
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+	"ethos/pkg/trace/report"
+)
+
+type statsCmd struct {
+	storeFlag
+	Files []string `arg:"" optional:"" name:"file" help:"Files of records instead of the store; - is standard input."`
+	Since string   `placeholder:"WHEN" help:"Only days from then on: 24h, 7d, 2026-11-21."`
+	JSON  bool     `name:"json" help:"As JSON."`
+}
+
+// Run counts what the store holds.
+func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
+	counter := trace.NewCounter()
+	err := c.count(ctx, sys, counter)
+	stats := counter.Close()
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		return printJSON(sys, stats)
+	}
+	return report.Stats(sys.Stdout, report.DetectTerminal(sys.Stdout, sys.Getenv), stats)
+}
+
+func (c *statsCmd) count(ctx context.Context, sys *cli.System, counter *trace.Counter) error {
+	if len(c.Files) > 0 {
+		return c.countFiles(sys, counter)
+	}
+	since, err := when(c.Since, sys.Now())
+	if err != nil {
+		return err
+	}
+	s, err := c.open(sys)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Walk(since, func(l trace.Stored) error {
+		if !l.Torn {
+			counter.Add(l.Text)
+		}
+		return ctx.Err()
+	})
+}
+
+func (c *statsCmd) countFiles(sys *cli.System, counter *trace.Counter) error {
+	for _, name := range c.Files {
+		if err := countFile(sys, name, counter); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func countFile(sys *cli.System, name string, counter *trace.Counter) error {
+	if name == "-" {
+		return countLines(record.NewReader(sys.Stdin, 0), counter)
+	}
+	f, err := os.Open(absolute(sys.Dir, name))
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "name files of records (NDJSON)", "open records: %w", err)
+	}
+	defer f.Close()
+	return countLines(record.NewReader(f, 0), counter)
+}
+
+func countLines(r *record.Reader, counter *trace.Counter) error {
+	for {
+		text, err := r.NextText()
+		var long *record.BadLine
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &long):
+			text = nil // counted as a line that is no record
+		case err != nil:
+			return fmt.Errorf("read records: %w", err)
+		}
+		counter.Add(text)
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// maxStores bounds the stores that are open at once.
+const maxStores = 16
+
+// stores keeps each record in the store of its work space. What cannot be kept is said once for each store, and does not stop the report.
+type stores struct {
+	sys         *cli.System
+	fixed       string // one store for all; "" for that of each work space
+	off         bool
+	keepSecrets bool
+
+	open   []*trace.Store // most recently used last
+	failed map[string]bool
+	loose  *trace.Redactor // for lines that belong to no store
+	err    error           // of closing
+}
+
+// dir is the store of a work space; lines without one belong to where ethos-trace was started.
+func (s *stores) dir(space string) string {
+	if s.fixed != "" {
+		return s.fixed
+	}
+	if space == "" {
+		space = workspace(s.sys.Dir)
+	}
+	return trace.DefaultDir(space)
+}
+
+// keep appends a line that was redacted.
+func (s *stores) keep(l *record.Line, space string) {
+	if s.off {
+		return
+	}
+	dir := s.dir(space)
+	store, err := s.store(dir, space)
+	if err == nil {
+		known := len(store.Repairs())
+		err = store.AppendRedacted(l)
+		s.repaired(store, known)
+	}
+	if err != nil {
+		s.fail(dir, err)
+	}
+}
+
+// fail says once that a store does not work.
+func (s *stores) fail(dir string, err error) {
+	if s.failed == nil {
+		s.failed = map[string]bool{}
+	}
+	if !s.failed[dir] {
+		s.failed[dir] = true
+		s.err = errors.Join(s.err, cli.Errorf(cli.BadInput, "name another store with --store, or keep nothing with --no-store", "not stored: %w", err))
+	}
+}
+
+func (s *stores) repaired(store *trace.Store, known int) {
+	for _, r := range store.Repairs()[known:] {
+		text := fmt.Sprintf("store %s: %s: %s", store.Dir(), r.File, r.Reason)
+		hint := "ethos-trace verify shows where"
+		if r.Aside != "" {
+			text += fmt.Sprintf("; %d bytes were set aside", r.Bytes)
+			hint = "they are in " + store.Dir() + "/" + r.Aside
+		}
+		s.sys.Warn(text, hint)
+	}
+}
+
+// store returns an open store.
+func (s *stores) store(dir, space string) (*trace.Store, error) {
+	i := slices.IndexFunc(s.open, func(o *trace.Store) bool { return o.Dir() == dir })
+	if i >= 0 {
+		if store := s.open[i]; i < len(s.open)-1 {
+			s.open = append(slices.Delete(s.open, i, i+1), store)
+		}
+		return s.open[len(s.open)-1], nil
+	}
+	if s.failed[dir] {
+		return nil, errors.New("it failed before")
+	}
+	if s.fixed == "" && space != "" {
+		if _, err := os.Stat(space); err != nil {
+			return nil, fmt.Errorf("the work space is not on this machine: %w", err)
+		}
+	}
+	store, err := trace.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	store.Now = s.sys.Now
+	store.KeepSecrets = s.keepSecrets
+	if len(s.open) == maxStores {
+		s.err = errors.Join(s.err, s.open[0].Close())
+		s.open = slices.Delete(s.open, 0, 1)
+	}
+	s.open = append(s.open, store)
+	return store, nil
+}
+
+// redactor returns that of the store which the line will be kept in, so that marks can be compared there.
+func (s *stores) redactor(l *record.Line) (*trace.Redactor, error) {
+	var a record.Action
+	if l.Kind() == record.LineAction {
+		if err := l.Decode("action", &a); err != nil {
+			return nil, err
+		}
+	}
+	if l.Kind() != record.LineOutput && !s.off {
+		if store, err := s.store(s.dir(a.Workspace), a.Workspace); err == nil {
+			return store.Redactor()
+		}
+	}
+	if s.loose == nil {
+		s.loose = trace.NewRedactor()
+	}
+	return s.loose, nil
+}
+
+func (s *stores) close() error {
+	for _, store := range s.open {
+		s.err = errors.Join(s.err, store.Close())
+	}
+	s.open = nil
+	return s.err
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/trace"
+)
+
+var timeZero time.Time
+
+type verifyCmd struct {
+	storeFlag
+	JSON bool `name:"json" help:"As JSON."`
+}
+
+// Run checks the store's chain; status 1 when something is wrong with it.
+func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
+	s, err := c.open(sys)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	v, err := s.Verify()
+	if err != nil {
+		return err
+	}
+	if err := c.print(sys, v); err != nil {
+		return err
+	}
+	if len(v.Faults) > 0 {
+		return cli.Negative
+	}
+	return nil
+}
+
+func (c *verifyCmd) print(sys *cli.System, v *trace.Verification) error {
+	if c.JSON {
+		return printJSON(sys, v)
+	}
+	for _, f := range v.Faults {
+		if _, err := fmt.Fprintf(sys.Stdout, "%s: %s: %s\n", f.At, f.Kind, f.Detail); err != nil {
+			return err
+		}
+	}
+	verdict := "the chain is whole"
+	if n := len(v.Faults); n > 0 {
+		verdict = fmt.Sprintf("%d faults", n)
+	}
+	pruned := ""
+	if v.Pruned > 0 {
+		pruned = fmt.Sprintf(", %d pruned before", v.Pruned)
+	}
+	_, err := fmt.Fprintf(sys.Stdout, "%d lines in %d days%s: %s; head %s\n", v.Lines, v.Files, pruned, verdict, v.Head)
+	return err
+}
+
+func printJSON(sys *cli.System, v any) error {
+	e := json.NewEncoder(sys.Stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
