@@ -1,0 +1,124 @@
+package escapes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Case is one attack. Scripts are for sh; a word such as $X in them is one of the variables that the runner sets.
+type Case struct {
+	Name    string
+	Why     string   // one line: what it is, and the CVE or the peer's bug where there is one
+	Flags   []string // of ethos-sandbox run
+	Env     []string // set around the sandbox, beside the usual
+	Needs   []string // as in package probetest
+	As      string   // root | user; "" is both
+	Setup   string   // run in the work space beforehand, unconfined
+	Attack  string   // ends with 0 when it got through
+	Want    []string // errnos or signals, one of which its output must show; "nothing": it fails without one; "refused": see below
+	After   string   // run in the work space afterwards, unconfined; ends with 0 when nothing happened
+	Control string   // how the attack is shown to bite: see the constants
+	Twin    string   // the allowed relative, run beside it
+}
+
+// How an attack is shown to get through without the sandbox.
+const (
+	Bites   = "bites"   // run unconfined it gets through, and After notices
+	Userns  = "userns"  // it gets through in plain namespaces, where it holds every capability
+	Depends = "depends" // it gets through unconfined where the kernel or its settings let it; both are told
+	Unsafe  = "unsafe"  // it would harm the machine; not run unconfined
+)
+
+// Refused in Want is a case that is not run at all; its twin, on the host, is the way out.
+const Refused = "refused"
+
+// Parse reads cases: "== name" begins one, "key: value" sets a field, and indented lines go on with the value.
+func Parse(text string) ([]Case, error) {
+	var list []Case
+	var key string
+	for number, line := range strings.Split(text, "\n") {
+		fault := func(what string) error { return fmt.Errorf("line %d: %s: %q", number+1, what, line) }
+		name, isCase := strings.CutPrefix(line, "== ")
+		switch {
+		case line == "" || line[0] == '#':
+		case isCase:
+			if slices.ContainsFunc(list, func(c Case) bool { return c.Name == name }) {
+				return nil, fault("a case of this name is there already")
+			}
+			list, key = append(list, Case{Name: name, Control: Bites}), ""
+		case len(list) == 0:
+			return nil, fault("it belongs to no case")
+		case line[0] == ' ' || line[0] == '\t':
+			if key == "" {
+				return nil, fault("it continues nothing")
+			}
+			list[len(list)-1].set(key, strings.TrimSpace(line))
+		default:
+			var value string
+			key, value, _ = strings.Cut(line, ":")
+			if !list[len(list)-1].set(key, strings.TrimSpace(value)) {
+				return nil, fault("unknown field")
+			}
+		}
+	}
+	for i := range list {
+		if err := list[i].check(); err != nil {
+			return nil, fmt.Errorf("case %s: %w", list[i].Name, err)
+		}
+	}
+	return list, nil
+}
+
+// set adds a value to a field, and says whether there is one of that name.
+func (c *Case) set(key, value string) bool {
+	text := func(field *string) {
+		if *field != "" && value != "" {
+			*field += "\n"
+		}
+		*field += value
+	}
+	switch key {
+	case "why":
+		text(&c.Why)
+	case "flags":
+		c.Flags = append(c.Flags, strings.Fields(value)...)
+	case "env":
+		c.Env = append(c.Env, strings.Fields(value)...)
+	case "needs":
+		c.Needs = append(c.Needs, strings.Fields(value)...)
+	case "as":
+		text(&c.As)
+	case "setup":
+		text(&c.Setup)
+	case "attack":
+		text(&c.Attack)
+	case "want":
+		c.Want = append(c.Want, strings.Fields(value)...)
+	case "after":
+		text(&c.After)
+	case "control":
+		c.Control = value
+	case "twin":
+		text(&c.Twin)
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *Case) check() error {
+	switch {
+	case c.Why == "" || strings.Contains(c.Why, "\n"):
+		return fmt.Errorf("its reason is not one line")
+	case c.Attack == "" || c.Twin == "":
+		return fmt.Errorf("it lacks an attack or a twin")
+	case len(c.Want) == 0:
+		return fmt.Errorf("it does not say what it wants to meet")
+	case !slices.Contains([]string{"", "root", "user"}, c.As):
+		return fmt.Errorf("as %q is neither root nor user", c.As)
+	case !slices.Contains([]string{Bites, Userns, Depends, Unsafe}, c.Control):
+		return fmt.Errorf("unknown control %q", c.Control)
+	}
+	return nil
+}

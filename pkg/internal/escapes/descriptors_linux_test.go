@@ -1,0 +1,60 @@
+package escapes
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+// TestDescriptors: what stands at the standard descriptors is given as it was opened, and leads nowhere else.
+func TestDescriptors(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		host := newHost(t)
+		const repository = "mkdir -p .git/objects; echo 'ref: refs/heads/m' > .git/HEAD; echo good > .git/config; echo x > f\n"
+		for _, c := range []struct{ name, stdin, attack, after string }{
+			{"file-reopened-for-writing", "out/secret", "echo evil > /proc/self/fd/0", `test "$(cat $OUT/secret)" = secret`},
+			{"protected-file-reopened-for-writing", "w/.git/config", "echo evil > /proc/self/fd/0", `test "$(cat .git/config)" = good`},
+			{"directory-read", "out", "cat /proc/self/fd/0/secret", "true"},
+			{"directory-climbed", "out", "cat /proc/self/fd/0/../out/secret", "true"},
+			{"directory-work-space", "w", "echo evil > /proc/self/fd/0/.git/config", `test "$(cat .git/config)" = good`},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				p := host.place(t, Case{Setup: repository})
+				if host.given(t, p, c.stdin, c.attack) {
+					t.Error("the attack got through")
+				}
+				if said, err := p.shell(c.after).CombinedOutput(); err != nil {
+					t.Errorf("afterwards: %v %s", err, said)
+				}
+				if !host.given(t, p, "w/f", `test "$(cat)" = x && echo y > /proc/self/fd/0`) {
+					t.Error("the twin, a file of the work space, cannot be read and opened again")
+				}
+			})
+		}
+	})
+}
+
+// given runs a script with a file of the place as its standard input, and reports whether it ended with 0.
+func (h *host) given(t *testing.T, p place, stdin, script string) bool {
+	t.Helper()
+	in, err := os.Open(p.base + "/" + stdin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	spec, err := p.spec(Case{}, script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.CloseStdin = false
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sandbox.Run(context.Background(), plan, sandbox.IO{Stdin: in})
+	return err == nil && out.Status == record.StatusExited && out.ExitCode == 0
+}

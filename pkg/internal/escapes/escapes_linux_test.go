@@ -1,0 +1,236 @@
+package escapes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+// casesDir holds the cases.
+const casesDir = "../../../testdata/escapes"
+
+// TestEscapes runs every case.
+func TestEscapes(t *testing.T) {
+	cases := load(t)
+	twice(t, func(t *testing.T) {
+		host := newHost(t)
+		as := map[bool]string{true: "root", false: "user"}[os.Geteuid() == 0]
+		for _, c := range cases {
+			if c.As != "" && c.As != as {
+				continue
+			}
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				host.run(t, c)
+			})
+		}
+	})
+}
+
+func load(t *testing.T) (cases []Case) {
+	t.Helper()
+	dir := casesDir
+	if os.Getenv(asUser) != "" {
+		dir = os.Getenv(asUser)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no cases, %v", dir, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := Parse(string(text))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, c := range list {
+			if slices.ContainsFunc(cases, func(other Case) bool { return other.Name == c.Name }) {
+				t.Fatalf("%s: the case %s is in another file as well", file, c.Name)
+			}
+		}
+		cases = append(cases, list...)
+	}
+	return cases
+}
+
+// run is one case: the attack confined with its twin, then the attack unconfined.
+func (h *host) run(t *testing.T, c Case) {
+	for _, need := range c.Needs {
+		if need == "amd64" {
+			probetest.NeedFunc(t, need, func() string { return map[bool]string{true: "it is " + runtime.GOARCH}[runtime.GOARCH != need] })
+			continue
+		}
+		probetest.Need(t, need)
+	}
+	place := h.place(t, c)
+	if slices.Contains(c.Want, Refused) {
+		h.refused(t, c, place)
+	} else {
+		h.confined(t, c, place)
+	}
+	if c.After != "" {
+		if out, err := place.shell(c.After).CombinedOutput(); err != nil {
+			t.Errorf("afterwards on the host: %v: %s", err, out)
+		}
+	}
+	place.ghosts(t)
+	if c.Control != Unsafe {
+		h.control(t, c)
+	}
+}
+
+// confined runs attack and twin in the sandbox. Each says how it ended, and a last line that the script came to its end.
+func (h *host) confined(t *testing.T, c Case, p place) {
+	t.Helper()
+	script := fmt.Sprintf("(\n%s\n)\necho \"attack=$?\"\n(\n%s\n)\necho \"twin=$?\"\necho 'complete %s'\n", c.Attack, c.Twin, c.Name)
+	spec, err := p.spec(c, script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err != nil {
+		t.Fatalf("plan: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, got, err := sandbox.RunCaptured(ctx, plan, nil)
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	said := got.Stdout.Text + got.Stderr.Text
+	ends := regexp.MustCompile(`(?s)^(.*)attack=(\d+)\n(.*)twin=(\d+)\ncomplete (.*)\n$`).FindStringSubmatch(got.Stdout.Text)
+	if out.Status != record.StatusExited || out.ExitCode != 0 || ends == nil || ends[5] != c.Name {
+		t.Fatalf("it did not come to its end: %s %d\n%s", out.Status, out.ExitCode, said)
+	}
+	if ends[2] == "0" {
+		t.Errorf("the attack got through\n%s", said)
+	}
+	text := strings.ReplaceAll(ends[1]+got.Stderr.Text, "Directory nonexistent", "No such file or directory") // dash's words
+	met := func(want string) bool { return want == "nothing" || shows(text, want) }
+	if !slices.ContainsFunc(c.Want, met) {
+		t.Errorf("the attack did not meet %s\n%s", strings.Join(c.Want, " or "), said)
+	}
+	if ends[4] != "0" {
+		t.Errorf("the twin ended with %s\n%s", ends[4], said)
+	}
+}
+
+// refused is a case that must not run at all. Its twin, on the host, is the way out: then it runs.
+func (h *host) refused(t *testing.T, c Case, p place) {
+	t.Helper()
+	marker := p.work + "/ran"
+	err := h.start(t, c, p, "touch "+marker)
+	var refusal *sandbox.Refusal
+	if !errors.As(err, &refusal) || refusal.Hint == "" {
+		t.Errorf("it was not refused with a hint: %v", err)
+	}
+	if _, err := os.Lstat(marker); err == nil {
+		t.Error("it ran all the same")
+	}
+	if out, err := p.shell(c.Twin).CombinedOutput(); err != nil {
+		t.Errorf("the way out: %v %s", err, out)
+	}
+	if err := h.start(t, c, p, "true"); err != nil {
+		t.Errorf("the way out is none: %v", err)
+	}
+}
+
+// start runs a script for its error alone.
+func (h *host) start(t *testing.T, c Case, p place, script string) error {
+	t.Helper()
+	spec, err := p.spec(c, script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err != nil {
+		return err
+	}
+	_, _, err = sandbox.RunCaptured(context.Background(), plan, nil)
+	return err
+}
+
+// shows reports whether text tells of an errno or a signal, by its name or as strerror(3) puts it.
+func shows(text, want string) bool {
+	if strings.HasPrefix(want, "SIG") {
+		return strings.Contains(text, "signal="+want)
+	}
+	for n := syscall.Errno(1); n < 134; n++ {
+		if unix.ErrnoName(n) == want {
+			return strings.Contains(text, "errno="+want) || strings.Contains(strings.ToLower(text), strerror(n))
+		}
+	}
+	return false
+}
+
+// strerror has the words of shells and the C library where Go has its own.
+func strerror(n syscall.Errno) string {
+	switch n {
+	case syscall.ENOENT:
+		return "no such file"
+	case syscall.EXDEV:
+		return "cross-device link"
+	}
+	return strings.ToLower(n.Error())
+}
+
+// control shows that the attack bites.
+func (h *host) control(t *testing.T, c Case) {
+	t.Helper()
+	p := h.place(t, c)
+	cmd := p.shell(c.Attack)
+	if os.Geteuid() == 0 { // what it mounts is nobody else's
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	}
+	if c.Control == Userns {
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+		}
+	}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
+	var harmless bool
+	if c.After != "" {
+		harmless = p.shell(c.After).Run() == nil
+	}
+	switch {
+	case err == nil && !harmless:
+	case c.Control == Depends:
+		t.Logf("unproven here: the attack does not bite unconfined: %v %.200s", err, said.Bytes())
+	case err != nil:
+		t.Errorf("unconfined the attack does not bite: %v\n%s", err, said.Bytes())
+	default:
+		t.Errorf("unconfined the attack bites and nothing is noticed afterwards\n%s", said.Bytes())
+	}
+}
+
+// shell is a script unconfined, in the work space.
+func (p place) shell(script string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", p.variables+script)
+	cmd.Dir, cmd.Env = p.work, p.environ
+	cmd.WaitDelay = time.Second
+	return cmd
+}

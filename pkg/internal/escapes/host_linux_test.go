@@ -1,0 +1,253 @@
+package escapes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/limits"
+)
+
+// host is what attacks try to reach: servers, a process and descriptors of this machine.
+type host struct {
+	variables string // of every script
+}
+
+func newHost(t *testing.T) *host {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{}
+	set := func(name, value string) { h.variables += name + "='" + value + "'\n" }
+	h.variables = "x() { '" + exe + "' " + attackWord + " \"$@\"; }\n"
+	set("BIN", exe)
+	set("TCP", serve(t, "tcp4", "127.0.0.1:0"))
+	set("TCP6", serve(t, "tcp6", "[::1]:0"))
+	set("UDP", answer(t))
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	set("SOCKET", serve(t, "unix", filepath.Join(dir, "socket")))
+	set("ABSTRACT", serve(t, "unix", "@ethos-escapes-"+strconv.Itoa(os.Getpid())))
+	leak(t, "/")
+	set("HOSTPID", strconv.Itoa(os.Getpid()))
+	return h
+}
+
+// serve answers every connection with what it is sent.
+func serve(t *testing.T, network, address string) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { io.Copy(c, c); c.Close() }()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func answer(t *testing.T) string {
+	t.Helper()
+	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		b := make([]byte, 64)
+		for {
+			n, from, err := c.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			c.WriteTo(b[:n], from)
+		}
+	}()
+	return c.LocalAddr().String()
+}
+
+// leak opens a directory that every program that is started inherits.
+func leak(t *testing.T, dir string) {
+	t.Helper()
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+}
+
+// place is where one case runs: a work space, a home directory, and a directory that nobody declared.
+type place struct {
+	base, work, home, out string
+	variables             string
+	environ               []string
+	before                []string
+}
+
+func (h *host) place(t *testing.T, c Case) place {
+	t.Helper()
+	base, err := os.MkdirTemp("", "ethos-escape-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { remove(t, base) })
+	p := place{base: base, work: base + "/w", home: base + "/home", out: base + "/out"}
+	for _, dir := range []string{p.work, p.home, p.out} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(p.out+"/secret", []byte("secret\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.environ = append([]string{"HOME=" + p.home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", "TMPDIR=/tmp"}, c.Env...)
+	p.variables = h.variables + fmt.Sprintf("W='%s'\nH='%s'\nOUT='%s'\n", p.work, p.home, p.out)
+	if strings.Contains(c.Attack+c.After, "$VICTIM") {
+		p.variables += "VICTIM=" + strconv.Itoa(victim(t)) + "\n"
+	}
+	if c.Setup != "" {
+		if out, err := p.shell("set -e\n" + c.Setup).CombinedOutput(); err != nil {
+			t.Fatalf("setup: %v: %s", err, out)
+		}
+	}
+	p.before = p.tree(t)
+	return p
+}
+
+// victim is a process to be harmed.
+func victim(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { cmd.Wait(); close(done) }()
+	t.Cleanup(func() { cmd.Process.Kill(); <-done })
+	return cmd.Process.Pid
+}
+
+// remove removes a tree whatever modes an attack gave to its directories, and nothing that was mounted in it.
+func remove(t *testing.T, base string) {
+	if table, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(table), base) {
+		t.Fatalf("%s is not removed: something is mounted in it (%v)", base, err)
+	}
+	filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	if err := os.RemoveAll(base); err != nil {
+		t.Error(err)
+	}
+}
+
+// guarded are the names that stand for the time of a run.
+var guarded = []string{"coding_ethos.yml", "repo_config.yaml", ".claude", ".codex", ".gemini", ".cursor", ".opencode", ".mcp.json", "opencode.json", "config.worktree", "attributes", "commondir", "hooks"}
+
+// tree lists the guarded names that are in the place.
+func (p place) tree(t *testing.T) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(p.base, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && slices.Contains(guarded, d.Name()) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// ghosts fails when the run left one of its own behind.
+func (p place) ghosts(t *testing.T) {
+	t.Helper()
+	for _, path := range p.tree(t) {
+		if !slices.Contains(p.before, path) {
+			t.Errorf("left behind: %s", path)
+		}
+	}
+}
+
+// spec reads a case's flags, which are those of ethos-sandbox run.
+func (p place) spec(c Case, script string) (sandbox.Spec, error) {
+	s := sandbox.Spec{
+		Argv: []string{"sh", "-c", p.variables + script}, Dir: p.work, Workspace: p.work, Environ: p.environ, NewSession: true, CloseStdin: true,
+		Read: []string{self()}, Limits: sandbox.Limits{Timeout: time.Minute},
+	}
+	for i := 0; i+1 < len(c.Flags); i += 2 {
+		value := strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(c.Flags[i+1])
+		if err := declare(&s, c.Flags[i], value); err != nil {
+			return s, err
+		}
+	}
+	if len(c.Flags)%2 != 0 {
+		return s, fmt.Errorf("flag %s has no value", c.Flags[len(c.Flags)-1])
+	}
+	return s, nil
+}
+
+func self() string {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return exe
+}
+
+func declare(s *sandbox.Spec, name, value string) (err error) {
+	lists := map[string]*[]string{"--ro": &s.Read, "--rw": &s.Write, "--deny-read": &s.DenyRead, "--deny-write": &s.DenyWrite, "--allow-within-deny": &s.AllowWithinDeny,
+		"--unix-socket": &s.UnixSockets, "--env": &s.Env, "--cache": &s.Cache}
+	if list, ok := lists[name]; ok {
+		*list = append(*list, value)
+		return nil
+	}
+	switch name {
+	case "--profile":
+		s.Profile = value
+	case "--net":
+		s.Network = value
+	case "--git":
+		s.Git = value
+	case "--cwd":
+		s.Dir = value
+	case "--workspace":
+		s.Workspace = value
+	case "--memory":
+		s.Limits.MemoryBytes, err = limits.ParseSize(value)
+	case "--pids":
+		s.Limits.Pids, err = strconv.ParseInt(value, 10, 64)
+	default:
+		return fmt.Errorf("unknown flag %s", name)
+	}
+	return err
+}

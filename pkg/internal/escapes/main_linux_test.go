@@ -1,0 +1,88 @@
+package escapes
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+)
+
+// asUser, set in the environment, says that this is the second run of the tests, as an ordinary user.
+const asUser = "ETHOS_TEST_AS_USER"
+
+// ordinary is the user that the tests run as once more when they run as root.
+const ordinary = 65534
+
+// attackWord as the first argument makes this binary the attacker instead of a test.
+const attackWord = "attack"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == attackWord {
+		os.Exit(attack(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own. That one prints what the
+// tests of its own would, so that a name means the same in both.
+func twice(t *testing.T, body func(t *testing.T)) {
+	probetest.Need(t, probetest.UserNS)
+	if os.Geteuid() != 0 {
+		t.Run("user", body)
+		return
+	}
+	t.Run("root", body)
+	t.Run("user", func(t *testing.T) {
+		t.Parallel()
+		dir, err := os.MkdirTemp("", "ethos-user-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		exe := filepath.Join(dir, "test")
+		copyFile(t, exe, "/proc/self/exe")
+		mine := filepath.Join(dir, "src")
+		if err := errors.Join(os.Chmod(exe, 0o755), os.MkdirAll(filepath.Join(mine, "pkg/internal/escapes"), 0o755), os.Chmod(dir, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("cp", "-r", casesDir, filepath.Join(mine, "escapes")).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		name, _, _ := strings.Cut(t.Name(), "/")
+		cmd := exec.Command(exe, "-test.run=^"+name+"$/^user$"+only(), "-test.v", "-test.count=1")
+		cmd.Dir = filepath.Join(mine, "pkg/internal/escapes")
+		cmd.Env = append(os.Environ(), asUser+"="+filepath.Join(mine, "escapes"), "TMPDIR="+dir, "HOME="+dir)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+		out, err := cmd.CombinedOutput()
+		passed := strings.Count(string(out), "--- PASS: "+name+"/user/")
+		if err != nil || passed == 0 || !strings.Contains(string(out), "--- PASS: "+name+" ") {
+			t.Fatalf("as user %d: %v\n%s", ordinary, err, out)
+		}
+		t.Logf("%d cases passed as user %d, %d skipped", passed, ordinary, strings.Count(string(out), "--- SKIP: "))
+	})
+}
+
+// only is the part of -test.run that names single cases.
+func only() string {
+	if parts := strings.SplitN(flag.Lookup("test.run").Value.String(), "/", 3); len(parts) == 3 {
+		return "/" + parts[2]
+	}
+	return ""
+}
+
+func copyFile(t *testing.T, to, from string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

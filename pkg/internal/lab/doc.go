@@ -1,0 +1,16 @@
+// Package lab boots small Linux guests and runs test programs in them, to prove the boundary on kernels and with features that the
+// machine at hand does not have: other Landlock versions, cgroup v2 with controllers, no user namespaces.
+//
+// [Fetch] finds a kernel, [Machine.Run] boots it under QEMU's own emulation (TCG, no KVM) with an initial RAM file system made of static programs, and
+// returns what the guest's init, the program in guest/, printed as a [Tally]. The tests of this package are the lanes; make test-lab
+// runs them.
+//
+// # Contract
+//
+// A guest proves that it ran: it prints one result line for each case it was sent and a last line that counts them. A boot that hangs, panics, loses a
+// case or ends without that line is an error, never a pass.
+//
+// # Limits
+//
+// It needs Debian's qemu-system-x86, busybox-static and, for compressed modules, xz-utils. Kernels are kept outside the repository, in the user's cache directory.
+package lab

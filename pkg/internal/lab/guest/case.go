@@ -1,0 +1,118 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"ethos/pkg/internal/lab"
+)
+
+// runCase returns the case's exit status, 128+n for a signal, 255 when it could not be started.
+func runCase(c lab.Case) int {
+	group, err := place(c)
+	if err != nil {
+		fmt.Println("lab guest: cgroup:", err)
+		return 255
+	}
+	defer group.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, os.Stdout, os.Stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		UseCgroupFD: true, CgroupFD: int(group.Fd()), Setsid: true,
+		Credential: &syscall.Credential{Uid: c.UID, Gid: c.UID, Groups: []uint32{}},
+	}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
+			return 128 + int(status.Signal())
+		}
+		return exit.ExitCode()
+	}
+	fmt.Println("lab guest:", err)
+	return 255
+}
+
+const cgroupRoot = "/sys/fs/cgroup"
+
+// place makes the cgroup that the case starts in and returns its descriptor.
+func place(c lab.Case) (*os.File, error) {
+	dir, owner := cgroupRoot, max(c.UID, c.Owner)
+	switch c.Cgroup {
+	case lab.CgroupRoot:
+	case lab.CgroupDelegated, lab.CgroupPopulated:
+		top := filepath.Join(cgroupRoot, c.Cgroup+"-"+c.Name)
+		dir = filepath.Join(top, "session")
+		if err := firstError(enable(cgroupRoot), os.Mkdir(top, 0o755), os.Mkdir(dir, 0o755), delegate(top, owner), delegate(dir, owner)); err != nil {
+			return nil, err
+		}
+		if c.Cgroup == lab.CgroupPopulated {
+			if err := populate(top); err != nil {
+				return nil, err
+			}
+		}
+	case lab.CgroupWithheld:
+		above := filepath.Join(cgroupRoot, "withheld-"+c.Name)
+		top := filepath.Join(above, "delegated")
+		dir = filepath.Join(top, "session")
+		if err := firstError(os.MkdirAll(dir, 0o755), delegate(top, owner), delegate(dir, owner)); err != nil {
+			return nil, err
+		}
+	case lab.CgroupForeign:
+		dir = filepath.Join(cgroupRoot, "foreign-"+c.Name)
+		if err := firstError(enable(cgroupRoot), os.Mkdir(dir, 0o755)); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("unknown kind %q", c.Cgroup)
+	}
+	return os.Open(dir)
+}
+
+// enable passes the controllers that limits need on to the children of dir.
+func enable(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+cpu +memory +pids +io"), 0)
+}
+
+// populate starts a process in dir that stays.
+func populate(dir string) error {
+	group, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	cmd := exec.Command("sleep", "100000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(group.Fd())}
+	return cmd.Start()
+}
+
+// delegate gives dir to a user as cgroup-v2.rst, "Model of Delegation", describes.
+func delegate(dir string, uid uint32) error {
+	for _, name := range []string{".", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"} {
+		if err := os.Chown(filepath.Join(dir, name), int(uid), int(uid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

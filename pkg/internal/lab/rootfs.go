@@ -1,0 +1,58 @@
+package lab
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// Users of a guest.
+const (
+	RootUID uint32 = 0
+	UserUID uint32 = 1000
+)
+
+// BaseArchive is a small Debian-shaped tree: the usual commands, busybox for the rest of them, two users, the guest's init.
+func BaseArchive(guestInit string) (*Archive, error) {
+	a := new(Archive)
+	for _, dir := range []string{"dev", "proc", "sys", "run", "usr/bin", "usr/lib", "usr/lib64", "var/tmp"} {
+		a.Dir(dir, 0o755)
+	}
+	a.Dir("tmp", 0o777)
+	a.Dir("root", 0o700)
+	a.Dir("home/user", 0o700)
+	a.Own(UserUID, "home/user")
+	a.File("etc/passwd", 0o644, []byte("root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n"))
+	a.File("etc/group", 0o644, []byte("root:x:0:\nuser:x:1000:\n"))
+	a.File("etc/hosts", 0o644, []byte("127.0.0.1 localhost\n"))
+	a.File("etc/nsswitch.conf", 0o644, []byte("passwd: files\ngroup: files\nhosts: files\n"))
+	for _, link := range []string{"bin", "lib", "lib64"} {
+		a.Link(link, "usr/"+link)
+	}
+	a.Link("sbin", "usr/bin")
+	if err := a.busybox(); err != nil {
+		return nil, err
+	}
+	if err := a.debian(); err != nil {
+		return nil, err
+	}
+	return a, a.Tree("lab/init", guestInit)
+}
+
+// busybox adds Debian's busybox-static under each name it answers to.
+func (a *Archive) busybox() error {
+	program, err := exec.LookPath("busybox")
+	if err != nil {
+		return fmt.Errorf("busybox-static: %w", err)
+	}
+	names, err := exec.Command(program, "--list").Output()
+	if err != nil {
+		return fmt.Errorf("busybox --list: %w", err)
+	}
+	for name := range strings.FieldsSeq(string(names)) {
+		if name != "busybox" {
+			a.Link("usr/bin/"+name, "busybox")
+		}
+	}
+	return a.Tree("usr/bin/busybox", program)
+}

@@ -1,0 +1,141 @@
+//go:build lab
+
+package lab
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/record"
+)
+
+var update = flag.Bool("update", false, "write docs/kernel-support.md")
+
+// supported is what the lanes showed, by lane: the evidence of a run that asks for everything, or what a refused run said.
+type supported struct {
+	columns  []string // "6.1 root", in the order they ran
+	evidence map[string][]record.Control
+	refusals []string // table rows
+}
+
+// add takes the cases of a lane that have something to show.
+func (s *supported) add(t *testing.T, series, lane string, tally Tally) {
+	t.Helper()
+	for _, r := range tally.Results {
+		switch {
+		case r.Name == "support":
+			s.columns = append(s.columns, series+" "+lane)
+			s.evidence[series+" "+lane] = controls(t, r.Output)
+		case r.Name == "refused" || r.Name == "nested":
+			s.refusals = append(s.refusals, fmt.Sprintf("| %s | %s | %s | %s |", series, lacked[lane], said(r.Output, "error: "), said(r.Output, "hint: ")))
+		}
+	}
+}
+
+// lacked says what a lane's refusal is about.
+var lacked = map[string]string{
+	"ordinary":                        "around the sandbox, parts of `/proc` are covered, as in most containers",
+	"no-landlock":                     "Landlock is switched off at boot, and `--require landlock`",
+	"no-user-namespaces":              "`user.max_user_namespaces=0`",
+	"no-unprivileged-user-namespaces": "`kernel.unprivileged_userns_clone=0`",
+}
+
+func controls(t *testing.T, output string) []record.Control {
+	t.Helper()
+	_, text, _ := strings.Cut(output, supportMark)
+	text, _, _ = strings.Cut(text, "\n")
+	var result record.Result
+	if err := json.Unmarshal([]byte(text), &result); err != nil {
+		t.Fatalf("evidence %q: %v", text, err)
+	}
+	return result.Capture.Sandbox.Controls
+}
+
+// said is the first message of a kind.
+func said(output, kind string) string {
+	_, text, _ := strings.Cut(output, "ethos-sandbox: "+kind)
+	text, _, _ = strings.Cut(text, "\n")
+	return strings.ReplaceAll(text, "|", "\\|")
+}
+
+// page is docs/kernel-support.md.
+func (s *supported) page() string {
+	var b strings.Builder
+	b.WriteString(supportHead)
+	fmt.Fprintf(&b, "| control | %s |\n|%s\n", strings.Join(s.columns, " | "), strings.Repeat("---|", len(s.columns)+1))
+	var notes []string
+	for i, c := range s.evidence[s.columns[0]] {
+		fmt.Fprintf(&b, "| `%s` |", c.Name)
+		for _, column := range s.columns {
+			fmt.Fprintf(&b, " %s |", cell(s.evidence[column][i], &notes))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+	for i, note := range notes {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, note)
+	}
+	b.WriteString(supportLacks)
+	b.WriteString(strings.Join(s.refusals, "\n") + "\n")
+	return b.String()
+}
+
+// cell is the state of a control, with the number of a note where it has a reason or a layer to tell.
+func cell(c record.Control, notes *[]string) string {
+	note := c.Reason
+	if c.State == "degraded" && c.Name == "cgroup" {
+		note = "held by " + c.Enforced + ": " + c.Reason
+	}
+	if c.State == "enforced" && c.Name == "cgroup" {
+		note = c.Enforced
+	}
+	if note == "" {
+		return strings.ReplaceAll(c.State, "_", " ")
+	}
+	i := slices.Index(*notes, note)
+	if i < 0 {
+		i, *notes = len(*notes), append(*notes, note)
+	}
+	return fmt.Sprintf("%s (%d)", strings.ReplaceAll(c.State, "_", " "), i+1)
+}
+
+const supportHead = `# What holds on which kernel
+
+<!-- written by ` + "`make test-lab TESTFLAGS=-update`" + ` from what the guests of the kernel lab printed -->
+
+The kernel lab boots Debian's kernels and runs the tests of the sandbox in them, as root, as an ordinary user to whom a cgroup is delegated, and as an
+ordinary user without one. This is the evidence of ` + "`ethos-sandbox run --memory 256M --cpu 100 --pids 100 --timeout 1m -- true`" + ` in each: what the kernel
+was seen to hold, by which layer. [What each control is](sandbox.md#what-a-command-gets).
+
+`
+
+const supportLacks = `
+## Where something is lacking
+
+Nothing runs with less than was asked for: the status is 125, in the pipe the result is ` + "`denied`" + ` with the same words. Where Landlock alone is lacking and was not
+required, the mount table still holds every path, and the evidence says ` + "`absent`" + `.
+
+| kernel | what is lacking | error | hint |
+|---|---|---|---|
+`
+
+// check compares the page with docs, or writes it.
+func (s *supported) check(t *testing.T, root string) {
+	t.Helper()
+	name := filepath.Join(root, "docs", "kernel-support.md")
+	if *update {
+		if err := os.WriteFile(name, []byte(s.page()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != s.page() {
+		t.Errorf("docs/kernel-support.md is not what the guests printed (%v); write it with make test-lab TESTFLAGS=-update. It would be:\n%s", err, s.page())
+	}
+}

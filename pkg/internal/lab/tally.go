@@ -1,0 +1,100 @@
+package lab
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Tally is what a guest printed.
+type Tally struct {
+	Cases, Passed, Failed int
+	Results               []Result
+}
+
+// Result is one case.
+type Result struct {
+	Name   string
+	Status int
+	Output string
+}
+
+// BeginMark, EndMark and TallyMark are the lines a guest prints.
+func BeginMark(name string) string           { return fmt.Sprintf(markBegin, name) }
+func EndMark(name string, status int) string { return fmt.Sprintf(markEnd, name, status) }
+func TallyMark(cases, passed, failed int) string {
+	return fmt.Sprintf(markTally, cases, passed, failed)
+}
+
+// ReadTally reads a guest's console to its end. It fails unless the guest began and ended each case of the plan, in order, and counted as many.
+func ReadTally(console io.Reader, plan Plan) (Tally, error) {
+	var t Tally
+	var current *Result
+	counted := false
+	in := bufio.NewReader(console)
+	for {
+		line, err := in.ReadString('\n')
+		text := strings.TrimRight(line, "\r\n")
+		if at := strings.IndexByte(text, '\x1e'); at >= 0 {
+			done, markErr := t.mark(text[at:], &current)
+			if markErr != nil {
+				return t, markErr
+			}
+			counted = counted || done
+		} else if current != nil {
+			current.Output += text + "\n"
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return t, fmt.Errorf("read the guest's console: %w", err)
+		}
+	}
+	return t, t.check(plan, counted, current)
+}
+
+// mark takes one marker line; done is true for the tally.
+func (t *Tally) mark(text string, current **Result) (done bool, err error) {
+	var name string
+	var status int
+	switch {
+	case *current != nil && !scan(text, markEnd, &name, &status):
+		return false, fmt.Errorf("guest printed %q in the middle of case %q", text[1:], (*current).Name)
+	case scan(text, markBegin, &name):
+		t.Results = append(t.Results, Result{Name: name, Status: -1})
+		*current = &t.Results[len(t.Results)-1]
+	case scan(text, markEnd, &name, &status):
+		if *current == nil || (*current).Name != name {
+			return false, fmt.Errorf("guest ended case %q that it had not begun", name)
+		}
+		(*current).Status = status
+		*current = nil
+	case scan(text, markTally, &t.Cases, &t.Passed, &t.Failed):
+		return true, nil
+	}
+	return false, nil
+}
+
+func scan(text, format string, into ...any) bool {
+	n, err := fmt.Sscanf(text, format, into...)
+	return err == nil && n == len(into)
+}
+
+func (t *Tally) check(plan Plan, counted bool, current *Result) error {
+	switch {
+	case !counted && current != nil:
+		return fmt.Errorf("guest stopped in case %q", current.Name)
+	case !counted:
+		return fmt.Errorf("guest ended without a tally after %d of %d cases", len(t.Results), len(plan.Cases))
+	case t.Cases != len(plan.Cases) || len(t.Results) != len(plan.Cases) || t.Passed+t.Failed != t.Cases:
+		return fmt.Errorf("guest was sent %d cases, ran %d and counted %d", len(plan.Cases), len(t.Results), t.Cases)
+	}
+	for i, c := range plan.Cases {
+		if t.Results[i].Name != c.Name {
+			return fmt.Errorf("case %d: guest ran %q, was sent %q", i+1, t.Results[i].Name, c.Name)
+		}
+	}
+	return nil
+}

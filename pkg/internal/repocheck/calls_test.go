@@ -1,0 +1,147 @@
+package repocheck
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"testing"
+)
+
+// place is a call that a rule found.
+type place struct {
+	source
+	fset *token.FileSet
+	call *ast.CallExpr
+}
+
+func (p place) line() int { return p.fset.Position(p.call.Pos()).Line }
+
+// inside reports whether p is within another call.
+func (p place) inside(other place) bool {
+	return other.call.Pos() <= p.call.Pos() && p.call.End() <= other.call.End()
+}
+
+// calls finds every call of package.function, outside or inside functions.
+func (tr *tree) calls(pkg string, functions ...string) []place {
+	var found []place
+	for _, s := range tr.sources {
+		ast.Inspect(s.file, func(node ast.Node) bool {
+			if call, ok := node.(*ast.CallExpr); ok && isCall(call, pkg, functions) {
+				found = append(found, place{s, tr.fset, call})
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func isCall(call *ast.CallExpr, pkg string, functions []string) bool {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(functions, selector.Sel.Name) {
+		return false
+	}
+	name, ok := selector.X.(*ast.Ident)
+	return ok && name.Name == pkg
+}
+
+func TestTheOneExit(t *testing.T) {
+	var exits []place
+	for _, p := range load(t).calls("os", "Exit") {
+		if !p.test {
+			exits = append(exits, p)
+		}
+	}
+	if len(exits) != 1 || exits[0].dir != "pkg/cli" {
+		for _, p := range exits {
+			t.Errorf("%s:%d: os.Exit", p.path, p.line())
+		}
+		t.Errorf("os.Exit stands in %d places; it belongs once in pkg/cli", len(exits))
+	}
+}
+
+func TestNoOtherWayOut(t *testing.T) {
+	tr := load(t)
+	found := slices.Concat(
+		tr.calls("log", "Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln"),
+		tr.calls("syscall", "Exit"), tr.calls("unix", "Exit"),
+	)
+	for _, p := range found {
+		if !p.test {
+			t.Errorf("%s:%d: ends the process past pkg/cli", p.path, p.line())
+		}
+	}
+}
+
+// TestSkips holds that a test skips only by stating its need, so that ETHOS_REQUIRE reaches it. A fuzz function may
+// pass over an input that means nothing to it.
+func TestSkips(t *testing.T) {
+	tr := load(t)
+	inputs := tr.calls("f", "Fuzz")
+	for _, receiver := range []string{"t", "b", "tb", "f"} {
+		for _, p := range tr.calls(receiver, "Skip", "Skipf", "SkipNow") {
+			if p.dir != "pkg/internal/probetest" && !slices.ContainsFunc(inputs, p.inside) {
+				t.Errorf("%s:%d: skips; state a need with pkg/internal/probetest", p.path, p.line())
+			}
+		}
+	}
+}
+
+// startup names what costs every start of every program when it stands at package level.
+var startup = map[string][]string{
+	"regexp": {"MustCompile", "MustCompilePOSIX"},
+	"cel":    {"NewEnv"},
+	"yaml":   {"Unmarshal", "NewDecoder"},
+}
+
+func TestNothingHeavyAtStart(t *testing.T) {
+	tr := load(t)
+	linked := tr.linked()
+	for _, s := range tr.sources {
+		if s.test || !linked[s.dir] {
+			continue
+		}
+		for _, declaration := range s.file.Decls {
+			if call := tr.heavy(declaration); call != nil {
+				t.Errorf("%s:%d: runs at every start; use sync.OnceValue", s.path, tr.line(call))
+			}
+		}
+	}
+}
+
+// linked are the packages of this module that some program contains.
+func (tr *tree) linked() map[string]bool {
+	all := map[string]bool{}
+	for _, s := range tr.sources {
+		if !within(s.dir, "cmd") || all[s.dir] {
+			continue
+		}
+		all[s.dir] = true
+		for imported := range tr.closure(s.dir) {
+			if dir, mine := ours(imported); mine {
+				all[dir] = true
+			}
+		}
+	}
+	return all
+}
+
+// heavy finds a costly call that a package-level variable or an init function makes.
+func (tr *tree) heavy(declaration ast.Decl) (found *ast.CallExpr) {
+	if f, ok := declaration.(*ast.FuncDecl); ok && (f.Recv != nil || f.Name.Name != "init") {
+		return nil
+	}
+	ast.Inspect(declaration, func(node ast.Node) bool {
+		if _, lazy := node.(*ast.FuncLit); lazy {
+			return false
+		}
+		if call, ok := node.(*ast.CallExpr); ok && found == nil {
+			for pkg, functions := range startup {
+				if isCall(call, pkg, functions) {
+					found = call
+				}
+			}
+		}
+		return found == nil
+	})
+	return found
+}

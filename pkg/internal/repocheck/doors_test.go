@@ -1,0 +1,84 @@
+package repocheck
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// doors names, for each dependency, the packages that may import it. Moving to a successor is then a change in one place.
+var doors = map[string][]string{
+	"github.com/alecthomas/kong":          {"pkg/cli"},
+	"github.com/bmatcuk/doublestar/v4":    {"pkg/policy", "pkg/catalog", "pkg/gitargs", "pkg/gitrepo"},
+	"github.com/godbus/dbus/v5":           {"pkg/sandbox/cgroup"},
+	"github.com/google/cel-go":            {"pkg/policy"},
+	"github.com/landlock-lsm/go-landlock": {"pkg/sandbox/landlock"},
+	"github.com/reviewdog/errorformat":    {"pkg/trace/tooloutput"},
+	"github.com/tidwall/gjson":            {"pkg/record"},
+	"go.yaml.in/yaml/v3":                  {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                       // e2e reads the examples
+	"golang.org/x/net":                    {"pkg/egress", "pkg/policy", "pkg/sandbox/seccomp", "pkg/trace/report"}, // report: its test reads HTML
+	"golang.org/x/sys":                    {"pkg/cli", "pkg/egress", "pkg/gitguard", "pkg/sandbox", "pkg/trace", "pkg/internal"},
+	"mvdan.cc/sh/v3":                      {"pkg/shell"},
+}
+
+// testOnly may be imported by tests of every package, and by no program.
+var testOnly = []string{
+	"github.com/google/go-cmp",
+	"github.com/rogpeppe/go-internal",
+	"github.com/santhosh-tekuri/jsonschema/v6",
+}
+
+func TestDoors(t *testing.T) {
+	for _, s := range load(t).sources {
+		for _, imported := range s.imports {
+			if reason := shut(s, imported); reason != "" {
+				t.Errorf("%s: imports %s: %s", s.path, imported, reason)
+			}
+		}
+	}
+}
+
+// shut says why a file may not import a path; "" when it may.
+func shut(s source, imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") {
+		return "" // standard library or this module
+	}
+	if withinAny(imported, testOnly) {
+		if s.test {
+			return ""
+		}
+		return "it is for tests"
+	}
+	for dependency, users := range doors {
+		if within(imported, dependency) {
+			if withinAny(s.dir, users) {
+				return ""
+			}
+			return "only " + strings.Join(users, ", ") + " may"
+		}
+	}
+	return "no door: name it in doors_test.go and docs/dependencies.md"
+}
+
+// requirement is one line of a require block in go.mod.
+var requirement = regexp.MustCompile(`(?m)^\s*(?:require )?(\S+\.\S+/?\S*) (v\S+)( // indirect)?$`)
+
+func TestGoMod(t *testing.T) {
+	tr := load(t)
+	text, page := tr.read(t, "go.mod"), tr.read(t, "docs/dependencies.md")
+	if strings.Contains(text, "replace ") {
+		t.Error("go.mod: a replace does not reach those who import this module")
+	}
+	for _, match := range requirement.FindAllStringSubmatch(text, -1) {
+		name, indirect := match[1], match[3] != ""
+		_, door := doors[name]
+		if !indirect && !door && !slices.Contains(testOnly, name) {
+			t.Errorf("go.mod: %s has no door in doors_test.go", name)
+		}
+		if !indirect && !strings.Contains(page, name) {
+			t.Errorf("docs/dependencies.md does not say why %s", name)
+		}
+	}
+}
