@@ -1,0 +1,144 @@
+# ethos: build it, try it, check it. `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+GO      ?= go
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+PROGRAMS := ethos-facts ethos-decide ethos-sandbox ethos-trace ethos-git
+
+# Programs are static: no C library, no cgo. Only the race detector needs cgo.
+export CGO_ENABLED := 0
+
+# More arguments for `go test`, such as TESTFLAGS='-count=1 -run TestX'.
+TESTFLAGS ?=
+# How long each fuzz target runs; 3000x is a count of inputs.
+FUZZTIME  ?= 10s
+# How long all guests of the lab may take together.
+LABTIMEOUT ?= 40m
+# Which benchmarks run, and how often.
+BENCH     ?= .
+BENCHTIME ?= 1s
+
+# Tools are pinned here and nowhere else. They are looked for in the module cache first,
+# so that `make check` works without network once it has run with it.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+TOOL = GOPROXY="file://$$($(GO) env GOMODCACHE)/cache/download,$$($(GO) env GOPROXY)" $(GO) run
+
+# Where the programs that tests drive as clients are installed (about 500 MB).
+export ETHOS_TEST_CLIENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ethos-test/clients
+MULTITOOL := node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool
+export ETHOS_SARIF_MULTITOOL ?= $(wildcard $(ETHOS_TEST_CLIENTS)/$(MULTITOOL))
+
+# Every file that could be generated, with its hash.
+SNAPSHOT = git ls-files -co --exclude-standard -z -- cmd pkg docs | xargs -0 sha256sum
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: programs ## build the five programs into build/ and prove that this machine can confine
+	@echo "$(BUILD)/ethos-sandbox probe"
+	@$(BUILD)/ethos-sandbox probe || { \
+	  echo "make: error: runtime.sandbox_dependency: this machine cannot enforce the default profile" >&2; \
+	  echo "make: hint: the lines above name each lack and its remedy; the programs themselves are built" >&2; \
+	  exit 1; }
+
+.PHONY: programs
+programs:
+	$(GO) build -trimpath -o $(BUILD)/ ./cmd/...
+
+.PHONY: quickstart
+quickstart: build ## run `go vet` on this repository through the whole pipe
+	@$(GO) list -deps -test ./... > /dev/null # fetches what go vet will read: it runs without network
+	$(BUILD)/ethos-facts -- go vet ./... | $(BUILD)/ethos-decide | $(BUILD)/ethos-sandbox | $(BUILD)/ethos-trace --sarif $(BUILD)/vet.sarif
+	@echo "SARIF report: $(BUILD)/vet.sarif"
+
+.PHONY: test
+test: ## run all tests
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: race
+race: ## run all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -v /internal/e2e) # e2e runs programs built without it
+
+.PHONY: test-lab
+test-lab: ## boot kernels in QEMU and run the sandbox's tests in them (Debian; downloads the kernels once)
+	$(GO) test -tags lab ./pkg/internal/lab -run '^TestLanes' -count=1 -v -timeout $(LABTIMEOUT) $(TESTFLAGS)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME each
+	@for package in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd pkg | xargs -r -n1 dirname | sort -u); do \
+	  for target in $$(grep -hoP '^func \KFuzz\w+' $$package/*_test.go | sort -u); do \
+	    echo "$$package $$target"; \
+	    $(GO) test ./$$package -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
+	  done; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...
+
+.PHONY: cover
+cover: ## run all tests and write build/cover.html
+	@mkdir -p $(BUILD)
+	$(GO) test -coverpkg=./... -coverprofile=$(BUILD)/cover.out ./...
+	$(GO) tool cover -html=$(BUILD)/cover.out -o $(BUILD)/cover.html
+	@$(GO) tool cover -func=$(BUILD)/cover.out | tail -n 1
+
+.PHONY: check
+check: lint check-generated test ## everything that must hold before a change is proposed
+
+.PHONY: lint
+lint: ## the checks that run nothing: format, vet, staticcheck, modules, other platforms
+	@out=$$(gofmt -l cmd pkg); [ -z "$$out" ] || { echo "gofmt: these files need formatting:" $$out >&2; exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags lab ./pkg/internal/lab/...
+	$(TOOL) $(STATICCHECK) ./...
+	$(TOOL) $(ACTIONLINT) examples/github-actions/ethos.yml
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+
+.PHONY: generate
+generate: ## write the generated sources
+	$(GO) generate ./...
+
+.PHONY: docs
+docs: programs ## write docs/man and the exit table from the code
+	@mkdir -p docs/man
+	@for p in $(filter-out ethos-git,$(PROGRAMS)); do $(BUILD)/$$p --man > docs/man/$$p.1; done
+	@$(BUILD)/ethos-git ethos --man > docs/man/ethos-git.1
+	$(GO) test ./pkg/internal/repocheck -run TestExitTableInDocs -count=1 -update
+
+.PHONY: check-generated
+check-generated: ## fail when generated sources or docs are not what is committed
+	@before=$$($(SNAPSHOT)); \
+	$(MAKE) --no-print-directory generate docs; \
+	diff <(echo "$$before") <($(SNAPSHOT)) >&2 || { \
+	  echo "make: error: generated files were out of date and have been written anew" >&2; \
+	  echo "make: hint: review them with 'git diff' and commit them" >&2; exit 1; }
+
+.PHONY: clients
+clients: ## install the pinned programs that tests drive as clients (npm, network)
+	@mkdir -p "$(ETHOS_TEST_CLIENTS)"
+	cp testdata/clients/package.json testdata/clients/package-lock.json "$(ETHOS_TEST_CLIENTS)/"
+	npm ci --ignore-scripts --no-audit --no-fund --prefix "$(ETHOS_TEST_CLIENTS)"
+	chmod a+x "$(ETHOS_TEST_CLIENTS)/$(MULTITOOL)" # all that its install script would do
+
+.PHONY: install
+install: programs ## install the programs and man pages under PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
+	install -m 0644 $(PROGRAMS:%=docs/man/%.1) "$(DESTDIR)$(PREFIX)/share/man/man1/"
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf $(BUILD)
