@@ -64,7 +64,11 @@ func observe(pid int) (*observed, error) {
 		return nil, fmt.Errorf("%s/mountinfo: %w", dir, err)
 	}
 	o.table = os.NewFile(uintptr(fd), dir+"/mountinfo")
-	return o, o.readTable()
+	if err := o.readTable(); err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
 }
 
 // readTable reads the mount table as it is now.

@@ -193,10 +193,11 @@ func (r *run) end() {
 // setupLimit bounds the time from the clone to the confined command: a set-up that hangs, on a dead network file system say, is a failed one.
 const setupLimit = 30 * time.Second
 
-// confine waits for the confined command and compares it with the plan.
+// confine waits for the confined command and for its init, and compares the command with the plan.
 func (r *run) confine() error {
 	deadline := time.Now().Add(setupLimit)
-	for {
+	pid, waiting, settled := 0, false, false
+	for !waiting || !settled {
 		event, err := r.proc.Next(deadline)
 		if err != nil {
 			return &Refusal{Code: CodeSetup, Err: err}
@@ -207,22 +208,38 @@ func (r *run) confine() error {
 		case child.Failed:
 			return stepRefusal(event.Err)
 		case child.Waiting:
-			return r.examine(event.CommandPID)
+			pid, waiting = event.CommandPID, true
+		case child.Settled:
+			settled = true
 		case child.Idle:
 			return refuse(CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
 		case child.Exited, child.Gone:
 			return refuse(CodeSetup, "it may have run out of memory, or have been killed by a seccomp filter around this process", "the set-up was killed")
 		}
 	}
+	return r.examine(pid)
 }
 
-// examine reads the state of the waiting command and compares it with the plan.
+// examine compares the state of the waiting command with the plan. A command that did not wait but ended has no state to compare: it says itself why.
 func (r *run) examine(pid int) error {
+	err := r.compare(pid)
+	for err != nil {
+		event, nextErr := r.proc.Next(time.Now())
+		switch {
+		case nextErr == nil && event.Kind == child.Note:
+			r.note(event.Err)
+		case nextErr == nil && event.Kind == child.Failed:
+			return stepRefusal(event.Err)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) compare(pid int) error {
 	seen, err := observe(pid)
 	if err != nil {
-		if event, _ := r.proc.Next(time.Now()); event.Kind == child.Failed { // it did not wait
-			return stepRefusal(event.Err)
-		}
 		return &Refusal{Code: CodeVerify, Err: err, Hint: "proc(5) must be mounted and readable for this process"}
 	}
 	r.seen = seen

@@ -37,6 +37,7 @@ func (m *machine) runInit() {
 	}
 	m.letGo()
 	m.must(m.settle, PartSettle)
+	m.send(kindSettled, 0, 0, 0)
 	for {
 		m.wait()
 		m.signals()

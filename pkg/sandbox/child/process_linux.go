@@ -30,6 +30,7 @@ const (
 	Note    EventKind = iota + 1 // a step met an errno that it tolerates: Err
 	Failed                       // a step failed, nothing ran: Err
 	Waiting                      // the command is confined and waits for Go: CommandPID
+	Settled                      // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
 	Stopped                      // the command was stopped: Signal
 	Exited                       // the command ended and nothing it started is alive: Status
 	Gone                         // init was killed, and with it everything inside
@@ -106,6 +107,8 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 	case kindReady:
 		pid, err := senderPID(oob)
 		return Event{Kind: Waiting, CommandPID: pid}, err
+	case kindSettled:
+		return Event{Kind: Settled}, nil
 	case kindStopped:
 		return Event{Kind: Stopped, Signal: syscall.Signal(m.value)}, nil
 	case kindExited:
