@@ -21,6 +21,7 @@ const ParentDied = syscall.Signal(60)
 //go:noinline
 func (m *machine) runInit() {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0)
+	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(m.parentEnd), 0, 0)
 	m.rename()
 	m.must(m.init, PartInit)
 	fd, _, e := syscall.RawSyscall6(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&m.allSigs)), sigsetSize, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK, 0, 0)

@@ -14,6 +14,7 @@ const maxKept = 250
 type machine struct {
 	init, command, settle, cleanup []Step
 	slots                          []int32
+	parentEnd                      int32  // of the channel; closed first, so that the channel hangs up when the parent dies
 	argv                           []byte // the memory in which this process's arguments stand
 
 	out     message
@@ -66,8 +67,8 @@ func (m *machine) grow(s Slot) {
 	}
 }
 
-func newMachine(p *Program, channel int) *machine {
-	m := &machine{allSigs: ^uint64(0), argv: arguments()}
+func newMachine(p *Program, channel, parentEnd int) *machine {
+	m := &machine{allSigs: ^uint64(0), argv: arguments(), parentEnd: int32(parentEnd)}
 	m.grow(Channel)
 	m.init, m.command, m.settle, m.cleanup = p.Init, p.Command, p.Settle, p.Cleanup
 	for _, steps := range [][]Step{p.Init, p.Command, p.Settle, p.Cleanup} {

@@ -47,7 +47,7 @@ func Start(p *Program) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, fmt.Errorf("channel to the child: setsockopt SO_PASSCRED: %w", err)
 	}
-	m := newMachine(p, pair[1])
+	m := newMachine(p, pair[1], pair[0])
 	args := &cloneArgs{flags: p.CloneFlags | unix.CLONE_NEWPID | unix.CLONE_PIDFD, exitSignal: uint64(unix.SIGCHLD)}
 	if p.CgroupFD > 0 {
 		args.flags |= unix.CLONE_INTO_CGROUP
