@@ -170,6 +170,43 @@ func TestModesAreMonotone(t *testing.T) {
 	t.Logf("both corpora under core, trust and verify:\n%s", counts)
 }
 
+// subAgentStep spares time: each command is decided under every pair of modes.
+const subAgentStep = 13
+
+// TestSubAgentsOnlyNarrow holds that what a sub-agent is allowed, an actor of its own mode is allowed too, and so is one of its parent's mode.
+func TestSubAgentsOnlyNarrow(t *testing.T) {
+	c, set, narrowed := newCourt(t), loaded(t, "trust", "verify"), 0
+	allowed := func(command string, by record.Actor) bool {
+		action, facts, err := c.facts(context.Background(), record.Action{Kind: record.KindShell, Script: command}, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return allows(set.Decide(context.Background(), policy.Input{Action: &action, Actor: &by, Facts: &facts}).Verdict)
+	}
+	for i, s := range append(samples(t, "everyday.txt"), samples(t, "harmful.txt")...) {
+		if i%subAgentStep != 0 {
+			continue
+		}
+		alone := map[string]bool{}
+		for _, mode := range policy.Modes() {
+			alone[mode] = allowed(s.command, record.Actor{Agent: "claude", Mode: mode})
+		}
+		for _, mode := range policy.Modes() {
+			for _, parent := range policy.Modes() {
+				switch child := allowed(s.command, record.Actor{Agent: "claude", Mode: mode, Parent: &record.Parent{Mode: parent}}); {
+				case child && !(alone[mode] && alone[parent]):
+					t.Errorf("%s: allowed to a sub-agent in %s under one in %s", s.command, mode, parent)
+				case !child && alone[mode]:
+					narrowed++
+				}
+			}
+		}
+	}
+	if narrowed == 0 {
+		t.Error("no parent narrowed anything")
+	}
+}
+
 // TestDocumentedPolicies holds that the policies in docs/writing-policies.md load and keep what their examples promise.
 func TestDocumentedPolicies(t *testing.T) {
 	text, err := os.ReadFile("../../docs/writing-policies.md")

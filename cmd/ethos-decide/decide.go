@@ -131,7 +131,7 @@ func implied(actor *record.Actor) []string {
 // settle writes the actor that was decided for, where it is not the one that came in.
 func (d *decider) settle(l *record.Line, actor record.Actor) error {
 	var was record.Actor
-	if err := l.Decode("actor", &was); err != nil || was == actor {
+	if err := l.Decode("actor", &was); err != nil || was.Mode == actor.Mode && was.AdminApproved == actor.AdminApproved {
 		return err
 	}
 	return l.Set("actor", actor)
@@ -154,6 +154,7 @@ func (d *decider) input(l *record.Line) (policy.Input, error) {
 		if d.mode != "" {
 			actor.Mode = d.mode
 		}
+		actor = actor.Bounded()
 		in.Actor = &actor
 	case !errors.Is(err, record.ErrAbsent):
 		return in, err

@@ -101,7 +101,7 @@ func (w *writer) again(l *record.Line) error {
 		return err
 	}
 	actor.AdminApproved = false
-	actor.Mode = w.modeOf(actor.Mode)
+	actor = w.trust(actor)
 	if w.cwdGiven {
 		action.Cwd = w.cwd
 	}

@@ -51,7 +51,7 @@ func (w *writer) exec(argv []string) error {
 
 // action writes the line of one action; input is what it was read from.
 func (w *writer) action(a record.Action, actor record.Actor, input []byte) error {
-	actor.Mode = w.modeOf(actor.Mode)
+	actor = w.trust(actor)
 	a, f, err := w.facts(a, actor)
 	if err != nil {
 		return w.refuse(err, input)
@@ -74,6 +74,15 @@ func (w *writer) write(l *record.Line, input []byte) error {
 		return w.fault(record.NewBadLine(record.CodeTooLong, message, input), "split the command, or raise --max-line on every stage")
 	}
 	return w.out.Write(l)
+}
+
+// trust settles the mode. Of a sub-agent's parent an event does not tell the mode: it is what the person set, else safe, whatever the sub-agent says of itself.
+func (w *writer) trust(actor record.Actor) record.Actor {
+	actor.Mode = w.modeOf(actor.Mode)
+	if actor.Parent != nil && actor.Parent.Mode == "" {
+		actor.Parent = &record.Parent{Session: actor.Parent.Session, Mode: w.modeOf(""), Capabilities: actor.Parent.Capabilities}
+	}
+	return actor.Bounded()
 }
 
 func (w *writer) modeOf(event string) string {

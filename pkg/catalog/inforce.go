@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,10 +19,12 @@ type Request struct {
 	Profile   string   // --profile, "" when not given
 	Grants    []string // --grant
 	Space     capability.Space
+	Parent    *record.Capabilities // in force for the agent that started this one; nil when nobody did
 }
 
 // InForce is what the action may use: the named profile, else what a managed tool declares, else the agent's or the default profile; widened by the
-// repository's configuration; narrowed, in plan mode, to looking; and widened by grants. Each widening stands in GrantedBy.
+// repository's configuration; narrowed, in plan mode, to looking; and widened by grants. Each widening stands in GrantedBy. A sub-agent may
+// use nothing that its parent may not, whatever widened.
 func InForce(config Config, r Request) (record.Capabilities, error) {
 	c, err := r.start()
 	if err != nil {
@@ -35,6 +38,9 @@ func InForce(config Config, r Request) (record.Capabilities, error) {
 		if err := Grant(&c, g); err != nil {
 			return c, err
 		}
+	}
+	if r.Parent != nil {
+		c = capability.Narrow(r.Space, reaching(*r.Parent), c)
 	}
 	return derive(c), nil
 }
@@ -67,6 +73,13 @@ func looking(c record.Capabilities) record.Capabilities {
 	c.Network = record.Network{Mode: "none"}
 	c.Git = "read"
 	return c
+}
+
+// reaching makes a parent that does not say what it reaches one that reaches nothing: to [capability.Narrow] an empty word says nothing.
+func reaching(parent record.Capabilities) record.Capabilities {
+	parent.Network.Mode = cmp.Or(parent.Network.Mode, "none")
+	parent.Git = cmp.Or(parent.Git, "none")
+	return parent
 }
 
 func profile(name string) (record.Capabilities, error) {

@@ -69,6 +69,41 @@ func TestInForce(t *testing.T) {
 	}
 }
 
+// A sub-agent is given nothing that its parent may not use, whatever its tool, the repository and the command line give; without widening it keeps what both allow.
+func TestSubAgentOnlyNarrows(t *testing.T) {
+	at := capability.Space{Workspace: "/w", Home: "/h"}
+	config := Config{ReadPaths: []string{"/opt/sdk"}, ReadWritePaths: []string{"build"},
+		NetworkTools: []NetworkTool{{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"r.example"}}}}
+	requests := []Request{
+		{}, {Agent: true}, {Agent: true, Mode: "plan"}, {Profile: "agent-network"}, {Agent: true, Grants: []string{"network=host", "write=/srv/x", "git=full", "timeout=24h"}},
+		{Agent: true, Grants: []string{"network=proxy", "domain=a.example", "env=TOKEN=x", "socket=/run/x.sock", "memory=9999999", "read=~/.ssh"}},
+	}
+	for _, tool := range New(Config{}).Tools() {
+		requests = append(requests, Request{Tool: &tool, ToolNamed: true})
+	}
+	for _, parent := range requests[:6] {
+		parent.Space = at
+		above, err := InForce(Config{}, parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, child := range requests {
+			child.Space, child.Parent = at, &above
+			have, err := InForce(config, child)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if over := capability.Widens(at, above, have); len(over) > 0 {
+				t.Errorf("parent %s\n child %s\n  %v", summary(above), summary(have), over)
+			}
+		}
+		parent.Parent = &above
+		if same, err := InForce(Config{}, parent); err != nil || len(capability.Widens(at, same, above)) > 0 {
+			t.Errorf("a child that asks for what its parent has: %v, %v\n have %s\n want %s", err, capability.Widens(at, same, above), summary(same), summary(above))
+		}
+	}
+}
+
 func TestGrant(t *testing.T) {
 	for text, want := range map[string]string{
 		"network=host": "", "domain=*.example.com": "", "read=/x": "", "write=/srv/out": "", "cache=~/.c": "", "socket=/run/x.sock": "",

@@ -169,8 +169,11 @@ func (w *work) repoFact() record.Repo {
 func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
 	m := w.match()
 	r := catalog.Request{
-		Agent: actor.Agent != "", Mode: actor.Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
+		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
 		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
+	}
+	if actor.Parent != nil {
+		r.Parent = actor.Parent.Capabilities
 	}
 	if name := w.d.opt.Tool; name != "" {
 		t, ok := w.config.catalog.Tool(name)

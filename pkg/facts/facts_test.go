@@ -153,6 +153,31 @@ func TestOptionsOverride(t *testing.T) {
 	}
 }
 
+// A sub-agent's capabilities stay within its parent's, and in plan mode when the parent is.
+func TestSubAgent(t *testing.T) {
+	root := repository(t)
+	d := deriver(t, Options{Home: root, Grants: []string{"network=host"}})
+	capabilities := func(by record.Actor) record.Capabilities {
+		_, f := derive(t, d, shellAction(root+"/w", "./build.sh"), by)
+		return f.Capabilities
+	}
+	alone := capabilities(record.Actor{Agent: "claude", Mode: record.ModeAuto})
+	if alone.Network.Mode != "host" || !slices.Equal(alone.WritePaths, []string{"."}) {
+		t.Fatalf("alone: network %s, writes %q", alone.Network.Mode, alone.WritePaths)
+	}
+	_, above := derive(t, deriver(t, Options{Home: root}), shellAction(root+"/w", "ls"), record.Actor{Agent: "claude", Mode: record.ModeSafe})
+	child := capabilities(record.Actor{Agent: "claude", Mode: record.ModeAuto, Parent: &record.Parent{Mode: record.ModeSafe, Capabilities: &above.Capabilities}})
+	if child.Network.Mode != "loopback" || !slices.Equal(child.WritePaths, []string{"."}) {
+		t.Errorf("under a parent with loopback: network %s, writes %q", child.Network.Mode, child.WritePaths)
+	}
+	if child := capabilities(record.Actor{Agent: "claude", Mode: record.ModeAuto, Parent: &record.Parent{Mode: record.ModePlan}}); len(child.WritePaths) > 0 {
+		t.Errorf("under a planning parent: writes %q", child.WritePaths)
+	}
+	if child := capabilities(record.Actor{Agent: "claude", Mode: record.ModeAuto, Parent: &record.Parent{Mode: record.ModeAuto, Capabilities: &record.Capabilities{}}}); len(child.WritePaths) > 0 || child.Network.Mode == "host" {
+		t.Errorf("under a parent that may do nothing: network %s, writes %q", child.Network.Mode, child.WritePaths)
+	}
+}
+
 func TestRepositoryConfiguration(t *testing.T) {
 	root := repository(t)
 	d := deriver(t, Options{})

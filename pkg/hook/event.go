@@ -10,7 +10,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Event is what an agent reports: the action, still without a work space, and who asks. Actor.Mode is "" when the event does not say.
+// Event is what an agent reports: the action, still without a work space, and who asks. Actor.Mode is "" when the event does not say, and so is
+// Actor.Parent.Mode: no agent's event tells a sub-agent's parent's.
 type Event struct {
 	Action record.Action
 	Actor  record.Actor
@@ -40,6 +41,7 @@ type call struct {
 	event   string
 	tool    string
 	session string
+	child   string // id of the sub-agent that makes the call, "" when none does
 	cwd     string
 	mode    string // the agent's word for it
 	server  string // of an MCP tool
@@ -101,6 +103,9 @@ func (d dialect) decode(doc record.Document, cwd string) (Event, error) {
 		c.cwd = cwd
 	}
 	e := Event{Actor: record.Actor{Agent: d.name, Event: c.event, Tool: c.tool, Session: c.session, Mode: modeOf(c.mode)}}
+	if c.child != "" {
+		e.Actor.Session, e.Actor.Parent = c.child, &record.Parent{Session: c.session}
+	}
 	e.Action, err = d.action(c)
 	if err != nil {
 		return Event{}, fmt.Errorf("%s %s: %w", d.name, c.tool, err)

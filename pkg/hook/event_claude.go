@@ -6,7 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Claude Code's events: https://code.claude.com/docs/en/hooks, "Hook input". Codex and the snake_case form of Copilot have the same frame.
+// Claude Code's events: https://code.claude.com/docs/en/hooks, "Hook input". Codex and the snake_case form of Copilot have the same frame. In both Claude
+// Code and Codex, agent_id is there only when a sub-agent makes the call (openai/codex pull request 22882).
 
 func claudeDialect() dialect {
 	return dialect{
@@ -45,6 +46,9 @@ func claudeCall(d record.Document) (call, error) {
 		return c, err
 	}
 	if c.tool, err = optional(d, "tool_name"); err != nil {
+		return c, err
+	}
+	if c.child, err = optional(d, "agent_id"); err != nil {
 		return c, err
 	}
 	c.server = mcpServer(c.tool)

@@ -170,6 +170,10 @@ func (e *Example) input(ctx context.Context, facts FactsFunc, p *Policy) (*Input
 		Kind: e.actions()[0], Argv: e.Argv, Script: e.Command, File: e.File, URL: e.URL, Server: e.Server, Name: e.Name, Cwd: e.Cwd,
 	}
 	actor := record.Actor{Mode: e.mode(p), Agent: e.Agent, Tool: e.Tool, AdminApproved: e.Approved}
+	if e.Parent != "" {
+		actor.Parent = &record.Parent{Mode: e.Parent}
+		actor = actor.Bounded()
+	}
 	action, derived, err := facts(ctx, action, actor)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 // Decide says what the policies say of a record. It never fails: what cannot be decided is denied, and Errors says why. Subject is left
 // to the caller, who has the line.
 //
-// Every policy on the action's kind and mode is decided; Matches has all that matched, strictest first, then by id. The verdict is
+// A sub-agent is decided in the stricter of its own mode and its parent's. Every policy on the action's kind and mode is decided; Matches has all that matched, strictest first, then by id. The verdict is
 // the strictest effect, deny when there is an error, allow when nothing matched.
 func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 	d := record.Decision{
@@ -25,6 +25,8 @@ func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 		d.Verdict, d.Errors = record.VerdictDeny, append(d.Errors, *fault)
 		return d
 	}
+	bounded := in.Actor.Bounded()
+	in.Actor = &bounded
 	unknown, codes := blind(&in)
 	vars, seen := newActivation(&in), &sight{in: &in}
 	for _, r := range s.rules {
@@ -72,6 +74,8 @@ func (in *Input) missing() *record.PolicyError {
 		return &record.PolicyError{Code: CodeNoFacts, Message: "the record has no action of a known kind"}
 	case in.Actor == nil || !slices.Contains(Modes(), in.Actor.Mode):
 		return &record.PolicyError{Code: CodeNoActor, Message: "the record has no actor with a known trust mode"}
+	case in.Actor.Parent != nil && !slices.Contains(Modes(), in.Actor.Parent.Mode):
+		return &record.PolicyError{Code: CodeNoActor, Message: "the record does not say how far the actor's parent is trusted"}
 	}
 	return nil
 }

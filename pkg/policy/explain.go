@@ -47,6 +47,8 @@ func (s *Set) Explain(ctx context.Context, in Input, ids ...string) ([]Explanati
 			return nil, fmt.Errorf("no policy %q is loaded", id)
 		}
 	}
+	bounded := in.Actor.Bounded()
+	in.Actor = &bounded
 	var all []Explanation
 	for _, r := range s.rules {
 		if len(ids) > 0 && !slices.Contains(ids, r.ID) {

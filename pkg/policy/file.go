@@ -149,6 +149,7 @@ func (d *document) example(n *yaml.Node) Example {
 		key{"approved", false, d.truth(&e.Approved, "approved")},
 		key{"agent", false, d.text(&e.Agent, "agent")},
 		key{"tool", false, d.text(&e.Tool, "tool")},
+		key{"parent", false, d.oneOf(&e.Parent, "parent", Modes())},
 		key{"facts", false, d.factsExample(&e)})
 	if len(e.actions()) != 1 {
 		d.fault(n, "an example has exactly one of command, argv, file, url and mcp")

@@ -48,7 +48,7 @@ type Example struct {
 	Approved     bool   // admin_approved
 	Agent        string
 	Tool         string
-	Parent       string // mode of the parent actor
+	Parent       string // mode of the parent, of a sub-agent
 	Facts        []byte // JSON merged over the derived facts
 	Line, Column int
 }
@@ -79,9 +79,7 @@ func Kinds() []string {
 }
 
 // Modes are the trust modes, strictest first: what one allows, the next allows too, except that auto refuses where safe asks.
-func Modes() []string {
-	return []string{record.ModePlan, record.ModeVerify, record.ModeSafe, record.ModeAuto}
-}
+func Modes() []string { return record.Modes() }
 
 // applies reports whether the policy speaks of this kind of action in this mode.
 func (p *Policy) applies(kind, mode string) bool {

@@ -192,9 +192,13 @@ func (d *decoder) structure(v reflect.Value, at *place) *BadLine {
 	return nil
 }
 
-// fill makes nil lists and maps empty, so that they are written as [] and {}, in v and the structs and lists it holds.
+// fill makes nil lists and maps empty, so that they are written as [] and {}, in v and the structs, lists and pointers it holds.
 func fill(v reflect.Value) {
 	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
 	case reflect.Struct:
 		omit := fieldsOf(v.Type()).omit
 		for i := range v.NumField() {

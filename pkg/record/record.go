@@ -15,12 +15,12 @@ const (
 	KindEvent = "event" // anything else an agent reports; never executed
 )
 
-// The trust modes of an [Actor], strictest first. They are not ordered as strings.
+// The trust modes of an [Actor], strictest first. They are not ordered as strings; see [StricterMode].
 const (
 	ModePlan   = "plan"   // look, change nothing
+	ModeVerify = "verify" // build and test, change nothing of the work space
 	ModeSafe   = "safe"   // the default
 	ModeAuto   = "auto"   // no person is asked; the kernel boundary is required
-	ModeVerify = "verify" // build and test, change nothing of the work space
 )
 
 // The effects of a policy and the verdicts of a [Decision], loosest first.
@@ -75,6 +75,16 @@ type Actor struct {
 	Mode    string `json:"mode" required:"true"`
 	// AdminApproved is set by ethos-decide --approve alone, never taken from input.
 	AdminApproved bool `json:"admin_approved"`
+	// Parent is who started this actor, when it is a sub-agent. The child is never trusted further: see [Actor.Bounded].
+	Parent *Parent `json:"parent,omitempty"`
+}
+
+// Parent is what was in force for the actor that started a sub-agent, its own parent's bounds included. It narrows the child and gives it nothing.
+type Parent struct {
+	Session string `json:"session"` // the parent's session id
+	Mode    string `json:"mode" required:"true"`
+	// Capabilities are those in force for the parent; absent when only the mode binds.
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
 }
 
 // Facts is what analysis established about an [Action]. Lists are never null.

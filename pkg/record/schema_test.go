@@ -86,6 +86,7 @@ type object = map[string]any
 var enums = map[string][]string{
 	"Action.Kind":      {KindExec, KindShell, KindFile, KindFetch, KindMCP, KindEvent},
 	"Actor.Mode":       {ModePlan, ModeSafe, ModeAuto, ModeVerify},
+	"Parent.Mode":      {ModePlan, ModeSafe, ModeAuto, ModeVerify},
 	"Decision.Verdict": {VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny},
 	"Result.Status":    {StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied},
 	"Output.Stream":    {"stdout", "stderr"},

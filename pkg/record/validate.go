@@ -46,7 +46,11 @@ func (l *Line) validateKind() *BadLine {
 	case LineOutput:
 		var out Output
 		l.load("output", &out)
-		return oneOf("output.stream", out.Stream, "stdout", "stderr")
+		err := oneOf("output.stream", out.Stream, "stdout", "stderr")
+		if out.Action != nil {
+			err = first(err, out.Action.validate())
+		}
+		return err
 	case LineAction:
 		return l.validateAction()
 	}
@@ -71,10 +75,18 @@ func (l *Line) validateAction() *BadLine {
 	}
 	return first(
 		action.validate(),
-		oneOf("actor.mode", actor.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify),
+		actor.validate(),
 		oneOf("decision.verdict", decision.Verdict, VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny),
 		oneOf("result.status", result.Status, StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied),
 	)
+}
+
+func (a *Actor) validate() *BadLine {
+	err := oneOf("actor.mode", a.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify)
+	if a.Parent != nil {
+		err = first(err, oneOf("actor.parent.mode", a.Parent.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify))
+	}
+	return err
 }
 
 func first(errs ...*BadLine) *BadLine {

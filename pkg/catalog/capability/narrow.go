@@ -22,7 +22,7 @@ func (e Excess) String() string {
 // Narrow is what both allow. Limits of 0 and empty words say nothing and take the other's value.
 func Narrow(s Space, parent, child record.Capabilities) record.Capabilities {
 	out := record.Capabilities{
-		SandboxProfile:     parent.SandboxProfile,
+		SandboxProfile:     either(parent.SandboxProfile, child.SandboxProfile),
 		SeccompProfile:     either(parent.SeccompProfile, child.SeccompProfile),
 		SeccompProfilePath: parent.SeccompProfilePath,
 		CachePaths:         common(parent.CachePaths, child.CachePaths),
