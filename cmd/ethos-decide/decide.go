@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
@@ -64,6 +65,7 @@ type decider struct {
 	approvals approvals
 	recorded  bool // approval is taken from the record: it was decided before
 	blocked   int
+	now       func() time.Time
 }
 
 func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
@@ -74,7 +76,7 @@ func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
 	if mode != "" && !slices.Contains(policy.Modes(), mode) {
 		return nil, cli.Errorf(cli.Usage, "set it to plan, verify, safe or auto", "ETHOS_MODE: unknown trust mode %q", mode)
 	}
-	return &decider{library: newLibrary(c.policyFlags), mode: mode, approvals: newApprovals(c.Approve)}, nil
+	return &decider{library: newLibrary(c.policyFlags), mode: mode, approvals: newApprovals(c.Approve), now: sys.Now}, nil
 }
 
 // verdict is a decided line, for those who report it.
@@ -88,6 +90,7 @@ type verdict struct {
 // decide adds the decision to a line. An earlier decision is replaced; approval comes from the command line alone.
 func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	var v verdict
+	began := d.now()
 	in, err := d.input(l)
 	if err != nil {
 		return v, err
@@ -111,11 +114,15 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	if v.decision, err = v.decision.Sealed(); err != nil {
 		return v, err
 	}
+	v.decision.DurationMS = milliseconds(d.now().Sub(began))
 	if v.decision.Verdict == record.VerdictAsk || v.decision.Verdict == record.VerdictDeny {
 		d.blocked++
 	}
 	return v, l.Set("decision", v.decision)
 }
+
+// milliseconds is d in whole microseconds.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // implied is the pack that gives a trust mode its meaning. Safe and auto mean core alone, unless trust is asked for.
 func implied(actor *record.Actor) []string {

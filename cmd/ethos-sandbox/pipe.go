@@ -139,7 +139,7 @@ func (p *pipe) action(line *record.Line) *record.BadLine {
 	if refusal != nil {
 		result = sandbox.Denied(refusal.Code, refusal.Error(), refusal.Hint, sandbox.NoEvidence())
 	} else {
-		result = p.execute(line)
+		result = p.execute(line, action)
 	}
 	if result.Status != record.StatusExited || result.ExitCode != 0 {
 		p.note(&p.negative)
@@ -174,8 +174,8 @@ func fit(line *record.Line, result record.Result, max int) error {
 	}
 }
 
-// execute runs the action of an allowed record and captures its output.
-func (p *pipe) execute(line *record.Line) record.Result {
+// execute runs the action of an allowed record and captures its output. It says so first, for those who look on.
+func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	spec, err := specOf(line, p.sys.Environ)
 	if err != nil {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
@@ -184,6 +184,7 @@ func (p *pipe) execute(line *record.Line) record.Result {
 	if err != nil {
 		return p.denied(err, sandbox.NoEvidence())
 	}
+	p.write(record.NewStart(line.ID(), action))
 	show := func(stream string, piece []byte) { p.write(record.NewOutput(line.ID(), stream, piece)) }
 	out, capture, err := sandbox.RunCaptured(p.ctx, plan, show)
 	if err != nil {

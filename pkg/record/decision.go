@@ -7,12 +7,14 @@ import (
 	"reflect"
 )
 
-// Sealed returns d with its Seal: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of the decision without it.
+// Sealed returns d with its Seal: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of the decision without its seal and without
+// DurationMS, so that equal decisions have equal seals.
 //
 // Subject and Seal are digests, not signatures: they show that a record or its decision was changed on the way, by a slip, a script or an edit that did
 // not mean to forge. Who can write the pipe can also compute them; what the boundary enforces does not depend on them.
 func (d Decision) Sealed() (Decision, error) {
-	d.Seal = ""
+	took := d.DurationMS
+	d.Seal, d.DurationMS = "", 0
 	fill(reflect.ValueOf(&d).Elem())
 	text, err := encode(d)
 	if err == nil {
@@ -22,7 +24,7 @@ func (d Decision) Sealed() (Decision, error) {
 		return d, fmt.Errorf("seal the decision: %w", err)
 	}
 	sum := sha256.Sum256(text)
-	d.Seal = "sha256:" + hex.EncodeToString(sum[:])
+	d.Seal, d.DurationMS = "sha256:"+hex.EncodeToString(sum[:]), took
 	return d, nil
 }
 

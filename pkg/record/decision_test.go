@@ -22,6 +22,7 @@ func TestDecisionBroken(t *testing.T) {
 	}{
 		{"denied", sealed(Decision{Verdict: VerdictDeny, Matches: []Match{deny}}), false, true},
 		{"allowed", sealed(Decision{Verdict: VerdictAllow}), false, true},
+		{"the time it took is no part of it", edit(sealed(Decision{Verdict: VerdictAllow, DurationMS: 2}), func(d *Decision) { d.DurationMS = 3 }), false, true},
 		{"allowed elsewhere, without a seal", Decision{Verdict: VerdictAllow}, false, true},
 		{"approved", sealed(Decision{Verdict: VerdictAllow, Matches: []Match{ask}}), true, true},
 		{"not approved", Decision{Verdict: VerdictAllow, Matches: []Match{ask}}, false, false},

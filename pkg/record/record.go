@@ -283,6 +283,8 @@ type Decision struct {
 	Subject string        `json:"subject" required:"true"` // see [Line.Subject]
 	// Seal shows a decision that was edited; see [Decision.Sealed].
 	Seal string `json:"seal,omitempty"`
+	// DurationMS is how long deciding took, in milliseconds. Neither Subject nor Seal covers it.
+	DurationMS float64 `json:"duration_ms,omitempty"`
 }
 
 // Match is one policy that matched.
@@ -394,6 +396,8 @@ type Output struct {
 	Stream string `json:"stream" required:"true"` // stdout | stderr
 	Text   string `json:"text,omitempty"`
 	Base64 string `json:"base64,omitempty"` // instead of Text when the bytes are not UTF-8
+	// Action is what has just been started, on the first output line of its id; that line has an empty Text. See [NewStart].
+	Action *Action `json:"action,omitempty"`
 }
 
 // Error stands on a line of its own, in place of a line that was not valid.
