@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -47,18 +48,19 @@ func readFile(name string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrIrregular}
 	}
-	return readAll(f, name, limit)
+	return readAll(f, name, info.Size(), limit)
 }
 
-func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
+// readAll reads to the end; size is how much there probably is.
+func readAll(r io.Reader, name string, size, limit int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead))
+	if _, err := b.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	if int64(len(b)) > limit {
+	if int64(b.Len()) > limit {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrTooLarge}
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 func isDir(name string) bool {

@@ -1,0 +1,195 @@
+package gitrepo
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// maxIndex bounds the index; that of a million files is about 100 MiB.
+const maxIndex = 256 << 20
+
+// gitlinkMode is the mode of an entry that is another repository: gitformat-index(5).
+const gitlinkMode = 0o160000
+
+// Gitlinks lists the paths in the index of a git directory that are repositories of their own: submodules, and
+// repositories that were added. Git looks into each of them whenever it looks at the work tree. commonDir is gitDir but
+// for linked work trees. A missing index has none.
+func Gitlinks(gitDir, commonDir string) ([]string, error) {
+	size := hashSize(commonDir)
+	list, base, err := indexLinks(filepath.Join(gitDir, "index"), size)
+	if err == nil && base != "" { // a split index: the rest is in another file
+		var shared []string
+		shared, _, err = indexLinks(filepath.Join(gitDir, "sharedindex."+base), size)
+		list = append(list, shared...)
+	}
+	return list, err
+}
+
+// hashSize is the length of an object's name: extensions.objectFormat.
+func hashSize(commonDir string) int {
+	size := 20
+	text, err := readFile(filepath.Join(commonDir, "config"), maxConfigFile)
+	if err != nil {
+		return size
+	}
+	_ = ParseConfig("", text, func(e Entry) error {
+		if e.Key == "extensions.objectformat" && e.Value == "sha256" {
+			size = 32
+		}
+		return nil
+	})
+	return size
+}
+
+// indexLinks reads one index file; base names the file that a split index builds on.
+func indexLinks(file string, hash int) (links []string, base string, err error) {
+	text, err := readFile(file, maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	r := indexReader{text: text, hash: hash}
+	if err := r.entries(); err != nil {
+		return nil, "", fmt.Errorf("read %s: %w", file, err)
+	}
+	return r.links, r.base(), nil
+}
+
+// indexReader goes through an index: gitformat-index(5).
+type indexReader struct {
+	text    []byte
+	at      int
+	hash    int
+	version uint32
+	name    []byte // of the entry before; version 4 leaves out what two names share
+	links   []string
+}
+
+var errIndex = errors.New("not a git index")
+
+func (r *indexReader) entries() error {
+	if len(r.text) < 12 || !bytes.HasPrefix(r.text, []byte("DIRC")) {
+		return errIndex
+	}
+	r.version = binary.BigEndian.Uint32(r.text[4:])
+	if r.version < 2 || r.version > 4 {
+		return fmt.Errorf("%w: version %d", errIndex, r.version)
+	}
+	r.at = 12
+	for count := binary.BigEndian.Uint32(r.text[8:]); count > 0; count-- {
+		if err := r.entry(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modeAt is where the mode stands in an entry, and fixed the size of what stands before the object's name.
+const (
+	modeAt = 24
+	fixed  = 40
+)
+
+func (r *indexReader) entry() error {
+	start := r.at
+	flags := start + fixed + r.hash
+	if flags+4 > len(r.text) {
+		return errIndex
+	}
+	mode := binary.BigEndian.Uint32(r.text[start+modeAt:])
+	r.at = flags + 2
+	if r.version >= 3 && binary.BigEndian.Uint16(r.text[flags:])&0x4000 != 0 {
+		r.at += 2
+	}
+	name, err := r.path(start)
+	if err != nil {
+		return err
+	}
+	if mode == gitlinkMode {
+		r.links = append(r.links, string(name))
+	}
+	return nil
+}
+
+// path reads the name of the entry that began at start, and goes to the next.
+func (r *indexReader) path(start int) ([]byte, error) {
+	if r.version < 4 {
+		name, ok := r.terminated()
+		r.at = start + (r.at-start+7)&^7 // entries are padded to eight bytes, with one NUL at least
+		return name, orNil(ok && r.at <= len(r.text))
+	}
+	strip, err := r.varint()
+	if err != nil || strip > len(r.name) {
+		return nil, errIndex
+	}
+	rest, ok := r.terminated()
+	r.name = append(r.name[:len(r.name)-strip], rest...)
+	return r.name, orNil(ok)
+}
+
+func orNil(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errIndex
+}
+
+// terminated reads up to a NUL.
+func (r *indexReader) terminated() ([]byte, bool) {
+	if r.at > len(r.text) {
+		return nil, false
+	}
+	n := bytes.IndexByte(r.text[r.at:], 0)
+	if n < 0 {
+		return nil, false
+	}
+	name := r.text[r.at : r.at+n]
+	r.at += n + 1
+	return name, true
+}
+
+// varint is git's offset encoding: varint.c, decode_varint.
+func (r *indexReader) varint() (int, error) {
+	value := 0
+	for i := 0; i < 5 && r.at < len(r.text); i++ {
+		b := int(r.text[r.at])
+		r.at++
+		value |= b & 0x7f
+		if b&0x80 == 0 {
+			return value, nil
+		}
+		value = (value + 1) << 7
+	}
+	return 0, errIndex
+}
+
+// base is the name of the shared index in the extension "link", which follows the entries; "" when there is none.
+func (r *indexReader) base() string {
+	for r.at+8 <= len(r.text)-r.hash {
+		size := int(binary.BigEndian.Uint32(r.text[r.at+4:]))
+		body := r.at + 8
+		if size < 0 || body+size > len(r.text) {
+			return ""
+		}
+		if string(r.text[r.at:r.at+4]) == "link" && size >= r.hash {
+			return nonZero(r.text[body : body+r.hash])
+		}
+		r.at = body + size
+	}
+	return ""
+}
+
+// nonZero is the hash in hexadecimal; one of zeros stands for none.
+func nonZero(hash []byte) string {
+	if len(bytes.Trim(hash, "\x00")) == 0 {
+		return ""
+	}
+	return hex.EncodeToString(hash)
+}
