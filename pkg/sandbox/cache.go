@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -19,29 +20,41 @@ var cacheless = []string{
 
 // caches are the copy-on-write mounts: the caches that exist on the host, where the command cannot already write.
 func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
-	declared := b.spec.Cache
-	if !b.spec.Declared {
-		declared = append(slices.Clone(b.profile.Caches), b.spec.Cache...)
-	}
 	if len(b.spec.Argv) > 0 && slices.Contains(cacheless, filepath.Base(b.spec.Argv[0])) {
 		return nil, nil
 	}
 	var list []mount.Mount
-	for _, path := range declared {
-		m, err := b.cache(path, entries)
+	for i, path := range slices.Concat(b.spec.Cache, b.profileCaches()) {
+		more, err := b.cache(path, i < len(b.spec.Cache), entries)
 		if err != nil {
 			return nil, err
 		}
-		taken := func(other mount.Mount) bool { return other.Target == m.Target }
-		if m != nil && !slices.ContainsFunc(list, taken) {
-			list = append(list, *m)
-		}
+		list = beside(list, more)
 	}
 	return list, nil
 }
 
-// cache is the mount of one declared cache, nil when there is nothing to mount.
-func (b *builder) cache(path string, entries []Entry) (*mount.Mount, error) {
+// beside adds the mounts whose targets are not taken.
+func beside(list, more []mount.Mount) []mount.Mount {
+	for _, m := range more {
+		if !slices.ContainsFunc(list, func(other mount.Mount) bool { return other.Target == m.Target }) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// profileCaches are the profile's; a spec whose declarations are complete has its own.
+func (b *builder) profileCaches() []string {
+	if b.spec.Declared {
+		return nil
+	}
+	return b.profile.Caches
+}
+
+// cache is the mount of one cache with what is denied in it, nothing when there is nothing to mount. One that was asked for and is denied as well is an error; one
+// of the profile's is left out.
+func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount, error) {
 	named, err := b.expand(path)
 	if err != nil {
 		return nil, refuse(CodeDeclaration, "", "cache: %w", err)
@@ -53,15 +66,57 @@ func (b *builder) cache(path string, entries []Entry) (*mount.Mount, error) {
 	if err := b.declarable(p, grantWrite, "cache"); err != nil {
 		return nil, err
 	}
-	above := covering(entries, p.path)
-	switch {
-	case above.Access == ReadWrite:
+	if covering(entries, p.path).Access == ReadWrite {
 		return nil, nil
-	case above.Access == Hidden && above.Why != "":
-		return nil, refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well (%s)", p.path, above.Why)
+	}
+	if why, denied := b.denied(p.path); denied && asked {
+		return nil, refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well (%s)", p.path, why)
+	} else if denied {
+		b.note(p.path, "no cache: it is denied (%s)", why)
+		return nil, nil
 	}
 	dir := b.cacheDir(p.path)
-	return &mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}, nil
+	over := mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
+	denies, err := b.deniedIn(p)
+	return append([]mount.Mount{over}, denies...), err
+}
+
+// denied reports whether a path is denied to be read, by a rule that no grant further down takes back, and why.
+func (b *builder) denied(path string) (why string, denied bool) {
+	deepest := -1
+	for _, r := range b.rules {
+		depth, deny := mount.Depth(r.path), r.class == denyRead || r.class == blank
+		if depth < deepest || r.class == denyWrite || r.class == lift || !mount.Within(path, r.path) {
+			continue
+		}
+		if deny {
+			why = r.why
+		}
+		denied, deepest = deny || denied && depth == deepest, depth
+	}
+	return why, denied
+}
+
+// deniedIn puts the denies that lie in a cache over its overlay, which shows all that is below. What does not exist there need not be kept from coming to
+// exist: it would not on the host.
+func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
+	rules := []rule{{cache, grantWrite, "cache"}}
+	for _, r := range b.rules {
+		info, _ := b.files.lstat(r.path)
+		link := info != nil && info.Mode()&fs.ModeSymlink != 0
+		if (r.class == denyRead || r.class == denyWrite) && r.exists && !link && r.path != cache.path && mount.Within(r.path, cache.path) {
+			rules = append(rules, r)
+		}
+	}
+	entries := table(rules)
+	for i := 1; i < len(entries); i++ {
+		m, err := b.mountOf(entries[i], covering(entries[:i], entries[i].Path), entries[i+1:])
+		if m == nil || err != nil {
+			return nil, err
+		}
+		list = append(list, *m)
+	}
+	return list, nil
 }
 
 // cacheDir is where the command's own part of a cache is kept: apart for each profile, so that what a looser one wrote is not what a stricter one reads.

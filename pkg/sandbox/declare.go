@@ -106,10 +106,20 @@ func (b *builder) declarable(p place, c class, why string) error {
 	if b.home != "/tmp" && mount.Within(b.home, p.path) {
 		return refuse(CodeDeclaration, "work in a directory of its own below it", "%s path %s contains the home directory and cannot be made writable", why, p.path)
 	}
+	if b.settings(p.path) {
+		return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in settings of ethos or of an agent and cannot be made writable", why, p.path)
+	}
 	if i := slices.Index(splitPath(p.path), ".git"); i >= 0 && why != "work space" {
 		return refuse(CodeDeclaration, "declare the work tree; its git directory is opened as far as the profile allows", "%s path %s lies in a git directory", why, p.path)
 	}
 	return nil
+}
+
+// settings reports whether a path lies in what is protected by its name, somewhere in the work space.
+func (b *builder) settings(path string) bool {
+	rel, inside := strings.CutPrefix(path, b.spec.Workspace+"/")
+	protected := func(name string) bool { return name == ethosDir || slices.Contains(protectedNames, name) }
+	return inside && slices.ContainsFunc(splitPath(rel), protected)
 }
 
 // fulfilled checks that every declared grant came out as it was asked for: another declaration may deny it.
@@ -119,6 +129,10 @@ func (b *builder) fulfilled(entries []Entry) error {
 		weaker := r.class == grantRead && got.Access == Hidden || r.class == grantWrite && got.Access != ReadWrite
 		if weaker {
 			return refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well (%s)", r.why, r.path, got.Why)
+		}
+		within := func(p place) bool { return r.path != p.path && mount.Within(r.path, p.path) }
+		if i := slices.IndexFunc(b.kept, within); i >= 0 && r.class == grantWrite {
+			return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.kept[i].path)
 		}
 	}
 	return nil

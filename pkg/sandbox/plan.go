@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -54,9 +55,11 @@ type builder struct {
 	rules   []rule
 	// declared are the rules that a person or a capability asked for: each must come out as asked.
 	declared []rule
-	links    []mount.Mount
-	notes    []Note
-	guarded  []Guarded
+	// kept are the places that no declaration opens again.
+	kept    []place
+	links   []mount.Mount
+	notes   []Note
+	guarded []Guarded
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -145,7 +148,7 @@ func (b *builder) gather() error {
 	}
 	for _, r := range slices.Clone(b.rules) {
 		if r.class == grantWrite && r.dir {
-			if err := b.protectAll(r.path); err != nil {
+			if err := errors.Join(b.protectAll(r.path), b.protectAround(r.path)); err != nil {
 				return err
 			}
 		}
@@ -161,7 +164,45 @@ func (b *builder) protectAll(root string) error {
 	if err := b.protectNested(root); err != nil {
 		return err
 	}
-	return b.protectConfigured(root, append(b.inHome([]string{".gitconfig", ".config/git/config"}), "/etc/gitconfig"))
+	return b.protectConfigured(root, b.userGit())
+}
+
+// userGit are the configuration files of git that count in every work tree.
+func (b *builder) userGit() []string {
+	return append(b.inHome([]string{".gitconfig", ".config/git/config"}), "/etc/gitconfig")
+}
+
+// protectAround guards what lies in a writable root and counts for the work tree around it, which is not writable as a whole: what its settings are links to, and what
+// its git configuration names.
+func (b *builder) protectAround(root string) error {
+	tree := b.treeAround(root)
+	if tree == "" || slices.ContainsFunc(b.rules, func(r rule) bool { return r.class == grantWrite && mount.Within(tree, r.path) }) {
+		return nil
+	}
+	for _, name := range protectedNames {
+		if err := b.denyWrite(filepath.Join(tree, name), "protected"); err != nil {
+			return err
+		}
+	}
+	if info, err := b.files.lstat(filepath.Join(tree, ".git")); err == nil && info != nil {
+		if err := b.protectReadable(tree, info.IsDir()); err != nil {
+			return err
+		}
+	}
+	return b.protectConfigured(tree, b.userGit())
+}
+
+// treeAround is the git work tree that a directory lies in, or the work space, or "".
+func (b *builder) treeAround(dir string) string {
+	for up := filepath.Dir(dir); up != "/"; up = filepath.Dir(up) {
+		if info, err := b.files.lstat(filepath.Join(up, ".git")); err == nil && info != nil {
+			return up
+		}
+	}
+	if dir != b.spec.Workspace && mount.Within(dir, b.spec.Workspace) {
+		return b.spec.Workspace
+	}
+	return ""
 }
 
 // homeRules show the parts of the home directory that git and its like read, and hide credentials wherever a wider declaration would show them.
@@ -207,7 +248,7 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts = append(mounts, caches...)
+	mounts = beside(mounts, caches)
 	mount.Sort(mounts)
 	network, domains := b.network()
 	p := &Plan{

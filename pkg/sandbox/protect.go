@@ -45,6 +45,7 @@ func (b *builder) guard(path string, c class, why string) error {
 		return err
 	}
 	b.rules = append(b.rules, rule{p, c, why})
+	b.kept = append(b.kept, p)
 	for _, link := range p.links {
 		b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
 	}
@@ -62,7 +63,7 @@ func (b *builder) protectGit(root string) error {
 		return b.protectBare(root)
 	}
 	if b.gitMode() == "read" || b.gitMode() == "none" {
-		return b.denyWrite(dotgit, "git directory")
+		return b.protectReadable(root, info.IsDir())
 	}
 	if info.IsDir() {
 		return b.protectGitDir(dotgit)
@@ -71,6 +72,23 @@ func (b *builder) protectGit(root string) error {
 		return err
 	}
 	return b.linkedGit(dotgit)
+}
+
+// protectReadable guards a git directory that is read-only as a whole, and what it leads to in the work tree: by a link in it, or by the .git file itself.
+func (b *builder) protectReadable(root string, isDir bool) error {
+	dotgit := filepath.Join(root, ".git")
+	if err := b.denyWrite(dotgit, "git directory"); err != nil {
+		return err
+	}
+	if isDir {
+		return b.protectGitDir(dotgit)
+	}
+	dir, ok := b.pathIn(dotgit, "gitdir: ")
+	if !ok {
+		return nil
+	}
+	common, _ := b.pathIn(filepath.Join(dir, "commondir"), "")
+	return b.protectInside(root, dir, common)
 }
 
 // protectBare guards a work space that is itself a git directory. It is known by what an earlier command could not have taken away: the configuration, and beside it

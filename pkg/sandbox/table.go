@@ -68,7 +68,7 @@ func table(rules []rule) []Entry {
 	for _, p := range paths {
 		above := covering(entries, p)
 		e := combine(byPath[p], above.Access, granted(rules, p))
-		if e.Access != above.Access || e.Access == Private {
+		if e.Access != above.Access || slices.ContainsFunc(byPath[p], func(r rule) bool { return r.class == grantPrivate }) {
 			entries = append(entries, e)
 		}
 	}

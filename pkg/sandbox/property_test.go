@@ -1,0 +1,442 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// plans is how many random worlds each property is held against.
+const plans = 800
+
+// world is a random file system with a random spec for it.
+type world struct {
+	tree fakeTree
+	spec Spec
+}
+
+const (
+	fakeHome = "/home/u"
+	fakeWork = "/home/u/w"
+)
+
+// newWorld makes one out of a seed, so that a failure can be looked at again.
+func newWorld(seed uint64) world {
+	r := rand.New(rand.NewPCG(seed, seed))
+	t := fakeTree{}
+	t.file("/usr/bin/sh", "")
+	t.link("/bin", "usr/bin")
+	t.file("/etc/passwd", "")
+	t.file("/srv/data/in/deep/file", "")
+	t.file("/srv/data/other", "")
+	t.link("/srv/link", "data/in")
+	t.file(fakeHome+"/.cache/go-build/00/kept", "")
+	t.file(fakeHome+"/.ssh/id", "")
+	t.file(fakeWork+"/src/main.go", "")
+	for _, some := range features {
+		if r.IntN(3) == 0 {
+			some(t)
+		}
+	}
+	return world{t, randomSpec(r, t)}
+}
+
+// features are what a work space may hold.
+var features = []func(fakeTree){
+	func(t fakeTree) { gitDir(t, fakeWork+"/.git") },
+	func(t fakeTree) {
+		gitDir(t, fakeWork+"/.git")
+		t.link(fakeWork+"/.git/hooks", "../githooks")
+		t.file(fakeWork+"/githooks/pre-commit", "")
+	},
+	func(t fakeTree) {
+		gitDir(t, fakeWork+"/.git")
+		t.file(fakeWork+"/.git/config", "[core]\n\thooksPath = .husky\n[include]\n\tpath = ../extra\n")
+		t.file(fakeWork+"/.husky/pre-commit", "")
+	},
+	func(t fakeTree) {
+		gitDir(t, fakeWork+"/.git")
+		gitDir(t, fakeWork+"/.git/modules/lib/one")
+		t.file(fakeWork+"/lib/one/.git", "gitdir: ../../.git/modules/lib/one")
+	},
+	func(t fakeTree) {
+		gitDir(t, fakeHome+"/repo/.git")
+		delete(t, fakeWork+"/.git")
+		for path := range t {
+			if mount.Within(path, fakeWork+"/.git") {
+				delete(t, path)
+			}
+		}
+		t.file(fakeWork+"/.git", "gitdir: "+fakeHome+"/repo/.git/worktrees/w\n")
+		t.file(fakeHome+"/repo/.git/worktrees/w/gitdir", fakeWork+"/.git\n")
+		t.file(fakeHome+"/repo/.git/worktrees/w/commondir", "../..\n")
+		t.file(fakeHome+"/repo/.git/worktrees/w/HEAD", "")
+	},
+	func(t fakeTree) { gitDir(t, fakeWork+"/sub/.git") },
+	func(t fakeTree) { gitDir(t, fakeWork+"/a/b/c/.git") },
+	func(t fakeTree) { t.file(fakeWork+"/a/.claude/settings.json", "") },
+	func(t fakeTree) {
+		t.link(fakeWork+"/.claude", "conf/claude")
+		t.file(fakeWork+"/conf/claude/settings.json", "")
+	},
+	func(t fakeTree) { t.link(fakeWork+"/.mcp.json", "not/there") },
+	func(t fakeTree) { t.file(fakeWork+"/coding_ethos.yml", "") },
+	func(t fakeTree) { t.file(fakeWork+"/.coding-ethos/traces/1", "") },
+	func(t fakeTree) { t.closedDir(fakeWork + "/shut"); t.file(fakeWork+"/shut/f", "") },
+	func(t fakeTree) { t.link(fakeWork+"/out", "/srv/data") },
+	func(t fakeTree) { gitDir(t, "/srv/data/in/.git") },
+	func(t fakeTree) {
+		t.file(fakeHome+"/.gitconfig", "[core]\n\tfsmonitor = src/watch\n")
+		t.file(fakeWork+"/src/watch", "")
+	},
+}
+
+func gitDir(t fakeTree, dir string) {
+	t.file(dir+"/HEAD", "ref: refs/heads/main\n")
+	t.file(dir+"/objects/pack/p", "")
+	t.file(dir+"/refs/heads/main", "")
+	t.file(dir+"/config", "[core]\n")
+	t.dir(dir + "/info")
+}
+
+// randomSpec declares paths that are there, that are not, and that lead elsewhere.
+func randomSpec(r *rand.Rand, t fakeTree) Spec {
+	pool := slices.DeleteFunc(t.paths(), func(p string) bool { return !mount.Within(p, fakeHome) && !mount.Within(p, "/srv") })
+	pool = append(pool, "/srv/none?", fakeWork+"/new/file?", fakeWork+"/src/../later?", "~/.cache", ".", "./src", "${SRV:-/srv/data}", "/usr/bin", "/etc/passwd", fakeWork+"/.git/hooks?")
+	some := func(most int) (list []string) {
+		for range r.IntN(most + 1) {
+			list = append(list, pool[r.IntN(len(pool))])
+		}
+		return list
+	}
+	profiles := []string{LintOffline, Workspace, AgentShell, BuildOffline}
+	spec := Spec{
+		Profile: profiles[r.IntN(len(profiles))], Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome, "PATH=/usr/bin"},
+		Read: some(2), Write: some(2), DenyRead: some(3), DenyWrite: some(3), AllowWithinDeny: some(1), Cache: some(1),
+	}
+	return spec
+}
+
+func (w world) build() (*Plan, error) { return Build(w.spec, w.tree, treeUser) }
+
+// each holds a property against random worlds whose spec can be met, of which there must be enough.
+func each(t *testing.T, holds func(t *testing.T, w world, p *Plan)) {
+	t.Helper()
+	met := 0
+	for seed := range uint64(plans) {
+		w := newWorld(seed)
+		p, err := w.build()
+		var refusal *Refusal
+		if err != nil && (!errors.As(err, &refusal) || refusal.Code != CodeDeclaration) {
+			t.Fatalf("world %d: %v is not a refusal of its declarations", seed, err)
+		}
+		if err != nil {
+			continue
+		}
+		met++
+		holds(t, w, p)
+		if t.Failed() {
+			t.Fatalf("world %d: %+v\n%s", seed, w.spec, p.Text())
+		}
+	}
+	if met < plans/4 {
+		t.Fatalf("only %d of %d worlds have a plan", met, plans)
+	}
+	t.Logf("%d plans", met)
+}
+
+// reach is what the command can do to the host at a path.
+type reach int
+
+const (
+	nothing reach = iota // what is there inside, if anything, is the command's own
+	reads
+	writes
+)
+
+// reachOf goes by the mounts alone, as the kernel will: the last one that covers a path is the one that is met.
+func reachOf(mounts []mount.Mount, path string) (reach, *mount.Mount) {
+	var last *mount.Mount
+	for i := range mounts {
+		if m := &mounts[i]; m.Kind != mount.Symlink && mount.Within(path, m.Target) {
+			last = m
+		}
+	}
+	switch {
+	case last == nil:
+		return nothing, nil
+	case last.Kind == mount.Bind && last.Writable:
+		return writes, last
+	case last.Kind == mount.Bind, last.Kind == mount.Overlay:
+		return reads, last
+	}
+	return nothing, last
+}
+
+// places are the paths that a property is looked at for: all there are, and in each directory one that is not.
+func (w world) places(p *Plan) (list []string) {
+	for path, n := range w.tree {
+		list = append(list, path)
+		if n.IsDir() {
+			list = append(list, filepath.Join(path, "new"), filepath.Join(path, "coding_ethos.yml"), filepath.Join(path, ".git"))
+		}
+	}
+	for _, e := range p.Paths {
+		list = append(list, e.Path, e.Path+"/x")
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// TestPlanOrder: neither the order of declarations nor repeating one changes the plan.
+func TestPlanOrder(t *testing.T) {
+	each(t, func(t *testing.T, w world, p *Plan) {
+		r := rand.New(rand.NewPCG(uint64(len(p.Paths)), 7))
+		other := w.spec
+		for _, list := range []*[]string{&other.Read, &other.Write, &other.DenyRead, &other.DenyWrite, &other.AllowWithinDeny, &other.Cache} {
+			*list = slices.Concat(*list, *list)
+			r.Shuffle(len(*list), func(i, j int) { (*list)[i], (*list)[j] = (*list)[j], (*list)[i] })
+		}
+		q, err := Build(other, w.tree, treeUser)
+		if err != nil {
+			t.Errorf("in another order: %v", err)
+			return
+		}
+		if a, b := comparable(t, p), comparable(t, q); a != b {
+			t.Errorf("in another order:\n%s", q.Text())
+		}
+	})
+}
+
+// comparable is all of a plan but its notes, which tell of declarations one by one.
+func comparable(t *testing.T, p *Plan) string {
+	t.Helper()
+	q := *p
+	q.Notes = nil
+	text, err := json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestPlanDenies: what is denied is not to be reached, whatever is granted around it: the last mount that covers it is the deny.
+func TestPlanDenies(t *testing.T) {
+	each(t, func(t *testing.T, w world, p *Plan) {
+		for most, list := range map[reach][]string{nothing: w.spec.DenyRead, reads: w.spec.DenyWrite} {
+			for _, declared := range list {
+				path := w.resolved(declared)
+				most := most
+				if !w.tree.has(path) {
+					most = max(most, reads) // a read-only directory may show what somebody outside puts there
+				}
+				if got, by := reachOf(p.Mounts, path); got > most {
+					t.Errorf("%s is denied, and %s leaves it open", path, by.Target)
+				}
+				w.below(t, p, path, most)
+			}
+		}
+	})
+}
+
+// below: what lies in a denied directory is denied, but where a deeper declaration says otherwise.
+func (w world) below(t *testing.T, p *Plan, denied string, most reach) {
+	t.Helper()
+	grants := w.resolvedAll(slices.Concat(w.spec.Read, w.spec.Write, w.spec.AllowWithinDeny, w.spec.Cache))
+	grants = append(grants, fakeWork)
+	for path := range w.tree {
+		lifted := func(g string) bool { return g != denied && mount.Within(g, denied) && mount.Within(path, g) }
+		if !mount.Within(path, denied) || slices.ContainsFunc(grants, lifted) || w.opened(path, denied) {
+			continue
+		}
+		if got, by := reachOf(p.Mounts, path); got > most {
+			t.Errorf("%s lies in %s, which is denied, and %s leaves it open", path, denied, by.Target)
+		}
+	}
+}
+
+// opened: a linked work tree brings its repository's git directory in, and git its configuration.
+func (w world) opened(path, denied string) bool {
+	for _, own := range []string{fakeHome + "/repo/.git", fakeHome + "/.gitconfig", "/usr", "/etc", fakeHome + "/.cache/go-build"} {
+		if own != denied && mount.Within(own, denied) && mount.Within(path, own) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w world) resolved(declared string) string {
+	path := strings.TrimSuffix(declared, "?")
+	switch {
+	case strings.HasPrefix(path, "${SRV:-"):
+		path = "/srv/data"
+	case strings.HasPrefix(path, "~"):
+		path = fakeHome + path[1:]
+	case !filepath.IsAbs(path):
+		path = filepath.Join(fakeWork, path)
+	}
+	to, _ := w.tree.real(filepath.Clean(path))
+	return to
+}
+
+func (w world) resolvedAll(declared []string) (list []string) {
+	for _, d := range declared {
+		list = append(list, w.resolved(d))
+	}
+	return list
+}
+
+// TestPlanProtects: no writable mount leaves open what decides what runs outside, and none can be moved aside with the directory it is in.
+func TestPlanProtects(t *testing.T) {
+	each(t, func(t *testing.T, w world, p *Plan) {
+		for _, path := range w.guarded(p) {
+			to, _ := w.tree.real(path)
+			if w.foreign(to) {
+				continue
+			}
+			if got, by := reachOf(p.Mounts, to); got == writes {
+				t.Errorf("%s (%s) can be written: %s", path, to, by.Target)
+			}
+			w.held(t, p, to)
+		}
+	})
+}
+
+// foreign: it is missing in a directory of somebody else, where the command could not make it either.
+func (w world) foreign(path string) bool {
+	if w.tree.has(path) {
+		return false
+	}
+	dir := filepath.Dir(path)
+	for !w.tree.has(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return w.tree[dir].uid != treeUser
+}
+
+// guarded lists what must not be written: in each writable root the protected names, and of each git directory what git runs or is led by.
+func (w world) guarded(p *Plan) (list []string) {
+	for _, m := range p.Mounts {
+		if m.Kind == mount.Bind && m.Writable && !m.Device && !m.File && m.Why != "held in place" && !strings.Contains(m.Target, "/.git") {
+			for _, name := range protectedNames {
+				list = append(list, filepath.Join(m.Target, name))
+			}
+		}
+	}
+	for path := range w.tree {
+		dir := filepath.Dir(path)
+		switch {
+		case filepath.Base(path) == "HEAD" && w.tree.has(dir+"/objects") && w.tree.has(dir+"/refs"):
+			for _, name := range gitProtected {
+				list = append(list, filepath.Join(dir, name))
+			}
+		case slices.Contains(protectedNames, filepath.Base(path)):
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// held: a guarded path in a writable mount is a mount point, as is each directory between: no mount point can be renamed.
+func (w world) held(t *testing.T, p *Plan, path string) {
+	t.Helper()
+	at := path
+	for !w.tree.has(at) && !slices.ContainsFunc(p.Guarded, func(g Guarded) bool { return g.Path == at }) && at != "/" {
+		at = filepath.Dir(at)
+	}
+	for dir := at; dir != "/"; dir = filepath.Dir(dir) {
+		_, m := reachOf(p.Mounts, filepath.Dir(dir))
+		if m == nil || m.Kind != mount.Bind || !m.Writable {
+			return
+		}
+		if !slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Target == dir }) {
+			t.Errorf("%s can be renamed, and %s with it", dir, path)
+		}
+	}
+}
+
+// TestPlanNarrows: one more deny, or one grant less, opens nothing. A path to read within one to write makes it read-only, so without it no more can be seen.
+func TestPlanNarrows(t *testing.T) {
+	each(t, func(t *testing.T, w world, p *Plan) {
+		pool := w.tree.paths()
+		path := pool[rand.New(rand.NewPCG(uint64(len(p.Mounts)), 11)).IntN(len(pool))]
+		for what, change := range map[string]func(*Spec){
+			"denied to be read: " + path:    func(s *Spec) { s.DenyRead = append(slices.Clone(s.DenyRead), path) },
+			"denied to be written: " + path: func(s *Spec) { s.DenyWrite = append(slices.Clone(s.DenyWrite), path) },
+			"no lift":                       func(s *Spec) { s.AllowWithinDeny = nil },
+			"no cache":                      func(s *Spec) { s.Cache = nil },
+		} {
+			w.narrower(t, what, p, writes, change)
+		}
+		w.narrower(t, "nothing declared to be read", p, reads, func(s *Spec) { s.Read = nil })
+		w.narrower(t, "nothing declared to be written", p, reads, func(s *Spec) { s.Write = nil })
+	})
+}
+
+// narrower: what a change of the spec leads to reaches no more than the plan, as far as most.
+func (w world) narrower(t *testing.T, what string, p *Plan, most reach, change func(*Spec)) {
+	t.Helper()
+	less := w
+	change(&less.spec)
+	q, err := less.build()
+	if err != nil {
+		return
+	}
+	for _, path := range w.places(p) {
+		had, _ := reachOf(p.Mounts, path)
+		has, by := reachOf(q.Mounts, path)
+		if has == reads && !w.tree.has(path) {
+			continue // there is nothing to be read, but what a plan puts there to hold the place
+		}
+		if min(has, most) > min(had, most) && (most == writes || w.tree.has(path)) {
+			t.Errorf("%s: %s is reached by %s, and was not", what, path, by.Target)
+		}
+	}
+}
+
+// TestPlanProfiles: what a profile that is narrower reaches, a wider one reaches too.
+func TestPlanProfiles(t *testing.T) {
+	each(t, func(t *testing.T, w world, p *Plan) {
+		w.narrower(t, LintOffline+" instead of "+p.Profile, p, writes, func(s *Spec) { s.Profile = LintOffline })
+	})
+}
+
+// TestPlanNeverWritable: whatever is declared, the system's trees and the home directory are not.
+func TestPlanNeverWritable(t *testing.T) {
+	never := append([]string{fakeHome, "/"}, neverWritable...)
+	each(t, func(t *testing.T, w world, p *Plan) {
+		for _, path := range slices.Concat(never, []string{"/usr/bin/sh", "/etc/passwd", "/home"}) {
+			if got, by := reachOf(p.Mounts, path); got == writes {
+				t.Error(fmt.Sprint(path, " can be written: ", by.Target))
+			}
+		}
+	})
+}
+
+// TestSettingsNeverWritable: a write path in what is protected is an error, under whatever name it comes, not dropped.
+func TestSettingsNeverWritable(t *testing.T) {
+	for _, path := range []string{".claude", ".claude/sub", "a/.cursor/rules", ".coding-ethos/traces", "conf/claude/sub", ".git/hooks", "sub/.git"} {
+		for _, profile := range []string{LintOffline, Workspace} {
+			w := world{fakeTree{}, Spec{Profile: profile, Argv: []string{"true"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome}, Write: []string{path}}}
+			for _, dir := range []string{".claude-not/sub", ".git/hooks", "sub/.git", "a/.cursor/rules", ".coding-ethos/traces", "conf/claude/sub"} {
+				w.tree.dir(filepath.Join(fakeWork, dir))
+			}
+			w.tree.link(fakeWork+"/.claude", "conf/claude")
+			_, err := w.build()
+			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeDeclaration || refusal.Hint == "" {
+				t.Errorf("%s: %s: %v", profile, path, err)
+			}
+			w.spec.Write = []string{".claude-not/sub"}
+			if _, err := w.build(); err != nil {
+				t.Errorf("%s: the neighbour of %s: %v", profile, path, err)
+			}
+		}
+	}
+}
