@@ -93,7 +93,7 @@ cover: ## run all tests and write build/cover.html
 	@$(GO) tool cover -func=$(BUILD)/cover.out | tail -n 1
 
 .PHONY: check
-check: lint check-generated test ## everything that must hold before a change is proposed
+check: lint check-generated check-policies test ## everything that must hold before a change is proposed
 
 .PHONY: lint
 lint: ## the checks that run nothing: format, vet, staticcheck, modules, other platforms
@@ -125,6 +125,10 @@ check-generated: ## fail when generated sources or docs are not what is committe
 	diff <(echo "$$before") <($(SNAPSHOT)) >&2 || { \
 	  echo "make: error: generated files were out of date and have been written anew" >&2; \
 	  echo "make: hint: review them with 'git diff' and commit them" >&2; exit 1; }
+
+.PHONY: check-policies
+check-policies: programs ## run the policies' examples and both corpora: ordinary commands pass, harmful ones do not
+	$(BUILD)/ethos-decide check --everyday testdata/policies/everyday.txt --harmful testdata/policies/harmful.txt
 
 .PHONY: clients
 clients: ## install the pinned programs that tests drive as clients (npm, network)

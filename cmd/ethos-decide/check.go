@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 )
 
 type checkCmd struct {
-	Coverage bool     `help:"List the parts of expressions that no example has seen true, or false."`
+	Coverage bool     `help:"List the policies without examples, and the parts of expressions that no example has seen true, or false."`
 	Everyday string   `placeholder:"FILE" type:"path" help:"Also decide a list of commands, one a line, that core must allow in mode safe."`
 	Harmful  string   `placeholder:"FILE" type:"path" help:"Also decide a list of commands that must be refused, each under a line ## PACK MODE POLICY."`
 	Pack     []string `placeholder:"NAME" help:"Load a shipped pack beside core, for policies that amend it."`
@@ -39,12 +40,12 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 		fmt.Fprintln(sys.Stdout, wrong)
 	}
 	if c.Coverage {
-		for _, missing := range total.Coverage.Missing {
+		for _, missing := range slices.Concat(total.Bare, total.Coverage.Missing) {
 			fmt.Fprintln(sys.Stdout, missing)
 		}
 	}
-	fmt.Fprintf(sys.Stdout, "%d policies, %d examples, %d wrong; %d of %d parts of expressions seen true and false\n",
-		total.Policies, total.Examples, len(total.Wrong), total.Coverage.Both, total.Coverage.Parts)
+	fmt.Fprintf(sys.Stdout, "%d policies, %d examples, %d wrong; %d of %d policies have refused and allowed examples; %d of %d parts of expressions seen true and false\n",
+		total.Policies, total.Examples, len(total.Wrong), total.Policies-len(total.Bare), total.Policies, total.Coverage.Both, total.Coverage.Parts)
 	wrong, err := c.corpora(ctx, sys, b)
 	if err != nil {
 		return err

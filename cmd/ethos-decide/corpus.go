@@ -84,7 +84,7 @@ func (c *court) decide(ctx context.Context, command, pack, mode string) (record.
 	return c.sets[pack].Decide(ctx, in), nil
 }
 
-// tally counts what was said of a corpus, group by group.
+// tally counts what was said of a corpus, group by group: allowed, refused.
 type tally map[string]*[2]int
 
 func (t tally) count(group string, allowed bool) {
@@ -114,14 +114,16 @@ func (t tally) String() string {
 	return out.String()
 }
 
-// corpora decides the commands of both files, prints what is wrong and the table of each, and returns how many are wrong.
+// corpora decides the commands of both files, prints what is wrong, the table of each and, of both together, the confusion table, and returns how many
+// are wrong.
 func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int, error) {
 	judges := &court{b, map[string]*policy.Set{}}
 	wrong := 0
+	confusion := tally{}
 	for _, corpus := range []struct {
-		file  string
-		judge func(context.Context, *court, sample) (bool, string, error)
-	}{{c.Everyday, judgeEveryday}, {c.Harmful, judgeHarmful}} {
+		name, file string
+		judge      func(context.Context, *court, sample) (bool, string, error)
+	}{{"everyday", c.Everyday, judgeEveryday}, {"harmful", c.Harmful, judgeHarmful}} {
 		if corpus.file == "" {
 			continue
 		}
@@ -136,12 +138,16 @@ func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int,
 				return wrong, &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("%s: %w", s.place, err)}
 			}
 			counts.count(s.group, allowed)
+			confusion.count(corpus.name, allowed)
 			if fault != "" {
 				wrong++
 				fmt.Fprintf(sys.Stdout, "%s: %q: %s\n", s.place, s.command, fault)
 			}
 		}
 		fmt.Fprintf(sys.Stdout, "%s:\n%s", corpus.file, counts)
+	}
+	if len(confusion) > 0 {
+		fmt.Fprintf(sys.Stdout, "confusion, %d wrong:\n%s", wrong, confusion)
 	}
 	return wrong, nil
 }

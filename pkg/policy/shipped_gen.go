@@ -1430,7 +1430,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "secrets.print", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || runs(shell, \"git\", [\"credential\", \"fill\"]) || shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
+			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
@@ -1509,11 +1509,6 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 28 /* Command.argv */, value: "auth:token"},
 			}},
 			need{op: all, of: []need{
-				need{op: equals, fact: 22 /* Command.name */, value: "git"},
-				need{op: equals, fact: 28 /* Command.argv */, value: "credential"},
-				need{op: equals, fact: 28 /* Command.argv */, value: "fill"},
-			}},
-			need{op: all, of: []need{
 				need{op: someValue, fact: 17 /* Shell.commands */},
 				need{op: equals, fact: 22 /* Command.name */, value: "gpg"},
 			}},
@@ -1523,8 +1518,26 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "7dc899ac02f257eddb332df7f188811b139ec1778c4a389cbc4c7592a85a244c",
-		from:   54746, to: 57481,
+		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
+		from:   54746, to: 57367,
+	},
+	{
+		policy: Policy{
+			ID: "secrets.git_credential", Pack: "core", Principle: "secrets-stay", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "git.exists(g, \"credential_read\" in g.dangers)",
+			Message:   "This makes git hand out a stored password or token.",
+			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
+			Protected: true,
+			File:      "pack:core/secrets.yaml", Line: 65, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 20 /* git */},
+			need{op: equals, fact: 39 /* Git.dangers */, value: "credential_read"},
+		}},
+		reads:  []string{"git"},
+		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
+		from:   57367, to: 57600,
 	},
 	{
 		policy: Policy{
@@ -1534,7 +1547,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 65, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 88, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1599,7 +1612,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   57481, to: 59253,
+		from:   57600, to: 59372,
 	},
 	{
 		policy: Policy{
@@ -1609,7 +1622,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 82, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 105, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -1630,7 +1643,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   59253, to: 60347,
+		from:   59372, to: 60466,
 	},
 	{
 		policy: Policy{
@@ -1644,7 +1657,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   60347, to: 60621,
+		from:   60466, to: 60740,
 	},
 	{
 		policy: Policy{
@@ -1658,7 +1671,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   60621, to: 60687,
+		from:   60740, to: 60806,
 	},
 	{
 		policy: Policy{
@@ -1692,7 +1705,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   60687, to: 61347,
+		from:   60806, to: 61466,
 	},
 	{
 		policy: Policy{
@@ -1725,7 +1738,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   61347, to: 61926,
+		from:   61466, to: 62045,
 	},
 	{
 		policy: Policy{
@@ -1875,7 +1888,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   61926, to: 67566,
+		from:   62045, to: 67685,
 	},
 	{
 		policy: Policy{
@@ -1956,7 +1969,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   67566, to: 69624,
+		from:   67685, to: 69743,
 	},
 	{
 		policy: Policy{
@@ -1983,7 +1996,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   69624, to: 70878,
+		from:   69743, to: 70997,
 	},
 	{
 		policy: Policy{
@@ -2000,7 +2013,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   70878, to: 71101,
+		from:   70997, to: 71220,
 	},
 	{
 		policy: Policy{
@@ -2017,7 +2030,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   71101, to: 71405,
+		from:   71220, to: 71524,
 	},
 	{
 		policy: Policy{
@@ -2038,7 +2051,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   71405, to: 71829,
+		from:   71524, to: 71948,
 	},
 	{
 		policy: Policy{
@@ -2073,7 +2086,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   71829, to: 72840,
+		from:   71948, to: 72959,
 	},
 	{
 		policy: Policy{
@@ -2090,13 +2103,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   72840, to: 73068,
+		from:   72959, to: 73187,
 	},
 	{
 		policy: Policy{
 			ID: "git.discard_work", Pack: "git", Principle: "nothing-lost", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "git.exists(g, g.dangers.exists(d, d in [\"hard_reset\", \"clean_force\", \"checkout_discard\", \"restore_discard\", \"worktree_force\"]))",
+			When:    "git.exists(g, g.dangers.exists(d, d in [\"hard_reset\", \"clean_force\", \"checkout_discard\", \"restore_discard\", \"worktree_force\", \"stash_drop\"]))",
 			Message: "This throws away changes that were never committed.",
 			Remedy:  "Commit first, or name the one file with `git diff` looked at; `git clean -n` shows what would go.",
 			File:    "pack:git/git.yaml", Line: 76, Column: 5,
@@ -2110,11 +2123,12 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 39 /* Git.dangers */, value: "checkout_discard"},
 				need{op: equals, fact: 39 /* Git.dangers */, value: "restore_discard"},
 				need{op: equals, fact: 39 /* Git.dangers */, value: "worktree_force"},
+				need{op: equals, fact: 39 /* Git.dangers */, value: "stash_drop"},
 			}},
 		}},
 		reads:  []string{"git"},
-		digest: "a6abfa6eb046584f9d0fd362d8bcc82fcb4bff0986c4544cc9d8b80c768e8f6a",
-		from:   73068, to: 73550,
+		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
+		from:   73187, to: 73685,
 	},
 	{
 		policy: Policy{
@@ -2137,7 +2151,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   73550, to: 74016,
+		from:   73685, to: 74151,
 	},
 	{
 		policy: Policy{
@@ -2154,7 +2168,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   74016, to: 74257,
+		from:   74151, to: 74392,
 	},
 	{
 		policy: Policy{
@@ -2171,7 +2185,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   74257, to: 74483,
+		from:   74392, to: 74618,
 	},
 	{
 		policy: Policy{
@@ -2188,7 +2202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   74483, to: 74717,
+		from:   74618, to: 74852,
 	},
 	{
 		policy: Policy{
@@ -2209,7 +2223,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   74717, to: 75032,
+		from:   74852, to: 75167,
 	},
 	{
 		policy: Policy{
@@ -2223,7 +2237,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   75032, to: 75087,
+		from:   75167, to: 75222,
 	},
 	{
 		policy: Policy{
@@ -2237,7 +2251,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   75087, to: 75148,
+		from:   75222, to: 75283,
 	},
 	{
 		policy: Policy{
@@ -2251,7 +2265,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   75148, to: 75207,
+		from:   75283, to: 75342,
 	},
 	{
 		policy: Policy{
@@ -2265,7 +2279,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   75207, to: 75363,
+		from:   75342, to: 75498,
 	},
 	{
 		policy: Policy{
@@ -2279,7 +2293,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   75363, to: 75434,
+		from:   75498, to: 75569,
 	},
 	{
 		policy: Policy{
@@ -2303,7 +2317,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   75434, to: 75756,
+		from:   75569, to: 75891,
 	},
 	{
 		policy: Policy{
@@ -2319,7 +2333,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   75756, to: 80974,
+		from:   75891, to: 81109,
 	},
 	{
 		policy: Policy{
@@ -2341,7 +2355,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   80974, to: 81498,
+		from:   81109, to: 81633,
 	},
 	{
 		policy: Policy{
@@ -2367,7 +2381,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   81498, to: 82112,
+		from:   81633, to: 82247,
 	},
 	{
 		policy: Policy{
@@ -2383,7 +2397,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   82112, to: 82117,
+		from:   82247, to: 82252,
 	},
 	{
 		policy: Policy{
@@ -2408,7 +2422,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   82117, to: 83073,
+		from:   82252, to: 83208,
 	},
 	{
 		policy: Policy{
@@ -2441,7 +2455,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   83073, to: 83620,
+		from:   83208, to: 83755,
 	},
 	{
 		policy: Policy{
@@ -2457,7 +2471,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   83620, to: 83625,
+		from:   83755, to: 83760,
 	},
 	{
 		policy: Policy{
@@ -2473,7 +2487,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   83625, to: 84043,
+		from:   83760, to: 84178,
 	},
 	{
 		policy: Policy{
@@ -2489,7 +2503,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   84043, to: 84307,
+		from:   84178, to: 84442,
 	},
 	{
 		policy: Policy{
@@ -2505,7 +2519,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   84307, to: 84812,
+		from:   84442, to: 84947,
 	},
 	{
 		policy: Policy{
@@ -2538,7 +2552,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   84812, to: 85359,
+		from:   84947, to: 85494,
 	},
 	{
 		policy: Policy{
@@ -2628,7 +2642,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   85359, to: 90217,
+		from:   85494, to: 90352,
 	},
 	{
 		policy: Policy{
@@ -2644,6 +2658,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   90217, to: 90222,
+		from:   90352, to: 90357,
 	},
 }

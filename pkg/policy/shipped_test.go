@@ -7,6 +7,9 @@ import (
 	"go/format"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,5 +151,44 @@ func TestPackedSaysTheSame(t *testing.T) {
 	}
 	if len(fresh) > 0 {
 		t.Errorf("not embedded: %d policies", len(fresh))
+	}
+}
+
+// TestEveryPolicyHasExamples holds that each shipped policy shows, twice or more, what it refuses and what it lets pass.
+func TestEveryPolicyHasExamples(t *testing.T) {
+	set, err := LoadShipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range set.Policies() {
+		if len(p.Examples.Deny) < 2 || len(p.Examples.Allow) < 2 {
+			t.Errorf("%s: %d refused and %d allowed examples", p.ID, len(p.Examples.Deny), len(p.Examples.Allow))
+		}
+	}
+}
+
+// TestEveryDangerHasAPolicy holds that each danger that facts can name about git is in the expression of a policy.
+func TestEveryDangerHasAPolicy(t *testing.T) {
+	files, err := filepath.Glob("../gitargs/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dangers := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`danger\("([a-z_]+)"\)`).FindAllSubmatch(text, -1) {
+			dangers[string(m[1])] = true
+		}
+	}
+	if len(dangers) < 25 {
+		t.Fatalf("only %d dangers were found", len(dangers))
+	}
+	for danger := range dangers {
+		if !slices.ContainsFunc(shippedPolicies, func(p shippedPolicy) bool { return strings.Contains(p.policy.When, `"`+danger+`"`) }) {
+			t.Errorf("no policy reads the danger %s", danger)
+		}
 	}
 }
