@@ -153,8 +153,9 @@ func (p *pipe) redact(l *record.Line) (*record.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Kind() == record.LineOutput {
-		return l, p.redactPiece(l, r)
+	var o record.Output
+	if err := l.Decode("output", &o); err == nil && o.Action == nil {
+		return l, p.redactPiece(l, o, r)
 	}
 	text := l.AppendTo(nil)
 	text, n := r.JSON(text[:len(text)-1])
@@ -169,13 +170,9 @@ func (p *pipe) redact(l *record.Line) (*record.Line, error) {
 }
 
 // redactPiece redacts a piece of live output, with what came before it in view.
-func (p *pipe) redactPiece(l *record.Line, r *trace.Redactor) error {
+func (p *pipe) redactPiece(l *record.Line, o record.Output, r *trace.Redactor) error {
 	if p.live == nil {
 		p.live = trace.NewLiveRedactor(r)
-	}
-	var o record.Output
-	if err := l.Decode("output", &o); err != nil {
-		return err
 	}
 	piece := []byte(o.Text)
 	if o.Base64 != "" {

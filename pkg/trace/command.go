@@ -10,7 +10,14 @@ import (
 
 // Command is the action in one piece of text: a command line in shell quoting, a script, or what a tool was asked for.
 func (e *Entry) Command() string {
-	a := e.Action
+	if e.Action.Kind == record.KindEvent {
+		return strings.Join(strings.Fields("event "+e.Actor.Event+" "+e.Action.Name), " ")
+	}
+	return CommandOf(e.Action)
+}
+
+// CommandOf is [Entry.Command] for an action that stands alone.
+func CommandOf(a record.Action) string {
 	switch a.Kind {
 	case record.KindExec:
 		return Quote(a.Argv)
@@ -26,7 +33,7 @@ func (e *Entry) Command() string {
 	case record.KindMCP:
 		return "mcp " + a.Server + "/" + a.Name
 	}
-	return strings.Join(strings.Fields("event "+e.Actor.Event+" "+a.Name), " ")
+	return strings.TrimSpace("event " + a.Name)
 }
 
 // CommandName is what to call the action in a few letters: the base name of its command, or its kind.

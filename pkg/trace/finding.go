@@ -10,6 +10,9 @@ const (
 	LevelNote    Level = "note"
 )
 
+// RuleFailed is the rule of the finding that stands for a failure which the output does not explain.
+const RuleFailed = "ethos.tool_failed"
+
 // Finding is one thing that a tool reported.
 type Finding struct {
 	Tool      string // who found it, when the output says so (a linter inside golangci-lint); else ""

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"slices"
 
 	"ethos/pkg/record"
 )
@@ -106,6 +107,15 @@ func (e *Entry) ran() Outcome {
 		return Passed
 	}
 	return Failed
+}
+
+// Reported is what the tool itself reported: Findings without the one of [RuleFailed]. The reports for people show that one as the failure it is.
+func (e *Entry) Reported() []Finding {
+	at := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Rule == RuleFailed })
+	if at < 0 {
+		return e.Findings
+	}
+	return slices.Concat(e.Findings[:at], e.Findings[at+1:])
 }
 
 // Ran reports whether the action was executed by ethos.

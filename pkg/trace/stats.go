@@ -20,12 +20,14 @@ type Stats struct {
 	Policies []PolicyCount   `json:"policies"` // most often first
 	Tools    []ToolStats     `json:"tools"`    // most time first
 	Denials  []DenialCount   `json:"denials"`  // most often first
+	Decide   Times           `json:"decide"`   // as the decisions say
 	Wait     Times           `json:"wait"`     // from the record's making to the start of its run: facts, decision and queue
 	Run      Times           `json:"run"`
 
 	policies map[string]*PolicyCount
 	tools    map[string]*ToolStats
 	denials  map[string]*DenialCount
+	decide   sketch
 	wait     sketch
 	run      sketch
 }
@@ -125,6 +127,7 @@ func (s *Stats) Merge(other *Stats) {
 		to.Denied += t.Denied
 		to.run.merge(&t.run)
 	}
+	s.decide.merge(&other.decide)
 	s.wait.merge(&other.wait)
 	s.run.merge(&other.run)
 }
@@ -148,6 +151,9 @@ func (s *Stats) Entry(e *Entry) {
 	s.Outcomes[outcome]++
 	if e.Decision != nil {
 		s.Verdicts[e.Decision.Verdict]++
+		if took := e.Decision.DurationMS; took > 0 { // not every decision says
+			s.decide.add(took)
+		}
 		for _, m := range e.Decision.Matches {
 			p := counterOf(s.policies, m.ID, func(id string) *PolicyCount { return &PolicyCount{ID: id, Effect: m.Effect} })
 			p.Count++
@@ -210,7 +216,7 @@ func counterOf[T any](m map[string]*T, name string, make func(string) *T) *T {
 
 // Finish computes what is derived. Call it once, after the last Add.
 func (s *Stats) Finish() *Stats {
-	s.Run, s.Wait = s.run.times(), s.wait.times()
+	s.Decide, s.Wait, s.Run = s.decide.times(), s.wait.times(), s.run.times()
 	s.Policies = sortedBy(s.policies, func(a, b PolicyCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.ID, b.ID)) })
 	s.Denials = sortedBy(s.denials, func(a, b DenialCount) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Command, b.Command))

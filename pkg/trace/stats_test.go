@@ -30,7 +30,7 @@ func statLine(t testing.TB, n int, set map[string]any, argv ...string) []byte {
 
 func statLines(t testing.TB) (lines [][]byte) {
 	deny := record.Decision{Verdict: record.VerdictDeny, Matches: []record.Match{{ID: "p", Effect: record.VerdictDeny}}}
-	allow := record.Decision{Verdict: record.VerdictAllow}
+	allow := record.Decision{Verdict: record.VerdictAllow, DurationMS: 0.25}
 	for i := range 200 {
 		set := map[string]any{"decision": allow, "facts": record.Facts{
 			Tool:  record.Tool{ID: []string{"", "go-vet"}[i%2]},
@@ -51,6 +51,17 @@ func statLines(t testing.TB) (lines [][]byte) {
 	lines = append(lines, []byte(`{"schema":"ethos/v1","id":"a","output":{"stream":"stdout","text":"x"}}`),
 		[]byte(`{"schema":"ethos/v1","id":"a","error":{"stage":"decide","line":1,"code":"c","message":"m","input_sha256":"","input_prefix":""}}`))
 	return lines
+}
+
+// TestDecideTimes holds that only decisions which say how long they took are timed.
+func TestDecideTimes(t *testing.T) {
+	s := NewStats()
+	for _, text := range statLines(t) {
+		s.Add(text)
+	}
+	if d := s.Finish().Decide; d.Count != 120 || d.P50 != 0.25 || d.Max != 0.25 {
+		t.Errorf("decide times %+v", d)
+	}
 }
 
 // TestSkimAgrees holds the quick reader to the strict one.

@@ -76,7 +76,7 @@ func (d detail) why(e *trace.Entry) {
 }
 
 func (d detail) findings(e *trace.Entry) {
-	for i, f := range e.Findings {
+	for i, f := range e.Reported() {
 		if i == 0 {
 			d.title("Findings")
 		}

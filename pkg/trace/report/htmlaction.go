@@ -65,13 +65,14 @@ func writeWhy(w io.Writer, e *trace.Entry) {
 }
 
 func writeFindings(w io.Writer, e *trace.Entry) {
-	if len(e.Findings) == 0 {
+	found := e.Reported()
+	if len(found) == 0 {
 		return
 	}
 	fmt.Fprint(w, "<h3>Findings</h3><ul>")
-	for i, f := range e.Findings {
+	for i, f := range found {
 		if i == htmlFindings {
-			fmt.Fprintf(w, "<li>… and %d more</li>", len(e.Findings)-i)
+			fmt.Fprintf(w, "<li>… and %d more</li>", len(found)-i)
 			break
 		}
 		fmt.Fprintf(w, "<li><b>%s</b> <code>%s</code> %s <span class=\"dim\">%s</span></li>", f.Level, text(place(f)), text(clip(f.Message, 1000)), text(f.Rule))

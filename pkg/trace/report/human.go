@@ -50,7 +50,11 @@ func (h *Human) Tick() error {
 
 // Output notes that an action runs, and its last line of output.
 func (h *Human) Output(id string, o record.Output) error {
-	if h.live != nil {
+	switch {
+	case h.live == nil:
+	case o.Action != nil:
+		h.live.started(id, trace.CommandOf(*o.Action))
+	default:
 		h.live.output(id, o.Text)
 	}
 	return nil
@@ -145,19 +149,35 @@ func oneLine(s string) string {
 // indent is the room before what stands below an action.
 var indent = strings.Repeat(" ", outcomeCells)
 
+// why says what stands against the action: the strictest reason with its way out, the others by name.
 func (h *Human) why(e *trace.Entry) {
-	for _, r := range e.Why() {
-		h.note(r.ID + ": " + r.Message)
-		if r.Remedy != "" {
-			h.note("remedy: " + r.Remedy)
-		}
+	why := e.Why()
+	if len(why) == 0 {
+		return
+	}
+	h.note(why[0].ID + ": " + why[0].Message)
+	if why[0].Remedy != "" {
+		h.note("remedy: " + why[0].Remedy)
+	}
+	if rest := ids(why[1:]); rest != "" {
+		h.note("also: " + rest)
 	}
 }
 
+// ids names reasons in one line.
+func ids(reasons []trace.Reason) string {
+	names := make([]string, len(reasons))
+	for i, r := range reasons {
+		names[i] = r.ID
+	}
+	return strings.Join(names, ", ")
+}
+
 func (h *Human) findings(e *trace.Entry) {
-	for i, f := range e.Findings {
+	found := e.Reported()
+	for i, f := range found {
 		if i == maxFindings {
-			h.note(fmt.Sprintf("… and %d more", len(e.Findings)-i))
+			h.note(fmt.Sprintf("… and %d more", len(found)-i))
 			return
 		}
 		h.note(findingLine(f))

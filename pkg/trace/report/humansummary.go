@@ -42,7 +42,7 @@ func (s *summary) headline() string {
 		text += "; " + count(s.bad, "invalid line")
 	}
 	if s.ran > 0 {
-		text += "; " + span(s.ran)
+		text += "; ran for " + span(s.ran)
 	}
 	return text
 }
@@ -70,9 +70,17 @@ func (h *Human) table() {
 			h.print("", fmt.Sprintf("… and %d more tools", len(rows)-i))
 			break
 		}
-		line(fit(visible(r.name), 40), []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), span(r.ms)})
+		line(fit(visible(r.name), 40), []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms)})
 	}
 	fmt.Fprintln(h.out)
+}
+
+// orDot is a time, or a dot where nothing ran.
+func orDot(ms float64) string {
+	if ms == 0 {
+		return "·"
+	}
+	return span(ms)
 }
 
 func number(n int) string {

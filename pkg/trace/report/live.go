@@ -22,25 +22,38 @@ type live struct {
 	frame   int
 }
 
-// running is an action of which output came, but not its end.
+// running is an action that began and has not ended.
 type running struct {
-	id    string
-	since time.Time
-	last  string // last line of its output
+	id      string
+	since   time.Time
+	command string // "" when only its output is known
+	last    string // last line of its output
 }
 
 func newLive(cells func() int, now func() time.Time) *live {
 	return &live{cells: cells, now: now, began: now()}
 }
 
+// begin notes that an action runs. It returns nil when there are too many to follow.
+func (l *live) begin(id string) *running {
+	if r := l.find(id); r != nil || len(l.running) == maxRunning {
+		return r
+	}
+	r := &running{id: id, since: l.now()}
+	l.running = append(l.running, r)
+	return r
+}
+
+func (l *live) started(id, command string) {
+	if r := l.begin(id); r != nil {
+		r.command = oneLine(command)
+	}
+}
+
 func (l *live) output(id, text string) {
-	r := l.find(id)
+	r := l.begin(id)
 	if r == nil {
-		if len(l.running) == maxRunning {
-			return
-		}
-		r = &running{id: id, since: l.now()}
-		l.running = append(l.running, r)
+		return
 	}
 	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -85,26 +98,34 @@ func (l *live) draw(w io.Writer) {
 	now := l.now()
 	if len(l.running) == 0 {
 		if waited := now.Sub(l.began); waited >= 500*time.Millisecond {
-			l.line(w, waited, "waiting")
+			l.line(w, "waiting", waited, "", "")
 		}
 		return
 	}
 	for i, r := range l.running {
 		if i == maxLive {
-			l.line(w, 0, fmt.Sprintf("… and %d more", len(l.running)-i))
+			l.line(w, "running", now.Sub(r.since), fmt.Sprintf("… and %d more", len(l.running)-i), "")
 			break
 		}
-		l.line(w, now.Sub(r.since), r.last)
+		l.line(w, "running", now.Sub(r.since), r.command, r.last)
 	}
 }
 
-func (l *live) line(w io.Writer, elapsed time.Duration, text string) {
+// line draws one live line, in the columns of the lines of ended actions. The output gets what room the command leaves, a third at least.
+func (l *live) line(w io.Writer, state string, elapsed time.Duration, command, last string) {
 	const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-	spinner := []rune(frames)[l.frame%10]
-	line := fmt.Sprintf("%c %s  %s", spinner, padLeft(span(float64(elapsed.Milliseconds())), 8), visible(text))
-	if cells := l.cells(); cells > 0 {
-		line = fit(line, cells-1)
+	head := fmt.Sprintf("%c %s%s ", []rune(frames)[l.frame%10], state, padLeft(span(float64(elapsed.Milliseconds())), 8))
+	command, last = visible(command), visible(last)
+	if cells := l.cells() - width(head) - 1; l.cells() > 0 {
+		if last != "" {
+			command = fit(command, max(cells*2/3, cells-width(last)-4))
+		}
+		command = fit(command, cells)
+		last = fit(last, cells-width(command)-4)
 	}
-	fmt.Fprintln(w, line)
+	if last != "" {
+		command = strings.TrimLeft(command+"  │ ", " ") + last
+	}
+	fmt.Fprintln(w, strings.TrimRight(head+command, " "))
 	l.drawn++
 }

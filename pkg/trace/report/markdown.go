@@ -33,7 +33,7 @@ func NewMarkdown(out io.Writer) *Markdown { return &Markdown{out: out, summary: 
 // Action takes an entry.
 func (m *Markdown) Action(e *trace.Entry) error {
 	m.summary.add(e)
-	for _, f := range e.Findings {
+	for _, f := range e.Reported() {
 		if len(m.findings) == markdownFindings {
 			m.hidden++
 			continue

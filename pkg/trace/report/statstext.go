@@ -71,7 +71,7 @@ func (w *statsWriter) outcomes(s *trace.Stats) {
 }
 
 func (w *statsWriter) times(s *trace.Stats) {
-	if s.Run.Count == 0 {
+	if s.Run.Count+s.Decide.Count == 0 {
 		return
 	}
 	w.title("Times")
@@ -79,15 +79,23 @@ func (w *statsWriter) times(s *trace.Stats) {
 	for _, row := range []struct {
 		name string
 		t    trace.Times
-	}{{"until run", s.Wait}, {"run", s.Run}} {
+	}{{"decide", s.Decide}, {"until run", s.Wait}, {"run", s.Run}} {
+		if row.t.Count == 0 {
+			continue
+		}
 		w.line(fmt.Sprintf("%-10s %8d %10s %10s %10s %10s", row.name, row.t.Count, precise(row.t.P50), precise(row.t.P90), precise(row.t.P99), precise(row.t.Max)))
 	}
-	w.title("Run times")
-	w.histogram(s.Run.Histogram)
+	w.histogram("Decide times", s.Decide)
+	w.histogram("Run times", s.Run)
 }
 
 // histogram plots counts over time, without the empty ends.
-func (w *statsWriter) histogram(counts []int) {
+func (w *statsWriter) histogram(title string, t trace.Times) {
+	if t.Count == 0 {
+		return
+	}
+	w.title(title)
+	counts := t.Histogram
 	limits := trace.HistogramLimits()
 	first := slices.IndexFunc(counts, func(n int) bool { return n > 0 })
 	last := len(counts) - 1

@@ -33,7 +33,7 @@ type toolRow struct {
 	ms                                     float64
 }
 
-// reasonRow is one policy that stood against something.
+// reasonRow is one policy that stood against something, as the strictest that did.
 type reasonRow struct {
 	trace.Reason
 	count    int
@@ -48,13 +48,13 @@ func (s *summary) add(e *trace.Entry) {
 	outcome := e.Outcome()
 	s.actions++
 	s.outcomes[outcome]++
-	s.findings += len(e.Findings)
+	s.findings += len(e.Reported())
 	if e.Result != nil {
 		s.ran += e.Result.DurationMS
 	}
 	s.addTool(e, outcome)
-	for _, r := range e.Why() {
-		s.addReason(r, e.Command())
+	if why := e.Why(); len(why) > 0 {
+		s.addReason(why[0], e.Command())
 	}
 }
 
@@ -72,7 +72,7 @@ func (s *summary) addTool(e *trace.Entry, outcome trace.Outcome) {
 		s.tools[name] = row
 	}
 	row.runs++
-	row.findings += len(e.Findings)
+	row.findings += len(e.Reported())
 	switch outcome {
 	case trace.Passed, trace.Allowed, trace.Reported:
 		row.passed++

@@ -99,6 +99,10 @@ func showAll(t testing.TB) func(*os.File, Terminal) {
 		}
 		tick()
 		for _, e := range sample(t) {
+			if err := h.Output(e.Line.ID(), record.Output{Stream: "stdout", Action: &e.Action}); err != nil {
+				t.Error(err)
+			}
+			tick()
 			for k := range 3 {
 				if err := h.Output(e.Line.ID(), record.Output{Stream: "stdout", Text: fmt.Sprintf("step %d 世界 \x1b[2J%s\n", k, strings.Repeat("x", 300))}); err != nil {
 					t.Error(err)
@@ -120,6 +124,9 @@ func TestTerminal(t *testing.T) {
 	for _, columns := range []uint16{80, 200} {
 		t.Run(strconv.Itoa(int(columns)), func(t *testing.T) {
 			sent := onTerminal(t, columns, map[string]string{"TERM": "xterm"}, showAll(t))
+			if !strings.Contains(sent, "running   3.0 s go vet ./...  │ step 1") {
+				t.Error("a live line does not name its action, with the time and the last line of its output")
+			}
 			if !strings.Contains(sent, "another one runs") || !eraseExpr.MatchString(sent) {
 				t.Error("no live lines were drawn")
 			}

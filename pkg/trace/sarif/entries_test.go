@@ -91,7 +91,7 @@ func sample(t testing.TB) []*trace.Entry {
 		build(t, 4, record.Action{Kind: record.KindShell, Script: "cd /\n  rm -rf ~"}, shell),
 		build(t, 5, execAction("git", "push", "--force"), denied(record.VerdictAsk, own)),
 		build(t, 6, execAction("make"), mismatch),
-		build(t, 7, execAction("sleep", "9"), killed, trace.Finding{Rule: failedRule, Level: trace.LevelError, Message: "sleep was ended at its time limit"}),
+		build(t, 7, execAction("sleep", "9"), killed, trace.Finding{Rule: trace.RuleFailed, Level: trace.LevelError, Message: "sleep was ended at its time limit"}),
 		build(t, 8, record.Action{Kind: record.KindFetch, URL: "https://x.example/"}, broken),
 		build(t, 9, record.Action{Kind: record.KindEvent, Name: "Stop"}, nil),
 		build(t, 10, execAction("bandit", "-r", "."), ran(1, "bandit"), trace.Finding{Rule: "B602", Level: trace.LevelError, Message: "shell=True", Path: "m.py", Line: 7, Severity: "8.0"}),

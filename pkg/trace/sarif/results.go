@@ -89,7 +89,7 @@ func (d *draft) locateInText(r *run, workspace, text string, line, column int) {
 func (r *run) finding(e *trace.Entry, f trace.Finding) draft {
 	id := ruleID(f)
 	d := draft{identity: []string{id, f.Tool, f.Path, f.Message}}
-	if f.Rule == failedRule {
+	if f.Rule == trace.RuleFailed {
 		d.identity = []string{id, e.Command()}
 	}
 	d.result = result{
@@ -106,8 +106,6 @@ func (r *run) finding(e *trace.Entry, f trace.Finding) draft {
 	}}}
 	return d.attributed(r)
 }
-
-const failedRule = "ethos.tool_failed"
 
 // ruleID names the rule; inside a tool of tools the tool comes first.
 func ruleID(f trace.Finding) string {

@@ -12,9 +12,6 @@ import (
 	"ethos/pkg/trace"
 )
 
-// RuleFailed is the rule of the finding that stands for a failure which the output does not explain.
-const RuleFailed = "ethos.tool_failed"
-
 // Output is what a tool left behind.
 type Output struct {
 	Stdout, Stderr []byte
@@ -62,7 +59,7 @@ func failure(e *trace.Entry) trace.Finding {
 	if last := lastWords(e.Result.Capture.Stderr.Text, e.Result.Capture.Stdout.Text); last != "" {
 		message += ": " + last
 	}
-	return trace.Finding{Rule: RuleFailed, Level: trace.LevelError, Message: message}
+	return trace.Finding{Rule: trace.RuleFailed, Level: trace.LevelError, Message: message}
 }
 
 // lastWords returns the last line with text of the first stream that has one.
