@@ -38,6 +38,9 @@ func (r *run) evidence(failure error) record.Sandbox {
 	return e
 }
 
+// inForce reports that what was read back is what was planned.
+func (r *run) inForce() bool { return r.seen != nil && r.seen.held }
+
 func (r *run) enforced(controls []record.Control, name string) bool {
 	i := slices.IndexFunc(controls, func(c record.Control) bool { return c.Name == name })
 	return i >= 0 && controls[i].State == stateEnforced
@@ -47,26 +50,26 @@ func (r *run) enforced(controls []record.Control, name string) bool {
 func (r *run) controls() []record.Control {
 	p := r.plan
 	namespace := func(name, kind string) record.Control {
-		return r.control(name, "a "+kind+" namespace of its own", r.seen != nil && r.seen.namespaces[kind], slices.Contains(p.Namespaces, kind))
+		return r.control(name, "a "+kind+" namespace of its own", r.inForce() && r.seen.namespaces[kind], slices.Contains(p.Namespaces, kind))
 	}
 	return []record.Control{
 		namespace(ControlUser, "user"),
 		r.mountControl(),
 		namespace(ControlPID, "pid"), namespace(ControlIPC, "ipc"), namespace(ControlUTS, "uts"), namespace(ControlCgroupNS, "cgroup"),
-		r.control(ControlNetwork, p.Network, r.seen != nil && r.seen.namespaces["network"], p.Network != "host"),
+		r.control(ControlNetwork, p.Network, r.inForce() && r.seen.namespaces["network"], p.Network != "host"),
 		r.landlockControl(),
-		r.control(ControlSeccomp, p.Seccomp, r.seen != nil && r.seen.status["Seccomp"] == "2", true),
-		r.control(ControlPrivileges, "no capability, no_new_privs", r.seen != nil, true),
+		r.control(ControlSeccomp, p.Seccomp, r.inForce(), true),
+		r.control(ControlPrivileges, "no capability, no_new_privs", r.inForce(), true),
 		r.limitControl((*resources).cgroupControl, ControlCgroup), r.limitControl((*resources).rlimitControl, ControlRlimits),
-		r.control(ControlTimeout, p.Limits.Timeout.String(), r.seen != nil, p.Limits.Timeout > 0),
+		r.control(ControlTimeout, p.Limits.Timeout.String(), r.inForce(), p.Limits.Timeout > 0),
 		r.control(ControlOutput, fmt.Sprintf("%d bytes", p.Limits.OutputBytes), r.io.Captured, r.io.Captured && p.Limits.OutputBytes > 0),
 		r.cacheControl(),
-		r.control(ControlEnv, fmt.Sprintf("%d variables", len(p.Env)), r.seen != nil, true),
+		r.control(ControlEnv, fmt.Sprintf("%d variables", len(p.Env)), r.inForce(), true),
 	}
 }
 
 func (r *run) mountControl() record.Control {
-	c := r.control(ControlMount, fmt.Sprintf("a root of %d mounts", len(r.plan.Mounts)), r.seen != nil, true)
+	c := r.control(ControlMount, fmt.Sprintf("a root of %d mounts", len(r.plan.Mounts)), r.inForce(), true)
 	if r.opened != nil {
 		c.State, c.Reason = stateDegraded, r.opened.Error()
 	}
@@ -92,7 +95,7 @@ func (r *run) cacheControl() record.Control {
 			targets = append(targets, m.Target)
 		}
 	}
-	c := r.control(ControlCaches, "copy-on-write: "+strings.Join(targets, " "), r.seen != nil, len(targets) > 0)
+	c := r.control(ControlCaches, "copy-on-write: "+strings.Join(targets, " "), r.inForce(), len(targets) > 0)
 	if notes := r.cacheNotes(); c.State == stateEnforced && len(notes) > 0 {
 		c.State = stateDegraded
 		for _, n := range notes {
@@ -105,7 +108,7 @@ func (r *run) cacheControl() record.Control {
 
 func (r *run) landlockControl() record.Control {
 	report := r.layers.landlockReport
-	c := r.control(ControlLandlock, strings.Join(report.Asked, " "), r.seen != nil && !r.layers.landlock.Empty(), true)
+	c := r.control(ControlLandlock, strings.Join(report.Asked, " "), r.inForce() && !r.layers.landlock.Empty(), true)
 	if r.layers.landlockErr != nil {
 		c.State, c.Reason = stateAbsent, r.layers.landlockErr.Error()
 		return c
@@ -125,7 +128,7 @@ func (r *run) limitControl(ask func(*resources, bool) record.Control, name strin
 	if r.layers.resources == nil {
 		return r.control(name, r.plan.Limits.text(), false, true)
 	}
-	return ask(r.layers.resources, r.seen != nil)
+	return ask(r.layers.resources, r.inForce())
 }
 
 // used is what init and all that it reaped have used: getrusage(2). Memory is that of the largest process.

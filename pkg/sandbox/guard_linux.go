@@ -22,12 +22,14 @@ import (
 // another has made, and what a killed run left behind goes with the next.
 type guard struct {
 	journal *os.File
+	pool    *os.File // where placeholders are kept from run to run; see spare_linux.go
 	items   []guardItem
 }
 
 type guardItem struct {
 	Guarded
 	create bool
+	spare  string             // its name in the pool
 	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
 }
 
@@ -37,28 +39,17 @@ func (g *guard) close() {
 		return
 	}
 	defer g.journal.Close()
+	defer g.pool.Close()
 	if unix.Flock(int(g.journal.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return
 	}
 	clean := true
 	for i := range slices.Backward(g.items) { // what lies in a directory before the directory
-		clean = g.items[i].remove() && clean
+		clean = g.items[i].retire(g.pool) && clean
 	}
 	if clean {
 		g.journal.Truncate(0)
 	}
-}
-
-// remove takes one placeholder away, if it still is one.
-func (i *guardItem) remove() bool {
-	if i.Dir {
-		err := syscall.Rmdir(i.Path)
-		return err == nil || !errors.Is(err, syscall.EBUSY)
-	}
-	if err := syscall.Lstat(i.Path, &i.stat[1]); err != nil || i.stat[1].Size != int64(len(i.Content)) && i.stat[1].Size != 0 || i.stat[1].Mode&syscall.S_IFMT != syscall.S_IFREG {
-		return true
-	}
-	return syscall.Unlink(i.Path) == nil
 }
 
 // takeGuard looks at every guarded path under the lock. The error is a [*Refusal].
@@ -108,6 +99,9 @@ func (g *guard) open(workspace string) error {
 	if g.journal, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return err
 	}
+	if g.pool, err = openPool(root); err != nil {
+		return err
+	}
 	return unix.Flock(int(g.journal.Fd()), unix.LOCK_SH)
 }
 
@@ -119,7 +113,7 @@ func (g *guard) look(paths []Guarded) error {
 	}
 	var fresh []string
 	for _, path := range withParents(paths, standing) {
-		item := guardItem{Guarded: path, stat: new([2]syscall.Stat_t)}
+		item := guardItem{Guarded: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
 		err := syscall.Lstat(path.Path, &item.stat[0])
 		switch {
 		case errors.Is(err, syscall.ENOENT):
@@ -203,6 +197,8 @@ func (g *guard) steps(p *Plan, slots *child.Slots) guardSteps {
 	take := step("guard", "fcntl", unix.SYS_FCNTL, journalName, child.Int(int(g.journal.Fd())), child.Int(unix.F_DUPFD_CLOEXEC), child.Int(3))
 	take.Save = journal
 	s.make, s.keep = append(s.make, take), append(s.keep, journal)
+	pool := slots.New()
+	s.make = append(s.make, openDir(filepath.Join(p.Workspace, ethosDir, poolName), pool))
 	dirs := map[string]child.Slot{}
 	for i := range g.items {
 		item := &g.items[i]
@@ -214,7 +210,7 @@ func (g *guard) steps(p *Plan, slots *child.Slots) guardSteps {
 			s.keep = append(s.keep, dir)
 		}
 		if item.create {
-			s.make = append(s.make, item.makeSteps(dir, slots)...)
+			s.make = append(s.make, item.makeSteps(pool, dir, slots)...)
 		}
 		s.remove = append(item.removeSteps(dir), s.remove...)
 	}
@@ -247,19 +243,24 @@ func openDir(path string, slot child.Slot) child.Step {
 	return s
 }
 
-func (i *guardItem) makeSteps(dir child.Slot, slots *child.Slots) []child.Step {
-	name := child.Str(filepath.Base(i.Path))
+// makeSteps put the spare in its place, or make a new placeholder when there is none.
+func (i *guardItem) makeSteps(pool, dir child.Slot, slots *child.Slots) []child.Step {
+	name, taken := child.Str(filepath.Base(i.Path)), slots.New()
+	steps := []child.Step{i.takeSpare(pool, dir, taken)}
 	if i.Dir {
 		mkdir := step("guard", "mkdirat", unix.SYS_MKDIRAT, i.Path, child.From(dir), name, child.Int(0o755))
+		mkdir.Unless = taken
 		mkdir.Ignore = []syscall.Errno{syscall.EEXIST} // another run was faster
-		return []child.Step{mkdir}
+		return append(steps, mkdir)
 	}
 	fd := slots.New()
 	open := step("guard", "openat", unix.SYS_OPENAT, i.Path, child.From(dir), name, child.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), child.Int(0o644))
 	open.Save = fd
-	steps := []child.Step{open}
+	steps = append(steps, open)
 	if i.Content != "" {
-		steps = append(steps, step("guard", "write", unix.SYS_WRITE, i.Path, child.From(fd), child.Str(i.Content), child.Int(len(i.Content))))
+		write := step("guard", "write", unix.SYS_WRITE, i.Path, child.From(fd), child.Str(i.Content), child.Int(len(i.Content)))
+		write.Unless = taken
+		steps = append(steps, write)
 	}
 	return append(steps,
 		step("guard", "fstat", unix.SYS_FSTAT, i.Path, child.From(fd), child.Ptr(&i.stat[0])),

@@ -18,57 +18,73 @@ import (
 // observed is the state of the waiting command, read back from the kernel by this process.
 type observed struct {
 	pid        int
-	status     map[string]string // of /proc/PID/status
-	namespaces map[string]bool   // name in a plan: it is not this process's
+	own        [len(namespaceLinks)]unix.Stat_t // this process's namespaces
+	namespaces map[string]bool                  // name in a plan: it is not this process's
 	mountinfo  string
 	cgroup     string
 	net        netns.State
 	table      *os.File // of mounts; it also tells when it changes
+	status     statusText
+	held       bool // all of it is as planned
 }
 
-// namespaceLinks are the names of a plan's namespaces in /proc/PID/ns: namespaces(7).
-var namespaceLinks = map[string]string{"user": "user", "mount": "mnt", "pid": "pid", "ipc": "ipc", "uts": "uts", "cgroup": "cgroup", "network": "net"}
+// namespaceLinks are the names of a plan's namespaces, and theirs in /proc/PID/ns: namespaces(7).
+var namespaceLinks = [...]struct{ name, link string }{
+	{"user", "user"}, {"mount", "mnt"}, {"pid", "pid"}, {"ipc", "ipc"}, {"uts", "uts"}, {"cgroup", "cgroup"}, {"network", "net"},
+}
 
-// observe reads the state of a process. It does not judge.
-func observe(pid int) (*observed, error) {
+// ownNamespaces looks at those of this process.
+func (o *observed) ownNamespaces() error {
+	for i := range namespaceLinks {
+		if err := stat("/proc/self/ns/"+namespaceLinks[i].link, &o.own[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stat(path string, to *unix.Stat_t) error {
+	if err := unix.Stat(path, to); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// readPlace reads what surrounds the command's process: all that init has built. It does not judge.
+func (o *observed) readPlace(pid int) error {
 	if pid <= 0 {
-		return nil, errors.New("the confined process has no pid in this PID namespace")
+		return errors.New("the confined process has no pid in this PID namespace")
 	}
-	o := &observed{pid: pid, namespaces: make(map[string]bool, len(namespaceLinks))}
+	o.pid, o.namespaces = pid, make(map[string]bool, len(namespaceLinks))
 	dir := "/proc/" + strconv.Itoa(pid)
-	for name, link := range namespaceLinks {
-		own, err := sameFile(dir+"/ns/"+link, "/proc/self/ns/"+link)
-		if err != nil {
-			return nil, err
+	for i, n := range namespaceLinks {
+		var st unix.Stat_t // two processes are in one namespace when their links lead to one file
+		if err := stat(dir+"/ns/"+n.link, &st); err != nil {
+			return err
 		}
-		o.namespaces[name] = !own
+		o.namespaces[n.name] = st.Dev != o.own[i].Dev || st.Ino != o.own[i].Ino
 	}
-	var status string
-	for _, f := range []struct {
-		name string
-		to   *string
-	}{{"/status", &status}, {"/cgroup", &o.cgroup}} {
-		text, err := readProc(dir + f.name)
-		if err != nil {
-			return nil, err
-		}
-		*f.to = string(text)
+	text, err := readProc(dir + "/cgroup")
+	if err != nil {
+		return err
 	}
-	o.status = statusFields(status)
-	var err error
+	o.cgroup = string(text)
 	if o.net, err = netns.Read(pid, readProc); err != nil {
-		return nil, err
+		return err
 	}
 	fd, err := unix.Open(dir+"/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s/mountinfo: %w", dir, err)
+		return fmt.Errorf("%s/mountinfo: %w", dir, err)
 	}
 	o.table = os.NewFile(uintptr(fd), dir+"/mountinfo")
-	if err := o.readTable(); err != nil {
-		o.close()
-		return nil, err
-	}
-	return o, nil
+	return o.readTable()
+}
+
+// readStatus reads what the command's process has done to itself.
+func (o *observed) readStatus() error {
+	text, err := readProc("/proc/" + strconv.Itoa(o.pid) + "/status")
+	o.status = statusText(text)
+	return err
 }
 
 // readTable reads the mount table as it is now.
@@ -117,37 +133,49 @@ func readAll(fd int, path string) ([]byte, error) {
 	}
 }
 
-// sameFile compares the files that two links lead to: two processes are in one namespace when theirs do, namespaces(7).
-func sameFile(a, b string) (bool, error) {
-	var x, y unix.Stat_t
-	if err := unix.Stat(a, &x); err != nil {
-		return false, fmt.Errorf("%s: %w", a, err)
-	}
-	if err := unix.Stat(b, &y); err != nil {
-		return false, fmt.Errorf("%s: %w", b, err)
-	}
-	return x.Dev == y.Dev && x.Ino == y.Ino, nil
-}
+// statusText is /proc/PID/status: proc_pid_status(5).
+type statusText string
 
-func statusFields(text string) map[string]string {
-	fields := map[string]string{}
-	for line := range strings.SplitSeq(text, "\n") {
-		if name, value, ok := strings.Cut(line, ":"); ok {
-			fields[name] = strings.TrimSpace(value)
+// field is the value of one line, "" when there is none.
+func (t statusText) field(name string) string {
+	for line := range strings.SplitSeq(string(t), "\n") {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
 		}
 	}
-	return fields
+	return ""
 }
 
-// verify compares what was read back with the plan. A difference is a refusal: what was asked for is not in force.
-func (r *run) verify() error {
-	checks := []func() error{r.seen.identity, r.seen.privileges, r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkSeccomp, r.checkCgroup}
+const procHint = "proc(5) must be mounted and readable for this process"
+
+// comparePlace compares what init has built with the plan. A difference is a refusal: what was asked for is not in force.
+func (r *run) comparePlace(pid int) error {
+	if err := r.seen.readPlace(pid); err != nil {
+		return &Refusal{Code: CodeVerify, Err: err, Hint: procHint}
+	}
+	return verified(r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkCgroup)
+}
+
+// compareCommand compares the confined command with the plan.
+func (r *run) compareCommand() error {
+	if err := r.seen.readStatus(); err != nil {
+		return &Refusal{Code: CodeVerify, Err: err, Hint: procHint}
+	}
+	if err := verified(r.seen.identity, r.seen.privileges, r.checkSeccomp); err != nil {
+		return err
+	}
+	r.seen.held = true
+	r.term = handOver(r.plan, r.io, r.seen.pid)
+	return r.required()
+}
+
+func verified(checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return &Refusal{Code: CodeVerify, Err: fmt.Errorf("verify: %w", err), Hint: "the kernel accepted every call and shows another state; please report it with the output of ethos-sandbox probe --json"}
 		}
 	}
-	return r.required()
+	return nil
 }
 
 // checkCgroup: the command is in the leaf that was made for it.
@@ -155,6 +183,9 @@ func (r *run) checkCgroup() error { return r.layers.check(r.seen.cgroup) }
 
 // required refuses a run in which a control that was asked for by name is not in full force.
 func (r *run) required() error {
+	if len(r.plan.Require) == 0 {
+		return nil
+	}
 	for _, c := range r.controls() {
 		if slices.Contains(r.plan.Require, c.Name) && c.State != stateEnforced {
 			return refuse(CodeRequire, "ethos-sandbox probe shows what this machine can enforce", "required control %s is %s: %s", c.Name, c.State, c.Reason)
@@ -169,27 +200,27 @@ func (o *observed) identity() error {
 		name string
 		id   int
 	}{{"Uid", os.Geteuid()}, {"Gid", os.Getegid()}} {
-		for _, v := range strings.Fields(o.status[f.name]) {
+		for _, v := range strings.Fields(o.status.field(f.name)) {
 			if v != strconv.Itoa(f.id) {
-				return fmt.Errorf("%s is %s, not %d", f.name, o.status[f.name], f.id)
+				return fmt.Errorf("%s is %s, not %d", f.name, o.status.field(f.name), f.id)
 			}
 		}
 	}
-	pids := strings.Fields(o.status["NSpid"])
+	pids := strings.Fields(o.status.field("NSpid"))
 	if len(pids) < 2 || pids[len(pids)-1] != "2" {
-		return fmt.Errorf("NSpid is %q, not PID 2 of a namespace of its own", o.status["NSpid"])
+		return fmt.Errorf("NSpid is %q, not PID 2 of a namespace of its own", o.status.field("NSpid"))
 	}
 	return nil
 }
 
 func (o *observed) privileges() error {
 	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
-		if strings.Trim(o.status[set], "0") != "" || o.status[set] == "" {
-			return fmt.Errorf("capabilities: %s is %q, not empty", set, o.status[set])
+		if strings.Trim(o.status.field(set), "0") != "" || o.status.field(set) == "" {
+			return fmt.Errorf("capabilities: %s is %q, not empty", set, o.status.field(set))
 		}
 	}
-	if o.status["NoNewPrivs"] != "1" {
-		return fmt.Errorf("NoNewPrivs is %q, not 1", o.status["NoNewPrivs"])
+	if o.status.field("NoNewPrivs") != "1" {
+		return fmt.Errorf("NoNewPrivs is %q, not 1", o.status.field("NoNewPrivs"))
 	}
 	return nil
 }
@@ -243,11 +274,11 @@ func dormant(name string) bool {
 
 // checkSeccomp: mode 2 is a filter, linux/seccomp.h. Their number is shown since Linux 5.9; filters around this process count too.
 func (r *run) checkSeccomp() error {
-	if got := r.seen.status["Seccomp"]; got != "2" {
+	if got := r.seen.status.field("Seccomp"); got != "2" {
 		return fmt.Errorf("status field Seccomp is %q, not 2", got)
 	}
-	if n, err := strconv.Atoi(r.seen.status["Seccomp_filters"]); err != nil || n < len(r.layers.filters) {
-		return fmt.Errorf("status field Seccomp_filters is %q, not %d", r.seen.status["Seccomp_filters"], len(r.layers.filters))
+	if n, err := strconv.Atoi(r.seen.status.field("Seccomp_filters")); err != nil || n < len(r.layers.filters) {
+		return fmt.Errorf("status field Seccomp_filters is %q, not %d", r.seen.status.field("Seccomp_filters"), len(r.layers.filters))
 	}
 	return nil
 }

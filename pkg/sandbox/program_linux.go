@@ -115,7 +115,7 @@ func hostname(name string) child.Step {
 // commandSteps are what the command's process does to itself, from the most permissive call to the most restrictive; then it waits, then it execs.
 func (c *compiled) commandSteps(io stdio) []child.Step {
 	p := c.plan
-	s := make([]child.Step, 0, 160)
+	s := append(make([]child.Step, 0, 160), child.Begun())
 	if p.NewSession {
 		s = append(s, step("terminal", "setsid", unix.SYS_SETSID, ""))
 	} else {

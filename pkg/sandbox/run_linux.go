@@ -193,11 +193,15 @@ func (r *run) end() {
 // setupLimit bounds the time from the clone to the confined command: a set-up that hangs, on a dead network file system say, is a failed one.
 const setupLimit = 30 * time.Second
 
-// confine waits for the confined command and for its init, and compares the command with the plan.
+// confine waits for the confined command and for its init, and compares both with the plan. What init has built is compared while the command confines itself.
 func (r *run) confine() error {
 	deadline := time.Now().Add(setupLimit)
-	pid, waiting, settled := 0, false, false
-	for !waiting || !settled {
+	r.seen = &observed{}
+	if err := r.seen.ownNamespaces(); err != nil {
+		return &Refusal{Code: CodeVerify, Err: err, Hint: procHint}
+	}
+	var early error
+	for waiting, settled := false, false; !waiting || !settled; {
 		event, err := r.proc.Next(deadline)
 		if err != nil {
 			return &Refusal{Code: CodeSetup, Err: err}
@@ -207,8 +211,10 @@ func (r *run) confine() error {
 			r.note(event.Err)
 		case child.Failed:
 			return stepRefusal(event.Err)
+		case child.Begins:
+			early = r.comparePlace(event.CommandPID)
 		case child.Waiting:
-			pid, waiting = event.CommandPID, true
+			waiting = true
 		case child.Settled:
 			settled = true
 		case child.Idle:
@@ -217,34 +223,26 @@ func (r *run) confine() error {
 			return refuse(CodeSetup, "it may have run out of memory, or have been killed by a seccomp filter around this process", "the set-up was killed")
 		}
 	}
-	return r.examine(pid)
+	if early != nil {
+		return r.explain(early)
+	}
+	return r.explain(r.compareCommand())
 }
 
-// examine compares the state of the waiting command with the plan. A command that did not wait but ended has no state to compare: it says itself why.
-func (r *run) examine(pid int) error {
-	err := r.compare(pid)
-	for err != nil {
-		event, nextErr := r.proc.Next(time.Now())
+// explain prefers to a difference what a command that did not wait but ended says about itself: it has no state to compare.
+func (r *run) explain(difference error) error {
+	for difference != nil {
+		event, err := r.proc.Next(time.Now())
 		switch {
-		case nextErr == nil && event.Kind == child.Note:
+		case err == nil && event.Kind == child.Note:
 			r.note(event.Err)
-		case nextErr == nil && event.Kind == child.Failed:
+		case err == nil && event.Kind == child.Failed:
 			return stepRefusal(event.Err)
 		default:
-			return err
+			return difference
 		}
 	}
 	return nil
-}
-
-func (r *run) compare(pid int) error {
-	seen, err := observe(pid)
-	if err != nil {
-		return &Refusal{Code: CodeVerify, Err: err, Hint: "proc(5) must be mounted and readable for this process"}
-	}
-	r.seen = seen
-	r.term = handOver(r.plan, r.io, pid)
-	return r.verify()
 }
 
 // recheck compares the mount table with the plan once more. It changes from outside: when a file that something is mounted on is replaced or removed on the host, the

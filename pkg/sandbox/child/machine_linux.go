@@ -42,6 +42,7 @@ const messageSize = int(unsafe.Sizeof(message{}))
 const (
 	kindFailed  int32 = iota + 1 // part, index, value: errno; the program is over
 	kindNote                     // the same; the errno was tolerated
+	kindBegun                    // the command's process is there
 	kindReady                    // the command is confined and waits
 	kindSettled                  // init has given up what it no longer needs
 	kindExited                   // value: wait status of the command; nothing else is alive

@@ -29,6 +29,7 @@ type EventKind int
 const (
 	Note    EventKind = iota + 1 // a step met an errno that it tolerates: Err
 	Failed                       // a step failed, nothing ran: Err
+	Begins                       // init has done its part, and the command's process is there: CommandPID
 	Waiting                      // the command is confined and waits for Go: CommandPID
 	Settled                      // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
 	Stopped                      // the command was stopped: Signal
@@ -104,9 +105,13 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 		}
 		err := p.program.stepError(Part(m.part), int(m.index), syscall.Errno(m.value))
 		return Event{Kind: kind, Err: err}, nil
-	case kindReady:
+	case kindBegun, kindReady:
+		kind := Waiting
+		if m.kind == kindBegun {
+			kind = Begins
+		}
 		pid, err := senderPID(oob)
-		return Event{Kind: Waiting, CommandPID: pid}, err
+		return Event{Kind: kind, CommandPID: pid}, err
 	case kindSettled:
 		return Event{Kind: Settled}, nil
 	case kindStopped:

@@ -50,12 +50,19 @@ func (e *StepError) Error() string {
 
 func (e *StepError) Unwrap() error { return e.Errno }
 
+// Begun returns the step with which the command's process says that it is there, before anything else; [Begins] is the event.
+func Begun() Step { return report(kindBegun) }
+
+func report(kind int32) Step {
+	m := &message{kind: kind}
+	return Step{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(m), Int(messageSize)}, Want: messageSize}
+}
+
 // Ready returns the two steps with which the command reports that it is confined and waits for [Process.Go]; they come right before its execve.
 func Ready() []Step {
-	hello := &message{kind: kindReady}
 	answer := make([]byte, 1)
 	return []Step{
-		{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(hello), Int(messageSize)}, Want: messageSize},
+		report(kindReady),
 		{Stage: "handshake", Call: "read", Nr: unix.SYS_READ, Args: [6]Arg{From(Channel), Buf(answer), Int(1)}, Want: 1},
 	}
 }

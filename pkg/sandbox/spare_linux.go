@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/child"
+)
+
+// Spares are placeholders that a run put aside for the next one. A file system finds a place for a name many times faster than a place for a new directory, and
+// faster still than one among inodes that were removed a moment ago: ext4, recently_deleted in fs/ext4/ialloc.c.
+const poolName = "spares"
+
+func openPool(root *os.Root) (*os.File, error) {
+	if err := root.Mkdir(poolName, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	return root.OpenFile(poolName, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+}
+
+// spareName is the name of a path's placeholder in the pool. A path that is too long for a name has none: NAME_MAX in linux/limits.h.
+func spareName(path string) string {
+	if name := strings.ReplaceAll(path, "/", "%"); len(name) <= 255 {
+		return name
+	}
+	return ""
+}
+
+// takeSpare moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
+func (i *guardItem) takeSpare(pool, dir, taken child.Slot) child.Step {
+	s := step("guard", "renameat2", unix.SYS_RENAMEAT2, i.Path, child.From(pool), child.Str(i.spare), child.From(dir), child.Str(filepath.Base(i.Path)), child.Int(unix.RENAME_NOREPLACE))
+	s.Save = taken
+	s.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EXDEV, syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}
+	return s
+}
+
+// retire takes one placeholder away, if it still is one: into the pool, or for good. It reports false when one is left.
+func (i *guardItem) retire(pool *os.File) bool {
+	if !i.unused() || i.keep(pool) {
+		return true
+	}
+	if i.Dir {
+		return !errors.Is(syscall.Rmdir(i.Path), syscall.EBUSY)
+	}
+	return syscall.Unlink(i.Path) == nil
+}
+
+// unused reports whether what stands at the path is a file as the run made it, or a directory.
+func (i *guardItem) unused() bool {
+	st := &i.stat[1]
+	if syscall.Lstat(i.Path, st) != nil {
+		return false
+	}
+	return i.plain(st.Mode, st.Size)
+}
+
+func (i *guardItem) plain(mode uint32, size int64) bool {
+	if i.Dir {
+		return mode&syscall.S_IFMT == syscall.S_IFDIR
+	}
+	return mode&syscall.S_IFMT == syscall.S_IFREG && (size == int64(len(i.Content)) || size == 0)
+}
+
+// keep moves the placeholder into the pool. What somebody makes use of at this very moment goes back to its place.
+func (i *guardItem) keep(pool *os.File) bool {
+	fd, err := unix.Open(i.Path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil || i.spare == "" {
+		return false
+	}
+	defer unix.Close(fd)
+	if !i.meansNothing(fd) || unix.Renameat2(unix.AT_FDCWD, i.Path, int(pool.Fd()), i.spare, unix.RENAME_NOREPLACE) != nil {
+		return false
+	}
+	var moved, opened unix.Stat_t
+	same := unix.Fstatat(int(pool.Fd()), i.spare, &moved, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(fd, &opened) == nil && moved.Ino == opened.Ino && moved.Dev == opened.Dev
+	if same && i.meansNothing(fd) {
+		return true
+	}
+	unix.Renameat2(int(pool.Fd()), i.spare, unix.AT_FDCWD, i.Path, unix.RENAME_NOREPLACE)
+	return true
+}
+
+// meansNothing reports whether an open file or directory is what a run makes, and empty.
+func (i *guardItem) meansNothing(fd int) bool {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || !i.plain(st.Mode, st.Size) {
+		return false
+	}
+	if !i.Dir {
+		return st.Size == int64(len(i.Content))
+	}
+	var entries [1024]byte
+	if _, err := unix.Seek(fd, 0, io.SeekStart); err != nil {
+		return false
+	}
+	n, err := unix.Getdents(fd, entries[:])
+	_, others, _ := unix.ParseDirent(entries[:max(n, 0)], 1, nil) // beside . and ..
+	return err == nil && others == 0
+}
