@@ -13,6 +13,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/hook"
+	"ethos/pkg/policy"
 	"ethos/pkg/record"
 )
 
@@ -113,6 +114,27 @@ var cannotDecide = map[string]func(t *testing.T, workspace string, l *record.Lin
 	"missing policy file": func(_ *testing.T, w string, l *record.Line) ([]byte, []string) {
 		return l.AppendTo(nil), []string{"--policy", filepath.Join(w, "nothing.yml")}
 	},
+	"no name of a pack": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--pack", ""}
+	},
+	"policy file without policies": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), policyFile(t, w, "")
+	},
+	"directory without policies": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--policy", t.TempDir()}
+	},
+	"wrong example": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), policyFile(t, w, "  - {id: a, principle: person-decides, effect: warn, when: 'false', message: m, remedy: r, examples: {deny: [ls], allow: [ls]}}\n")
+	},
+	"parent without a trust mode": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return bytes.Replace(l.AppendTo(nil), []byte(`"admin_approved":false`), []byte(`"admin_approved":false,"parent":{"session":"s"}`), 1), nil
+	},
+	// The line is as long as one may be, and decodes to two hundred times its size.
+	"one line that decodes to all it can": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		text := l.AppendTo(nil)
+		room := record.DefaultMaxLine - len(text)
+		return bytes.Replace(text, []byte(`"commands":[`), append([]byte(`"commands":[`), bytes.Repeat([]byte(`{"name":"rm","argv":["-rf","/"],"opaque":true,"piped_from":["curl"]},`), room/70)...), 1), nil
+	},
 	"unknown pack": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
 		return l.AppendTo(nil), []string{"--pack", "cor"}
 	},
@@ -182,6 +204,25 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
+// TestDeadlineInEveryDialect holds that a decision that runs out of time is a refusal that says so.
+func TestDeadlineInEveryDialect(t *testing.T) {
+	slow := "  - {id: a, principle: person-decides, effect: warn, message: m, remedy: r, when: \"lists.range(300).exists(i, i > 300)\"}\n"
+	for _, dialect := range hook.Dialects() {
+		for limit, want := range map[time.Duration]bool{time.Nanosecond: true, time.Minute: false} {
+			workspace := t.TempDir()
+			policyFile(t, workspace, slow)
+			command := &decideCmd{Reply: dialect, MaxLine: record.DefaultMaxLine,
+				policyFlags: policyFlags{Policy: []string{filepath.Join(workspace, "p.yml")}, bounds: policy.Bounds{Deadline: limit}}}
+			var out, errs bytes.Buffer
+			input := bytes.NewReader(harmless(t, dialect, workspace).AppendTo(nil))
+			err := command.Run(context.Background(), &cli.System{Name: "ethos-decide", Stdin: input, Stdout: &out, Stderr: &errs, Dir: "/", Now: time.Now})
+			if err != nil || blockedIn(dialect, 0, out.String()) != want || want != strings.Contains(out.String(), "ran out of time") {
+				t.Errorf("%s: deadline %s: %v, %s%s", dialect, limit, err, out.String(), errs.String())
+			}
+		}
+	}
+}
+
 // TestHarmlessIsAllowed is the twin without which the matrix would prove nothing.
 func TestHarmlessIsAllowed(t *testing.T) {
 	for _, dialect := range hook.Dialects() {
@@ -193,13 +234,18 @@ func TestHarmlessIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAnswerThatCannotBeWritten holds that a reader that has gone does not turn a denial into leave to run.
+// TestAnswerThatCannotBeWritten holds that a reader that has gone does not turn a denial into leave to run: the status is the one that blocks wherever a
+// status can.
 func TestAnswerThatCannotBeWritten(t *testing.T) {
+	for _, dialect := range hook.Dialects() {
+		l := harmless(t, dialect, t.TempDir())
+		l.Delete("facts")
+		if status, _ := decided(l.AppendTo(nil), broken{}, "--reply", dialect); status != 2 {
+			t.Errorf("%s: status %d", dialect, status)
+		}
+	}
 	l := harmless(t, "claude", t.TempDir())
 	l.Delete("facts")
-	if status, _ := decided(l.AppendTo(nil), broken{}, "--reply", "claude"); status != 2 {
-		t.Errorf("reply: status %d", status)
-	}
 	if status, _ := decided(l.AppendTo(nil), broken{}); status == 0 {
 		t.Errorf("plain form: status %d", status)
 	}

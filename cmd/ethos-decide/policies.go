@@ -21,8 +21,9 @@ const maxSets = 32
 
 // policyFlags say which policies decide.
 type policyFlags struct {
-	Policy []string `type:"path" sep:"none" placeholder:"FILE|DIR" help:"Load the policies of a file, or of every YAML file in a directory."`
-	Pack   []string `placeholder:"NAME" help:"Load a shipped pack beside core."`
+	Policy []string      `type:"path" sep:"none" placeholder:"FILE|DIR" help:"Load the policies of a file, or of every YAML file in a directory."`
+	Pack   []string      `placeholder:"NAME" sep:"none" help:"Load a shipped pack beside core."`
+	bounds policy.Bounds // of each evaluation; the default but in tests
 }
 
 // library finds the policies for a work space and keeps them.
@@ -49,7 +50,7 @@ func (l *library) set(workspace string, implied ...string) (*policy.Set, error) 
 	if err != nil {
 		return nil, badPolicy(err)
 	}
-	set, err := policy.Load(policy.Options{Packs: append(slices.Clone(l.flags.Pack), implied...), Sources: sources})
+	set, err := policy.Load(policy.Options{Packs: append(slices.Clone(l.flags.Pack), implied...), Sources: sources, Bounds: l.flags.bounds})
 	if err == nil && len(sources) > 0 && !l.unproven {
 		err = prove(set, sources, workspace)
 	}
