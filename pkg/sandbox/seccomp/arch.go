@@ -71,8 +71,8 @@ func (a *Arch) find(name string) *call {
 	return &a.calls[i]
 }
 
-// nameOf returns the name of a call by number, "" when there is none.
-func (a *Arch) nameOf(number uint32) string {
+// NameOf returns the name of a call by number, "" when there is none.
+func (a *Arch) NameOf(number uint32) string {
 	for i := range a.calls {
 		if a.calls[i].number == number {
 			return a.calls[i].name

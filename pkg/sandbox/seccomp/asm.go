@@ -96,7 +96,7 @@ func (a *Arch) constantName(offset, k uint32) string {
 	case offset == offNumber && k == a.newest()+1:
 		return "newer than every known call"
 	case offset == offNumber:
-		return a.nameOf(k)
+		return a.NameOf(k)
 	}
 	return ""
 }

@@ -136,7 +136,7 @@ func FuzzParseOCI(f *testing.F) {
 		}
 		for _, d := range (&source{[]byte(text)}).probes(p.native(), AMD64()) {
 			if got, want := machine.run(t, d), judge(p, AMD64(), d); got != want {
-				t.Errorf("%s%#x: %v, want %v", AMD64().nameOf(d.number), d.args, got, want)
+				t.Errorf("%s%#x: %v, want %v", AMD64().NameOf(d.number), d.args, got, want)
 			}
 		}
 	})

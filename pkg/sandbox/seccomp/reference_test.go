@@ -125,7 +125,7 @@ func agree(t testing.TB, p Profile, program Program, machine vm, a *Arch, d data
 		t.Fatalf("%v\n%s", err, program.Asm(a))
 	}
 	if other := machine.run(t, d); got != want || other != want {
-		t.Fatalf("%s %s%#x arch %#x: program %v, golang.org/x/net/bpf %v, want %v\n%s", a, a.nameOf(d.number), d.args, d.arch, got, other, want, program.Asm(a))
+		t.Fatalf("%s %s%#x arch %#x: program %v, golang.org/x/net/bpf %v, want %v\n%s", a, a.NameOf(d.number), d.args, d.arch, got, other, want, program.Asm(a))
 	}
 }
 
