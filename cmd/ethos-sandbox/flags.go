@@ -24,7 +24,7 @@ type boundaryFlags struct {
 	DenyDomain  []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
 	UnixSocket  []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
 	Env         []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
-	Timeout     string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m."`
+	Timeout     string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
 	Memory      string   `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
 	CPU         string   `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
 	Pids        int64    `placeholder:"N" help:"Limit of processes and threads."`
@@ -47,7 +47,11 @@ func (f *boundaryFlags) spec(sys *cli.System, argv []string) (sandbox.Spec, erro
 func (f *boundaryFlags) limits() (l sandbox.Limits, err error) {
 	var faults []error
 	note := func(err error) { faults = append(faults, err) }
-	if f.Timeout != "" {
+	switch f.Timeout {
+	case "":
+	case "0":
+		l.Timeout = sandbox.NoTimeout
+	default:
 		var d time.Duration
 		d, err = limits.ParseDuration(f.Timeout)
 		note(err)

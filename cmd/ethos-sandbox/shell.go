@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"path/filepath"
 
 	"ethos/pkg/cli"
@@ -23,11 +25,24 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Profile == "" {
 		c.Profile = sandbox.AgentShell
 	}
+	if c.Timeout == "" && c.Command == "" && interactive(sys.Stdin) {
+		c.Timeout = "0" // the person at the keyboard ends it
+	}
 	argv := []string{shellOf(sys)}
 	if c.Command != "" {
 		argv = append(argv, "-c", c.Command)
 	}
 	return runNow(ctx, sys, &c.boundaryFlags, &c.evidenceFlags, append(argv, c.Args.Words()...))
+}
+
+// interactive reports whether somebody types: standard input is a character device.
+func interactive(stdin io.Reader) bool {
+	f, ok := stdin.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // shellOf is the caller's shell when it reads scripts as sh does, else bash.

@@ -188,7 +188,7 @@ func (r *run) required() error {
 	}
 	for _, c := range r.controls() {
 		if slices.Contains(r.plan.Require, c.Name) && c.State != stateEnforced {
-			return refuse(CodeRequire, "ethos-sandbox probe shows what this machine can enforce", "required control %s is %s: %s", c.Name, c.State, c.Reason)
+			return lacksRequired(c, r.layers.resources)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/cgroup"
 	"ethos/pkg/sandbox/child"
 )
 
@@ -69,11 +71,43 @@ func stepHint(fault *child.StepError) string {
 		}
 		return restrictedHint()
 	case fault.Errno == syscall.ENOSYS:
-		return fmt.Sprintf("the kernel is too old for %s; Linux 5.13 or newer is needed", fault.Step.Call)
+		return fmt.Sprintf("the kernel is too old for %s, Linux 5.13 or newer is needed; or a seccomp filter around this process hides it", fault.Step.Call)
+	case fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES:
+		return fmt.Sprintf("a seccomp filter or a security module around this process refuses %s; allow it there", fault.Step.Call)
 	case fault.Errno == syscall.ENOENT && fault.Step.Stage == "mount":
 		return "the path went away while the sandbox was made; try again"
 	case fault.Errno == syscall.ELOOP:
 		return "a symbolic link was put in place of a directory while the sandbox was made"
+	}
+	return "ethos-sandbox probe shows what this machine can enforce"
+}
+
+// lacksRequired is the refusal of a control that was asked for by name.
+func lacksRequired(c record.Control, r *resources) *Refusal {
+	why := ""
+	if c.Reason != "" {
+		why = ": " + c.Reason
+	}
+	return refuse(CodeRequire, requireHint(c, r), "required control %s is %s%s", c.Name, c.State, why)
+}
+
+// wayTo says how a control can be had that a run did not ask for, or that the machine does not give in full.
+var wayTo = map[string]string{
+	ControlNetwork:  "use --net none or --net loopback",
+	ControlTimeout:  "give it a limit with --timeout",
+	ControlOutput:   "let it be a record in the pipe: only there ethos-sandbox reads the command's output",
+	ControlCaches:   "it is in full force where a package cache exists and the work space can keep what is added to it",
+	ControlLandlock: "use a kernel with Landlock, CONFIG_SECURITY_LANDLOCK and landlock in its lsm= parameter, Linux 6.12 or newer for all of it",
+	ControlRlimits:  "an ordinary user can be held by resource limits alone; for root have a cgroup delegated",
+}
+
+func requireHint(c record.Control, r *resources) string {
+	var lacking *cgroup.Unavailable
+	if c.Name == ControlCgroup && r != nil && errors.As(r.lack, &lacking) && lacking.Hint != "" {
+		return lacking.Hint
+	}
+	if hint := wayTo[c.Name]; hint != "" {
+		return hint
 	}
 	return "ethos-sandbox probe shows what this machine can enforce"
 }

@@ -43,7 +43,7 @@ type Spec struct {
 
 // Limits bound what a command may use. A zero member is no limit of that kind.
 type Limits struct {
-	Timeout     time.Duration `json:"timeout"`
+	Timeout     time.Duration `json:"timeout"` // [NoTimeout] is none, also where the profile has one
 	MemoryBytes int64         `json:"memory_bytes"`
 	CPUPercent  int64         `json:"cpu_percent"` // of one processor; 250 is two and a half
 	Pids        int64         `json:"pids"`
@@ -51,6 +51,9 @@ type Limits struct {
 	FileBytes   int64         `json:"file_bytes"`   // size of one file written
 	OutputBytes int64         `json:"output_bytes"` // of standard output and error together, where they are captured
 }
+
+// NoTimeout as a limit of time lets the command run for as long as it wants.
+const NoTimeout time.Duration = -1
 
 // or fills zero members from defaults.
 func (l Limits) or(d Limits) Limits {
@@ -61,7 +64,7 @@ func (l Limits) or(d Limits) Limits {
 		return b
 	}
 	return Limits{
-		Timeout:     time.Duration(pick(int64(l.Timeout), int64(d.Timeout))),
+		Timeout:     max(0, time.Duration(pick(int64(l.Timeout), int64(d.Timeout)))),
 		MemoryBytes: pick(l.MemoryBytes, d.MemoryBytes),
 		CPUPercent:  pick(l.CPUPercent, d.CPUPercent),
 		Pids:        pick(l.Pids, d.Pids),

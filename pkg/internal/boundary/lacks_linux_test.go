@@ -1,0 +1,111 @@
+package boundary
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/seccomp"
+)
+
+// lack takes one thing away from this process and from what it starts, as a machine or a container would that does not have it. Its forms are
+//
+//	sysctl:NAME            no more of these: namespaces(7), /proc/sys/user/NAME is 0. Needs namespaces of its own
+//	call:NAME=ERRNO        a seccomp filter around the process answers with ERRNO
+//	namespaces:EPERM       a seccomp filter refuses clone(2) with CLONE_NEWUSER, as the default one of Docker does
+//	cover:PATH             an empty file system over a directory. Needs namespaces of its own
+//	mask:PATH              /dev/null over a file, as container engines do in /proc. Needs namespaces of its own
+func lack(thing string) error {
+	kind, what, _ := strings.Cut(thing, ":")
+	switch kind {
+	case "sysctl":
+		return os.WriteFile("/proc/sys/user/"+what, []byte("0"), 0)
+	case "call":
+		name, errno, _ := strings.Cut(what, "=")
+		return filter(seccomp.Rule{Calls: []string{name}, Action: seccomp.Errno(errnos[errno])})
+	case "namespaces":
+		newUser := []seccomp.Cond{{Arg: 0, Op: seccomp.AnyBit, Value: syscall.CLONE_NEWUSER}}
+		return filter(seccomp.Rule{Calls: []string{"clone", "unshare"}, When: newUser, Action: seccomp.Errno(syscall.EPERM)},
+			seccomp.Rule{Calls: []string{"clone3"}, Action: seccomp.Errno(syscall.ENOSYS)})
+	case "cover":
+		return cover(what, func() error { return syscall.Mount("tmpfs", what, "tmpfs", 0, "") })
+	case "mask":
+		return cover(what, func() error { return syscall.Mount("/dev/null", what, "", syscall.MS_BIND, "") })
+	}
+	return fmt.Errorf("unknown lack %q", thing)
+}
+
+var errnos = map[string]syscall.Errno{"ENOSYS": syscall.ENOSYS, "EPERM": syscall.EPERM, "EINVAL": syscall.EINVAL}
+
+// cover mounts over what is there, for this mount namespace alone.
+func cover(path string, mount func() error) error {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil // it lacks already
+	}
+	return errors.Join(syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""), mount())
+}
+
+// filter installs a filter on this thread, which execve(2) will come from: seccomp(2). Without a capability it takes no_new_privs.
+func filter(rules ...seccomp.Rule) error {
+	arch, err := seccomp.Native()
+	if err != nil {
+		return err
+	}
+	program, err := seccomp.Profile{Name: "around", Default: seccomp.Allow, Rules: rules}.Compile(arch)
+	if err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	return program.Install(0)
+}
+
+// withLacks is "THING… -- ARGV": it takes the things away and becomes the command. It returns only when it could not.
+func withLacks(args []string) error {
+	runtime.LockOSThread()
+	for i, arg := range args {
+		if arg != "--" {
+			if err := lack(arg); err != nil {
+				return fmt.Errorf("%s: %w", arg, err)
+			}
+			continue
+		}
+		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+			return err
+		}
+		return syscall.Exec(args[i+1], args[i+1:], os.Environ())
+	}
+	return errors.New("no command after --")
+}
+
+// lacking is sandboxed on a machine that lacks things.
+func lacking(t *testing.T, dir string, things []string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := sandboxed(t, dir, args...)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Args = slices.Concat([]string{self, lackWord}, things, []string{"--"}, cmd.Args)
+	cmd.Path = self
+	for _, thing := range things {
+		if kind, _, _ := strings.Cut(thing, ":"); kind == "sysctl" || kind == "cover" || kind == "mask" {
+			cmd.SysProcAttr = &syscall.SysProcAttr{
+				Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+				UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+				GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+				AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE},
+			}
+		}
+	}
+	return cmd
+}

@@ -1,0 +1,72 @@
+package boundary
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// lackWord as the first argument makes this binary take something away before it becomes another program; see lack.
+const lackWord = "lacking"
+
+// program is ethos-sandbox, built on first use; built is its folder from then on.
+var (
+	program = sync.OnceValues(build)
+	built   string
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == lackWord {
+		fmt.Fprintln(os.Stderr, "lacking:", withLacks(os.Args[2:]))
+		os.Exit(2)
+	}
+	status := m.Run()
+	os.RemoveAll(built)
+	os.Exit(status)
+}
+
+func build() (string, error) {
+	dir, err := os.MkdirTemp("", "ethos-boundary-")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	exe := filepath.Join(dir, "ethos-sandbox")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", exe, "ethos/cmd/ethos-sandbox")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build ethos-sandbox: %w\n%s", err, out)
+	}
+	return exe, nil
+}
+
+// space is a work space with a home directory beside it.
+func space(t *testing.T) string {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(base, "w")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(filepath.Join(base, "home"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// sandboxed is ethos-sandbox with args in a work space.
+func sandboxed(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(filepath.Dir(dir), "home"), "LANG=C.UTF-8"}
+	return cmd
+}
