@@ -78,7 +78,17 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
+	warnHeld(sys, out)
 	return ended(plan, out)
+}
+
+// warnHeld tells what the command left for git to run outside.
+func warnHeld(sys *cli.System, out sandbox.Outcome) {
+	for _, d := range out.Evidence.Denials {
+		if d.Layer == sandbox.ControlGit {
+			sys.Warn(d.What+": "+d.Reason, "read it before you use git there, and put back what you want")
+		}
+	}
 }
 
 // forwarded are the signals that a user or a terminal sends to a command.

@@ -38,7 +38,7 @@ func find(dir string, opt Options) (place, error) {
 // named is the repository that GIT_DIR or --git-dir names.
 func named(dir string, opt Options) (place, error) {
 	gitDir := absolute(dir, opt.GitDir)
-	if target, err := gitFile(gitDir); err == nil {
+	if target, err := GitFile(gitDir); err == nil {
 		gitDir = target
 	}
 	p := place{gitDir: gitDir, top: dir}
@@ -57,7 +57,7 @@ func probe(d string, opt Options) (place, error) {
 	info, err := os.Stat(dot)
 	switch {
 	case err == nil && info.Mode().IsRegular():
-		gitDir, err := gitFile(dot)
+		gitDir, err := GitFile(dot)
 		if err != nil {
 			return place{}, err
 		}
@@ -93,15 +93,21 @@ func (p *place) common(opt Options) error {
 		p.commonDir = absolute(p.gitDir, opt.CommonDir)
 		return nil
 	}
-	b, err := readFile(filepath.Join(p.gitDir, "commondir"), maxPointer)
+	text, err := Pointer(filepath.Join(p.gitDir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p.commonDir = absolute(p.gitDir, strings.TrimRight(string(b), "\r\n"))
+	p.commonDir = absolute(p.gitDir, text)
 	return nil
+}
+
+// Pointer reads a file of git's that holds one path, such as commondir or gitdir.
+func Pointer(name string) (string, error) {
+	b, err := readFile(name, maxPointer)
+	return strings.TrimRight(string(b), "\r\n"), err
 }
 
 // valid is setup.c, is_git_directory: HEAD, objects and refs.
@@ -113,8 +119,8 @@ func (p place) valid() bool {
 	return err == nil
 }
 
-// gitFile reads .git as a file: "gitdir: PATH", relative to the file.
-func gitFile(name string) (string, error) {
+// GitFile reads .git as a file: "gitdir: PATH", relative to the file.
+func GitFile(name string) (string, error) {
 	b, err := readFile(name, maxPointer)
 	if err != nil {
 		return "", err

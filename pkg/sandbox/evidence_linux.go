@@ -31,6 +31,7 @@ func (r *run) evidence(failure error) record.Sandbox {
 	if failure != nil {
 		e.Denied, e.Reason = true, failure.Error()
 	}
+	e.Denials = append(e.Denials, denials(r.held)...)
 	if r.opened != nil {
 		e.Reason = "ended because the boundary changed: " + r.opened.Error()
 		e.Denials = append(e.Denials, record.Denial{Layer: ControlMount, What: "the rest of the run", Reason: r.opened.Error()})

@@ -60,8 +60,17 @@ func (w *walk) look(dir string) (below []string, err error) {
 	if err != nil {
 		return nil, nil // what the caller cannot list the command cannot either
 	}
+	w.b.walked = append(w.b.walked, dir)
+	if dir != w.root && isBare(entries) {
+		if err := w.repository(dir, func() error { return w.b.protectGitDir(dir) }); err != nil {
+			return nil, err
+		}
+	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
+		if e.Type() == fs.ModeSocket {
+			w.b.hideSocket(path)
+		}
 		if dir != w.root {
 			if err := w.guard(path, e); err != nil {
 				return nil, err
@@ -82,10 +91,29 @@ func (w *walk) guard(path string, e fs.DirEntry) error {
 	case e.Name() != ".git":
 		return nil
 	}
+	return w.repository(path, func() error { return w.linked(path, e) })
+}
+
+// repository guards one more repository, or remembers that it was there.
+func (w *walk) repository(gitDir string, guard func() error) error {
 	if w.repos++; w.repos > nestedRepos {
 		w.cut = true
+		w.b.unguarded = append(w.b.unguarded, gitDir)
 		return nil
 	}
+	return guard()
+}
+
+// isBare reports whether a directory of these entries is a git directory itself.
+func isBare(entries []fs.DirEntry) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+	}
+	return has("HEAD") && has("objects") && has("refs")
+}
+
+// linked guards the git directory that .git is or names.
+func (w *walk) linked(path string, e fs.DirEntry) error {
 	if e.IsDir() {
 		return w.b.protectGit(filepath.Dir(path))
 	}

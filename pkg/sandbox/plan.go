@@ -37,6 +37,7 @@ type Plan struct {
 	NewSession   bool          `json:"new_session"`
 	CloseStdin   bool          `json:"close_stdin"`
 	Notes        []Note        `json:"notes"`
+	ground       ground        // where git is looked for when the run has ended
 }
 
 // Note is something that the plan leaves out, and why.
@@ -60,6 +61,7 @@ type builder struct {
 	links   []mount.Mount
 	notes   []Note
 	guarded []Guarded
+	ground
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -257,6 +259,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,
+		ground: b.ground,
 	}
 	if p.Enforce == "" {
 		p.Enforce = "available"

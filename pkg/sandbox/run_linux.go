@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/child"
 	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/planted"
 )
 
 // IO is what a run has to do with its surroundings.
@@ -59,6 +60,8 @@ type run struct {
 	opened  error           // the boundary changed while the command ran
 	tamper  func(*compiled) // for tests: changes the calls before they are made
 	term    *terminal
+	look    *planted.Look
+	held    []planted.Finding
 }
 
 func (r *run) run(ctx context.Context) (Outcome, error) {
@@ -92,7 +95,12 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { r.proc.End() })
 	defer stop()
-	return r.supervise()
+	r.look = r.plan.look() // while the child sets itself up
+	out, err := r.supervise()
+	if !r.started.IsZero() && r.look != nil {
+		r.held = r.look.Hold()
+	}
+	return out, err
 }
 
 // asSetup makes a refusal of what is not one.
@@ -155,6 +163,9 @@ func (r *run) supervise() (Outcome, error) {
 	if err := r.proc.Go(); err != nil {
 		r.end()
 		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
+	}
+	if r.look != nil {
+		r.look.Prefetch()
 	}
 	r.layers.watch(r.proc.PID, func() { r.proc.End() })
 	r.proc.Watch(int(r.seen.table.Fd()))

@@ -16,7 +16,7 @@ type Case struct {
 	As      string   // root | user; "" is both
 	Setup   string   // run in the work space beforehand, unconfined
 	Attack  string   // ends with 0 when it got through
-	Want    []string // errnos or signals, one of which its output must show; "nothing": it fails without one; "refused": see below
+	Want    []string // errnos or signals, one of which its output must show; "nothing": it fails without one; "refused", "held": see below
 	After   string   // run in the work space afterwards, unconfined; ends with 0 when nothing happened
 	Control string   // how the attack is shown to bite: see the constants
 	Twin    string   // the allowed relative, run beside it
@@ -29,6 +29,9 @@ const (
 	Depends = "depends" // it gets through unconfined where the kernel or its settings let it; both are told
 	Unsafe  = "unsafe"  // it would harm the machine; not run unconfined
 )
+
+// Held in Want is an attack that ends with 0, because it only leaves something behind; when the run has ended that must be out of force, which After tells.
+const Held = "held"
 
 // Refused in Want is a case that is not run at all; its twin, on the host, is the way out.
 const Refused = "refused"
@@ -113,6 +116,8 @@ func (c *Case) check() error {
 		return fmt.Errorf("its reason is not one line")
 	case c.Attack == "" || c.Twin == "":
 		return fmt.Errorf("it lacks an attack or a twin")
+	case slices.Contains(c.Want, Held) && c.After == "":
+		return fmt.Errorf("it does not say how what is held would be noticed")
 	case len(c.Want) == 0:
 		return fmt.Errorf("it does not say what it wants to meet")
 	case !slices.Contains([]string{"", "root", "user"}, c.As):

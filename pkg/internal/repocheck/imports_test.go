@@ -13,7 +13,7 @@ var layers = [][]string{
 	{"pkg/sandbox/child", "pkg/gitargs", "pkg/gitrepo"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
-		"pkg/sandbox/netns", "pkg/sandbox/limits"},
+		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/planted"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},

@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/planted"
+)
+
+// look begins the search for what the command leaves for git to run outside; nil where it can write nothing.
+func (p *Plan) look() *planted.Look {
+	roots := p.writableRoots()
+	if len(roots) == 0 {
+		return nil
+	}
+	return planted.Begin(planted.Ground{
+		Roots: roots, Writable: p.canWrite, Walked: p.ground.walked, Known: p.ground.unguarded,
+		PassedBy: func(name string) bool { return slices.Contains(passedBy, name) },
+	})
+}
+
+// maxFindings and maxFinding bound what the evidence says of findings: their names are the command's.
+const (
+	maxFindings = 50
+	maxFinding  = 300
+)
+
+// denials are findings as the evidence has them.
+func denials(found []planted.Finding) (list []record.Denial) {
+	for i, f := range found {
+		if i == maxFindings {
+			return append(list, record.Denial{Layer: ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "as the ones before"})
+		}
+		reason := "git would run it outside of the sandbox; it is out of force, and kept in " + filepath.Base(f.Aside)
+		if f.Err != nil {
+			reason = "git would run it outside of the sandbox, and it is still in force: " + f.Err.Error()
+		}
+		list = append(list, record.Denial{Layer: ControlGit, What: printable(f.Path + ": " + f.What), Reason: printable(reason)})
+	}
+	return list
+}
+
+// printable makes a text that a terminal shows and does not obey.
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+	if len(text) > maxFinding {
+		text = strings.ToValidUTF8(text[:maxFinding], "") + "…"
+	}
+	return text
+}
