@@ -64,7 +64,7 @@ func (p *place) String() string {
 
 // decode puts one checked value into v.
 func decode(text []byte, v reflect.Value, at *place) *BadLine {
-	return (&decoder{scanner{b: text}}).value(v, at)
+	return (&decoder{scanner{b: text, again: true}}).value(v, at)
 }
 
 // decoder reads text that a scanner has passed before, once, into values.

@@ -16,6 +16,7 @@ type scanner struct {
 	b     []byte
 	i     int
 	depth int
+	again bool // b was passed before: names are known to differ
 }
 
 // visitor takes one member of an object: its decoded name, valid during the call, and its name as it stands, with quotes. It must
@@ -123,7 +124,7 @@ func (s *scanner) object(visit visitor) *BadLine {
 		if err != nil {
 			return err
 		}
-		if !seen.add(name) {
+		if !s.again && !seen.add(name) {
 			return bad(CodeDuplicateKey, "key %q stands twice in one object", name)
 		}
 		if err := visit(name, key); err != nil {
@@ -181,6 +182,15 @@ func (s *scanner) array(visit func() *BadLine) *BadLine {
 	}
 }
 
+// ends marks the bytes at which the plain run of a string ends.
+var ends = func() (t [256]bool) {
+	for c := range ' ' {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
 // quoted passes over the string at the cursor and returns what stands between its quotes, and whether that has escapes.
 func (s *scanner) quoted() (raw []byte, escaped bool, err *BadLine) {
 	s.i++
@@ -198,7 +208,8 @@ func (s *scanner) quoted() (raw []byte, escaped bool, err *BadLine) {
 		case c < ' ':
 			return nil, escaped, s.fault("an escaped control character")
 		default:
-			s.i++
+			for s.i++; s.i < len(s.b) && !ends[s.b[s.i]]; s.i++ {
+			}
 		}
 	}
 	return nil, escaped, s.fault("'\"'")
@@ -317,7 +328,7 @@ func (s *scanner) digits() *BadLine {
 
 // names is the set of names of one object: a list while small, a map once a list would be slow.
 type names struct {
-	few  [16][]byte
+	few  [32][]byte
 	n    int
 	many map[string]struct{}
 }
@@ -339,7 +350,7 @@ func (n *names) add(name []byte) bool {
 		n.n++
 		return true
 	}
-	n.many = make(map[string]struct{}, 4*n.n)
+	n.many = make(map[string]struct{}, 2*n.n)
 	for _, have := range n.few {
 		n.many[string(have)] = struct{}{}
 	}
