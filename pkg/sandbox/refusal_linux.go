@@ -20,10 +20,10 @@ func cloneRefusal(err error) error {
 	}
 	hint := ""
 	switch fault.Errno {
-	case syscall.EPERM:
-		hint = "unprivileged user namespaces are switched off, or a seccomp filter around this process refuses them: see kernel.unprivileged_userns_clone, and the container's security options"
+	case syscall.EPERM, syscall.EACCES:
+		hint = restrictedHint("a seccomp filter around this process refuses namespaces, as the default one of container engines does; allow them (docker: --security-opt seccomp=unconfined)")
 	case syscall.ENOSPC:
-		hint = "raise user.max_user_namespaces and its like (sysctl user), or leave a nested user namespace"
+		hint = restrictedHint("raise user.max_user_namespaces and its like (sysctl user), or leave a nested user namespace")
 	case syscall.EINVAL:
 		hint = "the kernel lacks a namespace: CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, CONFIG_IPC_NS, CONFIG_UTS_NS and CONFIG_CGROUPS are needed"
 	case syscall.EAGAIN:
@@ -61,15 +61,18 @@ func execRefusal(fault *child.StepError) error {
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
+// guardedHint is for a namespace that was made and in which nothing may be done.
+const guardedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
+
 func stepHint(fault *child.StepError) string {
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
-		return restrictedHint()
+		return restrictedHint(guardedHint)
 	case fault.Step.Stage == "mount" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		if fault.Step.Object == "/proc" {
 			return "the container around this process hides parts of its /proc; allow a full one (docker: --security-opt systempaths=unconfined)"
 		}
-		return restrictedHint()
+		return restrictedHint(guardedHint)
 	case fault.Errno == syscall.ENOSYS:
 		return fmt.Sprintf("the kernel is too old for %s, Linux 5.13 or newer is needed; or a seccomp filter around this process hides it", fault.Step.Call)
 	case fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES:
@@ -112,11 +115,10 @@ func requireHint(c record.Control, r *resources) string {
 	return "ethos-sandbox probe shows what this machine can enforce"
 }
 
-// restrictedHint tells Ubuntu's AppArmor restriction, where the namespace is made but comes without capabilities, from other causes.
-func restrictedHint() string {
-	text, err := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-	if err == nil && strings.TrimSpace(string(text)) == "1" {
-		return "AppArmor restricts user namespaces on this machine (kernel.apparmor_restrict_unprivileged_userns=1); install the AppArmor profile that comes with ethos for ethos-sandbox"
+// restrictedHint tells a setting of the machine from other causes. With Ubuntu's AppArmor restriction the namespace is made, but comes without capabilities.
+func restrictedHint(otherwise string) string {
+	if setting, hint := Restricted(os.ReadFile); setting != "" {
+		return setting + ": " + hint
 	}
-	return "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
+	return otherwise
 }

@@ -32,8 +32,16 @@ func Run(ctx context.Context) Report {
 		}
 		r.add("start", No, err.Error(), hint)
 	}
+	r.others(os.ReadFile)
 	r.judge()
 	return r
+}
+
+// others tells root, who is not restricted, that others are. It is no part of the judgement.
+func (r *Report) others(read func(string) ([]byte, error)) {
+	if setting, hint := sandbox.Restricted(read); setting != "" && r.UID == 0 {
+		r.Checks = append(r.Checks, Check{Name: "ordinary users can confine too", Outcome: No, Detail: setting, Hint: hint})
+	}
 }
 
 // scene is the outside world that the confined process must not touch.

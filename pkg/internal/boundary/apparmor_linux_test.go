@@ -1,0 +1,52 @@
+package boundary
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+)
+
+// apparmorProfile is what `make install` puts in place.
+const apparmorProfile = "../../../packaging/apparmor/ethos-sandbox"
+
+// TestAppArmorProfile has AppArmor's own parser read the profile. One older than 4.0 does not know user namespaces: it reads the profile without that rule, and only
+// the rest is checked.
+func TestAppArmorProfile(t *testing.T) {
+	const parser = "/usr/sbin/apparmor_parser"
+	probetest.NeedFunc(t, "command:apparmor_parser", func() string {
+		if _, err := os.Stat(parser); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	text, err := os.ReadFile(apparmorProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile := strings.ReplaceAll(string(text), "@BINDIR@", "/usr/local/bin")
+	for _, want := range []string{"abi <abi/4.0>,\n", "profile ethos-sandbox /usr/local/bin/ethos-sandbox flags=(unconfined) {\n", "  userns,\n"} {
+		if !strings.Contains(profile, want) {
+			t.Errorf("the profile has no %q", want)
+		}
+	}
+	if _, err := os.Stat("/etc/apparmor.d/abi/4.0"); err != nil {
+		t.Log("the parser is older than AppArmor 4.0: the rule for user namespaces is left out")
+		profile = strings.NewReplacer("abi/4.0", "abi/3.0", "  userns,\n", "").Replace(profile)
+	}
+	good, bad := filepath.Join(t.TempDir(), "profile"), filepath.Join(t.TempDir(), "broken")
+	for file, text := range map[string]string{good: profile, bad: strings.Replace(profile, "}", "", 1)} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command(parser, "-Q", "-K", good).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := exec.Command(parser, "-Q", "-K", bad).CombinedOutput(); err == nil {
+		t.Errorf("a profile without its end is read too: %s", out)
+	}
+}
