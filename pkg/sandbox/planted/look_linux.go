@@ -65,8 +65,19 @@ func Begin(g Ground) *Look {
 	return l
 }
 
-// Prefetch reads the index while the command runs, so that nobody waits for it at the end.
-func (l *Look) Prefetch() { go l.links() }
+// largeIndex takes longer to read than a process to start.
+const largeIndex = 1 << 20
+
+// Prefetch reads a large index while the command runs, so that nobody waits for it at the end.
+func (l *Look) Prefetch() {
+	for _, root := range l.Roots {
+		var st unix.Stat_t
+		if unix.Stat(filepath.Join(root, ".git/index"), &st) == nil && st.Size > largeIndex {
+			go l.links()
+			return
+		}
+	}
+}
 
 // Hold takes out of force what was left. Everything that the command started must be dead.
 func (l *Look) Hold() []Finding {

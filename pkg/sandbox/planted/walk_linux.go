@@ -4,19 +4,31 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // walk looks for repositories in the directories that changed since the start: a directory changes when something is made in it.
 func (l *Look) walk() {
-	known := make(map[string]bool, len(l.Walked))
+	var known map[string]bool
 	for _, dir := range l.Walked {
-		known[dir] = true
-	}
-	for _, dir := range l.Walked {
-		if l.changed(dir) {
-			l.directory(dir, known)
+		var st unix.Stat_t
+		if unix.Lstat(dir, &st) != nil || !l.after(st.Ctim) {
+			continue
 		}
+		if known == nil {
+			known = set(l.Walked)
+		}
+		l.directory(dir, known)
 	}
+}
+
+func set(list []string) map[string]bool {
+	all := make(map[string]bool, len(list))
+	for _, s := range list {
+		all[s] = true
+	}
+	return all
 }
 
 // directory looks at one directory, and at those that came into it.
