@@ -20,25 +20,29 @@ const ParentDied = syscall.Signal(60)
 //go:norace
 //go:noinline
 func (m *machine) runInit() {
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0)
+	if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0); e != 0 {
+		m.fail(PartInit, len(m.init)+ownSigmask, e)
+	}
 	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(m.parentEnd), 0, 0)
 	m.rename()
 	m.must(m.init, PartInit)
 	fd, _, e := syscall.RawSyscall6(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&m.allSigs)), sigsetSize, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK, 0, 0)
 	if e != 0 {
-		m.fail(PartInit, len(m.init), e)
+		m.fail(PartInit, len(m.init)+ownSignalfd, e)
 	}
 	m.sigfd = int32(fd)
 	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 	if e != 0 {
-		m.fail(PartInit, len(m.init), e)
+		m.fail(PartInit, len(m.init)+ownClone, e)
 	}
 	if pid == 0 {
 		m.runCommand()
 	}
 	m.letGo()
 	m.must(m.settle, PartSettle)
-	m.send(kindSettled, 0, 0, 0)
+	if !m.send(kindSettled, 0, 0, 0) {
+		m.orphaned()
+	}
 	for {
 		m.wait()
 		m.signals()
@@ -108,7 +112,7 @@ func (m *machine) nextKept(low int32) int32 {
 //go:norace
 func (m *machine) closeRange(first, last uintptr) {
 	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, last, 0); e != 0 {
-		m.fail(PartSettle, len(m.settle), e)
+		m.fail(PartSettle, len(m.settle)+ownCloseRange, e)
 	}
 }
 

@@ -115,7 +115,11 @@ func (m *machine) run(steps []Step, part Part) int {
 			switch {
 			case has(s.Ignore, e):
 			case has(s.Tolerate, e):
-				m.send(kindNote, part, int32(i), int32(e))
+				if m.send(kindNote, part, int32(i), int32(e)) {
+					break
+				}
+				m.errno = e // what is weaker and cannot be told is not tolerated
+				return i
 			default:
 				m.errno = e
 				return i
@@ -162,11 +166,14 @@ func has(list []syscall.Errno, e syscall.Errno) bool {
 	return false
 }
 
+// send reports to the parent, and says whether the report went out.
+//
 //go:nosplit
 //go:norace
-func (m *machine) send(kind int32, part Part, index, value int32) {
+func (m *machine) send(kind int32, part Part, index, value int32) bool {
 	m.out.kind, m.out.part, m.out.index, m.out.value = kind, int32(part), index, value
-	syscall.RawSyscall(unix.SYS_WRITE, uintptr(m.slots[Channel]), uintptr(unsafe.Pointer(&m.out)), unsafe.Sizeof(m.out))
+	_, _, e := syscall.RawSyscall(unix.SYS_WRITE, uintptr(m.slots[Channel]), uintptr(unsafe.Pointer(&m.out)), unsafe.Sizeof(m.out))
+	return e == 0
 }
 
 // fail reports and ends this process. The command's death is seen by init; init's death ends the namespace.

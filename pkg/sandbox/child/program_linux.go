@@ -79,13 +79,20 @@ func (p *Program) part(which Part) []Step {
 	return p.Cleanup
 }
 
-// ownCall names what init does by itself after the steps of a part.
-var ownCall = map[Part]string{PartInit: "clone", PartCommand: "execve", PartSettle: "close_range"}
+// What init does by itself is counted on from the last step of the part.
+const (
+	ownClone = iota
+	ownSigmask
+	ownSignalfd
+	ownCloseRange
+)
+
+var ownCalls = [...]string{ownClone: "clone", ownSigmask: "rt_sigprocmask", ownSignalfd: "signalfd4", ownCloseRange: "close_range"}
 
 func (p *Program) stepError(which Part, index int, errno syscall.Errno) error {
 	steps := p.part(which)
-	if index == len(steps) { // one of init's own calls, after the last step
-		return &StepError{Step: Step{Stage: "init", Call: ownCall[which]}, Part: which, Errno: errno}
+	if own := index - len(steps); own >= 0 && own < len(ownCalls) {
+		return &StepError{Step: Step{Stage: "init", Call: ownCalls[own]}, Part: which, Errno: errno}
 	}
 	if index < 0 || index > len(steps) {
 		return fmt.Errorf("child reported step %d of %d: %w", index, len(steps), errno)
