@@ -40,26 +40,29 @@ func (i *guardItem) takeSpare(pool, dir, taken child.Slot) child.Step {
 	return s
 }
 
-// retire takes one placeholder away, if it still is one: into the pool, or for good. It reports false when one is left.
+// retire takes one placeholder away, if it still is one: into the pool, or for good. It reports false when one may be left: then it stays in the journal.
 func (i *guardItem) retire(pool *os.File) bool {
-	if !i.unused() || i.keep(pool) {
+	if err := syscall.Lstat(i.Path, &i.stat[1]); err != nil {
+		return vanished(err)
+	}
+	if !i.plain(i.stat[1].Mode, i.stat[1].Size) {
 		return true
 	}
+	if moved, kept := i.keep(pool); moved {
+		return kept
+	}
 	if i.Dir {
-		return !errors.Is(syscall.Rmdir(i.Path), syscall.EBUSY)
+		return vanished(syscall.Rmdir(i.Path))
 	}
-	return syscall.Unlink(i.Path) == nil
+	return vanished(syscall.Unlink(i.Path))
 }
 
-// unused reports whether what stands at the path is a file as the run made it, or a directory.
-func (i *guardItem) unused() bool {
-	st := &i.stat[1]
-	if syscall.Lstat(i.Path, st) != nil {
-		return false
-	}
-	return i.plain(st.Mode, st.Size)
+// vanished reports whether the outcome of a removal, or of a look, means that there is no placeholder any more: what is in use is none.
+func vanished(err error) bool {
+	return err == nil || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
 }
 
+// plain reports whether it is a file as the run made it, or a directory.
 func (i *guardItem) plain(mode uint32, size int64) bool {
 	if i.Dir {
 		return mode&syscall.S_IFMT == syscall.S_IFDIR
@@ -67,23 +70,23 @@ func (i *guardItem) plain(mode uint32, size int64) bool {
 	return mode&syscall.S_IFMT == syscall.S_IFREG && (size == int64(len(i.Content)) || size == 0)
 }
 
-// keep moves the placeholder into the pool. What somebody makes use of at this very moment goes back to its place.
-func (i *guardItem) keep(pool *os.File) bool {
+// keep moves the placeholder into the pool. What was moved and may be of use to somebody at this very moment goes back to its place, and is not kept.
+func (i *guardItem) keep(pool *os.File) (moved, kept bool) {
 	fd, err := unix.Open(i.Path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil || i.spare == "" {
-		return false
+		return false, false
 	}
 	defer unix.Close(fd)
 	if !i.meansNothing(fd) || unix.Renameat2(unix.AT_FDCWD, i.Path, int(pool.Fd()), i.spare, unix.RENAME_NOREPLACE) != nil {
-		return false
+		return false, false
 	}
-	var moved, opened unix.Stat_t
-	same := unix.Fstatat(int(pool.Fd()), i.spare, &moved, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(fd, &opened) == nil && moved.Ino == opened.Ino && moved.Dev == opened.Dev
+	var there, opened unix.Stat_t
+	same := unix.Fstatat(int(pool.Fd()), i.spare, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(fd, &opened) == nil && there.Ino == opened.Ino && there.Dev == opened.Dev
 	if same && i.meansNothing(fd) {
-		return true
+		return true, true
 	}
 	unix.Renameat2(int(pool.Fd()), i.spare, unix.AT_FDCWD, i.Path, unix.RENAME_NOREPLACE)
-	return true
+	return true, false
 }
 
 // meansNothing reports whether an open file or directory is what a run makes, and empty.
