@@ -1,0 +1,352 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/child"
+)
+
+// allFaults, set in the environment, asks for every call with every errno instead of a sample.
+const allFaults = "ETHOS_TEST_ALL_FAULTS"
+
+// faultHelper, set in the environment, makes this process the one that runs the plan while calls fail: the plan's work space.
+const faultHelper = "ETHOS_TEST_FAULT_HELPER"
+
+// plausible are the errnos that each call is made to fail with, EINTR only where signal(7) has it.
+var plausible = []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR}
+
+// interruptible calls can end with EINTR.
+var interruptible = []int32{unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_READ, unix.SYS_WRITE, unix.SYS_RECVMSG, unix.SYS_SENDMSG, unix.SYS_POLL, unix.SYS_PPOLL, unix.SYS_WAIT4, unix.SYS_FLOCK,
+	unix.SYS_FCNTL, unix.SYS_DUP3, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_CONNECT, unix.SYS_SETNS, unix.SYS_FTRUNCATE, unix.SYS_EXECVE}
+
+// faultReport is what a run in the helper came to.
+type faultReport struct {
+	Error, Code        string
+	Stage, Call        string // of the step that failed
+	Errno              syscall.Errno
+	Status             string
+	ExitCode           int
+	Degraded, Enforced []string // controls
+}
+
+// excuse is a kind of call whose failure changes nothing about the boundary, and why. All others must end the run before the command, or change what the evidence tells.
+type excuse struct {
+	role string
+	nr   int32
+	path string // is in the path that the call is about
+	why  string
+}
+
+var excuses = []excuse{
+	{"parent", unix.SYS_LANDLOCK_CREATE_RULESET, "", "the second one asks for the errata, for the report alone"},
+	{"parent", unix.SYS_FCNTL, "", "the Go runtime asks for, and sets, the blocking mode of a file"},
+	{"parent", unix.SYS_FSTAT, "", "the Go runtime asks for the size of a file and whether it can be polled"},
+	{"parent", unix.SYS_GETRLIMIT, "", "where the descriptors of an overlay lie; it is tried, and fails aloud"},
+	{"parent", unix.SYS_PRCTL, "", "the highest capability of the kernel; that no capability is left is read back"},
+	{"parent", unix.SYS_PRLIMIT64, "", "the limit in force, which the plan's is not to exceed; the kernel does not let it be exceeded either"},
+	{"parent", unix.SYS_NEWFSTATAT, "/usr/bin/sh", "which places of PATH are worth a try; execve has the last word"},
+	{"init", unix.SYS_CLOSE, "socket:", "close(2) frees the descriptor whatever it answers"},
+	{"init", unix.SYS_RENAMEAT2, "/.coding-ethos/spares", "a placeholder that cannot be had from an earlier run is made anew"},
+	{"parent", 0, "/.coding-ethos/cache", "the directories of a cache: what cannot be made ready is a note, what cannot be cleared is cleared by the next run"},
+}
+
+// excused returns why the failure of a call does not matter, or "".
+func excused(call occurrence, errno syscall.Errno, path string) string {
+	if errno == syscall.EINTR && call.Role == "parent" {
+		return "an interrupted call of the parent is made again"
+	}
+	for _, e := range excuses {
+		if e.role == call.Role && (e.nr == 0 || e.nr == call.Nr) && strings.Contains(path, e.path) {
+			return e.why
+		}
+	}
+	return ""
+}
+
+// TestEverySystemCall makes each system call of a run fail in turn, those of the parent as well as those of the child, found by listening to one run. The command must
+// not run, and the error must say which step it was; where a step may fail the evidence must say so.
+func TestEverySystemCall(t *testing.T) {
+	if os.Getenv(faultHelper) != "" {
+		runFaults(os.Getenv(faultHelper))
+		return
+	}
+	twice(t, func(t *testing.T) {
+		f := startFaults(t)
+		f.run(t, occurrence{}, 0) // makes what later runs find
+		f.ran(t)
+		normal := f.run(t, occurrence{}, 0)
+		if normal.Error != "" || !f.ran(t) {
+			t.Fatalf("without a fault: %+v", normal)
+		}
+		calls := f.calls
+		f.normal = normal
+		for i, call := range calls {
+			for k, errno := range plausible {
+				if (os.Getenv(allFaults) != "" || (i*len(plausible)+k)%sampled == 0) && (errno != syscall.EINTR || slices.Contains(interruptible, call.Nr)) {
+					f.fail(t, call, errno)
+				}
+			}
+		}
+		for why, n := range f.excused {
+			t.Logf("%d without effect: %s", n, why)
+		}
+		t.Logf("%d faults injected into %d system calls: %d ended the run, the others were tolerated", f.injected, len(calls), f.ended)
+		if f.injected == 0 || f.missed > f.injected/4 {
+			t.Errorf("%d faults injected, %d calls were not made again", f.injected, f.missed)
+		}
+	})
+}
+
+// sampled: of so many faults one is tried where not all are asked for.
+const sampled = 97
+
+// fail makes one call fail and judges what came of it.
+func (f *faults) fail(t *testing.T, call occurrence, errno syscall.Errno) {
+	t.Helper()
+	report := f.run(t, call, errno)
+	ran := f.ran(t)
+	if !f.met {
+		f.missed++
+		return
+	}
+	f.injected++
+	if report.Error != "" {
+		f.ended++
+	}
+	switch fault := judgeFault(call, f.normal, report, ran, f.late); {
+	case fault == unnoticed && excused(call, errno, f.path) != "":
+		f.excused[excused(call, errno, f.path)]++
+	case fault != "":
+		t.Errorf("%v = %v (%s): %s\n\t%+v", call, errno, f.path, fault, report)
+	}
+	f.left(t, call)
+}
+
+const unnoticed = "the command ran, and the evidence is as without the fault"
+
+// judgeFault says what is wrong about the outcome of a fault, or nothing.
+func judgeFault(call occurrence, normal, r faultReport, ran, late bool) string {
+	switch {
+	case late: // the command was running already: what its parent still does is no part of the boundary
+		return ""
+	case r.Error != "" && ran:
+		return "the command ran"
+	case r.Error != "" && r.Code == "":
+		return "the error is no refusal"
+	case r.Error != "" && call.Role != "parent" && r.Stage == "" && r.Code == CodeSetup && !strings.Contains(r.Error, "set-up was killed"):
+		return "the error does not name the stage"
+	case r.Error != "":
+		return ""
+	case slices.Equal(normal.Degraded, r.Degraded):
+		return unnoticed
+	}
+	return ""
+}
+
+// faults is a helper under an injector, and the work space in which it runs one plan again and again.
+type faults struct {
+	injector
+	dir     string
+	ask     *json.Encoder
+	answers *json.Decoder
+	calls   []occurrence
+	before  []string
+	normal  faultReport
+
+	injected, ended, missed int
+	excused                 map[string]int // by reason
+}
+
+func startFaults(t *testing.T) *faults {
+	t.Helper()
+	spec := repository(t, "true")
+	f := &faults{dir: spec.Workspace, excused: map[string]int{}}
+	f.before = f.tree(t)
+	ours, theirs := socketPair(t)
+	cmd := exec.Command("/proc/self/exe", "-test.run=^TestEverySystemCall$")
+	cmd.Env = append(os.Environ(), faultHelper+"="+f.dir)
+	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	f.helper = cmd.Process.Pid
+	f.ask, f.answers = json.NewEncoder(ours), json.NewDecoder(ours)
+	var fd int
+	if err := f.answers.Decode(&fd); err != nil {
+		t.Fatal(err)
+	}
+	if fd < 0 {
+		probetest.NeedFunc(t, "seccomp", func() string { return "no seccomp listener: " + syscall.Errno(-fd).Error() })
+	}
+	f.listener = fetch(t, f.helper, fd)
+	done := make(chan struct{})
+	go func() { f.serve(); close(done) }()
+	t.Cleanup(func() {
+		ours.Close()
+		cmd.Wait()
+		unix.Close(f.listener)
+		<-done
+	})
+	return f
+}
+
+func socketPair(t *testing.T) (a, b *os.File) {
+	t.Helper()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
+}
+
+// fetch duplicates a descriptor of the helper: pidfd_getfd(2).
+func fetch(t *testing.T, pid, fd int) int {
+	t.Helper()
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pidfd)
+	got, err := unix.PidfdGetfd(pidfd, fd, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// run has the helper carry the plan out once, while one call fails.
+func (f *faults) run(t *testing.T, call occurrence, errno syscall.Errno) (r faultReport) {
+	t.Helper()
+	f.arm(call, errno)
+	if err := f.ask.Encode("run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.answers.Decode(&r); err != nil {
+		t.Fatalf("%v = %v: the helper is gone: %v", call, errno, err)
+	}
+	f.calls, _, _ = f.disarm()
+	return r
+}
+
+// ran reports whether the command ran, and takes its marker away.
+func (f *faults) ran(t *testing.T) bool {
+	t.Helper()
+	err := os.Remove(filepath.Join(f.dir, "marker"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// left looks for what a failed run left behind. What could not be removed because the removal was made to fail goes with the next run.
+func (f *faults) left(t *testing.T, call occurrence) {
+	t.Helper()
+	after := f.tree(t)
+	if !slices.Equal(f.before, after) && call.Role == "parent" {
+		f.run(t, occurrence{}, 0)
+		f.ran(t)
+		after = f.tree(t)
+	}
+	if !slices.Equal(f.before, after) {
+		t.Errorf("%v: before %v, after %v", call, f.before, after)
+	}
+}
+
+func (f *faults) tree(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(tree(t, f.dir), func(n string) bool { return n == ethosDir })
+}
+
+// runFaults is the helper.
+func runFaults(dir string) {
+	if err := unix.Dup3(3, controlFD, unix.O_CLOEXEC); err != nil {
+		panic(err)
+	}
+	unix.Close(3)
+	control := os.NewFile(controlFD, "control")
+	answers, asked := json.NewEncoder(control), json.NewDecoder(control)
+	plan, err := faultPlan(dir)
+	if err != nil {
+		panic(err)
+	}
+	fd, err := listen()
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		fd = -int(errno)
+	}
+	answers.Encode(fd)
+	for {
+		var word string
+		if err := asked.Decode(&word); errors.Is(err, io.EOF) {
+			os.Exit(0)
+		}
+		out, err := Run(context.Background(), plan, IO{})
+		answers.Encode(reportOf(out, err))
+	}
+}
+
+// faultPlan is a plan with something of every kind in it.
+func faultPlan(dir string) (*Plan, error) {
+	spec := Spec{Argv: []string{"sh", "-c", "echo ran > marker"}, Dir: dir, Workspace: dir, NewSession: true, CloseStdin: true,
+		Environ: []string{"HOME=" + filepath.Join(filepath.Dir(dir), "home"), "PATH=/usr/bin:/bin", "LANG=C"}}
+	for _, d := range []string{"secret", "kept", "cache"} {
+		if err := os.MkdirAll(filepath.Join(filepath.Dir(dir), "home", d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	spec.Read = []string{"~/kept"}
+	spec.DenyRead, spec.Cache = []string{"~/kept/none"}, []string{"~/cache"}
+	plan, err := Build(spec, HostFiles{}, os.Geteuid())
+	if err != nil {
+		return nil, err
+	}
+	plan.Limits.Timeout = 20 * time.Second
+	plan.Limits.MemoryBytes = 0 // the sampled watch makes calls at times of its own
+	return plan, nil
+}
+
+func reportOf(out Outcome, err error) (r faultReport) {
+	r.Status, r.ExitCode = out.Status, out.ExitCode
+	for _, c := range out.Evidence.Controls {
+		switch c.State {
+		case stateDegraded:
+			r.Degraded = append(r.Degraded, c.Name+": "+c.Reason)
+		case stateEnforced:
+			r.Enforced = append(r.Enforced, c.Name)
+		}
+	}
+	var refusal *Refusal
+	var step *child.StepError
+	var clone *child.CloneError
+	if err == nil {
+		return r
+	}
+	r.Error = err.Error()
+	if errors.As(err, &refusal) {
+		r.Code = refusal.Code
+	}
+	if errors.As(err, &step) {
+		r.Stage, r.Call, r.Errno = step.Step.Stage, step.Step.Call, step.Errno
+	}
+	if errors.As(err, &clone) {
+		r.Stage, r.Call, r.Errno = "namespaces", clone.Call, clone.Errno
+	}
+	return r
+}
