@@ -60,7 +60,7 @@ func (r *run) controls() []record.Control {
 		r.control(ControlNetwork, p.Network, r.inForce() && r.seen.namespaces["network"], p.Network != "host"),
 		r.landlockControl(),
 		r.control(ControlSeccomp, p.Seccomp, r.inForce(), true),
-		r.control(ControlPrivileges, "no capability, no_new_privs", r.inForce(), true),
+		r.privilegesControl(),
 		r.limitControl((*resources).cgroupControl, ControlCgroup), r.limitControl((*resources).rlimitControl, ControlRlimits),
 		r.control(ControlTimeout, p.Limits.Timeout.String(), r.inForce(), p.Limits.Timeout > 0),
 		r.control(ControlOutput, fmt.Sprintf("%d bytes", p.Limits.OutputBytes), r.io.Captured, r.io.Captured && p.Limits.OutputBytes > 0),
@@ -84,6 +84,17 @@ func (r *run) control(name, requested string, held, wanted bool) record.Control 
 		c.State, c.Requested, c.Reason = stateNotWanted, "", ""
 	case held:
 		c.State, c.Enforced, c.Reason = stateEnforced, requested, ""
+	}
+	return c
+}
+
+// privilegesControl: where the command has no session keyring of its own the caller's is attached to it; the system call filter keeps it from being used.
+func (r *run) privilegesControl() record.Control {
+	c := r.control(ControlPrivileges, "no capability, no_new_privs", r.inForce(), true)
+	for _, n := range r.notes {
+		if n.Step.Call == "keyctl" && c.State == stateEnforced {
+			c.State, c.Reason = stateDegraded, "the session keyring is the caller's: "+n.Error()
+		}
 	}
 	return c
 }
