@@ -207,7 +207,7 @@ func (m *machine) finish(status int32) {
 	exit(0)
 }
 
-// killAll returns when init is alone in the namespace.
+// killAll returns when init is alone in the namespace. Where it cannot be told whether it is, init ends, and the kernel kills the rest: pid_namespaces(7).
 //
 //go:nosplit
 //go:norace
@@ -216,6 +216,9 @@ func (m *machine) killAll() {
 		_, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WNOHANG|unix.WALL, 0, 0, 0)
 		if e == syscall.ECHILD {
 			return
+		}
+		if e != 0 {
+			exit(failedStatus)
 		}
 		syscall.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
 		syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL, 0, 0, 0)
