@@ -65,19 +65,11 @@ func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	case "":
 		return true
 	case trace.Passed, trace.Failed, trace.Found:
-		return e.Ran() && c.full(text) == o // the captured output tells them apart
+		tooloutput.Fill(e) // the captured output tells them apart
+		return e.Outcome() == o
 	default:
 		return e.Outcome() == o
 	}
-}
-
-// full is the outcome with the findings of the captured output.
-func (c *lsCmd) full(text []byte) trace.Outcome {
-	e, err := entryOf(text)
-	if err != nil {
-		return ""
-	}
-	return e.Outcome()
 }
 
 // entryOf reads a stored action in full.

@@ -28,9 +28,11 @@ type pipe struct {
 	lines       *record.Writer // for ndjson
 	keepSecrets bool
 	live        *trace.LiveRedactor // for output lines
+	text        []byte              // of the line that is redacted
 	counted     bool                // findings count only when they are not in the baseline
 
 	running  map[string]bool // actions with output and no end yet
+	came     int             // lines read
 	bad      int             // error lines: exit status 3
 	negative int             // exit status 1
 }
@@ -115,6 +117,7 @@ func produce(ctx context.Context, r *record.Reader, to chan<- item) {
 
 // take puts one line through. Only what makes going on useless is an error.
 func (p *pipe) take(it item) error {
+	p.came++
 	l := it.line
 	if it.err != nil {
 		var fault *record.BadLine
@@ -157,8 +160,8 @@ func (p *pipe) redact(l *record.Line) (*record.Line, error) {
 	if err := l.Decode("output", &o); err == nil && o.Action == nil {
 		return l, p.redactPiece(l, o, r)
 	}
-	text := l.AppendTo(nil)
-	text, n := r.JSON(text[:len(text)-1])
+	p.text = l.AppendTo(p.text[:0])
+	text, n := r.JSON(p.text[:len(p.text)-1])
 	if n == 0 {
 		return l, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/trace"
+	"ethos/pkg/trace/report"
 )
 
 type pruneCmd struct {
@@ -42,6 +43,6 @@ func (c *pruneCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, f := range p.Files {
 		fmt.Fprintln(sys.Stdout, f)
 	}
-	_, err = fmt.Fprintf(sys.Stdout, "%s %d days with %d lines\n", verb, len(p.Files), p.Lines)
+	_, err = fmt.Fprintf(sys.Stdout, "%s %s with %s\n", verb, report.Count(len(p.Files), "day"), report.Count(p.Lines, "line"))
 	return err
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
@@ -26,6 +26,7 @@ type reportCmd struct {
 
 // Run reports what it reads and returns the exit status of the contract.
 func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
+	collectLess(sys)
 	p, err := c.pipe(sys)
 	if err != nil {
 		return err
@@ -38,7 +39,17 @@ func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if p.came == 0 {
+		sys.Warn("no records came in", "nothing ran, so nothing failed; where that is not meant, see whether a stage before did: `set -o pipefail` makes its status that of the pipe")
+	}
 	return p.status()
+}
+
+// collectLess trades some 20 MB for a third of the time: a line is garbage once it is through, and next to nothing lives longer.
+func collectLess(sys *cli.System) {
+	if sys.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // pipe sets up what each line goes through.
@@ -169,6 +180,6 @@ func (p *pipe) status() error {
 func (p *pipe) unfinished() {
 	if n := len(p.running); n > 0 {
 		p.bad += n
-		p.sys.Warn(fmt.Sprintf("%d actions have output but no record of their end", n), "the stage before ended early; look at its messages")
+		p.sys.Warn(report.Count(n, "action")+" began, with no record of the end", "the stage before ended early; look at its messages")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 	"ethos/pkg/trace/report"
+	"ethos/pkg/trace/tooloutput"
 )
 
 type statsCmd struct {
@@ -22,7 +23,7 @@ type statsCmd struct {
 
 // Run counts what the store holds.
 func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
-	counter := trace.NewCounter()
+	counter := trace.NewCounter(tooloutput.Fill)
 	err := c.count(ctx, sys, counter)
 	stats := counter.Close()
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/trace"
+	"ethos/pkg/trace/report"
 )
 
 var timeZero time.Time
@@ -48,13 +49,13 @@ func (c *verifyCmd) print(sys *cli.System, v *trace.Verification) error {
 	}
 	verdict := "the chain is whole"
 	if n := len(v.Faults); n > 0 {
-		verdict = fmt.Sprintf("%d faults", n)
+		verdict = report.Count(n, "fault")
 	}
 	pruned := ""
 	if v.Pruned > 0 {
 		pruned = fmt.Sprintf(", %d pruned before", v.Pruned)
 	}
-	_, err := fmt.Fprintf(sys.Stdout, "%d lines in %d days%s: %s; head %s\n", v.Lines, v.Files, pruned, verdict, v.Head)
+	_, err := fmt.Fprintf(sys.Stdout, "%s in %s%s: %s; head %s\n", report.Count(v.Lines, "line"), report.Count(v.Files, "day"), pruned, verdict, v.Head)
 	return err
 }
 

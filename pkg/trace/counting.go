@@ -18,9 +18,9 @@ type Counter struct {
 // batchBytes is how much text goes to a processor at a time.
 const batchBytes = 1 << 20
 
-// NewCounter starts counting.
-func NewCounter() *Counter {
-	c := &Counter{batches: make(chan [][]byte, runtime.GOMAXPROCS(0)), stats: NewStats()}
+// NewCounter starts counting; find is that of [NewStats] and must be safe for concurrent use.
+func NewCounter(find func(*Entry)) *Counter {
+	c := &Counter{batches: make(chan [][]byte, runtime.GOMAXPROCS(0)), stats: NewStats(find)}
 	for range runtime.GOMAXPROCS(0) {
 		c.done.Add(1)
 		go c.work()
@@ -30,7 +30,7 @@ func NewCounter() *Counter {
 
 func (c *Counter) work() {
 	defer c.done.Done()
-	mine := NewStats()
+	mine := NewStats(c.stats.find)
 	for batch := range c.batches {
 		for _, text := range batch {
 			mine.Add(text)

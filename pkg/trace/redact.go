@@ -27,7 +27,8 @@ const (
 type Redactor struct {
 	key    func() ([]byte, error) // called at the first secret
 	secret []byte
-	keys   map[string]bool // secretName of member names seen
+	keys   map[string]bool   // secretName of member names seen
+	names  map[string]string // member names seen
 }
 
 // maxKeys bounds the names of members that are remembered.
@@ -46,6 +47,21 @@ func (r *Redactor) secretKey(name string) bool {
 		}
 	}
 	return is
+}
+
+// name is string(raw), made once for names that come again and again.
+func (r *Redactor) name(raw []byte) string {
+	if known, ok := r.names[string(raw)]; ok {
+		return known
+	}
+	if r.names == nil {
+		r.names = map[string]string{}
+	}
+	name := string(raw)
+	if len(r.names) < maxKeys && len(name) < 100 {
+		r.names[name] = name
+	}
+	return name
 }
 
 // NewRedactor returns a redactor that belongs to no store: its marks can be compared within its own life only.

@@ -56,7 +56,7 @@ func (w *jsonRedactor) object() {
 	w.at++
 	var name string
 	for w.space(); w.in[w.at] != '}'; w.space() {
-		key := w.literal()
+		key := w.literal(w.r.name)
 		w.space()
 		w.at++ // ':'
 		value := w.value(place{key: key, name: name})
@@ -87,7 +87,7 @@ func (w *jsonRedactor) array(p place) {
 // text redacts one string and returns it as it was.
 func (w *jsonRedactor) text(p place) string {
 	start := w.at
-	plain := w.literal()
+	plain := w.literal(func(raw []byte) string { return string(raw) })
 	out, n := w.redact(plain, p)
 	if n > 0 {
 		w.replace(start, out)
@@ -163,8 +163,8 @@ func (w *jsonRedactor) replace(start int, text string) {
 	w.copied = w.at
 }
 
-// literal reads a string and returns its value.
-func (w *jsonRedactor) literal() string {
+// literal reads a string and returns its value, which plain makes of its bytes when it has no escapes.
+func (w *jsonRedactor) literal(plain func([]byte) string) string {
 	start := w.at
 	w.at++
 	escaped := false
@@ -177,7 +177,7 @@ func (w *jsonRedactor) literal() string {
 	}
 	w.at++
 	if !escaped {
-		return string(w.in[start+1 : w.at-1])
+		return plain(w.in[start+1 : w.at-1])
 	}
 	var s string
 	_ = json.Unmarshal(w.in[start:w.at], &s) // checked before

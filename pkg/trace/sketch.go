@@ -54,12 +54,12 @@ func bucketOf(ms float64) int {
 	return min(int(math.Ceil(math.Log(ms/sketchLowest)/math.Log(sketchGamma))), sketchBuckets-1)
 }
 
-// quantile returns the value below which the fraction q of the counted values lies.
+// quantile returns the least value that the fraction q of the counted values does not exceed.
 func (s *sketch) quantile(q float64) float64 {
 	if s.n == 0 {
 		return 0
 	}
-	rank := uint64(q * float64(s.n-1))
+	rank := uint64(max(math.Ceil(q*float64(s.n)), 1)) - 1
 	var below uint64
 	for i, count := range s.buckets {
 		below += uint64(count)

@@ -9,7 +9,7 @@ import (
 
 // Skim reads of a stored line only what it takes to name and judge the entry, without checking the rest: what is in a store was checked when
 // it came in, and Verify checks that it is still that. It returns nil for a line that is no record, and otherwise an entry without Line,
-// captured output and most facts; isAction tells an action from live output.
+// most facts and, unless the tool has an output format, captured output; isAction tells an action from live output.
 func Skim(text []byte) (e *Entry, isAction bool) {
 	s := skimmer{b: text}
 	e = &Entry{}
@@ -28,7 +28,7 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 			s.decode(value, e.Decision)
 		case "result":
 			e.Result = &record.Result{}
-			s.result(value, e.Result)
+			s.result(value, e.Result, e.Facts.Tool.Format != "")
 		case "error":
 			isError = true
 		}
@@ -58,18 +58,24 @@ func (s *skimmer) decode(value []byte, v any) {
 }
 
 func (s *skimmer) text(value []byte) (text string) {
+	if n := len(value); n >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : n-1])
+	}
 	s.decode(value, &text)
 	return text
 }
 
-// facts takes the tool's id and the name of the first command.
+// facts takes the tool's id and format and the name of the first command.
 func (s *skimmer) facts(value []byte, f *record.Facts) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
 		case "tool":
 			s.within(value, func(key, value []byte) {
-				if string(key) == "id" {
+				switch string(key) {
+				case "id":
 					f.Tool.ID = s.text(value)
+				case "format":
+					f.Tool.Format = s.text(value)
 				}
 			})
 		case "shell":
@@ -97,8 +103,8 @@ func (s *skimmer) firstName(list []byte) (name string) {
 	return name
 }
 
-// result takes everything but what was captured.
-func (s *skimmer) result(value []byte, r *record.Result) {
+// result takes everything but what was captured, and that only when it is wanted.
+func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
 		case "status":
@@ -113,6 +119,21 @@ func (s *skimmer) result(value []byte, r *record.Result) {
 			s.decode(value, &r.ExitCode)
 		case "duration_ms":
 			s.decode(value, &r.DurationMS)
+		case "capture":
+			if captured {
+				s.capture(value, &r.Capture)
+			}
+		}
+	})
+}
+
+func (s *skimmer) capture(value []byte, c *record.Capture) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "stdout":
+			s.decode(value, &c.Stdout)
+		case "stderr":
+			s.decode(value, &c.Stderr)
 		}
 	})
 }
@@ -177,13 +198,16 @@ func isDelimiter(c byte) bool {
 // nested passes over an object or a list, brackets in strings aside.
 func (s *skimmer) nested() {
 	for depth := 0; s.i < len(s.b); {
-		switch s.b[s.i] {
-		case '"':
+		switch c := s.b[s.i]; {
+		case !structural[c]:
+			s.i++
+			continue
+		case c == '"':
 			s.quoted()
 			continue
-		case '{', '[':
+		case c == '{' || c == '[':
 			depth++
-		case '}', ']':
+		default:
 			depth--
 		}
 		if s.i++; depth == 0 {
@@ -193,9 +217,20 @@ func (s *skimmer) nested() {
 	s.bad = true
 }
 
+// structural marks the bytes that open or close something.
+var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
+
 // quoted passes over a string.
 func (s *skimmer) quoted() {
 	s.i++
+	for near := min(s.i+16, len(s.b)); s.i < near; s.i++ { // most strings are short
+		if c := s.b[s.i]; c == '"' {
+			s.i++
+			return
+		} else if c == '\\' {
+			break
+		}
+	}
 	for {
 		n := bytes.IndexByte(s.b[s.i:], '"')
 		if n < 0 {

@@ -24,6 +24,7 @@ type Stats struct {
 	Wait     Times           `json:"wait"`     // from the record's making to the start of its run: facts, decision and queue
 	Run      Times           `json:"run"`
 
+	find     func(*Entry)
 	policies map[string]*PolicyCount
 	tools    map[string]*ToolStats
 	denials  map[string]*DenialCount
@@ -80,16 +81,17 @@ const (
 	others       = "others"
 )
 
-// NewStats returns empty statistics.
-func NewStats() *Stats {
+// NewStats returns empty statistics. With find, which sets the findings of an entry (tooloutput.Fill), actions that found something are told
+// from those that failed.
+func NewStats(find func(*Entry)) *Stats {
 	return &Stats{
+		find:     find,
 		Outcomes: map[Outcome]int{}, Verdicts: map[string]int{},
 		policies: map[string]*PolicyCount{}, tools: map[string]*ToolStats{}, denials: map[string]*DenialCount{},
 	}
 }
 
-// Add counts one line of a store or of a pipe. A line that is no record counts as an error. What a tool's output says is not looked into: "found" is
-// counted as failed where the tool failed, and as passed where it did not.
+// Add counts one line of a store or of a pipe. A line that is no record counts as an error.
 func (s *Stats) Add(text []byte) {
 	s.Lines++
 	e, isAction := Skim(text)
@@ -97,6 +99,9 @@ func (s *Stats) Add(text []byte) {
 	case e == nil:
 		s.Errors++
 	case isAction:
+		if s.find != nil {
+			s.find(e)
+		}
 		s.Entry(e)
 	}
 }

@@ -56,7 +56,7 @@ func (d detail) head(e *trace.Entry) {
 	d.field("unknown", visible(strings.Join(e.Facts.Incomplete, ", ")))
 	if e.Decision != nil {
 		p := e.Decision.Policy
-		d.field("decision", fmt.Sprintf("%s by %s of %s", e.Decision.Verdict, count(p.Evaluated, "policy rule"), visible(strings.Join(p.Packs, ", "))))
+		d.field("decision", fmt.Sprintf("%s by %s of %s", e.Decision.Verdict, Count(p.Evaluated, "policy rule"), visible(strings.Join(p.Packs, ", "))))
 	}
 }
 
@@ -92,7 +92,9 @@ func (d detail) result(r *record.Result) {
 	}
 	d.field("signal", r.Signal)
 	d.field("started", r.Started)
-	d.field("took", span(r.DurationMS))
+	if r.Status != record.StatusDenied {
+		d.field("took", span(r.DurationMS))
+	}
 	for _, s := range []struct {
 		name   string
 		stream record.Stream
@@ -133,5 +135,5 @@ func (d detail) sandbox(s record.Sandbox) {
 		fmt.Fprintf(d.w, "%-18s %s\n", "refused", visible(n.Layer+": "+n.What+": "+n.Reason))
 	}
 	u := s.Usage
-	fmt.Fprintf(d.w, "%-18s %.1f MiB memory, %.2f s processor, %s (%s)\n", "used", float64(u.PeakMemoryBytes)/(1<<20), u.CPUSeconds, count(int(u.PeakPids), "process"), u.MeasuredBy)
+	fmt.Fprintf(d.w, "%-18s %.1f MiB memory, %.2f s processor, %s (%s)\n", "used", float64(u.PeakMemoryBytes)/(1<<20), u.CPUSeconds, Count(int(u.PeakPids), "task"), u.MeasuredBy)
 }

@@ -171,7 +171,7 @@ func writeResult(w io.Writer, e *trace.Entry) {
 	s := r.Capture.Sandbox
 	used := ""
 	if s.Usage.MeasuredBy != "" {
-		used = fmt.Sprintf("%.1f MiB memory, %.2f s processor, %s", float64(s.Usage.PeakMemoryBytes)/(1<<20), s.Usage.CPUSeconds, count(int(s.Usage.PeakPids), "task"))
+		used = fmt.Sprintf("%.1f MiB memory, %.2f s processor, %s", float64(s.Usage.PeakMemoryBytes)/(1<<20), s.Usage.CPUSeconds, Count(int(s.Usage.PeakPids), "task"))
 	}
 	writePairs(w, "Run", []pair{{"Ended", e.Ending()}, {"Started", r.Started}, {"Took", span(r.DurationMS)}, {"Used", used}})
 	limit := shortOutput

@@ -128,7 +128,7 @@ func (h *Human) line(e *trace.Entry) {
 	case trace.Failed:
 		end = "  (" + e.Ending() + ")"
 	case trace.Found:
-		end = "  (" + count(len(e.Findings), "finding") + ")"
+		end = "  (" + Count(len(e.Findings), "finding") + ")"
 	}
 	command := visible(oneLine(e.Command()))
 	if cells := h.cells(); cells > 0 {
@@ -219,7 +219,7 @@ func (h *Human) tail(e *trace.Entry) {
 			last = []string{fmt.Sprintf("(%d bytes that are not text)", s.stream.Bytes)}
 		}
 		if before > 0 || s.stream.Truncated {
-			h.note(fmt.Sprintf("%s: … %s before", s.name, count(before, "line")))
+			h.note(fmt.Sprintf("%s: … %s before", s.name, Count(before, "line")))
 		}
 		for _, line := range last {
 			h.print(indent, noteIndent+"│ "+strings.TrimRight(line, "\r"))

@@ -31,15 +31,15 @@ func (s *summary) headline() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	text := count(s.actions, "action")
+	text := Count(s.actions, "action")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	if s.findings > 0 {
-		text += "; " + count(s.findings, "finding")
+		text += "; " + Count(s.findings, "finding")
 	}
 	if s.bad > 0 {
-		text += "; " + count(s.bad, "invalid line")
+		text += "; " + Count(s.bad, "invalid line")
 	}
 	if s.ran > 0 {
 		text += "; ran for " + span(s.ran)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"ethos/pkg/trace"
 )
@@ -23,9 +24,9 @@ func Stats(out io.Writer, t Terminal, s *trace.Stats) error {
 	if t.Width != nil {
 		w.cells = t.Width()
 	}
-	fmt.Fprintf(w, "%s in %s from %s to %s", count(s.Actions, "action"), count(s.Lines, "line"), orDash(s.First), orDash(s.Last))
+	fmt.Fprintf(w, "%s in %s from %s to %s", Count(s.Actions, "action"), Count(s.Lines, "line"), second(s.First), second(s.Last))
 	if s.Errors > 0 {
-		fmt.Fprintf(w, ", %s", count(s.Errors, "invalid line"))
+		fmt.Fprintf(w, ", %s", Count(s.Errors, "invalid line"))
 	}
 	fmt.Fprintln(w)
 	w.outcomes(s)
@@ -119,9 +120,17 @@ func (w *statsWriter) tools(s *trace.Stats) {
 	w.line(fmt.Sprintf("%-20s %8s %8s %8s %10s %10s %10s", "", "count", "failed", "denied", "p50", "p99", "total"))
 	for _, t := range s.Tools[:min(len(s.Tools), topRows)] {
 		w.line(fmt.Sprintf("%s %8d %8s %8s %10s %10s %10s", pad(fit(visible(t.Name), 20), 20), t.Count, number(t.Failed), number(t.Denied),
-			precise(t.Run.P50), precise(t.Run.P99), span(t.Run.Sum)))
+			w.ran(t.Run, t.Run.P50), w.ran(t.Run, t.Run.P99), w.ran(t.Run, t.Run.Sum)))
 	}
 	w.more(len(s.Tools))
+}
+
+// ran is a time of what ran, a dot when nothing did.
+func (w *statsWriter) ran(t trace.Times, ms float64) string {
+	if t.Count == 0 {
+		return "·"
+	}
+	return precise(ms)
 }
 
 func (w *statsWriter) policies(s *trace.Stats) {
@@ -180,9 +189,11 @@ func precise(ms float64) string {
 	return span(ms)
 }
 
-func orDash(s string) string {
-	if s == "" {
+// second is a time of RFC 3339 without its fraction.
+func second(stamp string) string {
+	t, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
 		return "–"
 	}
-	return s
+	return t.UTC().Format("2006-01-02 15:04:05")
 }

@@ -135,8 +135,8 @@ func span(ms float64) string {
 	}
 }
 
-// count writes a number with its noun.
-func count(n int, noun string) string {
+// Count writes a number with its noun.
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
