@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -32,7 +31,7 @@ func Canonical(text []byte) ([]byte, error) {
 
 // appendCanonical appends the canonical form of one checked value.
 func appendCanonical(dst, text []byte) ([]byte, *BadLine) {
-	c := canonicalizer{scanner{b: text}, dst}
+	c := canonicalizer{scanner: scanner{b: text, again: true}, out: dst}
 	err := c.value()
 	return c.out, err
 }
@@ -40,7 +39,9 @@ func appendCanonical(dst, text []byte) ([]byte, *BadLine) {
 // canonicalizer reads text that a scanner has passed before, once, and appends its canonical form to out.
 type canonicalizer struct {
 	scanner
-	out []byte
+	out       []byte
+	spans     []span // of the objects that are open, outermost first
+	unordered []byte // of the object that is put in order
 }
 
 func (c *canonicalizer) value() *BadLine {
@@ -50,8 +51,11 @@ func (c *canonicalizer) value() *BadLine {
 	case first == '[':
 		return c.elements()
 	case first == '"':
-		value, err := c.text()
-		c.out = appendText(c.out, value)
+		raw, escaped, err := c.quoted()
+		if escaped && err == nil {
+			raw = unescape(raw)
+		}
+		c.out = appendText(c.out, raw)
 		return err
 	}
 	text, err := c.skip()
@@ -65,38 +69,41 @@ func (c *canonicalizer) value() *BadLine {
 
 // span is one member in out: its name, and where it lies.
 type span struct {
-	name       string
+	name       []byte
 	start, end int
 }
 
 // members appends each member as it comes, then puts them in order.
 func (c *canonicalizer) members() *BadLine {
 	c.out = append(c.out, '{')
-	var spans []span
+	from, open := len(c.out), len(c.spans)
 	err := c.object(func(name, _ []byte) *BadLine {
-		m := span{name: string(name), start: len(c.out)}
-		c.out = append(appendText(c.out, m.name), ':')
+		m := span{name: name, start: len(c.out)}
+		c.out = append(appendText(c.out, name), ':')
 		err := c.value()
 		m.end = len(c.out)
-		spans = append(spans, m)
+		c.spans = append(c.spans, m)
 		return err
 	})
-	if err != nil || len(spans) == 0 {
-		c.out = append(c.out, '}')
-		return err
+	if err == nil {
+		c.order(c.spans[open:], from)
 	}
-	from := spans[0].start
-	unordered := append(make([]byte, 0, len(c.out)-from), c.out[from:]...)
-	slices.SortFunc(spans, func(a, b span) int { return compareUTF16(a.name, b.name) })
+	c.spans = c.spans[:open]
+	c.out = append(c.out, '}')
+	return err
+}
+
+// order writes the members that lie in out from there on again, by their names.
+func (c *canonicalizer) order(members []span, from int) {
+	c.unordered = append(c.unordered[:0], c.out[from:]...)
+	slices.SortFunc(members, func(a, b span) int { return compareUTF16(a.name, b.name) })
 	c.out = c.out[:from]
-	for i, m := range spans {
+	for i, m := range members {
 		if i > 0 {
 			c.out = append(c.out, ',')
 		}
-		c.out = append(c.out, unordered[m.start-from:m.end-from]...)
+		c.out = append(c.out, c.unordered[m.start-from:m.end-from]...)
 	}
-	c.out = append(c.out, '}')
-	return nil
 }
 
 func (c *canonicalizer) elements() *BadLine {
@@ -112,15 +119,20 @@ func (c *canonicalizer) elements() *BadLine {
 	return err
 }
 
-func appendText(dst []byte, value string) []byte {
+func appendText(dst, value []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	for i := range len(value) {
+	for i := 0; i < len(value); i++ {
+		plain := i
+		for i < len(value) && !ends[value[i]] {
+			i++
+		}
+		if dst = append(dst, value[plain:i]...); i == len(value) {
+			break
+		}
 		switch c := value[i]; {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
-		case c >= ' ':
-			dst = append(dst, c)
 		default:
 			if k := bytes.IndexByte([]byte("\b\f\n\r\t"), c); k >= 0 {
 				dst = append(dst, '\\', "bfnrt"[k])
@@ -156,16 +168,16 @@ func appendNumber(dst, text []byte) ([]byte, *BadLine) {
 }
 
 // compareUTF16 orders names as RFC 8785 section 3.2.3 asks.
-func compareUTF16(a, b string) int {
+func compareUTF16(a, b []byte) int {
 	if isASCII(a) && isASCII(b) {
-		return cmp.Compare(a, b)
+		return bytes.Compare(a, b)
 	}
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	return slices.Compare(utf16.Encode([]rune(string(a))), utf16.Encode([]rune(string(b))))
 }
 
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
+func isASCII(s []byte) bool {
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
 			return false
 		}
 	}
