@@ -27,7 +27,7 @@ func build() (string, error) {
 		return "", err
 	}
 	scratch = dir
-	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "ethos/cmd/ethos-git", "ethos/cmd/ethos-decide")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "ethos/cmd/ethos-git", "ethos/cmd/ethos-decide", "ethos/cmd/ethos-sandbox")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)

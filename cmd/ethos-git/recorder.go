@@ -1,18 +1,23 @@
 package main
 
 import (
+	"os"
+
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
 
-// recorder keeps each call in the trace store: ETHOS_STORE, else that of the work space. A call outside of a work tree
-// is kept only in the former.
+// recorder keeps each call in the trace store: ETHOS_STORE, else the one that a sandbox has for it, else that of the work space. A
+// call outside of a work tree is not kept in the last.
 type recorder struct{ sys *cli.System }
 
 // Record implements gitguard.Recorder. It does not wait for the disk: git is about to run.
 func (r recorder) Record(workspace string, line *record.Line, clean bool) error {
 	dir := r.sys.Getenv("ETHOS_STORE")
+	if _, err := os.Lstat(record.InsideTraces); dir == "" && err == nil {
+		dir = record.InsideTraces
+	}
 	if dir == "" {
 		if workspace == "" {
 			return nil

@@ -34,17 +34,27 @@ func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
-	return runNow(ctx, sys, &c.boundaryFlags, &c.evidenceFlags, c.Argv.Words())
+	spec, err := specNow(sys, &c.boundaryFlags, c.Argv.Words())
+	if err != nil {
+		return err
+	}
+	return runSpec(ctx, sys, spec, &c.evidenceFlags)
 }
 
-func runNow(ctx context.Context, sys *cli.System, b *boundaryFlags, e *evidenceFlags, argv []string) error {
+// specNow is what the flags ask for.
+func specNow(sys *cli.System, b *boundaryFlags, argv []string) (sandbox.Spec, error) {
 	if len(argv) == 0 {
-		return cli.Errorf(cli.Refused, "write it after --: ethos-sandbox run -- ls", "no command is given")
+		return sandbox.Spec{}, cli.Errorf(cli.Refused, "write it after --: ethos-sandbox run -- ls", "no command is given")
 	}
 	spec, err := b.spec(sys, argv)
 	if err != nil {
-		return cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
+		return spec, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
 	}
+	return spec, nil
+}
+
+// runSpec runs one command with this process's own streams, or shows what would be done.
+func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags) error {
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
 		return err

@@ -13,8 +13,9 @@ import (
 type shellCmd struct {
 	boundaryFlags
 	evidenceFlags
-	Command string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
-	Args    cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
+	PlainGit bool     `help:"Leave git as it is: no policy on git commands inside."`
+	Command  string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
+	Args     cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
 }
 
 // Kind says that the status is the shell's.
@@ -32,7 +33,16 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Command != "" {
 		argv = append(argv, "-c", c.Command)
 	}
-	return runNow(ctx, sys, &c.boundaryFlags, &c.evidenceFlags, append(argv, c.Args.Words()...))
+	spec, err := specNow(sys, &c.boundaryFlags, append(argv, c.Args.Words()...))
+	if err != nil {
+		return err
+	}
+	if !c.PlainGit {
+		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
+			return err
+		}
+	}
+	return runSpec(ctx, sys, spec, &c.evidenceFlags)
 }
 
 // interactive reports whether somebody types: standard input is a character device.

@@ -22,9 +22,13 @@ type Sibling struct {
 	Environ []string
 }
 
-// SiblingOf returns the Sibling of ethos-git's own program file.
+// SiblingOf returns the Sibling of ethos-git's own program file, or in a sandbox that of record.InsideDir.
 func SiblingOf(self Identity, environ []string) Sibling {
-	return Sibling{Program: filepath.Join(filepath.Dir(self.Path), "ethos-decide"), Environ: inherited(environ)}
+	program := filepath.Join(filepath.Dir(self.Path), "ethos-decide")
+	if closed(record.InsideDecide) {
+		program = record.InsideDecide
+	}
+	return Sibling{Program: program, Environ: inherited(environ)}
 }
 
 // inherited are the variables that ethos-decide gets; none that steers a runtime.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ethos/pkg/record"
 )
 
 // Program is the git to run.
@@ -30,11 +32,15 @@ const (
 
 // Find returns the first git of PATH that is not ethos-git: neither the same file under another name, a hard link or a
 // symbolic link of it, nor a copy or another build of it, nor a script that calls it. Empty and relative entries of
-// PATH, and those in the work tree, are passed over. An explicit path must be trusted: see [Identity.Trusts].
+// PATH, and those in the work tree, are passed over. An explicit path must be trusted: see [Identity.Trusts]. In a sandbox where
+// ethos-git is every git of PATH, the real one is at record.InsideGit.
 // The error is a *[Refusal].
 func Find(s Search) (Program, error) {
 	if s.Explicit != "" {
 		return s.explicit()
+	}
+	if p, ok := s.inside(); ok {
+		return p, nil
 	}
 	seen := ""
 	for dir := range strings.SplitSeq(s.Path, string(os.PathListSeparator)) {
@@ -51,6 +57,15 @@ func Find(s Search) (Program, error) {
 	}
 	return Program{}, &Refusal{Status: statusNotFound, Message: "find git: none on PATH beside ethos-git itself" + seen,
 		Hint: "install git, or name it with " + realVariable}
+}
+
+// inside is the real git of a sandbox. Only there has its directory a place that cannot be written.
+func (s Search) inside() (Program, bool) {
+	if !closed(record.InsideGit) {
+		return Program{}, false
+	}
+	p, reason := s.candidate(record.InsideGit)
+	return p, reason == ""
 }
 
 // explicit checks ETHOS_REAL_GIT.

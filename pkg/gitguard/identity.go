@@ -37,6 +37,16 @@ func Self() (Identity, error) {
 	return id, nil
 }
 
+// IdentityOf identifies an ethos-git by its file.
+func IdentityOf(path string) (Identity, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return Identity{}, err
+	}
+	info, err := os.Stat(resolved)
+	return Identity{Path: resolved, info: info}, err
+}
+
 // Is reports whether a file is this program: the same device and inode.
 func (id Identity) Is(info os.FileInfo) bool { return id.info != nil && os.SameFile(id.info, info) }
 

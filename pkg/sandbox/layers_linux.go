@@ -64,8 +64,11 @@ func landlockRequest(p *Plan) landlock.Request {
 		}
 	}
 	for _, m := range p.Mounts {
-		if m.Kind == mount.Overlay {
+		switch {
+		case m.Kind == mount.Overlay, managed(m) && m.Writable:
 			add(m.Target, change, false)
+		case managed(m):
+			add(m.Target, look, true)
 		}
 	}
 	return q

@@ -250,7 +250,11 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts = beside(mounts, caches)
+	managed, err := b.managedGit(entries)
+	if err != nil {
+		return nil, err
+	}
+	mounts = beside(beside(mounts, caches), managed)
 	mount.Sort(mounts)
 	network, domains := b.network()
 	p := &Plan{

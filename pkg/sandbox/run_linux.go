@@ -78,6 +78,9 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
 	}
+	if err := r.plan.makeInsideTraces(); err != nil {
+		return Outcome{}, asSetup(err)
+	}
 	mounts, holds, notes := prepareCaches(r.plan)
 	defer holds.close()
 	r.mounts, r.left = mounts, notes

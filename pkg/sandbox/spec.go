@@ -36,9 +36,10 @@ type Spec struct {
 	Seccomp      string   // profile name; "" means deny-privilege
 	SeccompFile  string   // OCI seccomp JSON that is used instead
 	Git          string   // none | read | wrapped | full; "" as the profile
-	CloseStdin   bool     // the command's standard input is empty
-	NewSession   bool     // the command has no controlling terminal
-	AllEnv       bool     // every variable is passed on but those that make programs load code
+	Managed      ManagedGit
+	CloseStdin   bool // the command's standard input is empty
+	NewSession   bool // the command has no controlling terminal
+	AllEnv       bool // every variable is passed on but those that make programs load code
 }
 
 // Limits bound what a command may use. A zero member is no limit of that kind.

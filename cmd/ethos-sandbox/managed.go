@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/gitguard"
+	"ethos/pkg/sandbox"
+)
+
+// usualGits are where git is looked for beside PATH, by those who know it by its path.
+var usualGits = []string{"/usr/local/bin/git", "/usr/bin/git", "/bin/git", "/opt/git/bin/git", "/snap/bin/git"}
+
+// managedGit finds what managed git is made of: ethos-git and ethos-decide beside this program, and every git that the command could name.
+// Without a git on the machine there is nothing to manage.
+func managedGit(sys *cli.System, workspace string) (sandbox.ManagedGit, error) {
+	var none sandbox.ManagedGit
+	g := sandbox.ManagedGit{}
+	var err error
+	if g.Program, g.Decide, err = siblings(); err != nil {
+		return none, unmanaged(err)
+	}
+	self, err := gitguard.IdentityOf(g.Program)
+	if err != nil {
+		return none, unmanaged(err)
+	}
+	names := gits(sys.Getenv("PATH"), self, workspace)
+	if len(names) == 0 {
+		return none, nil
+	}
+	found, err := gitguard.Find(gitguard.Search{Self: self, Path: dirs(names), Explicit: sys.Getenv("ETHOS_REAL_GIT"), Forbid: workspace, NoShims: true})
+	if err != nil {
+		return none, unmanaged(err)
+	}
+	if g.Real, err = filepath.EvalSymlinks(found.Path); err != nil {
+		return none, unmanaged(err)
+	}
+	g.Over = names
+	return g, nil
+}
+
+// unmanaged is the refusal of a shell whose git would be nobody's.
+func unmanaged(err error) error {
+	return cli.Errorf(cli.Refused, "install ethos-git and ethos-decide beside ethos-sandbox, or give --plain-git: then git is under no policy inside, and the boundary alone holds", "managed git: %w", err)
+}
+
+// siblings are the programs of ethos beside this one, by their real paths.
+func siblings() (git, decide string, err error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	git, err = filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), "ethos-git"))
+	if err == nil {
+		decide, err = filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), "ethos-decide"))
+	}
+	return git, decide, err
+}
+
+// gits are the files, without links, that are git by a name on path or in a usual place. A link to a program of another name is not one: that program is more than git,
+// and looks for git on PATH in turn.
+func gits(path string, self gitguard.Identity, workspace string) []string {
+	var list []string
+	for dir := range strings.SplitSeq(path, string(os.PathListSeparator)) {
+		if filepath.IsAbs(dir) {
+			list = append(list, filepath.Join(dir, "git"))
+		}
+	}
+	var found []string
+	for _, name := range append(list, usualGits...) {
+		real, err := filepath.EvalSymlinks(name)
+		if err != nil || filepath.Base(real) != "git" || slices.Contains(found, real) || real == workspace || strings.HasPrefix(real, workspace+"/") {
+			continue
+		}
+		if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !self.Is(info) {
+			found = append(found, real)
+		}
+	}
+	return found
+}
+
+// dirs is a PATH of the directories of files.
+func dirs(files []string) string {
+	list := make([]string, len(files))
+	for i, f := range files {
+		list[i] = filepath.Dir(f)
+	}
+	return strings.Join(list, string(os.PathListSeparator))
+}

@@ -1,0 +1,11 @@
+package record
+
+// InsideDir is where a sandbox puts what ethos needs inside it: a directory that nobody there can write to.
+const InsideDir = "/run/ethos"
+
+// The names in [InsideDir].
+const (
+	InsideGit    = InsideDir + "/git"          // the real git, where ethos-git is every other
+	InsideDecide = InsideDir + "/ethos-decide" // asked by that ethos-git
+	InsideTraces = InsideDir + "/traces"       // its trace store, which is writable
+)

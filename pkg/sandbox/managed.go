@@ -1,0 +1,56 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/mount"
+)
+
+// ManagedGit puts ethos-git in the place of every git that the command can name. The zero value manages nothing.
+type ManagedGit struct {
+	Program string   // ethos-git
+	Decide  string   // ethos-decide
+	Real    string   // the git that ethos-git becomes; inside it is at record.InsideGit
+	Over    []string // the files that are git by any of its names
+}
+
+// insideTraces is the directory of ethos in which managed git keeps its trace store. The command can write it, so that it proves nothing of the command.
+const insideTraces = "inside"
+
+// managedGit are its mounts. They come from the host by paths of their own and take no part in the table: nothing becomes readable that is not git or ethos.
+func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
+	g := b.spec.Managed
+	if g.Program == "" {
+		return nil, nil
+	}
+	list := []mount.Mount{
+		managedFile(record.InsideGit, g.Real, "the real git"),
+		managedFile(record.InsideDecide, g.Decide, "decides for managed git"),
+		{Kind: mount.Bind, Target: record.InsideTraces, Source: filepath.Join(b.spec.Workspace, ethosDir, insideTraces), Writable: true, NoExec: true, Why: "traces of managed git"},
+	}
+	for _, path := range g.Over {
+		if access := covering(entries, path).Access; access == ReadOnly || access == ReadWrite {
+			list = append(list, managedFile(path, g.Program, "managed git"))
+		}
+	}
+	for _, m := range list {
+		if m.Source != "" && !m.Writable && !filepath.IsAbs(m.Source) {
+			return nil, refuse(CodeDeclaration, "name it by its absolute path", "managed git: %s is not an absolute path", m.Source)
+		}
+	}
+	return list, nil
+}
+
+func managedFile(target, source, why string) mount.Mount {
+	return mount.Mount{Kind: mount.Bind, Target: target, Source: source, File: true, Why: why}
+}
+
+// managed reports whether a mount is one of managed git's: no other bind shows something in another place.
+func managed(m mount.Mount) bool { return m.Kind == mount.Bind && m.Source != m.Target }
+
+// hasInsideTraces reports whether the run needs the trace store of managed git.
+func (p *Plan) hasInsideTraces() bool {
+	return slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Target == record.InsideTraces })
+}

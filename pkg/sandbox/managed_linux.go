@@ -1,0 +1,19 @@
+package sandbox
+
+import "fmt"
+
+// makeInsideTraces makes the directory that is mounted as the trace store of managed git.
+func (p *Plan) makeInsideTraces() error {
+	if !p.hasInsideTraces() {
+		return nil
+	}
+	root, err := openEthosDir(p.Workspace)
+	if err != nil {
+		return fmt.Errorf("trace store of managed git: %w", err)
+	}
+	defer root.Close()
+	if err := root.MkdirAll(insideTraces, 0o700); err != nil {
+		return fmt.Errorf("trace store of managed git: %w", err)
+	}
+	return nil
+}
