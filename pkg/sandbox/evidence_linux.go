@@ -71,6 +71,9 @@ func (r *run) controls() []record.Control {
 
 func (r *run) mountControl() record.Control {
 	c := r.control(ControlMount, fmt.Sprintf("a root of %d mounts", len(r.plan.Mounts)), r.inForce(), true)
+	if why := r.bareProc(); why != "" && c.State == stateEnforced {
+		c.State, c.Reason = stateDegraded, why
+	}
 	if r.opened != nil {
 		c.State, c.Reason = stateDegraded, r.opened.Error()
 	}

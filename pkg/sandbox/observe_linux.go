@@ -236,13 +236,19 @@ func (r *run) checkNamespaces() error {
 
 func (r *run) checkMounts() error { return mount.Check(r.settled(), r.seen.mountinfo) }
 
-// settled is the mounts as they came out: an overlay that could not be had in any way is its lower directory, read-only.
+// settled is the mounts as they came out: an overlay that could not be had in any way is its lower directory, read-only, and a /proc of files is a directory of the root.
 func (r *run) settled() []mount.Mount {
 	mounts := slices.Clone(r.mounts)
 	for i := range mounts {
 		m := &mounts[i]
 		if m.Kind == mount.Overlay && len(r.fallbacks(m.Target)) >= m.Ways() {
 			m.Kind, m.Writable = mount.Bind, false
+		}
+		if m.Kind == mount.BareProc {
+			m.Kind = mount.Proc
+			if len(r.fallbacks(m.Target)) > 0 {
+				m.Kind = mount.Private
+			}
 		}
 	}
 	return mounts

@@ -37,6 +37,7 @@ type Plan struct {
 	NewSession   bool          `json:"new_session"`
 	CloseStdin   bool          `json:"close_stdin"`
 	Notes        []Note        `json:"notes"`
+	procFiles    []mount.File  // for a /proc that is not proc(5)
 	ground       ground        // where git is looked for when the run has ended
 }
 

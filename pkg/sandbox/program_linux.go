@@ -38,7 +38,7 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compi
 	guarded := g.steps(p, &c.slots)
 	c.Init = append(c.Init, guarded.make...)
 	c.Cleanup, c.Keep = guarded.remove, guarded.keep
-	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes}, &c.slots)
+	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)
 	c.Init = c.built.Steps
 	c.Init = append(c.Init, hostname(p.Hostname))
 	if p.Network == "loopback" {

@@ -70,7 +70,7 @@ func stepHint(fault *child.StepError) string {
 		return restrictedHint(guardedHint)
 	case fault.Step.Stage == "mount" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		if fault.Step.Object == "/proc" {
-			return "the container around this process hides parts of its /proc; allow a full one (docker: --security-opt systempaths=unconfined)"
+			return coveredHint
 		}
 		return restrictedHint(guardedHint)
 	case fault.Errno == syscall.ENOSYS:
@@ -96,6 +96,7 @@ func lacksRequired(c record.Control, r *resources) *Refusal {
 
 // wayTo says how a control can be had that a run did not ask for, or that the machine does not give in full.
 var wayTo = map[string]string{
+	ControlMount:    coveredHint,
 	ControlNetwork:  "use --net none or --net loopback",
 	ControlTimeout:  "give it a limit with --timeout",
 	ControlOutput:   "let it be a record in the pipe: only there ethos-sandbox reads the command's output",

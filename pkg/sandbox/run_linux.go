@@ -38,6 +38,10 @@ type Outcome struct {
 func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 	r := &run{plan: p, io: io}
 	out, err := r.run(ctx)
+	if procRefused(err) { // nothing ran
+		r = &run{plan: p.withBareProc(), io: io}
+		out, err = r.run(ctx)
+	}
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL && r.layers.resources.oom() {
 		out.Status = record.StatusOOM
 	}

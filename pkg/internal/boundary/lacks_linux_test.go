@@ -23,6 +23,8 @@ import (
 //	namespaces:EPERM       a seccomp filter refuses clone(2) with CLONE_NEWUSER, as the default one of Docker does
 //	cover:PATH             an empty file system over a directory. Needs namespaces of its own
 //	mask:PATH              /dev/null over a file, as container engines do in /proc. Needs namespaces of its own
+//	readonly:PATH          a directory that cannot be written, as they do there too. Needs namespaces of its own
+//	proc:PATH              a proc(5) of a PID namespace of its own. Needs namespaces of its own
 func lack(thing string) error {
 	kind, what, _ := strings.Cut(thing, ":")
 	switch kind {
@@ -39,6 +41,12 @@ func lack(thing string) error {
 		return cover(what, func() error { return syscall.Mount("tmpfs", what, "tmpfs", 0, "") })
 	case "mask":
 		return cover(what, func() error { return syscall.Mount("/dev/null", what, "", syscall.MS_BIND, "") })
+	case "readonly":
+		return cover(what, func() error {
+			return errors.Join(syscall.Mount(what, what, "", syscall.MS_BIND, ""), syscall.Mount("", what, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
+		})
+	case "proc":
+		return cover(what, func() error { return syscall.Mount("proc", what, "proc", 0, "") })
 	}
 	return fmt.Errorf("unknown lack %q", thing)
 }
@@ -97,15 +105,26 @@ func lacking(t *testing.T, dir string, things []string, args ...string) *exec.Cm
 	}
 	cmd.Args = slices.Concat([]string{self, lackWord}, things, []string{"--"}, cmd.Args)
 	cmd.Path = self
-	for _, thing := range things {
-		if kind, _, _ := strings.Cut(thing, ":"); kind == "sysctl" || kind == "cover" || kind == "mask" {
-			cmd.SysProcAttr = &syscall.SysProcAttr{
-				Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-				UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
-				GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-				AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE},
-			}
+	if own := namespacesFor(things); own != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  own,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+			AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE},
 		}
 	}
 	return cmd
+}
+
+// namespacesFor is what has to be there so that things can be taken away.
+func namespacesFor(things []string) (flags uintptr) {
+	for _, thing := range things {
+		switch kind, _, _ := strings.Cut(thing, ":"); kind {
+		case "proc":
+			flags |= syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+		case "sysctl", "cover", "mask", "readonly":
+			flags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+		}
+	}
+	return flags
 }

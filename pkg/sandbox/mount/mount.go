@@ -32,6 +32,7 @@ const (
 	Symlink  Kind = "symlink"  // to Source
 	Overlay  Kind = "overlay"  // Source below, Upper above (with Work beside it): copy-on-write
 	MaskOpen Kind = "masktree" // a Mask that deeper mounts lie in: it can be passed, not read
+	BareProc Kind = "bareproc" // what there can be of proc(5) where the kernel refuses it
 )
 
 // Mount is one entry of the new root.
@@ -47,6 +48,12 @@ type Mount struct {
 	NoExec   bool   `json:"noexec,omitempty"`
 	Mode     uint32 `json:"mode,omitempty"` // of a Private directory, 0 means 0755; of a MaskOpen, 0 means 0111
 	Why      string `json:"why,omitempty"`  // for people
+}
+
+// File is a file that stands for one of proc(5) in a BareProc.
+type File struct {
+	Name string // below the mount's target
+	Text []byte
 }
 
 // Depth is the number of components of a clean absolute path.

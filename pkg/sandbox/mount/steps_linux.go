@@ -11,7 +11,8 @@ import (
 
 // Options are what is not a mount of its own.
 type Options struct {
-	ScratchBytes int64 // size of the root's tmpfs, all private directories together; 0 means the kernel's default, half of the memory
+	ProcFiles    []File // of a BareProc
+	ScratchBytes int64  // size of the root's tmpfs, all private directories together; 0 means the kernel's default, half of the memory
 }
 
 // Built is the calls, and where the descriptors of what was mounted are while the init part runs.
@@ -35,7 +36,8 @@ type builder struct {
 	made   map[string]bool // on the root's tmpfs
 	root   child.Slot
 	// closing are the targets that become read-only when every mount is in place.
-	closing []string
+	closing   []string
+	procFiles []File
 	// lowerFD, upperFD and workFD are the descriptors of the overlay that is being made.
 	lowerFD, upperFD, workFD int
 	Built
@@ -43,7 +45,7 @@ type builder struct {
 
 // Steps adds to steps the calls that build a root of mounts, which are sorted as by [Sort], and make it the root of the calling process.
 func Steps(steps []child.Step, mounts []Mount, opts Options, slots *child.Slots) Built {
-	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New()}
+	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]child.Slot, len(mounts)), slots.New()
 	b.Built.Steps = slices.Grow(steps, 4*len(mounts)+48)
 	b.lowerFD, b.upperFD, b.workFD = overlayFDs()
@@ -119,6 +121,9 @@ func (b *builder) place(m *Mount, before []Mount) {
 	case Proc:
 		b.proc(m)
 		return
+	case BareProc:
+		b.bareProc(m, b.procFiles)
+		return
 	case Devpts:
 		b.add(step("mount", unix.SYS_MOUNT, m.Target, child.Str("devpts"), child.Str(inRoot(m.Target)), child.Str("devpts"),
 			child.Int(unix.MS_NOSUID|unix.MS_NOEXEC), child.Str("newinstance,ptmxmode=0666,mode=620")))
@@ -184,12 +189,14 @@ func (b *builder) private(m *Mount, inTmpfs bool) {
 	b.attach(m, inTmpfs)
 }
 
+const procFlags = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+
 // proc is mounted read-only as a whole: the files of /proc/sys are writable for the owner of the host's uid 0 whatever the capabilities, see
 // test_perm in fs/proc/proc_sysctl.c.
 func (b *builder) proc(m *Mount) {
 	tree := b.slots.New()
 	b.add(step("mount", unix.SYS_MOUNT, m.Target, child.Str("proc"), child.Str(inRoot(m.Target)), child.Str("proc"),
-		child.Int(unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC), child.Int(0)),
+		child.Int(procFlags), child.Int(0)),
 		into(openat2(atCwd(), inRoot(m.Target), m.Target, true), tree))
 	b.Trees[m.Target] = tree
 }

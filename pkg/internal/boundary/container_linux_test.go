@@ -1,0 +1,87 @@
+package boundary
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+// container is what the engines do to /proc: the masked and the read-only paths of Docker and Podman, as far as this kernel has them.
+var container = []string{
+	"proc:/proc", "mask:/proc/kcore", "mask:/proc/keys", "mask:/proc/timer_list", "cover:/proc/acpi", "cover:/proc/scsi",
+	"readonly:/proc/bus", "readonly:/proc/fs", "readonly:/proc/irq", "readonly:/proc/sys",
+}
+
+// TestCoveredProc: in a container with a covered /proc the kernel refuses a new one. The command gets what there can be instead, which shows no process but its own, and
+// the evidence says so.
+func TestCoveredProc(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	dir := space(t)
+	evidence := filepath.Join(filepath.Dir(dir), "evidence.json")
+	script := "cd /proc; echo [0-9]*; cat sys/kernel/ostype || echo Linux; echo x 2>/dev/null > /proc/sys/kernel/ostype && echo written; ls keys kcore acpi 2>/dev/null; touch " + dir + "/marker"
+	cmd := lacking(t, dir, container, "run", "--evidence", evidence, "--", "sh", "-c", script)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, &stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	if own := lines[0]; own != "[0-9]*" && own != "1 2" { // none, or init and the command, where the kernel lets the processes alone be shown
+		t.Errorf("/proc shows the processes %s", own)
+	}
+	if len(lines) != 2 || lines[1] != "Linux" {
+		t.Errorf("it printed %q", lines)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "marker")); err != nil {
+		t.Errorf("it did not come to its end: %v", err)
+	}
+	text, err := os.ReadFile(evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result record.Result
+	if err := json.Unmarshal(text, &result); err != nil {
+		t.Fatal(err)
+	}
+	controls := result.Capture.Sandbox.Controls
+	i := slices.IndexFunc(controls, func(c record.Control) bool { return c.Name == sandbox.ControlMount })
+	if c := controls[i]; c.State != "degraded" || !strings.Contains(c.Reason, "covers parts of its /proc") {
+		t.Errorf("the evidence says %+v", c)
+	}
+}
+
+// TestContainers asks in imitations of default containers for what cannot be had there: nothing runs, and the hint names what to allow.
+func TestContainers(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	for name, c := range map[string]struct {
+		things, flags []string
+		hint          string
+	}{
+		"a whole /proc":         {container, []string{"--require", "mount"}, "systempaths=unconfined"},
+		"docker's calls":        {[]string{"namespaces:EPERM"}, nil, "seccomp=unconfined"},
+		"docker's calls, /proc": {append(slices.Clone(container), "namespaces:EPERM"), nil, "seccomp=unconfined"},
+		"no mounts":             {[]string{"call:fsopen=EPERM"}, nil, "refuses mounts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := space(t)
+			args := append(append([]string{"run"}, c.flags...), "--", "touch", "marker")
+			refuses(t, lacking(t, dir, c.things, args...), "")
+			out, _ := lacking(t, dir, c.things, args...).CombinedOutput()
+			if !strings.Contains(string(out), c.hint) {
+				t.Errorf("no %q in %s", c.hint, out)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "marker")); err == nil {
+				t.Error("the command ran")
+			}
+		})
+	}
+}
