@@ -5,9 +5,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +58,51 @@ func BenchmarkOne(b *testing.B) {
 		if status := program().Run(context.Background(), sys, []string{"-c", everyday[i%len(everyday)]}); status != cli.OK {
 			b.Fatalf("status %d", status)
 		}
+	}
+}
+
+// build compiles the program as it is released.
+func build(b *testing.B) string {
+	b.Helper()
+	name := filepath.Join(b.TempDir(), "ethos-facts")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "ethos/cmd/ethos-facts")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return name
+}
+
+// BenchmarkCold is one `ethos-facts -c` from nothing: the process, its start-up, one script.
+func BenchmarkCold(b *testing.B) {
+	program := build(b)
+	for i := 0; b.Loop(); i++ {
+		cmd := exec.Command(program, "-c", everyday[i%len(everyday)])
+		cmd.Dir = filepath.Dir(program)
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkMemory reports what a process of few and one of many lines need at most: the same.
+func BenchmarkMemory(b *testing.B) {
+	program := build(b)
+	for _, lines := range []int{1_000, 20_000} {
+		b.Run(strconv.Itoa(lines), func(b *testing.B) {
+			in := strings.Repeat(strings.Join(everyday, "\n")+"\n", lines/len(everyday))
+			peak := int64(0)
+			for b.Loop() {
+				cmd := exec.Command(program, "--from", "lines")
+				cmd.Dir, cmd.Stdin = filepath.Dir(program), strings.NewReader(in)
+				if err := cmd.Run(); err != nil {
+					b.Fatal(err)
+				}
+				peak = max(peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+			}
+			b.ReportMetric(float64(peak)/1024, "peak-MiB")
+			b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
 	}
 }
 

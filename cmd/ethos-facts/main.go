@@ -1,5 +1,12 @@
 package main
 
-import "ethos/pkg/cli"
+import (
+	"runtime/debug"
 
-func main() { cli.Main(program()) }
+	"ethos/pkg/cli"
+)
+
+func main() {
+	debug.SetGCPercent(400) // what is live is small: collecting less often spares a third of the time, for a few MiB
+	cli.Main(program())
+}
