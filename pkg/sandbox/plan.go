@@ -155,6 +155,9 @@ func (b *builder) gather() error {
 				return err
 			}
 		}
+		if r.class == grantRead && r.dir && (r.why == "work space" || r.why == "declared") {
+			b.hideSockets(r.path)
+		}
 	}
 	return nil
 }

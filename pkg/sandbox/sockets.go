@@ -1,6 +1,10 @@
 package sandbox
 
-import "slices"
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+)
 
 // hideSocket hides a socket that is there when the run begins: a server of the host listens on it, and neither a network namespace nor a read-only mount keeps anybody from
 // connecting to it; unix(7), connect needs the right to write to the file alone. One that is asked for is left.
@@ -9,4 +13,38 @@ func (b *builder) hideSocket(path string) {
 	if !slices.ContainsFunc(b.declared, declared) {
 		b.rules = append(b.rules, rule{place{path: path, exists: true}, denyRead, "a socket of the host"})
 	}
+}
+
+// hideSockets hides the sockets of a tree that can only be read.
+func (b *builder) hideSockets(root string) {
+	level, dirs := []string{root}, 0
+	for depth := 0; depth <= nestedDepth && len(level) > 0; depth++ {
+		var next []string
+		for _, dir := range level {
+			if dirs++; dirs > nestedDirs {
+				b.note(root, "sockets were looked for in %d directories; what lies beyond can be connected to", nestedDirs)
+				return
+			}
+			next = append(next, b.socketsIn(dir)...)
+		}
+		level = next
+	}
+}
+
+// socketsIn hides the sockets of one directory, and returns the directories in it.
+func (b *builder) socketsIn(dir string) (below []string) {
+	entries, err := b.files.files.Entries(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.Type() == fs.ModeSocket {
+			b.hideSocket(path)
+		}
+		if e.IsDir() && !slices.Contains(passedBy, e.Name()) {
+			below = append(below, path)
+		}
+	}
+	return below
 }
