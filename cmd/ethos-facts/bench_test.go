@@ -34,6 +34,8 @@ func system(t testing.TB, stdin io.Reader) *cli.System {
 	return &cli.System{Name: "ethos-facts", Stdin: stdin, Stdout: io.Discard, Stderr: os.Stderr, Dir: dir, Environ: []string{"HOME=" + dir}, Now: time.Now}
 }
 
+func run(sys *cli.System, args ...string) cli.Status { return program(args).Run(context.Background(), sys, args) }
+
 // BenchmarkLines reports scripts a second of --from lines.
 func BenchmarkLines(b *testing.B) {
 	var in bytes.Buffer
@@ -42,7 +44,7 @@ func BenchmarkLines(b *testing.B) {
 	}
 	sys := system(b, &in)
 	b.ResetTimer()
-	if status := program().Run(context.Background(), sys, []string{"--from", "lines"}); status != cli.OK {
+	if status := run(sys, "--from", "lines"); status != cli.OK {
 		b.Fatalf("status %d", status)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lines/s")
@@ -55,7 +57,7 @@ func BenchmarkOne(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i := range b.N {
-		if status := program().Run(context.Background(), sys, []string{"-c", everyday[i%len(everyday)]}); status != cli.OK {
+		if status := run(sys, "-c", everyday[i%len(everyday)]); status != cli.OK {
 			b.Fatalf("status %d", status)
 		}
 	}
@@ -110,7 +112,7 @@ func BenchmarkMemory(b *testing.B) {
 func TestLinesNeedConstantMemory(t *testing.T) {
 	lines := strings.NewReader(strings.Repeat(strings.Join(everyday, "\n")+"\n", 800))
 	before := heap()
-	if status := program().Run(context.Background(), system(t, lines), []string{"--from", "lines"}); status != cli.OK {
+	if status := run(system(t, lines), "--from", "lines"); status != cli.OK {
 		t.Fatalf("status %d", status)
 	}
 	if grown := heap() - before; grown > 4<<20 {

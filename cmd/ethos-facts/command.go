@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"ethos/pkg/cli"
 )
 
@@ -10,7 +12,21 @@ type commands struct {
 	Tools  toolsCmd  `cmd:"" help:"List the tool catalog."`
 }
 
-func program() cli.Program {
+// described is the command line of a command to describe, whose first word may have the name of one of ours.
+type described struct {
+	Derive deriveCmd `cmd:"" default:"withargs" help:"Write the facts of actions."`
+}
+
+// modelFor returns the command line that args need. Kong takes a word behind -- for the name of a command.
+func modelFor(args []string) any {
+	derive := deriveCmd{line: args}
+	if i := slices.Index(args, "--"); i >= 0 && !slices.Contains(args[:i], "tools") {
+		return &described{derive}
+	}
+	return &commands{Derive: derive}
+}
+
+func program(args []string) cli.Program {
 	return cli.Program{
 		Name:    "ethos-facts",
 		Summary: "Say what a command, a script or an agent's event would do.",
@@ -21,7 +37,7 @@ Nothing is executed.
 The trust mode is --mode, else ETHOS_MODE, else what the agent's permission_mode stands for (plan: plan; bypassPermissions, auto: auto; any
 other: safe), else safe. With --from records the action stays and the facts are new; a decision and a result of before are taken out,
 because they were made from other facts.`,
-		Commands: &commands{},
+		Commands: modelFor(args),
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace", Text: "one command through the whole pipe"},
 			{Command: "ethos-facts -c 'cd /tmp && rm -rf x' | jq .facts.shell", Text: "what a script would do"},

@@ -28,6 +28,7 @@ type deriveCmd struct {
 	Grant   []string `placeholder:"CAP" sep:"none" help:"Widen the capabilities: network=proxy, domain=PATTERN, write=PATH, env=NAME, timeout=10m … (see docs/facts.md)."`
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read and write, in bytes."`
 	Explain bool     `help:"Print for people what was understood, instead of records."`
+	line    []string
 	Argv    cli.Argv `arg:"" optional:"" passthrough:"" help:"One exec action, after --."`
 }
 
@@ -70,6 +71,9 @@ func (c *deriveCmd) check() error {
 		return cli.Errorf(cli.Usage, usage, "no action is named")
 	case given > 1:
 		return cli.Errorf(cli.Usage, usage, "-c, --from and a command after -- exclude each other")
+	case len(c.Argv) > 0 && !c.behindDashes():
+		word := c.Argv.Words()[0]
+		return cli.Errorf(cli.Usage, "a command stands behind --, as in ethos-facts -- "+word, "%q is neither a command of ethos-facts nor behind --", word)
 	case len(c.Argv) > 0 && (len(c.Argv.Words()) == 0 || c.Argv.Words()[0] == ""):
 		return cli.Errorf(cli.Usage, usage, "no command follows --")
 	case c.From != "" && !slices.Contains(formats, c.From):
@@ -78,6 +82,12 @@ func (c *deriveCmd) check() error {
 		return cli.Errorf(cli.Usage, "leave --explain out, or use ethos-decide explain", "--explain does not go with --from records")
 	}
 	return nil
+}
+
+// behindDashes reports that the command was given as such, so that a mistyped word is not taken for one. The command is the end of the command line.
+func (c *deriveCmd) behindDashes() bool {
+	start := len(c.line) - len(c.Argv.Words())
+	return start > 0 && c.line[start-1] == "--"
 }
 
 // writer settles the options.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"runtime/debug"
 
 	"ethos/pkg/cli"
@@ -8,5 +9,5 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // what is live is small: collecting less often spares a third of the time, for a few MiB
-	cli.Main(program())
+	cli.Main(program(os.Args[1:]))
 }
