@@ -34,7 +34,9 @@ func system(t testing.TB, stdin io.Reader) *cli.System {
 	return &cli.System{Name: "ethos-facts", Stdin: stdin, Stdout: io.Discard, Stderr: os.Stderr, Dir: dir, Environ: []string{"HOME=" + dir}, Now: time.Now}
 }
 
-func run(sys *cli.System, args ...string) cli.Status { return program(args).Run(context.Background(), sys, args) }
+func run(sys *cli.System, args ...string) cli.Status {
+	return program(args).Run(context.Background(), sys, args)
+}
 
 // BenchmarkLines reports scripts a second of --from lines.
 func BenchmarkLines(b *testing.B) {
