@@ -27,6 +27,8 @@ type HTML struct {
 	body     *os.File // the actions, while they are collected; unlinked
 	w        *bufio.Writer
 	n        int
+	overview overview
+	counts   [maxToolFilters + 1]int // actions of each filter
 }
 
 // NewHTML writes to out at the end.
@@ -45,7 +47,10 @@ func (h *HTML) Action(e *trace.Entry) error {
 	h.summary.add(e)
 	h.n++
 	h.timeline.add(e, h.n)
-	writeAction(h.w, e, h.n, h.filter(e))
+	h.overview.add(e, h.n)
+	filter := h.filter(e)
+	h.counts[filter]++
+	writeAction(h.w, e, h.n, filter)
 	return nil
 }
 
@@ -59,8 +64,9 @@ func (h *HTML) Bad(id string, e record.Error) error {
 	}
 	h.summary.addBad(e)
 	h.n++
-	fmt.Fprintf(h.w, "<details class=\"a o-invalid t-0\" id=\"a%d\"><summary><span class=\"b denied\">invalid</span> <code>line %d of ethos-%s</code></summary>\n", h.n, e.Line, text(e.Stage))
-	fmt.Fprintf(h.w, "<p><b>%s</b>: %s</p><pre>%s</pre></details>\n", text(e.Code), text(e.Message), block(e.InputPrefix))
+	h.counts[0]++
+	fmt.Fprintf(h.w, "<details class=\"a w o-invalid t-0\"><summary><span class=\"b denied\">invalid</span><code>line %d of ethos-%s</code></summary>\n", e.Line, text(e.Stage))
+	fmt.Fprintf(h.w, "<div class=\"in\" id=\"a%d\"><div><p><b>%s</b>: %s</p><pre>%s</pre></div></div></details>\n", h.n, text(e.Code), text(e.Message), block(e.InputPrefix))
 	return nil
 }
 
@@ -112,7 +118,10 @@ func (h *HTML) Close() error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "</div>\n</section>\n</main>\n<footer><p>Written by ethos-trace %s.</p></footer>\n</body>\n</html>\n", text(h.version))
+	fmt.Fprint(w, "</div>\n</section>\n")
+	h.toolTable(w)
+	h.confinement(w)
+	fmt.Fprintf(w, "</main>\n<footer><p>Written by ethos-trace %s.</p></footer>\n</body>\n</html>\n", text(h.version))
 	return w.Flush()
 }
 
@@ -123,87 +132,45 @@ func (h *HTML) head(w *bufio.Writer) {
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 	fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy)
 	fmt.Fprint(w, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
-	fmt.Fprintf(w, "<title>ethos: %s</title>\n<style>%s</style>\n</head>\n<body>\n", text(h.summary.headline()), css)
-	fmt.Fprintf(w, "<a class=\"skip\" href=\"#actions\">Skip to the actions</a>\n<header><h1>ethos</h1><p>%s</p><p class=\"dim\"><time datetime=\"%s\">%s</time></p></header>\n",
-		text(h.summary.headline()), h.now().UTC().Format(time.RFC3339), h.now().UTC().Format("2 January 2006, 15:04 UTC"))
+	fmt.Fprintf(w, "<title>ethos: %s</title>\n<style>%s</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#actions\">Skip to the actions</a>\n", text(h.summary.headline()), css)
+	h.banner(w)
 	fmt.Fprint(w, "<main>\n")
-	h.outcomes(w)
 	h.refused(w)
-	h.toolTable(w)
+	h.allFindings(w)
 	h.timeline.write(w)
 	fmt.Fprint(w, "<section id=\"actions\" aria-labelledby=\"h-actions\"><h2 id=\"h-actions\">Actions</h2>\n")
-	if h.n == 0 {
-		fmt.Fprint(w, "<p>Nothing was recorded.</p>\n")
-	} else {
-		h.filters(w)
-	}
+	h.filters(w)
 	fmt.Fprint(w, "<div class=\"list\">\n")
 }
 
-func (h *HTML) outcomes(w io.Writer) {
-	fmt.Fprint(w, "<section aria-labelledby=\"h-outcomes\"><h2 id=\"h-outcomes\">Outcomes</h2>\n<ul class=\"cards\">\n")
+// filters are radio buttons that stand before the list, where the style sheet finds them at the least cost.
+func (h *HTML) filters(w io.Writer) {
+	if h.n == 0 {
+		return
+	}
+	fmt.Fprint(w, "<b class=\"legend\" id=\"l-outcome\">Show</b>\n")
+	filter := func(group, id, name string, count int, checked string) {
+		fmt.Fprintf(w, "<input type=\"radio\" name=\"%s\" id=\"%s\" aria-describedby=\"l-%s\"%s><label for=\"%s\">%s <span class=\"count\">%d</span></label>\n", group, id, group, checked, id, text(name), count)
+	}
+	filter("outcome", "o-all", "all", h.n, " checked")
+	if n := h.attention(); n > 0 && n < h.n {
+		filter("outcome", "o-wrong", "to look at", n, "")
+	}
 	for _, o := range outcomeOrder() {
 		if n := h.summary.outcomes[o]; n > 0 {
-			fmt.Fprintf(w, "<li class=\"%s\"><strong>%d</strong> %s</li>\n", o, n, o)
+			filter("outcome", "o-"+string(o), string(o), n, "")
 		}
 	}
 	if h.summary.bad > 0 {
-		fmt.Fprintf(w, "<li class=\"denied\"><strong>%d</strong> invalid</li>\n", h.summary.bad)
+		filter("outcome", "o-invalid", "invalid", h.summary.bad, "")
 	}
-	fmt.Fprint(w, "</ul></section>\n")
-}
-
-func (h *HTML) refused(w io.Writer) {
-	reasons := h.summary.sortedReasons()
-	if len(reasons) == 0 {
-		return
-	}
-	fmt.Fprint(w, "<section aria-labelledby=\"h-refused\"><h2 id=\"h-refused\">Refused or warned about, and what to do instead</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"h-refused\"><table>\n")
-	fmt.Fprint(w, "<thead><tr><th scope=\"col\">Effect</th><th scope=\"col\">Times</th><th scope=\"col\">Policy</th><th scope=\"col\">Why</th><th scope=\"col\">Instead</th><th scope=\"col\">Commands</th></tr></thead><tbody>\n")
-	for _, r := range reasons {
-		fmt.Fprintf(w, "<tr><td><span class=\"b %s\">%s</span></td><td class=\"n\">%d</td><th scope=\"row\"><code>%s</code></th><td>%s</td><td>%s</td><td>",
-			class(r.Effect), text(r.Effect), r.count, text(r.ID), text(r.Message), text(r.Remedy))
-		for _, c := range r.examples {
-			fmt.Fprintf(w, "<code class=\"cmd\">%s</code>", text(oneLine(c)))
-		}
-		fmt.Fprint(w, "</td></tr>\n")
-	}
-	fmt.Fprint(w, "</tbody></table></div></section>\n")
-}
-
-func (h *HTML) toolTable(w io.Writer) {
-	if len(h.summary.tools) == 0 {
-		return
-	}
-	fmt.Fprint(w, "<section aria-labelledby=\"h-tools\"><h2 id=\"h-tools\">Tools</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"h-tools\"><table>\n<thead><tr><th scope=\"col\">Tool</th>")
-	for _, c := range []string{"Runs", "Passed", "Failed", "Denied", "Findings", "Time"} {
-		fmt.Fprintf(w, "<th scope=\"col\" class=\"n\">%s</th>", c)
-	}
-	fmt.Fprint(w, "</tr></thead><tbody>\n")
-	for i, r := range h.summary.sortedTools() {
-		if i == maxTableRows {
-			break
-		}
-		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th><td class=\"n\">%d</td><td class=\"n\">%d</td><td class=\"n\">%d</td><td class=\"n\">%d</td><td class=\"n\">%d</td><td class=\"n\">%s</td></tr>\n",
-			text(r.name), r.runs, r.passed, r.failed, r.denied, r.findings, span(r.ms))
-	}
-	fmt.Fprint(w, "</tbody></table></div></section>\n")
-}
-
-// filters are inputs that stand before the list, where the style sheet finds them at the least cost.
-func (h *HTML) filters(w io.Writer) {
-	fmt.Fprint(w, "<p class=\"legend\" id=\"l-outcome\">Show outcomes</p>\n")
-	for _, o := range append(outcomeOrder(), "invalid") {
-		if n := h.summary.outcomes[o]; n > 0 || o == "invalid" && h.summary.bad > 0 {
-			fmt.Fprintf(w, "<input type=\"checkbox\" id=\"o-%s\" aria-describedby=\"l-outcome\" checked>&#8288;<label for=\"o-%s\">%s</label>\n", o, o, o)
-		}
-	}
-	fmt.Fprint(w, "<p class=\"legend\" id=\"l-tool\">Show tool</p>\n<input type=\"radio\" name=\"t\" id=\"t-all\" aria-describedby=\"l-tool\" checked>&#8288;<label for=\"t-all\">all</label>\n")
+	fmt.Fprint(w, "<br><b class=\"legend\" id=\"l-tool\">Of</b>\n")
+	filter("tool", "t-all", "every tool", h.n, " checked")
 	for i, name := range h.names {
-		fmt.Fprintf(w, "<input type=\"radio\" name=\"t\" id=\"t-%d\" aria-describedby=\"l-tool\">&#8288;<label for=\"t-%d\">%s</label>\n", i+1, i+1, text(clip(name, 60)))
+		filter("tool", fmt.Sprintf("t-%d", i+1), clip(name, 60), h.counts[i+1], "")
 	}
-	if len(h.names) == maxToolFilters {
-		fmt.Fprint(w, "<input type=\"radio\" name=\"t\" id=\"t-0\" aria-describedby=\"l-tool\">&#8288;<label for=\"t-0\">others</label>\n")
+	if h.counts[0] > 0 {
+		filter("tool", "t-0", "others", h.counts[0], "")
 	}
 }
 
@@ -220,6 +187,22 @@ func class(effect string) string {
 
 // text escapes for HTML text and quoted attributes, in one line.
 func text(s string) string { return escapeHTML(visible(s)) }
+
+// prose is text in which what stands between backquotes is code.
+func prose(s string) string {
+	parts := strings.Split(text(s), "&#96;")
+	if len(parts)%2 == 0 {
+		return text(s)
+	}
+	var out strings.Builder
+	for i, part := range parts {
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}
 
 // block escapes for a pre element: lines stay.
 func block(s string) string {

@@ -6,6 +6,9 @@ import (
 	"encoding/base64"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"math"
 	"os"
 	"os/exec"
@@ -65,8 +68,8 @@ func hostile(t testing.TB) (entries []*trace.Entry) {
 
 // TestHTMLHostile parses the report as a browser would: only the elements and attributes that are written on purpose are there.
 func TestHTMLHostile(t *testing.T) {
-	allowed := strings.Fields("html head meta title style body a header h1 h2 h3 p time main section ul li strong div table thead tbody tr th td span code svg rect details summary pre dl dt dd b br input label footer")
-	attributes := strings.Fields("lang charset http-equiv content name class href datetime aria-labelledby aria-label aria-describedby id tabindex role scope viewbox height preserveaspectratio x y width type checked for")
+	allowed := strings.Fields("html head meta title style body a header h1 h2 h3 p time main section ul li strong div table thead tbody tr th td span code svg rect text line details summary pre dl dt dd b br input label footer")
+	attributes := strings.Fields("lang charset http-equiv content name class href datetime aria-labelledby aria-label aria-describedby id tabindex role scope viewbox height x y x1 x2 y1 y2 rx width colspan type checked for")
 	doc := htmlOf(t, hostile(t)...)
 	known := func(list []string, name string) bool {
 		for _, s := range list {
@@ -152,7 +155,7 @@ func TestContrast(t *testing.T) {
 		t.Fatalf("%d schemes", len(schemes))
 	}
 	pairs := [][2]string{
-		{"fg", "bg"}, {"dim", "bg"}, {"link", "bg"}, {"fg", "code"}, {"dim", "code"}, {"good", "goodbg"}, {"bad", "badbg"}, {"warn", "warnbg"}, {"calm", "calmbg"},
+		{"fg", "bg"}, {"dim", "bg"}, {"link", "bg"}, {"fg", "code"}, {"dim", "code"}, {"good", "goodbg"}, {"bad", "badbg"}, {"fail", "failbg"}, {"warn", "warnbg"}, {"calm", "calmbg"},
 	}
 	for i, s := range schemes {
 		colors := map[string]string{}
@@ -216,9 +219,70 @@ func TestBrowser(t *testing.T) {
 			t.Error("a script that must run does not show")
 		}
 	})
-	if *screenshots != "" {
-		for name, flag := range map[string]string{"light.png": "--blink-settings=preferredColorScheme=1", "dark.png": "--blink-settings=preferredColorScheme=0"} {
-			chromium(t, htmlOf(t, sample(t)...), "--screenshot="+filepath.Join(*screenshots, name), "--window-size=1200,1600", flag)
+}
+
+// TestScreenshots takes a picture in either scheme, and looks whether it is one: the scheme's background, and more than that. With the flag
+// -screenshots the pictures are kept for people.
+func TestScreenshots(t *testing.T) {
+	probetest.Need(t, "command:chromium")
+	dir := *screenshots
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	doc := htmlOf(t, sample(t)...)
+	for name, scheme := range map[string]string{"light": "1", "dark": "0"} {
+		file := filepath.Join(dir, name+".png")
+		chromium(t, doc, "--screenshot="+file, "--window-size=1200,1800", "--blink-settings=preferredColorScheme="+scheme)
+		picture := decoded(t, file)
+		if r, _, _, _ := picture.At(2, 2).RGBA(); r > 0xe000 != (name == "light") {
+			t.Errorf("%s: the background is %v", name, picture.At(2, 2))
+		}
+		if n := colors(picture); n < 50 {
+			t.Errorf("%s: %d colours", name, n)
+		}
+	}
+}
+
+func decoded(t testing.TB, file string) image.Image {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
+}
+
+func colors(picture image.Image) int {
+	seen := map[color.Color]bool{}
+	size := picture.Bounds()
+	for y := size.Min.Y; y < size.Max.Y; y += 3 {
+		for x := size.Min.X; x < size.Max.X; x++ {
+			seen[picture.At(x, y)] = true
+		}
+	}
+	return len(seen)
+}
+
+// TestBrowserFilters clicks the filters, which work by the style sheet alone, in a wide and in a narrow window.
+func TestBrowserFilters(t *testing.T) {
+	probetest.Need(t, "command:chromium")
+	doc := htmlOf(t, sample(t)...)
+	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
+	click := `<script>
+const shown = () => [...document.querySelectorAll(".list>.a")].filter(a => getComputedStyle(a).display !== "none").length
+const after = id => { document.getElementById(id).click(); return shown() }
+document.title = [shown(), after("o-denied"), after("o-wrong"), after("o-invalid"), after("o-all"), after("t-1"), after("o-passed"),
+  document.documentElement.scrollWidth > window.innerWidth ? "too wide" : "fits"].join(" ")
+</script>`
+	for _, wide := range []string{"360", "1200"} {
+		dom := chromium(t, policy.ReplaceAllString(doc, "")+click, "--dump-dom", "--window-size="+wide+",900")
+		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "10 2 7 1 10 1 0 fits" {
+			t.Errorf("%s pixels wide: shown actions: %q", wide, got)
 		}
 	}
 }

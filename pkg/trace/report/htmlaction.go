@@ -18,31 +18,39 @@ const (
 	longOutput   = 6_000 // bytes of a stream when something went wrong
 )
 
-// writeAction writes one action as a details element: closed it is a line, open it shows the command, the facts, what matched, and the evidence.
+// writeAction writes one action as a details element: closed it is a line, open it shows the command, why, findings and output, and beside them
+// the facts and the evidence. The class w is for what did not go well.
 func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 	o := e.Outcome()
-	took := ""
+	took, wrong := "", ""
 	if e.Ran() {
 		took = span(e.Result.DurationMS)
 	}
-	fmt.Fprintf(w, "<details class=\"a o-%s t-%d\" id=\"a%d\"><summary><span class=\"b %s\">%s</span> <code>%s</code> <span class=\"dim\">%s %s</span></summary>",
-		o, filter, number, o, o, text(clip(oneLine(e.Command()), 300)), took, clock(e.Time))
-	fmt.Fprintf(w, "<pre class=\"cmd\">%s</pre>", block(clip(e.Command(), htmlCommand)))
+	if o.Negative() {
+		wrong = " w"
+	}
+	fmt.Fprintf(w, "<details class=\"a%s o-%s t-%d\"><summary><span class=\"b %s\">%s</span><code>%s</code><span class=\"took\">%s</span>%s</summary>\n",
+		wrong, o, filter, o, o, text(clip(oneLine(e.Command()), 300)), took, stamped(e.Time, "15:04:05"))
+	fmt.Fprintf(w, "<div class=\"in\" id=\"a%d\"><div><pre class=\"cmd\">%s</pre>", number, block(clip(e.Command(), htmlCommand)))
 	writeWhy(w, e)
 	writeFindings(w, e)
+	writeOutput(w, e)
+	fmt.Fprint(w, "</div><div class=\"side\">")
+	writeResult(w, e)
 	writeFacts(w, e)
 	if e.Result != nil {
-		writeResult(w, e)
+		writeEvidence(w, e.Result.Capture.Sandbox)
 	}
-	fmt.Fprint(w, "</details>\n")
+	fmt.Fprint(w, "</div></div></details>\n")
 }
 
-func clock(stamp string) string {
+// stamped is a time element in UTC.
+func stamped(stamp, layout string) string {
 	t, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
 		return ""
 	}
-	return "<time datetime=\"" + t.UTC().Format(time.RFC3339) + "\">" + t.UTC().Format("2006-01-02 15:04:05") + "</time>"
+	return "<time datetime=\"" + t.UTC().Format(time.RFC3339) + "\">" + t.UTC().Format(layout) + "</time>"
 }
 
 func writeWhy(w io.Writer, e *trace.Entry) {
@@ -52,9 +60,9 @@ func writeWhy(w io.Writer, e *trace.Entry) {
 	}
 	fmt.Fprint(w, "<h3>Why</h3><ul>")
 	for _, r := range why {
-		fmt.Fprintf(w, "<li><span class=\"b %s\">%s</span> <code>%s</code> %s", class(r.Effect), text(r.Effect), text(r.ID), text(r.Message))
+		fmt.Fprintf(w, "<li><span class=\"b %s\">%s</span> <code>%s</code> %s", class(r.Effect), text(r.Effect), text(r.ID), prose(r.Message))
 		if r.Remedy != "" {
-			fmt.Fprintf(w, "<br><b>Instead:</b> %s", text(r.Remedy))
+			fmt.Fprintf(w, "<br><b>Instead:</b> %s", prose(r.Remedy))
 		}
 		if r.File != "" {
 			fmt.Fprintf(w, "<br><span class=\"dim\">%s:%d</span>", text(r.File), r.Line)
@@ -75,7 +83,7 @@ func writeFindings(w io.Writer, e *trace.Entry) {
 			fmt.Fprintf(w, "<li>… and %d more</li>", len(found)-i)
 			break
 		}
-		fmt.Fprintf(w, "<li><b>%s</b> <code>%s</code> %s <span class=\"dim\">%s</span></li>", f.Level, text(place(f)), text(clip(f.Message, 1000)), text(f.Rule))
+		fmt.Fprintf(w, "<li><span class=\"b %s\">%s</span> <code>%s</code> %s <code class=\"dim\">%s</code></li>", levelClass(f.Level), f.Level, text(place(f)), prose(clip(f.Message, 1000)), text(f.Rule))
 	}
 	fmt.Fprint(w, "</ul>")
 }
@@ -104,10 +112,14 @@ func writeFacts(w io.Writer, e *trace.Entry) {
 	f := &e.Facts
 	decided := ""
 	if d := e.Decision; d != nil {
-		decided = fmt.Sprintf("%s, %d policies of %s, %s", d.Verdict, d.Policy.Evaluated, strings.Join(d.Policy.Packs, " "), d.Policy.Digest)
+		decided = fmt.Sprintf("%s, %s of %s, %s", d.Verdict, Count(d.Policy.Evaluated, "rule"), strings.Join(d.Policy.Packs, " "), d.Policy.Digest)
+		if d.DurationMS > 0 {
+			decided += ", in " + precise(d.DurationMS)
+		}
 	}
 	writePairs(w, "Facts", []pair{
 		{"Id", e.Line.ID()},
+		{"Time", e.Time},
 		{"Directory", e.Action.Cwd},
 		{"Agent", strings.TrimSpace(e.Actor.Agent + " " + e.Actor.Tool)},
 		{"Mode", e.Actor.Mode},
@@ -168,19 +180,31 @@ func capabilities(c record.Capabilities) (out []string) {
 
 func writeResult(w io.Writer, e *trace.Entry) {
 	r := e.Result
+	if r == nil {
+		return
+	}
 	s := r.Capture.Sandbox
-	used := ""
-	if s.Usage.MeasuredBy != "" {
+	used, took := "", ""
+	if e.Ran() && s.Usage.MeasuredBy != "" {
 		used = fmt.Sprintf("%.1f MiB memory, %.2f s processor, %s", float64(s.Usage.PeakMemoryBytes)/(1<<20), s.Usage.CPUSeconds, Count(int(s.Usage.PeakPids), "task"))
 	}
-	writePairs(w, "Run", []pair{{"Ended", e.Ending()}, {"Started", r.Started}, {"Took", span(r.DurationMS)}, {"Used", used}})
+	if e.Ran() {
+		took = span(r.DurationMS)
+	}
+	writePairs(w, "Run", []pair{{"Ended", e.Ending()}, {"Started", r.Started}, {"Took", took}, {"Used", used}})
+}
+
+// writeOutput shows the end of what was printed, more of it when something went wrong.
+func writeOutput(w io.Writer, e *trace.Entry) {
+	if e.Result == nil {
+		return
+	}
 	limit := shortOutput
-	if e.Outcome() == trace.Failed || e.Outcome() == trace.Found {
+	if o := e.Outcome(); o == trace.Failed || o == trace.Found {
 		limit = longOutput
 	}
-	writeStream(w, "Standard output", r.Capture.Stdout, limit)
-	writeStream(w, "Standard error", r.Capture.Stderr, limit)
-	writeEvidence(w, s)
+	writeStream(w, "Standard output", e.Result.Capture.Stdout, limit)
+	writeStream(w, "Standard error", e.Result.Capture.Stderr, limit)
 }
 
 func writeStream(w io.Writer, title string, s record.Stream, limit int) {
@@ -194,19 +218,25 @@ func writeStream(w io.Writer, title string, s record.Stream, limit int) {
 	if s.Base64 != "" {
 		shown = "(not text)"
 	}
-	fmt.Fprintf(w, "<h3>%s <span class=\"dim\">%d bytes</span></h3><pre>%s</pre>", title, s.Bytes, block(shown))
+	fmt.Fprintf(w, "<h3>%s <span class=\"dim\">%d bytes</span></h3><pre tabindex=\"0\">%s</pre>", title, s.Bytes, block(shown))
 }
 
 func writeEvidence(w io.Writer, s record.Sandbox) {
 	if len(s.Controls) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "<h3>Confinement <span class=\"dim\">%s</span></h3><table><tbody>", text(s.Profile))
+	held := 0
 	for _, c := range s.Controls {
-		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s %s</td></tr>", text(c.Name), text(c.State), text(c.Enforced), text(c.Reason))
+		if c.State == "enforced" {
+			held++
+		}
+	}
+	fmt.Fprintf(w, "<details><summary>Confinement <span class=\"dim\">%s: %d of %d layers enforced</span></summary><table><tbody>", text(s.Profile), held, len(s.Controls))
+	for _, c := range s.Controls {
+		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s %s</td></tr>", text(c.Name), text(strings.ReplaceAll(c.State, "_", " ")), text(c.Enforced), text(c.Reason))
 	}
 	for _, d := range s.Denials {
 		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th><td>refused</td><td>%s %s</td></tr>", text(d.Layer), text(d.What), text(d.Reason))
 	}
-	fmt.Fprint(w, "</tbody></table>")
+	fmt.Fprint(w, "</tbody></table></details>")
 }

@@ -1,0 +1,303 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+const (
+	htmlAllFindings = 500 // in the list of all
+	htmlTopFindings = 20  // of it shown at once
+	htmlPlaces      = 4   // work spaces and agents named in the head
+	htmlControls    = 32  // layers of confinement that are told apart
+)
+
+// overview collects what stands above the actions, in bounded memory.
+type overview struct {
+	findings    []*findingRow
+	known       map[trace.Finding]*findingRow
+	more        int // findings left out
+	spaces      []string
+	agents      []string
+	first, last string // RFC 3339
+	runs        int
+	controls    []control
+}
+
+// findingRow is a finding in the list of all, once, however many actions reported it.
+type findingRow struct {
+	trace.Finding
+	number int // of the first action that reported it
+	times  int
+}
+
+// control counts the states of one layer of confinement over all runs.
+type control struct {
+	name   string
+	states map[string]int
+}
+
+func (v *overview) add(e *trace.Entry, number int) {
+	v.spaces = addFew(v.spaces, e.Action.Workspace)
+	v.agents = addFew(v.agents, e.Actor.Agent)
+	if v.first == "" || e.Time < v.first {
+		v.first = e.Time
+	}
+	v.last = max(v.last, e.Time)
+	for _, f := range e.Reported() {
+		v.finding(f, number)
+	}
+	if e.Ran() && len(e.Result.Capture.Sandbox.Controls) > 0 {
+		v.runs++
+		for _, c := range e.Result.Capture.Sandbox.Controls {
+			v.confined(c)
+		}
+	}
+}
+
+// addFew adds what is not yet there, up to one more than are shown.
+func addFew(list []string, s string) []string {
+	if s == "" || len(list) > htmlPlaces || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func (v *overview) finding(f trace.Finding, number int) {
+	f.Message, f.Path = clip(f.Message, 600), clip(f.Path, 300)
+	if row := v.known[f]; row != nil {
+		row.times++
+		return
+	}
+	if len(v.findings) == htmlAllFindings {
+		v.more++
+		return
+	}
+	if v.known == nil {
+		v.known = map[trace.Finding]*findingRow{}
+	}
+	v.known[f] = &findingRow{f, number, 1}
+	v.findings = append(v.findings, v.known[f])
+}
+
+func (r *findingRow) write(w io.Writer) {
+	where, times := place(r.Finding), ""
+	if where == "" {
+		where = "in the command"
+	}
+	if r.times > 1 {
+		times = fmt.Sprintf(" <span class=\"dim\">×%d</span>", r.times)
+	}
+	fmt.Fprintf(w, "<tr><td><span class=\"b %s\">%s</span></td><td><a href=\"#a%d\"><code>%s</code></a></td><td>%s%s</td><td><code class=\"dim\">%s</code></td></tr>\n",
+		levelClass(r.Level), r.Level, r.number, text(where), prose(r.Message), times, text(clip(r.Rule, 100)))
+}
+
+func levelClass(l trace.Level) string {
+	switch l {
+	case trace.LevelError:
+		return "failed"
+	case trace.LevelWarning:
+		return "found"
+	}
+	return "reported"
+}
+
+func (v *overview) confined(c record.Control) {
+	i := slices.IndexFunc(v.controls, func(have control) bool { return have.name == c.Name })
+	if i < 0 {
+		if len(v.controls) == htmlControls {
+			return
+		}
+		i = len(v.controls)
+		v.controls = append(v.controls, control{c.Name, map[string]int{}})
+	}
+	if states := v.controls[i].states; len(states) < 8 {
+		states[c.State]++
+	}
+}
+
+// banner is the answer to the first question: is there something to look at?
+func (h *HTML) banner(w io.Writer) {
+	s := h.summary
+	state, verdict := "passed", "Nothing to look at"
+	if wrong := h.attention(); wrong > 0 {
+		state, verdict = "denied", fmt.Sprintf("%d of %s to look at", wrong, Count(s.actions+s.bad, "action"))
+	} else if s.actions == 0 {
+		state, verdict = "reported", "Nothing was recorded"
+	}
+	fmt.Fprintf(w, "<header><p class=\"dim\">ethos report</p><h1 class=\"h-%s\">%s</h1>\n<p>%s</p>\n", state, verdict, text(s.headline()))
+	fmt.Fprintf(w, "<p class=\"dim\">%s</p>\n", h.whereabouts())
+	h.share(w)
+	fmt.Fprint(w, "</header>\n")
+}
+
+// attention counts what did not go well.
+func (h *HTML) attention() int {
+	n := h.summary.bad
+	for o, count := range h.summary.outcomes {
+		if o.Negative() {
+			n += count
+		}
+	}
+	return n
+}
+
+// whereabouts says when, where and for whom the actions were.
+func (h *HTML) whereabouts() string {
+	parts := []string{"written <time datetime=\"" + h.now().UTC().Format(time.RFC3339) + "\">" + h.now().UTC().Format("2 January 2006, 15:04 UTC") + "</time>"}
+	if v := &h.overview; v.first != "" {
+		parts = append(parts, "actions from "+stamped(v.first, "2006-01-02 15:04:05")+" to "+stamped(v.last, "15:04:05"))
+		parts = append(parts, "in "+someOf(v.spaces))
+		if len(v.agents) > 0 {
+			parts = append(parts, "by "+someOf(v.agents))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func someOf(list []string) string {
+	out := make([]string, 0, len(list))
+	for i, s := range list {
+		if i == htmlPlaces {
+			out = append(out, "others")
+			break
+		}
+		out = append(out, "<code>"+text(clip(s, 200))+"</code>")
+	}
+	return strings.Join(out, ", ")
+}
+
+// share draws how the outcomes divide the whole.
+func (h *HTML) share(w io.Writer) {
+	all := h.summary.actions + h.summary.bad
+	if all == 0 {
+		return
+	}
+	fmt.Fprint(w, "<svg class=\"share\" height=\"12\" role=\"img\" aria-label=\"Share of each outcome; the filter below has the numbers\">")
+	x := 0.0
+	for _, o := range outcomeOrder() {
+		if n := h.summary.outcomes[o]; n > 0 {
+			wide := 100 * float64(n) / float64(all)
+			fmt.Fprintf(w, "<rect class=\"%s\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"12\"/>", o, x, wide)
+			x += wide
+		}
+	}
+	if h.summary.bad > 0 {
+		fmt.Fprintf(w, "<rect class=\"denied\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"12\"/>", x, 100-x)
+	}
+	fmt.Fprint(w, "</svg>\n")
+}
+
+// refused lists what stood against something, each policy once, with the way out.
+func (h *HTML) refused(w io.Writer) {
+	reasons := h.summary.sortedReasons()
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprint(w, "<section aria-labelledby=\"h-refused\"><h2 id=\"h-refused\">Refused or warned about, and what to do instead</h2>\n<ul class=\"cards\">\n")
+	for _, r := range reasons {
+		fmt.Fprintf(w, "<li class=\"card\"><p><span class=\"b %s\">%s</span> <code>%s</code> <span class=\"dim\">×%d</span></p>\n<p>%s</p>\n",
+			class(r.Effect), text(r.Effect), text(r.ID), r.count, prose(r.Message))
+		if r.Remedy != "" {
+			fmt.Fprintf(w, "<p class=\"way\"><b>Instead:</b> %s</p>\n", prose(r.Remedy))
+		}
+		for _, c := range r.examples {
+			fmt.Fprintf(w, "<code class=\"cmd\">%s</code>", text(clip(oneLine(c), 300)))
+		}
+		if more := r.count - len(r.examples); more > 0 && len(r.examples) == maxExamples {
+			fmt.Fprintf(w, "<p class=\"dim\">and %d more</p>", more)
+		}
+		fmt.Fprint(w, "</li>\n")
+	}
+	fmt.Fprint(w, "</ul></section>\n")
+}
+
+// tableStart opens a section with a table that scrolls by itself when the window is narrow.
+func tableStart(w io.Writer, id, title string, columns ...string) {
+	fmt.Fprintf(w, "<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"%s\"><table>\n<thead><tr>", id, id, title, id)
+	for _, c := range columns {
+		name, numeric := strings.CutPrefix(c, "#")
+		attribute := ""
+		if numeric {
+			attribute = " class=\"n\""
+		}
+		fmt.Fprintf(w, "<th scope=\"col\"%s>%s</th>", attribute, name)
+	}
+	fmt.Fprint(w, "</tr></thead><tbody>\n")
+}
+
+const tableEnd = "</tbody></table></div></section>\n"
+
+func (h *HTML) allFindings(w io.Writer) {
+	v := &h.overview
+	if len(v.findings) == 0 {
+		return
+	}
+	tableStart(w, "h-findings", "Findings", "Level", "Where", "Message", "Rule")
+	for _, row := range v.findings[:min(len(v.findings), htmlTopFindings)] {
+		row.write(w)
+	}
+	fmt.Fprint(w, "</tbody></table>")
+	if rest := v.findings[min(len(v.findings), htmlTopFindings):]; len(rest) > 0 {
+		fmt.Fprintf(w, "<details class=\"more\"><summary>%d more</summary><table><tbody>\n", len(rest)+v.more)
+		for _, row := range rest {
+			row.write(w)
+		}
+		fmt.Fprint(w, "</tbody></table>")
+		if v.more > 0 {
+			fmt.Fprintf(w, "<p class=\"dim\">and %d more, below with their actions</p>", v.more)
+		}
+		fmt.Fprint(w, "</details>")
+	}
+	fmt.Fprint(w, "</div></section>\n")
+}
+
+func (h *HTML) toolTable(w io.Writer) {
+	if len(h.summary.tools) == 0 {
+		return
+	}
+	tableStart(w, "h-tools", "Tools", "Tool", "#Runs", "#Passed", "#Failed", "#Denied", "#Findings", "#Time")
+	for i, r := range h.summary.sortedTools() {
+		if i == maxTableRows {
+			fmt.Fprintf(w, "<tr><td colspan=\"7\" class=\"dim\">and %d more</td></tr>\n", len(h.summary.tools)-i)
+			break
+		}
+		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th>", text(clip(r.name, 60)))
+		for _, n := range []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms)} {
+			fmt.Fprintf(w, "<td class=\"n\">%s</td>", n)
+		}
+		fmt.Fprint(w, "</tr>\n")
+	}
+	io.WriteString(w, tableEnd)
+}
+
+// confinement says of each layer in how many of the runs it was in force.
+func (h *HTML) confinement(w io.Writer) {
+	v := &h.overview
+	if v.runs == 0 {
+		return
+	}
+	fmt.Fprintf(w, "<section aria-labelledby=\"h-sandbox\"><h2 id=\"h-sandbox\">Confinement of %s</h2>\n<ul class=\"chips\">\n", Count(v.runs, "run"))
+	for _, c := range v.controls {
+		state := "passed"
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(c.states)) {
+			if name == "degraded" || name == "absent" {
+				state = "found"
+			}
+			parts = append(parts, fmt.Sprintf("%s %d", text(strings.ReplaceAll(name, "_", " ")), c.states[name]))
+		}
+		if c.states["enforced"] == 0 && state == "passed" {
+			state = "reported"
+		}
+		fmt.Fprintf(w, "<li class=\"%s\"><b>%s</b> %s</li>\n", state, text(strings.ReplaceAll(c.name, "_", " ")), strings.Join(parts, ", "))
+	}
+	fmt.Fprint(w, "</ul></section>\n")
+}
