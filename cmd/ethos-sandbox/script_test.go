@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// decidedMain writes one decided record: decided [-verdict V] [-profile P] [-kind K] ARGV…
+// decidedMain writes one decided record: decided [-verdict V] [-profile P] [-kind K] [-seccomp FILE] ARGV…
 func decidedMain() {
 	cli.MainRaw("decided", func(_ context.Context, sys *cli.System, args []string) cli.Status {
 		flags := flag.NewFlagSet("decided", flag.ExitOnError)
@@ -37,6 +37,7 @@ func decidedMain() {
 		profile := flags.String("profile", "workspace", "")
 		kind := flags.String("kind", record.KindExec, "")
 		write := flags.String("write", ".", "")
+		filter := flags.String("seccomp", "", "")
 		output := flags.Int64("output", 0, "")
 		if err := flags.Parse(args); err != nil {
 			return cli.Usage
@@ -51,7 +52,7 @@ func decidedMain() {
 			action.URL = flags.Arg(0)
 		}
 		l := record.NewLine("", time.Now(), action, record.Actor{Mode: record.ModeSafe})
-		caps := record.Capabilities{SandboxProfile: *profile, WritePaths: []string{*write}, OutputBytes: *output, Network: record.Network{Mode: "none"}}
+		caps := record.Capabilities{SandboxProfile: *profile, WritePaths: []string{*write}, SeccompProfilePath: *filter, OutputBytes: *output, Network: record.Network{Mode: "none"}}
 		if err := l.Set("facts", record.Facts{Capabilities: caps}); err != nil {
 			panic(err)
 		}

@@ -59,7 +59,7 @@ func (r *run) controls() []record.Control {
 		namespace(ControlPID, "pid"), namespace(ControlIPC, "ipc"), namespace(ControlUTS, "uts"), namespace(ControlCgroupNS, "cgroup"),
 		r.control(ControlNetwork, p.Network, r.inForce() && r.seen.namespaces["network"], p.Network != "host"),
 		r.landlockControl(),
-		r.control(ControlSeccomp, p.Seccomp, r.inForce(), true),
+		r.control(ControlSeccomp, p.seccompText(), r.inForce(), true),
 		r.privilegesControl(),
 		r.limitControl((*resources).cgroupControl, ControlCgroup), r.limitControl((*resources).rlimitControl, ControlRlimits),
 		r.control(ControlTimeout, p.Limits.Timeout.String(), r.inForce(), p.Limits.Timeout > 0),

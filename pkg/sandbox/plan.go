@@ -146,7 +146,7 @@ func (b *builder) gather() error {
 	if err := b.declare(); err != nil {
 		return err
 	}
-	if err := b.keepOwn(b.spec.Workspace); err != nil {
+	if err := errors.Join(b.keepOwn(b.spec.Workspace), b.keepFilter()); err != nil {
 		return err
 	}
 	for _, r := range slices.Clone(b.rules) {
@@ -160,6 +160,18 @@ func (b *builder) gather() error {
 		}
 	}
 	return nil
+}
+
+// keepFilter makes the profile file that is used read-only: the command must not choose what the next one meets.
+func (b *builder) keepFilter() error {
+	if b.spec.SeccompFile == "" {
+		return nil
+	}
+	named, err := b.expand(b.spec.SeccompFile)
+	if err != nil {
+		return refuse(CodeDeclaration, "", "seccomp profile: %w", err)
+	}
+	return b.denyWrite(named.Name, "seccomp profile")
 }
 
 // protectAll guards what lies in a writable root, and what its configuration leads to.

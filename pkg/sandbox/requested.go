@@ -10,7 +10,7 @@ func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{
 		Backend: "native", Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: []record.Denial{},
 		ReadPaths: []string{}, WritePaths: []string{}, DenyReadPaths: []string{}, DenyWritePaths: []string{},
-		CgroupRequested: p.wantsCgroup(), SeccompProfile: p.Seccomp, Usage: record.Usage{MeasuredBy: "rusage"},
+		CgroupRequested: p.wantsCgroup(), SeccompProfile: p.seccompText(), Usage: record.Usage{MeasuredBy: "rusage"},
 	}
 	for i, entry := range p.Paths {
 		switch above := covering(p.Paths[:i], entry.Path).Access; {

@@ -19,7 +19,7 @@ func (p *Plan) Text() string {
 	line("directory", "%s", p.Dir)
 	line("namespaces", "%s", strings.Join(p.Namespaces, " "))
 	line("network", "%s", p.Network)
-	line("seccomp", "%s%s", p.Seccomp, p.SeccompFile)
+	line("seccomp", "%s", p.seccompText())
 	line("limits", "%s", p.Limits.text())
 	if len(p.Require) > 0 {
 		line("required", "%s", strings.Join(p.Require, " "))

@@ -24,7 +24,7 @@ func Narrow(s Space, parent, child record.Capabilities) record.Capabilities {
 	out := record.Capabilities{
 		SandboxProfile:     either(parent.SandboxProfile, child.SandboxProfile),
 		SeccompProfile:     either(parent.SeccompProfile, child.SeccompProfile),
-		SeccompProfilePath: parent.SeccompProfilePath,
+		SeccompProfilePath: either(parent.SeccompProfilePath, child.SeccompProfilePath),
 		CachePaths:         common(parent.CachePaths, child.CachePaths),
 		UnixSockets:        common(parent.UnixSockets, child.UnixSockets),
 		RequiresNetwork:    parent.RequiresNetwork && child.RequiresNetwork,
@@ -57,7 +57,8 @@ func Widens(s Space, parent, child record.Capabilities) []Excess {
 		}
 	}
 	note(parent.SeccompProfile != "" && child.SeccompProfile != parent.SeccompProfile, "seccomp_profile", child.SeccompProfile, parent.SeccompProfile)
-	note(child.SeccompProfilePath != parent.SeccompProfilePath, "seccomp_profile_path", child.SeccompProfilePath, orNone(parent.SeccompProfilePath))
+	// A profile file is put on top of the named profile and takes away only: naming one where there is none is no excess.
+	note(parent.SeccompProfilePath != "" && child.SeccompProfilePath != parent.SeccompProfilePath, "seccomp_profile_path", orNone(child.SeccompProfilePath), parent.SeccompProfilePath)
 	note(networks.widens(parent.Network.Mode, child.Network.Mode), "network.mode", child.Network.Mode, parent.Network.Mode)
 	note(gits.widens(parent.Git, child.Git), "git", child.Git, parent.Git)
 	note(enforces.widens(parent.Enforce, child.Enforce), "enforce", child.Enforce, parent.Enforce)

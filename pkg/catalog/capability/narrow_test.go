@@ -143,13 +143,14 @@ func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 // widest is a parent with a limit on every field, and each field one step past it.
 func TestWidensSeesEveryField(t *testing.T) {
 	parent := record.Capabilities{
-		SandboxProfile: "p", SeccompProfile: "deny-privilege", WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
+		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
 		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"}},
 		Git:     "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
 	}
 	past := map[string]func(*record.Capabilities){
 		"SeccompProfile":      func(c *record.Capabilities) { c.SeccompProfile = "" },
 		"SeccompProfilePath":  func(c *record.Capabilities) { c.SeccompProfilePath = "/x" },
+		"Seccomp.no file":     func(c *record.Capabilities) { c.SeccompProfilePath = "" },
 		"ReadPaths":           func(c *record.Capabilities) { c.ReadPaths = []string{"/opt"} },
 		"WritePaths":          func(c *record.Capabilities) { c.WritePaths = []string{"/opt"} },
 		"DenyReadPaths":       func(c *record.Capabilities) { c.DenyReadPaths = nil },
@@ -194,6 +195,19 @@ func TestWidensSeesEveryField(t *testing.T) {
 		if over := Widens(space, parent, Narrow(space, parent, child)); len(over) > 0 {
 			t.Errorf("%s: narrowed and still past: %v", name, over)
 		}
+	}
+}
+
+// TestSeccompFileNarrows: a file takes away from the named profile, so that a tool may name one where its profile has none.
+func TestSeccompFileNarrows(t *testing.T) {
+	parent := record.Capabilities{SeccompProfile: "deny-privilege"}
+	child := parent
+	child.SeccompProfilePath = "tool.json"
+	if over := Widens(space, parent, child); len(over) > 0 {
+		t.Errorf("it goes past: %v", over)
+	}
+	if got := Narrow(space, parent, child).SeccompProfilePath; got != "tool.json" {
+		t.Errorf("the file in force is %q", got)
 	}
 }
 
