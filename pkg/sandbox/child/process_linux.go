@@ -58,7 +58,10 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	buf := (*[messageSize]byte)(unsafe.Pointer(&m))[:]
 	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
 	n, oobn, _, _, err := unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
-	if err != nil && !errors.Is(err, unix.ECONNRESET) {
+	if errors.Is(err, unix.ECONNRESET) { // it is told once, and before the messages that are still there: __skb_try_recv_datagram in net/core/datagram.c
+		n, oobn, _, _, err = unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
+	}
+	if err != nil {
 		return Event{}, fmt.Errorf("channel to the child: recvmsg: %w", err)
 	}
 	if n <= 0 {
