@@ -66,6 +66,9 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 	if err := b.declarable(p, grantWrite, "cache"); err != nil {
 		return nil, err
 	}
+	if err := b.astray(p, "cache", entries); err != nil {
+		return nil, err
+	}
 	if covering(entries, p.path).Access == ReadWrite {
 		return nil, nil
 	}

@@ -122,7 +122,7 @@ func (b *builder) settings(path string) bool {
 	return inside && slices.ContainsFunc(splitPath(rel), protected)
 }
 
-// fulfilled checks that every declared grant came out as it was asked for: another declaration may deny it.
+// fulfilled checks that every declared grant came out as it was asked for: another declaration may deny it, and a link may have led it astray.
 func (b *builder) fulfilled(entries []Entry) error {
 	for _, r := range b.declared {
 		got := covering(entries, r.path)
@@ -133,6 +133,29 @@ func (b *builder) fulfilled(entries []Entry) error {
 		within := func(p place) bool { return r.path != p.path && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.kept, within); i >= 0 && r.class == grantWrite {
 			return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.kept[i].path)
+		}
+		if r.class == grantRead || r.class == grantWrite || r.class == lift {
+			if err := b.astray(r.place, r.why, entries); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// astray refuses a path that a link leads out of a tree in which a confined command writes: an earlier one can have put the link there, and what is given would be of its choice.
+func (b *builder) astray(p place, why string, entries []Entry) error {
+	for _, link := range p.links {
+		tree := b.spec.Workspace
+		if !mount.Within(link, tree) {
+			e := covering(entries, link)
+			if e.Access != ReadWrite {
+				continue
+			}
+			tree = e.Path
+		}
+		if !mount.Within(p.path, tree) {
+			return refuse(CodeDeclaration, "declare "+p.path+" itself, if that is what is meant", "%s path leads out of %s: %s is a link, to %s", why, tree, link, p.path)
 		}
 	}
 	return nil
