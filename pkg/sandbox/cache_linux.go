@@ -20,7 +20,7 @@ type cacheHolds []*os.File
 // close gives them free, without what the kernel left there: directories of mode 000, which their owner could not even delete.
 func (h cacheHolds) close() {
 	for _, slot := range h {
-		if root, err := os.OpenRoot(slot.Name()); err == nil {
+		if root, err := rootAt(slot); err == nil {
 			removeWork(root, "work")
 			root.Close()
 		}
@@ -95,7 +95,7 @@ func takeSlot(workspace, dir string) (string, *os.File, error) {
 
 // openEthosDir makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
 func openEthosDir(workspace string) (*os.Root, error) {
-	ws, err := os.OpenRoot(workspace)
+	ws, err := openRoot(workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -42,19 +42,26 @@ func (i *guardItem) takeSpare(pool, dir, taken child.Slot) child.Step {
 
 // retire takes one placeholder away, if it still is one: into the pool, or for good. It reports false when one may be left: then it stays in the journal.
 func (i *guardItem) retire(pool *os.File) bool {
-	if err := syscall.Lstat(i.Path, &i.stat[1]); err != nil {
+	dir, err := openDirectory(filepath.Dir(i.Path))
+	if err != nil {
+		return errors.Is(err, syscall.ENOENT)
+	}
+	defer dir.Close()
+	at, name := int(dir.Fd()), filepath.Base(i.Path)
+	var st unix.Stat_t
+	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return vanished(err)
 	}
-	if !i.plain(i.stat[1].Mode, i.stat[1].Size) {
+	if !i.plain(st.Mode, st.Size) {
 		return true
 	}
-	if moved, kept := i.keep(pool); moved {
+	if moved, kept := i.keep(pool, at, name); moved {
 		return kept
 	}
 	if i.Dir {
-		return vanished(syscall.Rmdir(i.Path))
+		return vanished(unix.Unlinkat(at, name, unix.AT_REMOVEDIR))
 	}
-	return vanished(syscall.Unlink(i.Path))
+	return vanished(unix.Unlinkat(at, name, 0))
 }
 
 // vanished reports whether the outcome of a removal, or of a look, means that there is no placeholder any more: what is in use is none.
@@ -71,13 +78,13 @@ func (i *guardItem) plain(mode uint32, size int64) bool {
 }
 
 // keep moves the placeholder into the pool. What was moved and may be of use to somebody at this very moment goes back to its place, and is not kept.
-func (i *guardItem) keep(pool *os.File) (moved, kept bool) {
-	fd, err := unix.Open(i.Path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+func (i *guardItem) keep(pool *os.File, at int, name string) (moved, kept bool) {
+	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil || i.spare == "" {
 		return false, false
 	}
 	defer unix.Close(fd)
-	if !i.meansNothing(fd) || unix.Renameat2(unix.AT_FDCWD, i.Path, int(pool.Fd()), i.spare, unix.RENAME_NOREPLACE) != nil {
+	if !i.meansNothing(fd) || unix.Renameat2(at, name, int(pool.Fd()), i.spare, unix.RENAME_NOREPLACE) != nil {
 		return false, false
 	}
 	var there, opened unix.Stat_t
@@ -85,7 +92,7 @@ func (i *guardItem) keep(pool *os.File) (moved, kept bool) {
 	if same && i.meansNothing(fd) {
 		return true, true
 	}
-	unix.Renameat2(int(pool.Fd()), i.spare, unix.AT_FDCWD, i.Path, unix.RENAME_NOREPLACE)
+	unix.Renameat2(int(pool.Fd()), i.spare, at, name, unix.RENAME_NOREPLACE)
 	return true, false
 }
 
