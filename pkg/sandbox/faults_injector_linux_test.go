@@ -129,7 +129,12 @@ func (j *injector) serve() {
 		if errno := j.judge(&n); errno != 0 {
 			answer.error, answer.flags = -int32(errno), 0
 		}
-		unix.Syscall(unix.SYS_IOCTL, uintptr(j.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&answer)))
+		_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(j.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&answer)))
+		if e != 0 && answer.error != 0 { // a signal came first: the call is made again
+			j.mu.Lock()
+			j.met = false
+			j.mu.Unlock()
+		}
 	}
 }
 

@@ -145,6 +145,8 @@ func judgeFault(call occurrence, normal, r faultReport, ran, late bool) string {
 		return ""
 	case r.Error != "" && ran:
 		return "the command ran"
+	case r.Error != "" && r.Code == "" && (call.Nr == unix.SYS_PPOLL || call.Nr == unix.SYS_RECVMSG) && call.Role == "parent": // it had let the command go, and ended it
+		return ""
 	case r.Error != "" && r.Code == "":
 		return "the error is no refusal"
 	case r.Error != "" && call.Role != "parent" && r.Stage == "" && r.Code == CodeSetup && !strings.Contains(r.Error, "set-up was killed"):
