@@ -29,7 +29,7 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	var note confined
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
 	if allows(v.decision.Verdict) {
-		input, err = hook.Confine(c.Reply, &v.action, boundaryOf(v.facts))
+		input, err = hook.Confine(c.Reply, v.actor.Event, &v.action, boundaryOf(v.facts))
 	}
 	if note.Applied = err == nil; err != nil {
 		note.Reason = err.Error()

@@ -19,13 +19,13 @@ type Boundary struct {
 	Flags   []string // such as --profile agent-shell
 }
 
-// Confine returns the tool input that runs an agent's shell call inside the boundary: the input as the agent sent it, every key kept, with
+// Confine returns the tool input that runs the shell call of an agent's event inside the boundary: the input as the agent sent it, every key kept, with
 // the command rewritten to `PROGRAM shell FLAGS -c 'ORIGINAL'`, or for an argument vector to PROGRAM run FLAGS -- ORIGINAL. The error says why the call
 // stays as it is.
-func Confine(dialect string, a *record.Action, b Boundary) (json.RawMessage, error) {
+func Confine(dialect, event string, a *record.Action, b Boundary) (json.RawMessage, error) {
 	switch {
-	case !Rewrites(dialect):
-		return nil, fmt.Errorf("%s takes no other input than the agent's", dialect)
+	case !rewrites(dialect, event):
+		return nil, fmt.Errorf("%s takes no other input than the agent's in its event %s", dialect, event)
 	case a.Kind == record.KindShell:
 		return confineScript(a, b)
 	case a.Kind == record.KindExec:

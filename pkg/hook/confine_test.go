@@ -66,6 +66,11 @@ func TestQuotingRoundTrips(t *testing.T) {
 	}
 }
 
+// gates are the events that come before a tool runs.
+var gates = map[string]string{
+	"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "cursor": "preToolUse", "copilot": "preToolUse", "opencode": "tool.execute.before",
+}
+
 func TestConfine(t *testing.T) {
 	b := Boundary{Program: "/usr/bin/ethos-sandbox", Flags: []string{"--profile", "agent-shell"}}
 	for _, c := range []struct {
@@ -81,10 +86,14 @@ func TestConfine(t *testing.T) {
 			`{"command":["/usr/bin/ethos-sandbox","run","--profile","agent-shell","--","ls","a b"]}`},
 		{"the description is the command", "gemini", record.Action{Kind: "shell", Script: "ls", Input: []byte(`{"a":"ls","command":"ls"}`)},
 			`{"a":"ls","command":"/usr/bin/ethos-sandbox shell --profile agent-shell -c 'ls'"}`},
+		{"cursor", "cursor", record.Action{Kind: "shell", Script: "ls", Input: []byte(`{"command":"ls","working_directory":"/w"}`)},
+			`{"command":"/usr/bin/ethos-sandbox shell --profile agent-shell -c 'ls'","working_directory":"/w"}`},
+		{"opencode", "opencode", record.Action{Kind: "shell", Script: "ls", Input: []byte(`{"command":"ls","description":"ls"}`)},
+			`{"command":"/usr/bin/ethos-sandbox shell --profile agent-shell -c 'ls'","description":"ls"}`},
 		{"copilot", "copilot", record.Action{Kind: "shell", Script: "ls", Input: []byte(`{"command":"ls"}`)},
 			`{"command":"/usr/bin/ethos-sandbox shell --profile agent-shell -c 'ls'"}`},
 	} {
-		got, err := Confine(c.dialect, &c.action, b)
+		got, err := Confine(c.dialect, gates[c.dialect], &c.action, b)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %s %v\nwanted %s", c.name, got, err, c.want)
 		}
@@ -102,21 +111,28 @@ func TestConfineNot(t *testing.T) {
 	}
 	again := b.wrap("it's")
 	for _, c := range []struct {
-		name, dialect string
-		action        record.Action
+		name, dialect, event string
+		action               record.Action
 	}{
-		{"cursor", "cursor", shell("ls", `{"command":"ls"}`)},
-		{"a file", "claude", record.Action{Kind: "file"}},
-		{"no input", "claude", shell("ls", "")},
-		{"other input", "claude", shell("ls", `{"command":"rm"}`)},
+		{"cursor's own event", "cursor", "beforeShellExecution", shell("ls", `{"command":"ls"}`)},
+		{"a dialog", "claude", "PermissionRequest", shell("ls", `{"command":"ls"}`)},
+		{"another dialog", "codex", "PermissionRequest", shell("ls", `{"command":"ls"}`)},
+		{"nobody", "nobody", "", shell("ls", `{"command":"ls"}`)},
+		{"a file", "claude", "", record.Action{Kind: "file"}},
+		{"no input", "claude", "", shell("ls", "")},
+		{"other input", "claude", "", shell("ls", `{"command":"rm"}`)},
 	} {
-		if got, err := Confine(c.dialect, &c.action, b); err == nil {
+		event := c.event
+		if event == "" {
+			event = gates[c.dialect]
+		}
+		if got, err := Confine(c.dialect, event, &c.action, b); err == nil {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
 	quoted, _ := json.Marshal(again)
 	a := shell(again, `{"command":`+string(quoted)+`}`)
-	if _, err := Confine("claude", &a, b); !errors.Is(err, ErrConfined) {
+	if _, err := Confine("claude", "PreToolUse", &a, b); !errors.Is(err, ErrConfined) {
 		t.Errorf("wrapped twice: %v", err)
 	}
 	for _, like := range []string{again + "; rm -rf x", "ethos-sandbox shell --net host -c 'ls'", "ethos-sandbox shell -c 'a'b'c'", "ethos-sandbox shell -c ls", "ethos-sandbox shell -c 'a' 'b'"} {

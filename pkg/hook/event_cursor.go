@@ -16,17 +16,20 @@ var cursorTools = map[string]string{
 	"beforeMCPExecution":   "MCP",
 }
 
+// cursorPreTool is the event that comes before every tool, the shell's included; the shell then has an event of its own, too.
+const cursorPreTool = "preToolUse"
+
 func cursorDialect() dialect {
 	paths := []string{"file_path", "path", "target_file", "relative_workspace_path"}
 	return dialect{
 		name: "cursor", call: cursorCall,
-		before: []string{"beforeShellExecution", "beforeReadFile", "beforeTabFileRead", "beforeMCPExecution", "preToolUse"},
+		before: []string{"beforeShellExecution", "beforeReadFile", "beforeTabFileRead", "beforeMCPExecution", cursorPreTool},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
 			return event != "" && event[0] >= 'a' && event[0] <= 'z' && !strings.Contains(event, ".") && !d.Get("toolName").Exists()
 		},
 		tools: map[string]decoder{
-			"Shell":      shell("cwd", "command"),
+			"Shell":      cursorShell,
 			"Read":       file("read", paths),
 			"Write":      file("write", paths, "content", "contents"),
 			"StrReplace": file("edit", paths, "new_string"),
@@ -39,6 +42,14 @@ func cursorDialect() dialect {
 			"WebFetch":   fetch("url"),
 		},
 	}
+}
+
+// cursorShell is the shell of preToolUse, or an event of its own: their names for the directory differ.
+func cursorShell(c call) (record.Action, error) {
+	if c.whole {
+		return shell("cwd", "command")(c)
+	}
+	return shell("working_directory", "command")(c)
 }
 
 func cursorCall(d record.Document) (call, error) {

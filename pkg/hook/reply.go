@@ -32,7 +32,7 @@ type replier struct {
 	verdict func(Verdict) any       // what to print, nil for silence
 	failure func(reason string) any // what to print when no decision could be made
 	status  int                     // exit status of a failure
-	rewrite bool                    // the dialect can run another input than the agent's
+	rewrite func(event string) bool // whether the event's answer can name another input than the agent's
 }
 
 func repliers() []replier {
@@ -48,10 +48,16 @@ func replierOf(dialect string) (replier, error) {
 	return replier{}, fmt.Errorf("unknown reply dialect %q: known are %s", dialect, strings.Join(Dialects(), ", "))
 }
 
-// Rewrites reports whether the dialect can run another input than the agent's.
-func Rewrites(dialect string) bool {
+// rewrites reports whether the answer to an event can name another input than the agent's.
+func rewrites(dialect, event string) bool {
 	r, err := replierOf(dialect)
-	return err == nil && r.rewrite
+	return err == nil && r.rewrite(event)
+}
+
+func always(string) bool { return true }
+
+func only(event string) func(string) bool {
+	return func(e string) bool { return e == event }
 }
 
 // Reply answers an agent's event in its own protocol. An event that holds no tool call back (one that comes after it, or is of no tool)

@@ -33,7 +33,8 @@ type permissionBehavior struct {
 
 func claudeReplier() replier {
 	return replier{
-		name: "claude", rewrite: true, status: 2,
+		name: "claude", status: 2,
+		rewrite: func(event string) bool { return event != "PermissionRequest" },
 		verdict: claudeVerdict,
 		failure: func(string) any { return nil },
 	}

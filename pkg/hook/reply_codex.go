@@ -7,7 +7,7 @@ import "ethos/pkg/record"
 
 func codexReplier() replier {
 	return replier{
-		name: "codex", rewrite: true, status: 2,
+		name: "codex", rewrite: only("PreToolUse"), status: 2,
 		verdict: codexVerdict,
 		failure: func(string) any { return nil },
 	}

@@ -11,7 +11,8 @@ import (
 type decisionReason struct {
 	Decision string          `json:"decision"`
 	Reason   string          `json:"reason,omitempty"`
-	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"` // Gemini
+	Args     json.RawMessage `json:"args,omitempty"`               // OpenCode
 }
 
 type geminiSpecific struct {
@@ -23,7 +24,7 @@ type geminiSpecific struct {
 // in google-gemini/gemini-cli).
 func geminiReplier() replier {
 	return replier{
-		name: "gemini", rewrite: true, status: 2,
+		name: "gemini", rewrite: always, status: 2,
 		verdict: func(v Verdict) any {
 			if v.blocked() {
 				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
@@ -38,38 +39,51 @@ func geminiReplier() replier {
 	}
 }
 
-// The OpenCode bridge is our own plug-in: it throws the reason of a deny, which keeps the tool from running.
+// The OpenCode bridge is our own plug-in: it throws the reason of a deny, which keeps the tool from running, and puts args in the place of
+// the tool's own (examples/opencode).
 func openCodeReplier() replier {
 	return replier{
-		name: "opencode", status: 2,
+		name: "opencode", rewrite: always, status: 2,
 		verdict: func(v Verdict) any {
 			if v.blocked() {
 				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
 			}
-			return decisionReason{Decision: record.VerdictAllow}
+			return decisionReason{Decision: record.VerdictAllow, Args: v.Rewritten}
 		},
 		failure: func(reason string) any { return decisionReason{Decision: record.VerdictDeny, Reason: reason} },
 	}
 }
 
 type cursorReply struct {
-	Permission   string `json:"permission"`
-	UserMessage  string `json:"user_message,omitempty"`
-	AgentMessage string `json:"agent_message,omitempty"`
+	Permission   string          `json:"permission"`
+	UserMessage  string          `json:"user_message,omitempty"`
+	AgentMessage string          `json:"agent_message,omitempty"`
+	UpdatedInput json.RawMessage `json:"updated_input,omitempty"` // of preToolUse alone
 }
 
 // Cursor: permission is always present; exit status 2 means deny (cursor.com/docs/agent/hooks).
 func cursorReplier() replier {
 	return replier{
-		name: "cursor", status: 2,
-		verdict: func(v Verdict) any {
-			if v.blocked() {
-				return cursorReply{v.Decision.Verdict, v.Reason(), v.Reason()}
-			}
-			return cursorReply{Permission: record.VerdictAllow}
+		name: "cursor", rewrite: only(cursorPreTool), status: 2,
+		verdict: cursorVerdict,
+		failure: func(reason string) any {
+			return cursorReply{Permission: record.VerdictDeny, UserMessage: reason, AgentMessage: reason}
 		},
-		failure: func(reason string) any { return cursorReply{record.VerdictDeny, reason, reason} },
 	}
+}
+
+// cursorVerdict follows the event. preToolUse takes an ask for a yes, so it gets a deny; it is the only one that takes another input.
+func cursorVerdict(v Verdict) any {
+	before := v.Actor.Event == cursorPreTool
+	switch {
+	case v.blocked() && before:
+		return cursorReply{Permission: record.VerdictDeny, UserMessage: v.Reason(), AgentMessage: v.Reason()}
+	case v.blocked():
+		return cursorReply{Permission: v.Decision.Verdict, UserMessage: v.Reason(), AgentMessage: v.Reason()}
+	case before:
+		return cursorReply{Permission: record.VerdictAllow, UpdatedInput: v.Rewritten}
+	}
+	return cursorReply{Permission: record.VerdictAllow}
 }
 
 type copilotReply struct {
@@ -82,7 +96,7 @@ type copilotReply struct {
 // (docs.github.com/copilot/reference/hooks-configuration). Its form for VS Code has Claude's event name, and Claude's shape.
 func copilotReplier() replier {
 	return replier{
-		name: "copilot", rewrite: true, status: 0,
+		name: "copilot", rewrite: always, status: 0,
 		verdict: func(v Verdict) any {
 			if v.Actor.Event == "PreToolUse" {
 				return claudeVerdict(v)

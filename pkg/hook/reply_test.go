@@ -47,6 +47,8 @@ func TestReplies(t *testing.T) {
 		{"gemini", "AfterTool", "event", "deny", ""},
 		{"cursor", "beforeShellExecution", "shell", "allow", `{"permission":"allow"}`},
 		{"cursor", "beforeShellExecution", "shell", "ask", `{"permission":"ask","user_message":"` + askReason + `","agent_message":"` + askReason + `"}`},
+		{"cursor", "preToolUse", "shell", "allow", `{"permission":"allow"}`},
+		{"cursor", "preToolUse", "shell", "ask", `{"permission":"deny","user_message":"` + askReason + `","agent_message":"` + askReason + `"}`},
 		{"cursor", "beforeReadFile", "file", "deny", `{"permission":"deny","user_message":"` + denyReason + `","agent_message":"` + denyReason + `"}`},
 		{"cursor", "afterFileEdit", "event", "deny", ""},
 		{"copilot", "preToolUse", "shell", "allow", `{"permissionDecision":"allow"}`},
@@ -77,14 +79,10 @@ func TestRewrittenReplies(t *testing.T) {
 		"codex":    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"x"}}}`,
 		"gemini":   `{"decision":"allow","hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"x"}}}`,
 		"copilot":  `{"permissionDecision":"allow","modifiedArgs":{"command":"x"}}`,
-		"cursor":   `{"permission":"allow"}`,
-		"opencode": `{"decision":"allow"}`,
+		"cursor":   `{"permission":"allow","updated_input":{"command":"x"}}`,
+		"opencode": `{"decision":"allow","args":{"command":"x"}}`,
 	} {
-		event := map[string]string{"gemini": "BeforeTool", "copilot": "preToolUse"}[dialect]
-		if event == "" {
-			event = "PreToolUse"
-		}
-		v := verdictOf("shell", event, "allow")
+		v := verdictOf("shell", gates[dialect], "allow")
 		v.Rewritten = []byte(`{"command":"x"}`)
 		got, err := Reply(dialect, v)
 		if err != nil || strings.TrimSuffix(string(got.Output), "\n") != want {
