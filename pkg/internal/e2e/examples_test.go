@@ -96,23 +96,3 @@ func (s *session) runner() {
 	s.env = append(s.env, "HOME="+home, "GITHUB_PATH="+filepath.Join(home, "path"), "GITHUB_STEP_SUMMARY="+filepath.Join(home, "summary"), "BUILD="+s.t.TempDir(),
 		"GOCACHE="+caches[0], "GOMODCACHE="+caches[1])
 }
-
-// TestHooksFailClosed: where ethos is missing or breaks, the hook of an example still blocks. Both agents take status 2
-// with a reason on standard error for a no, and every other failure for a yes.
-func TestHooksFailClosed(t *testing.T) {
-	s := newSession(t)
-	for agent, file := range map[string]string{"claude": "claude-code/settings.json", "codex": "codex/hooks.json"} {
-		s.write("hook.json", example(t, file))
-		command := s.shell(`jq -r '.hooks.PreToolUse[0].hooks[0].command' hook.json`).mustSucceed(t).stdout
-		for _, broken := range []string{
-			"PATH=/usr/bin:/bin",
-			"ethos-facts() { false; }",
-			"ethos-decide() { kill -9 $BASHPID; }",
-		} {
-			o := s.feed(`{}`, broken+"\n"+command)
-			if o.status != 2 || o.stdout != "" || o.stderr == "" {
-				t.Errorf("%s with %s does not block: %v", agent, broken, o)
-			}
-		}
-	}
-}
