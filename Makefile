@@ -33,7 +33,7 @@ OPA         := github.com/open-policy-agent/opa@v1.22.2
 CACHED = GOPROXY="file://$$($(GO) env GOMODCACHE)/cache/download,$$($(GO) env GOPROXY)"
 TOOL   = $(CACHED) $(GO) run
 
-# Where the programs that tests drive as clients are installed (about 500 MB).
+# Where the programs that tests drive as clients are installed (about 1.3 GB).
 export ETHOS_TEST_CLIENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ethos-test/clients
 MULTITOOL := node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool
 export ETHOS_SARIF_MULTITOOL ?= $(wildcard $(ETHOS_TEST_CLIENTS)/$(MULTITOOL))
@@ -75,6 +75,10 @@ race: ## run all tests under the race detector (needs a C compiler)
 test-lab: ## boot kernels in QEMU and run the sandbox's tests in them (Debian; downloads the kernels once)
 	$(GO) test -tags lab ./pkg/internal/lab -run '^TestLanes' -count=1 -v -timeout $(LABTIMEOUT) $(TESTFLAGS)
 
+.PHONY: test-agents
+test-agents: ## drive real agents with a scripted model through the recipes (needs `make clients`)
+	$(GO) test -tags agents ./pkg/internal/e2e -run '^TestAgents' -count=1 -v -timeout 30m $(TESTFLAGS)
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each
 	@for package in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd pkg | xargs -r -n1 dirname | sort -u); do \
@@ -107,6 +111,7 @@ lint: ## the checks that run nothing: format, vet, staticcheck, modules, other p
 	@out=$$(gofmt -l cmd pkg); [ -z "$$out" ] || { echo "gofmt: these files need formatting:" $$out >&2; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags lab ./pkg/internal/lab/...
+	$(GO) vet -tags agents ./pkg/internal/e2e
 	$(TOOL) $(STATICCHECK) ./...
 	$(TOOL) $(ACTIONLINT) examples/github-actions/ethos.yml
 	$(GO) mod tidy -diff

@@ -19,7 +19,7 @@ func client(t *testing.T, name string) string {
 		}
 		dir = filepath.Join(cache, "ethos-test/clients")
 	}
-	path := filepath.Join(dir, "node_modules/.bin", name)
+	path := filepath.Join(dir, "node_modules", programOf(name))
 	probetest.NeedFunc(t, name, func() string {
 		if _, err := os.Stat(path); err != nil {
 			return err.Error() + "; run `make clients`"
@@ -27,6 +27,14 @@ func client(t *testing.T, name string) string {
 		return ""
 	})
 	return path
+}
+
+// programOf is where a client's package keeps its program. That of opencode would be put in place by an install script.
+func programOf(name string) string {
+	if name == "opencode" {
+		return "opencode-linux-x64-baseline/bin/opencode" // runs on processors without AVX2, too
+	}
+	return filepath.Join(".bin", name)
 }
 
 // example is the text of a file below examples/.

@@ -56,9 +56,10 @@ func root() string {
 
 // session is one user at work: a folder, a home, an environment.
 type session struct {
-	t   *testing.T
-	dir string
-	env []string
+	t    *testing.T
+	dir  string
+	home string // "" is the real one
+	env  []string
 }
 
 // newSession begins in a new git repository. The home folder is the real one, so that build caches are warm.
@@ -85,16 +86,34 @@ func environ() []string {
 	return kept
 }
 
+// path is where a file of the session is: in its folder, or for "~/" in its home.
+func (s *session) path(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(s.home, rest)
+	}
+	return filepath.Join(s.dir, name)
+}
+
 // write puts a file into the session's folder.
 func (s *session) write(name, content string) {
 	s.t.Helper()
-	path := filepath.Join(s.dir, name)
+	path := s.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// read is the text of a file of the session.
+func (s *session) read(name string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(s.path(name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
 }
 
 // outcome is what a command line left behind.

@@ -5,20 +5,19 @@
 //	… run the agent with its model end point at model.URL() …
 //	model.ToolOutputs() // what the agent told the model about each command
 //
-// Contract: turn n of the script answers the n-th request for a response; a request past the end of the script
-// is answered with 500 and fails the test. Every request body is kept.
+// Contract: turn n of the script answers the n-th request that offers tools; a request past the end of the script
+// is answered with 500 and fails the test. A request that offers none is a side errand of the agent, such as a title for the
+// conversation: it gets a word for an answer and is not counted. Every counted request body is kept.
 //
-// Limits: it speaks the one streaming protocol that the tests need, the Responses API of OpenAI as server-sent
-// events, as Codex CLI 0.169.0 reads it. It checks nothing of what the agent sends but that it is JSON.
+// Limits: it speaks the three streaming protocols that the tests need, as far as their agents read them: the Responses API (Codex CLI),
+// the Gemini API (Gemini CLI) and chat completions (OpenCode). It checks nothing of what the agent sends but that it is JSON.
 package scriptedmodel
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -43,6 +42,7 @@ type Model struct {
 
 	mu       sync.Mutex
 	requests [][]byte
+	spoken   protocol // of the last counted request
 }
 
 // Start serves the script on a free port of 127.0.0.1 until t ends.
@@ -54,8 +54,8 @@ func Start(t testing.TB, turns ...Turn) *Model {
 	return m
 }
 
-// URL is the base address for the agent's configuration, with the /v1 that such addresses end in.
-func (m *Model) URL() string { return m.server.URL + "/v1" }
+// URL is the root of the server. The Responses API and chat completions are found below /v1, the Gemini API below /v1beta.
+func (m *Model) URL() string { return m.server.URL }
 
 // Asked is how many turns the agent has asked for.
 func (m *Model) Asked() int {
@@ -65,7 +65,8 @@ func (m *Model) Asked() int {
 }
 
 func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/responses") {
+	p, ok := protocolOf(r.URL.Path)
+	if r.Method != http.MethodPost || !ok {
 		http.NotFound(w, r) // agents also look for model lists and telemetry
 		return
 	}
@@ -73,23 +74,25 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil || !json.Valid(body) {
 		m.t.Errorf("scripted model: request is not JSON: %v: %.200q", err, body)
 	}
-	n, turn, ok := m.next(body)
+	w.Header().Set("Content-Type", "text/event-stream")
+	if !offersTools(body) {
+		w.Write(p.stream(0, Say("errand")))
+		return
+	}
+	n, turn, ok := m.next(p, body)
 	if !ok {
 		m.t.Errorf("scripted model: request %d, but the script has %d turns", n, len(m.turns))
 		http.Error(w, "the script has ended", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	for _, event := range turn.events(n) {
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event.name, event.data)
-	}
+	w.Write(p.stream(n, turn))
 }
 
 // next records a request and returns its number, from 1, and its turn.
-func (m *Model) next(body []byte) (int, Turn, bool) {
+func (m *Model) next(p protocol, body []byte) (int, Turn, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, body)
+	m.requests, m.spoken = append(m.requests, body), p
 	n := len(m.requests)
 	if n > len(m.turns) {
 		return n, Turn{}, false
@@ -104,29 +107,9 @@ func (m *Model) ToolOutputs() []string {
 	if len(m.requests) == 0 {
 		return nil
 	}
-	var request struct {
-		Input []struct {
-			Type   string          `json:"type"`
-			Output json.RawMessage `json:"output"`
-		} `json:"input"`
-	}
-	if err := json.Unmarshal(m.requests[len(m.requests)-1], &request); err != nil {
+	outputs, err := m.spoken.outputs(m.requests[len(m.requests)-1])
+	if err != nil {
 		m.t.Errorf("scripted model: decode request: %v", err)
 	}
-	var outputs []string
-	for _, item := range request.Input {
-		if item.Type == "function_call_output" {
-			outputs = append(outputs, text(item.Output))
-		}
-	}
 	return outputs
-}
-
-// text is a JSON string's value, or the JSON itself when the output is structured.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
 }

@@ -1,38 +1,41 @@
 package scriptedmodel
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
 
-// event is one server-sent event.
-type event struct {
-	name string
-	data []byte
+// responses is the Responses API of OpenAI; the fields are those that Codex CLI 0.169.0 requires.
+func responses() protocol {
+	return protocol{is: ending("/responses"), stream: responsesStream, outputs: responsesOutputs}
 }
 
-// events is the stream that answers request n with the turn: created, one finished output item, completed.
-// Source: the streaming events of the Responses API; the fields are those that Codex CLI 0.169.0 requires.
-func (t Turn) events(n int) []event {
+// responsesStream is created, one finished output item, completed.
+func responsesStream(n int, t Turn) []byte {
 	id := fmt.Sprintf("resp_%d", n)
-	return []event{
-		encode("response.created", map[string]any{"response": map[string]any{"id": id}}),
-		encode("response.output_item.done", map[string]any{"item": t.item(n)}),
-		encode("response.completed", map[string]any{"response": map[string]any{"id": id, "usage": usage()}}),
-	}
+	return bytes.Join([][]byte{
+		typed("response.created", map[string]any{"response": map[string]any{"id": id}}),
+		typed("response.output_item.done", map[string]any{"item": responsesItem(n, t)}),
+		typed("response.completed", map[string]any{"response": map[string]any{"id": id, "usage": usage()}}),
+	}, nil)
 }
 
-func (t Turn) item(n int) map[string]any {
+func typed(name string, fields map[string]any) []byte {
+	fields["type"] = name
+	return event(name, fields)
+}
+
+func responsesItem(n int, t Turn) map[string]any {
 	if t.command == "" {
 		return map[string]any{
 			"type": "message", "role": "assistant", "id": fmt.Sprintf("msg_%d", n),
 			"content": []any{map[string]any{"type": "output_text", "text": t.say}},
 		}
 	}
-	arguments, _ := json.Marshal(map[string]string{"cmd": t.command})
 	return map[string]any{
 		"type": "function_call", "call_id": fmt.Sprintf("call_%d", n),
-		"name": "exec_command", "arguments": string(arguments),
+		"name": "exec_command", "arguments": string(encode(map[string]string{"cmd": t.command})),
 	}
 }
 
@@ -43,11 +46,19 @@ func usage() map[string]any {
 	}
 }
 
-func encode(name string, fields map[string]any) event {
-	fields["type"] = name
-	data, err := json.Marshal(fields)
-	if err != nil {
-		panic(err) // maps of strings and numbers always encode
+func responsesOutputs(body []byte) ([]string, error) {
+	var request struct {
+		Input []struct {
+			Type   string          `json:"type"`
+			Output json.RawMessage `json:"output"`
+		} `json:"input"`
 	}
-	return event{name: name, data: data}
+	err := json.Unmarshal(body, &request)
+	var outputs []string
+	for _, item := range request.Input {
+		if item.Type == "function_call_output" {
+			outputs = append(outputs, text(item.Output))
+		}
+	}
+	return outputs, err
 }
