@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +58,58 @@ func benchPipe(b *testing.B, args ...string) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*n/b.Elapsed().Seconds(), "records/s")
+}
+
+// BenchmarkMillion puts 1,000,000 records through a process of its own, and reports its peak of memory: getrusage(2), ru_maxrss.
+func BenchmarkMillion(b *testing.B) {
+	const rounds = 1000
+	lines := benchLines(1000)
+	b.SetBytes(int64(len(lines)) * rounds)
+	for b.Loop() {
+		cmd := exec.Command(self(b), "--no-store", "--sarif", "all.sarif")
+		cmd.Dir, cmd.Stdin, cmd.Stdout = b.TempDir(), &flow{lines: lines, rounds: rounds}, io.Discard
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != int(cli.NegativeStatus) {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024, "peak-MiB")
+		b.ReportMetric(cmd.ProcessState.UserTime().Seconds()+cmd.ProcessState.SystemTime().Seconds(), "cpu-s/op")
+	}
+}
+
+// BenchmarkStats counts a store of 1 GB.
+func BenchmarkStats(b *testing.B) {
+	const size = 1 << 30
+	store := filepath.Join(b.TempDir(), "2026", "01")
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	day, err := os.OpenFile(filepath.Join(store, "02.ndjson"), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := benchLines(1000)
+	if _, err := io.Copy(day, &flow{lines: lines, rounds: size / len(lines)}); err != nil {
+		b.Fatal(err)
+	}
+	day.Close()
+	b.SetBytes(size)
+	for b.Loop() {
+		cmd := exec.Command(self(b), "stats", "--store", filepath.Dir(filepath.Dir(store)))
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024, "peak-MiB")
+	}
+}
+
+// self is the program as a command: this test binary under its name, which testscript.Main put on the path.
+func self(b *testing.B) string {
+	b.Helper()
+	path, err := exec.LookPath("ethos-trace")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path
 }
 
 func BenchmarkHuman(b *testing.B)  { benchPipe(b, "--no-store") }

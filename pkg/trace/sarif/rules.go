@@ -89,7 +89,7 @@ func problemSeverity(l trace.Level) string {
 	return string(l)
 }
 
-// pascal turns an id into a name of letters and digits.
+// pascal turns an id into a name of letters and digits; "" when that would be the id again, which a name must not be (SARIF1001).
 func pascal(id string) string {
 	var out strings.Builder
 	up := true
@@ -103,6 +103,9 @@ func pascal(id string) string {
 		default:
 			out.WriteRune(r)
 		}
+	}
+	if strings.EqualFold(out.String(), id) {
+		return ""
 	}
 	return out.String()
 }

@@ -130,7 +130,7 @@ func TestMultitool(t *testing.T) {
 		return ""
 	})
 	report := filepath.Join(t.TempDir(), "report.sarif")
-	cmd := exec.Command(program, "validate", "testdata/sample.sarif", "--rule-kind", "Sarif;Gh;Ghas", "--level", "Error", "--output", report)
+	cmd := exec.Command(program, "validate", "testdata/sample.sarif", "--rule-kind", "Sarif;Gh;Ghas", "--level", "Error;Warning", "--output", report)
 	cmd.Env = append(os.Environ(), "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -144,6 +144,12 @@ func TestMultitool(t *testing.T) {
 		t.Fatalf("the validator wrote %d runs", len(log.Runs))
 	}
 	for _, r := range log.Runs[0].Results {
+		switch r.RuleID {
+		case "SARIF2005": // wants a version and a home page of every tool: no record says them
+			continue
+		case "SARIF2007": // wants a repository, which the sample's work space is not
+			continue
+		}
 		t.Errorf("%s: %s %+v", r.RuleID, r.Message.Text, r.Locations)
 	}
 }
