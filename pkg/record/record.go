@@ -156,7 +156,7 @@ type Assignment struct {
 }
 
 // PathUse is a path that a command reads or writes. Path is relative to the work space when inside it,
-// else absolute, or begins with "~" for the home directory; cleaned; globs stay globs.
+// else absolute; it begins with "~" when it is in the home directory and that is the nearer; cleaned; globs stay globs.
 type PathUse struct {
 	Path    string `json:"path" required:"true"`
 	By      string `json:"by"`                 // command name, or "redirect"

@@ -250,3 +250,26 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+// TestNearerRoot: a path in both the work space and the home directory is shown from the one that is deeper.
+func TestNearerRoot(t *testing.T) {
+	for _, c := range []struct{ workspace, home, path, shown string }{
+		{"/w", "/w/home", "/w/home", "~"},
+		{"/w", "/w/home", "/w/home/*", "~/*"},
+		{"/w", "/w/home", "/w/home/.ssh/id", "~/.ssh/id"},
+		{"/w", "/w/home", "/w/homes", "homes"},
+		{"/w", "/w/home", "/w", "."},
+		{"/w", "/w", "/w", "."},
+		{"/w", "/w", "/w/x", "x"},
+		{"/h/w", "/h", "/h", "~"},
+		{"/h/w", "/h", "/h/w/x", "x"},
+		{"/h/w", "/h", "/h/x", "~/x"},
+		{"/h/w", "/h", "/x", "/x"},
+		{"/w", "/", "/x", "/x"},
+	} {
+		a := Analyze("rm -rf "+c.path, Options{Cwd: c.workspace, Workspace: c.workspace, Home: c.home})
+		if got := a.Shell.Writes[0].Path; got != c.shown {
+			t.Errorf("work space %s, home %s: %s is shown as %s, want %s", c.workspace, c.home, c.path, got, c.shown)
+		}
+	}
+}

@@ -101,20 +101,23 @@ func startsDynamic(text string) bool {
 	return strings.HasPrefix(text, "$") || strings.HasPrefix(text, "{}") || strings.HasPrefix(text, "`") || strings.HasPrefix(text, "<(") || strings.HasPrefix(text, ">(")
 }
 
-// settle shows an absolute path as the record wants it.
+// settle shows an absolute path as the record wants it: from the work space or the home directory, whichever is nearer.
 func (c *walker) settle(absolute string, certain bool) target {
 	clean := path.Clean(absolute)
 	t := target{shown: clean, certain: certain}
 	if certain {
 		t.absolute = absolute
 	}
-	if rel, ok := under(clean, c.opt.Workspace); ok {
+	fromHome, atHome := under(clean, c.opt.Home)
+	rel, inside := under(clean, c.opt.Workspace)
+	switch {
+	case atHome && fromHome == "." && (!inside || rel != "."):
+		t.shown = "~"
+	case atHome && (!inside || len(fromHome) < len(rel)):
+		t.shown = "~/" + fromHome
+	case inside:
 		if t.shown = rel; rel != "" && strings.IndexByte("~$`", rel[0]) >= 0 {
 			t.shown = "./" + rel
-		}
-	} else if rel, ok := under(clean, c.opt.Home); ok {
-		if t.shown = "~/" + rel; rel == "." {
-			t.shown = "~"
 		}
 	}
 	return t

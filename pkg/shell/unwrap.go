@@ -22,6 +22,8 @@ func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 	case wrapTerminal:
 		c.terminal(w, inv)
 		return inv, false
+	case wrapSandbox:
+		return c.confined(w, inv)
 	}
 	p := w.grammar.parse(inv.fields[1:], w.kind != wrapSu && w.kind != wrapScript)
 	if w.query != "" && w.kind != wrapOption && p.has(strings.Fields(w.query)...) {

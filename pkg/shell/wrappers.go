@@ -28,6 +28,7 @@ const (
 	wrapOption                   // the argument of one of the options in query is code for a shell
 	wrapTerminal                 // SUBCOMMAND, and operands that are code for a shell: tmux
 	wrapInput                    // standard input is code for a shell: at
+	wrapSandbox                  // run COMMAND, or shell -c CODE
 )
 
 // wrapper is a program that runs the command it is given. The grammars are those of the manual pages.
@@ -63,6 +64,7 @@ var wrappers = [...]wrapper{
 	{name: "eatmydata", kind: wrapPlain},
 	{name: "entr", kind: wrapPlain},
 	{name: "env", kind: wrapAssign, grammar: grammar{short: "u:C:S:a:", long: "unset= chdir= split-string= argv0= block-signal? default-signal? ignore-signal? ignore-environment null debug"}},
+	{name: "ethos-sandbox", kind: wrapSandbox, grammar: grammar{short: "c:j:", long: "profile= ro= rw= deny-read= deny-write= net= allow-domain= deny-domain= unix-socket= env= timeout= memory= cpu= pids= require= evidence= command= dry-run"}},
 	{name: "exec", kind: wrapBuiltin, grammar: grammar{short: "a:"}},
 	{name: "fakeroot", kind: wrapPlain, grammar: grammar{short: "l:s:i:b:", long: "lib= faked= unknown-is-real fd-base="}},
 	{name: "faketime", kind: wrapPlain, skip: 1, grammar: grammar{short: "p:", long: "exclude-monotonic"}},
