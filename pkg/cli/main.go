@@ -13,10 +13,14 @@ import (
 
 // Main runs a program in the real world and ends the process.
 func Main(p Program) {
-	MainRaw(p.Name, p.Run)
+	MainRaw(p.Name, func(ctx context.Context, sys *System, args []string) Status {
+		ctx.Done() // signals are caught at once
+		return p.Run(ctx, sys, args)
+	})
 }
 
-// MainRaw is [Main] for a program that reads its own arguments.
+// MainRaw is [Main] for a program that reads its own arguments. Signals are caught from when its context is first asked for them: until then, and in a program
+// that becomes another before, they have their default action.
 func MainRaw(name string, run func(context.Context, *System, []string) Status) {
 	os.Exit(int(start(name, run)))
 }
@@ -28,20 +32,12 @@ func start(name string, run func(context.Context, *System, []string) Status) Sta
 		sys.fail(err.Error(), "start it from a directory that exists")
 		return Refused
 	}
-	caught := make(chan os.Signal, 1)
-	for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as under nohup: it stays so, also for the program that this one becomes
-			signal.Notify(caught, sig)
-		}
-	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	go func() {
-		got := <-caught
-		signal.Stop(caught) // a second one kills
-		cancel(signalled{got.(syscall.Signal)})
-	}()
+	ctx := &signals{}
 	status := run(ctx, sys, os.Args[1:])
-	if by, ok := context.Cause(ctx).(signalled); ok && status == Interrupted {
+	if status != Interrupted {
+		return status
+	}
+	if by, ok := ctx.cause().(signalled); ok {
 		dieBy(by.signal)
 		return SignalBase + Status(by.signal)
 	}

@@ -3,7 +3,7 @@ package gitguard
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,19 +25,60 @@ const (
 
 // passed is the line of a call that no policy was asked about.
 func passed(l *looked, now time.Time) (*record.Line, error) {
-	var facts bytes.Buffer
-	facts.WriteString(factsBefore)
-	e := json.NewEncoder(&facts)
-	e.SetEscapeHTML(false)
-	err := e.Encode(l.reading.Git)
-	facts.Truncate(facts.Len() - 1) // the newline
-	facts.WriteString(factsAfter)
-	line := record.NewLine("", now, l.action, l.actor)
-	err = errors.Join(err, line.Set("facts", json.RawMessage(facts.Bytes())), line.Set("decision", json.RawMessage(allowance)))
+	git, err := gitJSON(&l.reading.Git)
 	if err != nil {
 		return nil, refuse("", "record git %s: %v", l.reading.Git.Subcommand, err)
 	}
-	return line, nil
+	facts := append(append([]byte(factsBefore), git...), factsAfter...)
+	return record.NewReadyLine(now, record.Ready{Name: "action", JSON: l.actionJSON()}, record.Ready{Name: "actor", JSON: l.actorJSON()},
+		record.Ready{Name: "facts", JSON: facts}, record.Ready{Name: "decision", JSON: []byte(allowance)}), nil
+}
+
+// actionJSON is the action as record.Action encodes.
+func (l *looked) actionJSON() []byte {
+	text := append(record.AppendString([]byte(`{"kind":`), l.action.Kind), `,"argv":`...)
+	text = append(record.AppendStrings(text, l.action.Argv), `,"cwd":`...)
+	text = append(record.AppendString(text, l.action.Cwd), `,"workspace":`...)
+	return append(record.AppendString(text, l.action.Workspace), '}')
+}
+
+// actorJSON is the actor as record.Actor encodes.
+func (l *looked) actorJSON() []byte {
+	text := append(record.AppendString([]byte(`{"agent":"","event":"","tool":`), l.actor.Tool), `,"session":"","mode":`...)
+	return append(record.AppendString(text, l.actor.Mode), `,"admin_approved":false}`...)
+}
+
+// gitJSON is a git entry as record.Git encodes. What a command that only reads seldom has is left to encoding/json.
+func gitJSON(g *record.Git) ([]byte, error) {
+	if len(g.Refspecs)+len(g.Config)+len(g.Globals) > 0 || slices.Contains(g.Args, nil) {
+		var text bytes.Buffer
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false)
+		err := e.Encode(g)
+		return bytes.TrimSuffix(text.Bytes(), []byte{'\n'}), err
+	}
+	args := make([]string, len(g.Args))
+	for i, word := range g.Args {
+		args[i] = *word
+	}
+	text := record.AppendString([]byte(`{"subcommand":`), g.Subcommand)
+	text = appendNonEmpty(text, `,"alias_of":`, g.AliasOf)
+	text = record.AppendStrings(append(text, `,"args":`...), args)
+	text = record.AppendStrings(append(text, `,"globals":{},"class":`...), g.Class)
+	text = record.AppendStrings(append(text, `,"dangers":`...), g.Dangers)
+	text = appendNonEmpty(append(text, `,"refspecs":[]`...), `,"remote":`, g.Remote)
+	text = record.AppendStrings(append(text, `,"branch_targets":`...), g.BranchTargets)
+	text = record.AppendStrings(append(text, `,"config":[],"paths":`...), g.Paths)
+	text = record.AppendStrings(append(text, `,"unknown":`...), g.Unknown)
+	return append(text, '}'), nil
+}
+
+// appendNonEmpty appends a member that is left out when it is empty.
+func appendNonEmpty(text []byte, name, value string) []byte {
+	if value == "" {
+		return text
+	}
+	return record.AppendString(append(text, name...), value)
 }
 
 // longest is the length up to which a word is too short to be a secret of any kind that is looked for.

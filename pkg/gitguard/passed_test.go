@@ -12,12 +12,22 @@ import (
 
 // TestPassedIsARecord holds the text of a passed call's line to what the types encode to.
 func TestPassedIsARecord(t *testing.T) {
-	now := time.Unix(1, 0)
-	l := &looked{
-		reading: gitargs.Read(gitargs.Words("git", "--no-pager", "log", "--", "a b\n\"<é>"), gitargs.Context{}),
-		action:  record.Action{Kind: record.KindExec, Argv: []string{"git", "log"}, Cwd: "/", Workspace: "/"},
-		actor:   record.Actor{Tool: "git", Mode: record.ModeSafe},
+	for _, words := range [][]string{
+		{"git"}, {"git", "status"}, {"git", "log", "-3", "--format=%h", "--", "a b\n\"<é>\u2028\x7f\xff\\"}, {"git", "--no-pager", "log"}, {"git", "-C", "x", "-P", "diff", "--stat"},
+		{"git", "st", "-s"}, {"git", "show-ref", "--nonsense", "--heads"}, {"git", "ls-remote", "origin"}, {"git", "config", "--get", "user.name"}, {"git", "diff", "HEAD~1", "--", "p/q"},
+	} {
+		l := &looked{
+			reading: gitargs.Read(gitargs.Words(words...), gitargs.Context{Repo: record.Repo{Aliases: map[string]string{"st": "status"}}}),
+			action:  record.Action{Kind: record.KindExec, Argv: words, Cwd: "/", Workspace: "/a b"},
+			actor:   record.Actor{Tool: "git", Mode: record.ModeSafe},
+		}
+		isARecord(t, l)
 	}
+}
+
+func isARecord(t *testing.T, l *looked) {
+	t.Helper()
+	now := time.Unix(1, 0)
 	got, err := passed(l, now)
 	if err != nil {
 		t.Fatal(err)
