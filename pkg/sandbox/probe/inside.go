@@ -59,7 +59,7 @@ func dial(network, address string) error {
 	return c.Close()
 }
 
-// signalOutside must not find the process. In a PID namespace of its own the number may be that of another process, but for one as high as it is.
+// signalOutside must not find the process. In a PID namespace of its own the number may be that of a process or thread there, so the one outside has the last word.
 func signalOutside(pid int) error {
 	if pid <= 2 {
 		return errors.New("not tried: the number is taken inside")

@@ -2,7 +2,9 @@ package probe
 
 import (
 	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -53,6 +55,28 @@ func TestOthers(t *testing.T) {
 		}
 		if got := strings.Contains(r.Text(), "hint: AppArmor restricts user namespaces"); got != c.want {
 			t.Errorf("user %d: told %v, want %v\n%s", c.uid, got, c.want, r.Text())
+		}
+	}
+}
+
+func TestUnsignalled(t *testing.T) {
+	for name, c := range map[string]struct {
+		said Attempt
+		came int
+		want bool
+	}{
+		"refused":               {Attempt{"signal": "no such process"}, 0, true},
+		"refused, and it came":  {Attempt{"signal": "no such process"}, 1, false},
+		"another of the number": {Attempt{"signal": ""}, 0, true},
+		"sent, and it came":     {Attempt{"signal": ""}, 1, false},
+		"not tried":             {Attempt{}, 0, false},
+	} {
+		s := &scene{signals: make(chan os.Signal, 1)}
+		for range c.came {
+			s.signals <- syscall.SIGUSR1
+		}
+		if got := s.unsignalled(c.said); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -154,7 +155,22 @@ func (r *Report) compare(s *scene, a Attempt) {
 	r.check("an undeclared file cannot be read", a["secret"] != "", a["secret"])
 	r.check("a listener of the host cannot be reached", a["tcp"] != "" && s.accepted.Load() == 0, a["tcp"])
 	r.check("a socket file of the host cannot be reached", a["unix"] != "" && s.accepted.Load() == 0, a["unix"])
-	r.check("a process of the host cannot be signalled", a["signal"] != "" && len(s.signals) == 0, a["signal"])
+	r.check("a process of the host cannot be signalled", s.unsignalled(a), a["signal"])
+}
+
+// unsignalled reports whether it was tried and no signal came. Where sending it succeeded, the number may have been that of a process inside (in a container numbers are
+// low): then this one gets the time to see it.
+func (s *scene) unsignalled(a Attempt) bool {
+	refusal, tried := a["signal"]
+	if !tried || refusal != "" {
+		return tried && len(s.signals) == 0
+	}
+	select {
+	case <-s.signals:
+		return false
+	case <-time.After(2 * time.Second):
+		return true
+	}
 }
 
 func (r *Report) check(name string, held bool, detail string) {
