@@ -68,9 +68,7 @@ func (t *terminal) stopped(sig syscall.Signal, proc *child.Process) {
 	if t == nil {
 		return
 	}
-	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
-	if wants && t.foreground() == t.ours {
-		t.give()
+	if (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && t.granted() {
 		proc.Signal(syscall.SIGCONT)
 		return
 	}
@@ -86,6 +84,19 @@ func (t *terminal) stopped(sig syscall.Signal, proc *child.Process) {
 		t.give()
 	}
 	proc.Signal(syscall.SIGCONT)
+}
+
+// granted reports whether the command has the terminal, which it gets when we have it to give. It may have it already: fg continues the command as well as us, and it may
+// have asked before we gave.
+func (t *terminal) granted() bool {
+	switch t.foreground() {
+	case t.ours:
+		t.give()
+		return true
+	case t.group:
+		return true
+	}
+	return false
 }
 
 // stopSelf stops our process group, as the terminal would have; it returns when somebody continues us.

@@ -67,6 +67,6 @@ func sandboxed(t *testing.T, dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(exe, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(filepath.Dir(dir), "home"), "LANG=C.UTF-8"}
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(filepath.Dir(dir), "home"), "LANG=C.UTF-8", "SHELL=/bin/sh"}
 	return cmd
 }
