@@ -18,8 +18,8 @@ export CGO_ENABLED := 0
 TESTFLAGS ?=
 # How long each fuzz target runs; 3000x is a count of inputs.
 FUZZTIME  ?= 10s
-# How long all guests of the lab may take together.
-LABTIMEOUT ?= 40m
+# How long all guests of the lab may take together, on a slow machine. Two idle processors need a quarter of it.
+LABTIMEOUT ?= 70m
 # Which benchmarks run, and how often.
 BENCH     ?= .
 BENCHTIME ?= 1s

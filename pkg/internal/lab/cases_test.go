@@ -4,58 +4,117 @@ package lab
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
 )
 
-// programs are the test programs that every full lane runs, by package directory.
-var programs = []string{
-	"pkg/sandbox", "pkg/sandbox/seccomp", "pkg/sandbox/landlock", "pkg/sandbox/cgroup", "pkg/sandbox/limits", "cmd/ethos-sandbox",
+// Test programs of every full lane: the limits, and the attacks.
+const (
+	suiteDir   = "pkg/internal/lab/suite"
+	attacksDir = "pkg/internal/escapes"
+)
+
+// lane is one boot.
+type lane struct {
+	series, name string
+	cmdline      string
+	sysctls      map[string]string
+	lacks        string   // what is not there, for the page
+	programs     []string // directories of its test programs
+	cases        []Case
 }
 
-// suite is the test program of the limits.
-const suite = "pkg/internal/lab/suite"
+func (l lane) String() string { return l.series + "/" + l.name }
+
+// allSeries are the kernels.
+var allSeries = []string{"6.1", "6.12"}
+
+// lanes are all boots, those that take long first.
+func lanes() (all []lane) {
+	for _, series := range allSeries {
+		for _, s := range standings {
+			all = append(all, lane{series: series, name: s.name, programs: append([]string{suiteDir, attacksDir}, s.programs...), cases: s.full(series)})
+		}
+	}
+	for _, series := range allSeries {
+		for _, l := range lacking {
+			l.series = series
+			all = append(all, l)
+		}
+	}
+	return all
+}
 
 // standing is who a full lane's cases run as, and what they may not go without.
 type standing struct {
-	name    string
-	uid     uint32
-	cgroup  string
-	require string // ETHOS_REQUIRE
-	limits  string // which tests of the suite hold there
-	more    func(standing) []Case
+	name     string
+	uid      uint32
+	cgroup   string
+	require  string   // ETHOS_REQUIRE
+	limits   string   // the name of the tests of the suite that hold there
+	programs []string // test programs beside the attacks and the limits, by package directory: each runs for each kernel, where it can tell most
+	more     func(standing) []Case
 }
 
 var standings = []standing{
-	{"root", RootUID, CgroupRoot, "root,userns,seccomp,landlock,cgroup,command", "^TestHeld", rootCases},
-	{"delegated", UserUID, CgroupDelegated, "user,userns,seccomp,landlock,cgroup,command", "^TestHeld", delegatedCases},
-	{"ordinary", UserUID, CgroupForeign, "user,userns,seccomp,landlock,command", "^TestLack", ordinaryCases},
+	{"root", RootUID, CgroupRoot, "root,userns,seccomp,landlock,cgroup,command", "TestHeld", []string{"pkg/sandbox", "pkg/sandbox/cgroup", "cmd/ethos-sandbox"}, rootCases},
+	{"delegated", UserUID, CgroupDelegated, "user,userns,seccomp,landlock,cgroup,command", "TestHeld", []string{"pkg/sandbox/cgroup", "pkg/sandbox/limits"}, delegatedCases},
+	{"ordinary", UserUID, CgroupForeign, "user,userns,seccomp,landlock,command", "TestLack",
+		[]string{"pkg/sandbox", "pkg/sandbox/seccomp", "pkg/sandbox/landlock", "pkg/sandbox/limits", "cmd/ethos-sandbox"}, nil},
+}
+
+// allPrograms are the directories of all test programs.
+func allPrograms() []string {
+	all := []string{suiteDir, attacksDir}
+	for _, s := range standings {
+		all = append(all, s.programs...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // newer are the needs that only a series and its successors meet.
 var newer = map[string]string{"6.1": "", "6.12": ",landlock-abi-4,landlock-abi-6"}
 
-// full are the cases of a standing: every test program, the limits, what probe says, and the pipe.
-func (s standing) full(series string) (cases []Case) {
+// full are the cases of a standing: the attacks, the limits, test programs, what probe says, and the pipe.
+func (s standing) full(series string) []Case {
 	s.require += newer[series]
-	for _, dir := range programs {
-		cases = append(cases, s.test(path.Base(dir), dir))
+	cases := []Case{s.shell("probe", "ethos-sandbox probe"), s.shell("pipe", pipe), s.shell("support", support)}
+	cases = append(cases, s.escapes(), s.limit("limits-suite", s.cgroup, s.limits))
+	if s.more != nil {
+		cases = append(cases, s.more(s)...)
 	}
-	cases = append(cases, s.limit("limits-suite", s.cgroup, s.limits))
-	cases = append(cases, s.more(s)...)
-	return append(cases, s.shell("probe", "ethos-sandbox probe"), s.shell("pipe", pipe), s.shell("support", support))
+	for _, dir := range s.programs {
+		cases = append(cases, s.test(path.Base(dir), dir, ""))
+	}
+	return cases
 }
 
-// test is a case for the test program of a package.
-func (s standing) test(name, dir string, args ...string) Case {
+// test is a case for the tests of a package whose names begin with prefix.
+func (s standing) test(name, dir, prefix string, args ...string) Case {
 	return Case{
-		Name: name, UID: s.uid, Cgroup: s.cgroup, Timeout: 5 * time.Minute, Dir: "/src/" + dir,
-		Argv: append([]string{"/src/" + dir + "/test", "-test.v", "-test.timeout=4m"}, args...),
-		Env:  append(environ(s.uid), "ETHOS_REQUIRE="+s.require, onePass),
+		Name: name, UID: s.uid, Cgroup: s.cgroup, Timeout: caseTimeout, Dir: "/src/" + dir,
+		Argv:  append([]string{"/src/" + dir + "/test", "-test.v", "-test.timeout=" + testTimeout.String(), "-test.run=^" + prefix}, args...),
+		Env:   append(environ(s.uid), "ETHOS_REQUIRE="+s.require, onePass),
+		Tests: testNames(dir, prefix),
 	}
+}
+
+// A guest on a loaded machine is slow. Only one that hangs may meet these.
+const (
+	testTimeout = 40 * time.Minute
+	caseTimeout = testTimeout + time.Minute
+)
+
+// escapes are the attacks, as the user of the lane alone.
+func (s standing) escapes() Case {
+	who := map[bool]string{true: "root", false: "user"}[s.uid == RootUID]
+	c := s.test("escapes", attacksDir, "", "-test.run=/^"+who+"$")
+	c.Env = slices.DeleteFunc(c.Env, func(v string) bool { return v == onePass })
+	c.Tests = append(c.Tests, attackNames(who)...)
+	return c
 }
 
 // onePass keeps pkg/sandbox's tests from running a second time as another user, which is what the next lane does.
@@ -63,32 +122,28 @@ const onePass = "ETHOS_TEST_AS_USER=1"
 
 // limit is a case for the suite in a cgroup of the given kind.
 func (s standing) limit(name, cgroup, tests string) Case {
-	c := s.test(name, suite, "-test.run="+tests)
+	c := s.test(name, suiteDir, tests)
 	c.Cgroup = cgroup
 	return c
 }
 
 func (s standing) shell(name, script string) Case {
 	return Case{
-		Name: name, UID: s.uid, Cgroup: s.cgroup, Timeout: time.Minute, Dir: "/tmp", Env: environ(s.uid),
+		Name: name, UID: s.uid, Cgroup: s.cgroup, Timeout: caseTimeout, Dir: "/tmp", Env: environ(s.uid),
 		Argv: []string{"/bin/sh", "-ec", "mkdir ~/" + name + "; cd ~/" + name + "; " + script},
 	}
 }
 
 func rootCases(s standing) []Case {
-	return []Case{readOnlyCgroups(s.limit("limits-read-only", CgroupRoot, "^TestLack"))}
+	return []Case{readOnlyCgroups(s.limit("limits-read-only", CgroupRoot, "TestLack"))}
 }
 
 func delegatedCases(s standing) []Case {
 	return []Case{
-		s.limit("limits-withheld", CgroupWithheld, "^TestLack"),
-		s.limit("limits-populated", CgroupPopulated, "^TestLack"),
-		readOnlyCgroups(s.limit("limits-read-only", CgroupDelegated, "^TestLack")),
+		s.limit("limits-withheld", CgroupWithheld, "TestLack"),
+		s.limit("limits-populated", CgroupPopulated, "TestLack"),
+		readOnlyCgroups(s.limit("limits-read-only", CgroupDelegated, "TestLack")),
 	}
-}
-
-func ordinaryCases(s standing) []Case {
-	return []Case{masked(s.shell("nested", refusal("", "/proc")+piped("/proc")))}
 }
 
 // readOnlyCgroups runs a case where the cgroup file system is mounted read-only, as in most containers.
@@ -129,36 +184,50 @@ printf '\n` + supportMark + `'; cat ../evidence`
 
 const supportMark = "evidence: "
 
-// lacking is a boot without a feature: what is asked and cannot be enforced ends before the command, with a hint.
-type lacking struct {
-	name, cmdline string
-	sysctls       map[string]string
-	scripts       map[string]string
+// lacking are boots without a feature: what is asked and cannot be enforced ends before the command, with a hint.
+var lacking = []lane{
+	{
+		name: "no-landlock", lacks: "Landlock is switched off at boot, and `--require landlock`", cmdline: "lsm=lockdown,capability,yama",
+		cases: []Case{ordinary.shell("refused", refusal("--require landlock", "landlock")), ordinary.shell("probe", withoutLandlock)},
+	},
+	{
+		name: "no-user-namespaces", lacks: "`user.max_user_namespaces=0`", sysctls: map[string]string{"user/max_user_namespaces": "0"},
+		cases: withoutNamespaces("user.max_user_namespaces"),
+	},
+	{
+		name: "no-unprivileged-user-namespaces", lacks: "`kernel.unprivileged_userns_clone=0`", sysctls: map[string]string{"kernel/unprivileged_userns_clone": "0"},
+		cases: withoutNamespaces("kernel.unprivileged_userns_clone"),
+	},
+	{
+		name: "masked-proc", lacks: "around the sandbox, parts of `/proc` are covered, as in most containers, and `--require mount`",
+		cases: []Case{
+			masked(ordinary.shell("refused", refusal("--require mount", "systempaths"))), masked(ordinary.shell("bare", bareProc)),
+			masked(ordinary.shell("probe", "ethos-sandbox probe | tee said; grep -q 'degraded *mount: .*/proc' said")),
+		},
+	},
 }
 
-var lacks = []lacking{
-	{"no-landlock", "lsm=lockdown,capability,yama", nil, map[string]string{"refused": refusal("--require landlock", "landlock"), "probe": withoutLandlock}},
-	{"no-user-namespaces", "", map[string]string{"user/max_user_namespaces": "0"}, withoutNamespaces("user.max_user_namespaces")},
-	{"no-unprivileged-user-namespaces", "", map[string]string{"kernel/unprivileged_userns_clone": "0"}, withoutNamespaces("kernel.unprivileged_userns_clone")},
-}
+// ordinary is who meets the lack.
+var ordinary = standing{uid: UserUID, cgroup: CgroupForeign}
 
 // withoutLandlock : its claims are held by the mount table, so the default profile holds, and what is absent is named.
 const withoutLandlock = `ethos-sandbox probe | tee said; grep -q 'absent *landlock: .*lsm=' said
 ethos-sandbox run --evidence ../evidence -- touch marker; test -e marker; grep -q '"name":"landlock",[^}]*"state":"absent"' ../evidence`
 
-func withoutNamespaces(hint string) map[string]string {
-	return map[string]string{
-		"refused": refusal("", hint) + piped(hint),
-		"probe":   "ethos-sandbox probe > said && got=0 || got=$?; cat said; test $got = 4; grep -q 'hint: .*" + hint + "' said",
-	}
+// bareProc : what does not require a whole /proc runs, sees no process but its own, and the evidence says so; the same in the pipe.
+const bareProc = `sleep 1000 & outside=$!
+ethos-sandbox run --evidence ../evidence -- sh -c 'echo /proc/[0-9]*; touch marker' > seen; kill $outside; cat seen
+test -e marker; test "$(cat seen)" = '/proc/[0-9]*' || test "$(cat seen)" = '/proc/1 /proc/2'
+grep -q '"name":"mount",[^}]*"state":"degraded"' ../evidence
+ethos-facts -- touch another | ethos-decide | ethos-sandbox > ../record; test -e another; grep -q '"name":"mount",[^}]*"state":"degraded"' ../record`
+
+func withoutNamespaces(hint string) []Case {
+	return []Case{ordinary.shell("refused", refusal("", hint)+piped(hint)), ordinary.shell("probe", failingProbe(hint))}
 }
 
-func (l lacking) cases() (cases []Case) {
-	s := standing{uid: UserUID, cgroup: CgroupForeign}
-	for _, name := range slices.Sorted(maps.Keys(l.scripts)) {
-		cases = append(cases, s.shell(name, l.scripts[name]))
-	}
-	return cases
+// failingProbe wants the status and a hint of a machine that cannot enforce the default profile.
+func failingProbe(hint string) string {
+	return "ethos-sandbox probe > said && got=0 || got=$?; cat said; test $got = 4; grep -q 'hint: .*" + hint + "' said"
 }
 
 // refusal runs a command that leaves a marker, and wants status 125, a hint and no marker.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"ethos/pkg/internal/probetest"
 )
@@ -41,9 +42,9 @@ func TestArchiveIsReadByCpio(t *testing.T) {
 
 func TestReadTallyTrustsOnlyAFullCount(t *testing.T) {
 	plan := Plan{Cases: []Case{{Name: "one"}, {Name: "two"}}}
-	whole := []string{"SeaBIOS", BeginMark("one"), "text", EndMark("one", 0), BeginMark("two"), EndMark("two", 3), TallyMark(2, 1, 1)}
+	whole := []string{"SeaBIOS", BeginMark("one"), "text", EndMark("one", 0, time.Second), BeginMark("two"), EndMark("two", 3, 0), TallyMark(2, 1, 1)}
 	tally, err := ReadTally(strings.NewReader(strings.Join(whole, "\r\n")), plan)
-	if err != nil || tally.Failed != 1 || tally.Results[0].Output != "text\n" || tally.Results[1].Status != 3 {
+	if err != nil || tally.Failed != 1 || tally.Results[0].Output != "text\n" || tally.Results[0].Took != time.Second || tally.Results[1].Status != 3 {
 		t.Fatalf("%+v, %v", tally, err)
 	}
 	for drop := 1; drop < len(whole); drop++ {

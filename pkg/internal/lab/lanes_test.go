@@ -4,50 +4,41 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
-
-	"ethos/pkg/record"
 )
 
-// TestLanes boots every lane. What each guest printed is in build/lab.
+// TestLanes boots every lane, as many at a time as go test runs tests in parallel. What each guest printed is in build/lab.
 func TestLanes(t *testing.T) {
-	built, shown := build(t), &supported{evidence: map[string][]record.Control{}}
-	lanes := 0
-	lane := func(kernel Kernel, name, cmdline string, sysctls map[string]string, cases []Case) func(*testing.T) {
-		return func(t *testing.T) {
-			tally := boot(t, kernel, built, cmdline, sysctls, cases)
-			report(t, tally)
-			shown.add(t, kernel.Series, name, tally)
-			lanes++
+	built, all := build(t), lanes()
+	shown := &supported{all: all, tallies: map[string]Tally{}}
+	t.Cleanup(func() { // after the last lane
+		if len(shown.tallies) == len(all) { // less by choice, with -run, or each with an error of its own
+			shown.check(t, built.root)
 		}
-	}
-	for _, series := range allSeries {
-		t.Run(series, func(t *testing.T) {
-			kernel := fetch(t, series)
-			for _, s := range standings {
-				t.Run(s.name, lane(kernel, s.name, "", nil, s.full(series)))
-			}
-			for _, l := range lacks {
-				t.Run(l.name, lane(kernel, l.name, l.cmdline, l.sysctls, l.cases()))
-			}
+	})
+	for _, l := range all {
+		t.Run(l.String(), func(t *testing.T) {
+			t.Parallel()
+			tally := boot(t, built, l)
+			report(t, l, tally)
+			shown.add(l, tally)
 		})
-	}
-	if lanes == len(allSeries)*(len(standings)+len(lacks)) { // less by choice, with -run, or each with an error of its own
-		shown.check(t, built.root)
 	}
 }
 
-// allSeries are the kernels.
-var allSeries = []string{"6.1", "6.12"}
-
 // tree is what was built for the guests.
 type tree struct{ root, build string }
+
+// stripped programs are half as large, and a guest holds them in memory twice while it boots.
+const stripped = "-ldflags=-s -w"
 
 func build(t *testing.T) tree {
 	root, err := filepath.Abs("../../..")
@@ -55,10 +46,10 @@ func build(t *testing.T) tree {
 		t.Fatal(err)
 	}
 	b := tree{root: root, build: t.TempDir()}
-	b.run(t, "build", "-trimpath", "-o", filepath.Join(b.build, "init"), "./pkg/internal/lab/guest")
-	b.run(t, "build", "-trimpath", "-o", b.build+"/", "./cmd/...")
-	for _, dir := range append([]string{suite}, programs...) {
-		b.run(t, "test", "-c", "-tags", "lab", "-trimpath", "-o", b.test(dir), "./"+dir)
+	b.run(t, "build", "-trimpath", stripped, "-o", filepath.Join(b.build, "init"), "./pkg/internal/lab/guest")
+	b.run(t, "build", "-trimpath", stripped, "-o", b.build+"/", "./cmd/...")
+	for _, dir := range allPrograms() {
+		b.run(t, "test", "-c", "-tags", "lab", "-trimpath", stripped, "-o", b.test(dir), "./"+dir)
 	}
 	return b
 }
@@ -76,7 +67,12 @@ func (b tree) run(t *testing.T, args ...string) {
 	}
 }
 
+// fetching keeps two lanes from downloading the same kernel.
+var fetching sync.Mutex
+
 func fetch(t *testing.T, series string) Kernel {
+	fetching.Lock()
+	defer fetching.Unlock()
 	cache, err := CacheDir()
 	if err != nil {
 		t.Fatal(err)
@@ -94,12 +90,12 @@ var modules = []Module{{"kernel/fs/overlayfs/overlay.ko", ""}, {"kernel/drivers/
 // swapOn makes the RAM disk the swap space, so that a memory limit that forgets swap shows.
 var swapOn = [][]string{{"mkswap", "/dev/ram0"}, {"swapon", "/dev/ram0"}}
 
-func boot(t *testing.T, kernel Kernel, built tree, cmdline string, sysctls map[string]string, cases []Case) Tally {
+func boot(t *testing.T, built tree, l lane) Tally {
 	archive, err := BaseArchive(filepath.Join(built.build, "init"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := Plan{Prepare: swapOn, Sysctls: sysctls, Cases: cases}
+	kernel, plan := fetch(t, l.series), Plan{Prepare: swapOn, Sysctls: l.sysctls, Cases: l.cases}
 	for _, m := range modules {
 		text, err := kernel.Module(m.File)
 		if err != nil {
@@ -109,21 +105,26 @@ func boot(t *testing.T, kernel Kernel, built tree, cmdline string, sysctls map[s
 		archive.File(m.File, 0o644, text)
 		plan.Modules = append(plan.Modules, m)
 	}
-	built.into(t, archive)
-	dir := filepath.Join(built.root, "build", "lab", filepath.FromSlash(strings.TrimPrefix(t.Name(), "TestLanes/")))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	built.into(t, archive, l.programs)
+	dir := filepath.Join(built.root, "build", "lab", l.String())
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	m := Machine{Kernel: kernel, Append: cmdline, Archive: archive, Memory: 2048, Timeout: 12 * time.Minute, Plan: plan}
-	tally, err := m.Run(context.Background(), dir)
+	ctx := context.Background()
+	if end, ok := t.Deadline(); ok { // so that the console is seen
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-time.Minute))
+		defer cancel()
+	}
+	tally, err := Machine{Kernel: kernel, Append: l.cmdline, Archive: archive, Memory: 2048, Plan: plan}.Run(ctx, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tally
 }
 
-// into adds the programs, the test programs, their testdata and sources, which some tests read.
-func (b tree) into(t *testing.T, a *Archive) {
+// into adds the programs, and test programs with their testdata and sources, which some tests read.
+func (b tree) into(t *testing.T, a *Archive, programs []string) {
 	binaries, err := filepath.Glob(filepath.Join(b.build, "ethos-*"))
 	if err != nil || len(binaries) == 0 {
 		t.Fatalf("%d programs, %v", len(binaries), err)
@@ -134,7 +135,7 @@ func (b tree) into(t *testing.T, a *Archive) {
 	for _, dir := range []string{"testdata", "docs"} {
 		b.add(t, a, "src/"+dir, filepath.Join(b.root, dir))
 	}
-	for _, dir := range append([]string{suite}, programs...) {
+	for _, dir := range programs {
 		b.add(t, a, "src/"+dir+"/test", b.test(dir))
 		if data := filepath.Join(b.root, dir, "testdata"); exists(data) {
 			b.add(t, a, "src/"+dir+"/testdata", data)
@@ -156,16 +157,17 @@ func (b tree) add(t *testing.T, a *Archive, name, host string) {
 	}
 }
 
-// report fails for every case that did not end as it had to, and prints the counts and the reasons of skips.
-func report(t *testing.T, tally Tally) {
-	for _, r := range tally.Results {
+// report fails for every case that did not end as it had to or lacks a test that the host wants, and prints the counts and the reasons of skips.
+func report(t *testing.T, l lane, tally Tally) {
+	t.Logf("%d cases, %.0f s of processor time", tally.Cases, tally.Processor.Seconds())
+	for i, r := range tally.Results {
 		passed, failed, skipped := strings.Count(r.Output, "--- PASS"), strings.Count(r.Output, "--- FAIL"), strings.Count(r.Output, "--- SKIP")
-		t.Logf("%-16s status %d, %d passed, %d failed, %d skipped", r.Name, r.Status, passed, failed, skipped)
-		switch {
+		t.Logf("%-18s %6.1f s, status %d, %d passed, %d failed, %d skipped", r.Name, r.Took.Seconds(), r.Status, passed, failed, skipped)
+		switch missing := l.cases[i].missing(r.Output); {
 		case r.Status != 0 || failed > 0:
 			t.Errorf("%s:\n%s", r.Name, essence(r.Output))
-		case strings.Contains(r.Output, "=== RUN") != (passed > 0) || strings.Contains(r.Output, "no tests to run"):
-			t.Errorf("%s: no test ran", r.Name)
+		case len(missing) > 0:
+			t.Errorf("%s: did not pass: %s\n%s", r.Name, strings.Join(missing, " "), essence(r.Output))
 		case skipped > 0:
 			t.Log(essence(r.Output))
 		}

@@ -26,7 +26,8 @@ type Case struct {
 	Owner   uint32 // whose the cgroup is, where that is not UID
 	Cgroup  string // see the Cgroup constants
 	Timeout time.Duration
-	Status  int // the exit status it must have
+	Status  int      // the exit status it must have
+	Tests   []string `json:"-"` // what the host wants to see passed, as a test program names it
 }
 
 // Where a [Case] stands in the cgroup v2 tree.
@@ -41,6 +42,6 @@ const (
 // The console lines of a guest. Each stands alone on its line, after "\x1e" so that no program's output can be taken for one by chance.
 const (
 	markBegin = "\x1elab begin %s"
-	markEnd   = "\x1elab end %s status=%d"
+	markEnd   = "\x1elab end %s status=%d ms=%d"
 	markTally = "\x1elab tally cases=%d passed=%d failed=%d"
 )

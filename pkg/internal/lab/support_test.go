@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"ethos/pkg/record"
@@ -17,33 +18,38 @@ import (
 
 var update = flag.Bool("update", false, "write docs/kernel-support.md")
 
-// supported is what the lanes showed, by lane: the evidence of a run that asks for everything, or what a refused run said.
+// supported is what the lanes showed: the evidence of a run that asks for everything, or what a refused run said.
 type supported struct {
-	columns  []string // "6.1 root", in the order they ran
+	all      []lane
+	mu       sync.Mutex
+	tallies  map[string]Tally // by lane
+	columns  []string         // "6.1 root"
 	evidence map[string][]record.Control
 	refusals []string // table rows
 }
 
-// add takes the cases of a lane that have something to show.
-func (s *supported) add(t *testing.T, series, lane string, tally Tally) {
-	t.Helper()
-	for _, r := range tally.Results {
-		switch {
-		case r.Name == "support":
-			s.columns = append(s.columns, series+" "+lane)
-			s.evidence[series+" "+lane] = controls(t, r.Output)
-		case r.Name == "refused" || r.Name == "nested":
-			s.refusals = append(s.refusals, fmt.Sprintf("| %s | %s | %s | %s |", series, lacked[lane], said(r.Output, "error: "), said(r.Output, "hint: ")))
-		}
-	}
+// add takes what a lane printed.
+func (s *supported) add(l lane, tally Tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tallies[l.String()] = tally
 }
 
-// lacked says what a lane's refusal is about.
-var lacked = map[string]string{
-	"ordinary":                        "around the sandbox, parts of `/proc` are covered, as in most containers",
-	"no-landlock":                     "Landlock is switched off at boot, and `--require landlock`",
-	"no-user-namespaces":              "`user.max_user_namespaces=0`",
-	"no-unprivileged-user-namespaces": "`kernel.unprivileged_userns_clone=0`",
+// gather takes what the page tells from the lanes, in their order.
+func (s *supported) gather(t *testing.T) {
+	t.Helper()
+	s.evidence = map[string][]record.Control{}
+	for _, l := range s.all {
+		for _, r := range s.tallies[l.String()].Results {
+			switch r.Name {
+			case "support":
+				column := l.series + " " + l.name
+				s.columns, s.evidence[column] = append(s.columns, column), controls(t, r.Output)
+			case "refused":
+				s.refusals = append(s.refusals, fmt.Sprintf("| %s | %s | %s | %s |", l.series, l.lacks, said(r.Output, "error: "), said(r.Output, "hint: ")))
+			}
+		}
+	}
 }
 
 func controls(t *testing.T, output string) []record.Control {
@@ -119,7 +125,8 @@ const supportLacks = `
 ## Where something is lacking
 
 Nothing runs with less than was asked for: the status is 125, in the pipe the result is ` + "`denied`" + ` with the same words. Where Landlock alone is lacking and was not
-required, the mount table still holds every path, and the evidence says ` + "`absent`" + `.
+required, the mount table still holds every path, and the evidence says ` + "`absent`" + `. Where the kernel refuses a ` + "`/proc`" + ` and a whole one was not required, the
+command gets [what there can be of one](sandbox.md#in-a-container), and the evidence of ` + "`mount`" + ` says ` + "`degraded`" + `.
 
 | kernel | what is lacking | error | hint |
 |---|---|---|---|
@@ -128,6 +135,7 @@ required, the mount table still holds every path, and the evidence says ` + "`ab
 // check compares the page with docs, or writes it.
 func (s *supported) check(t *testing.T, root string) {
 	t.Helper()
+	s.gather(t)
 	name := filepath.Join(root, "docs", "kernel-support.md")
 	if *update {
 		if err := os.WriteFile(name, []byte(s.page()), 0o644); err != nil {

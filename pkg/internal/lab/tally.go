@@ -5,24 +5,29 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Tally is what a guest printed.
 type Tally struct {
 	Cases, Passed, Failed int
 	Results               []Result
+	Processor             time.Duration // what the machine used of the host's
 }
 
 // Result is one case.
 type Result struct {
 	Name   string
 	Status int
+	Took   time.Duration
 	Output string
 }
 
 // BeginMark, EndMark and TallyMark are the lines a guest prints.
-func BeginMark(name string) string           { return fmt.Sprintf(markBegin, name) }
-func EndMark(name string, status int) string { return fmt.Sprintf(markEnd, name, status) }
+func BeginMark(name string) string { return fmt.Sprintf(markBegin, name) }
+func EndMark(name string, status int, took time.Duration) string {
+	return fmt.Sprintf(markEnd, name, status, took.Milliseconds())
+}
 func TallyMark(cases, passed, failed int) string {
 	return fmt.Sprintf(markTally, cases, passed, failed)
 }
@@ -58,18 +63,18 @@ func ReadTally(console io.Reader, plan Plan) (Tally, error) {
 // mark takes one marker line; done is true for the tally.
 func (t *Tally) mark(text string, current **Result) (done bool, err error) {
 	var name string
-	var status int
+	var status, ms int
 	switch {
-	case *current != nil && !scan(text, markEnd, &name, &status):
+	case *current != nil && !scan(text, markEnd, &name, &status, &ms):
 		return false, fmt.Errorf("guest printed %q in the middle of case %q", text[1:], (*current).Name)
 	case scan(text, markBegin, &name):
 		t.Results = append(t.Results, Result{Name: name, Status: -1})
 		*current = &t.Results[len(t.Results)-1]
-	case scan(text, markEnd, &name, &status):
+	case scan(text, markEnd, &name, &status, &ms):
 		if *current == nil || (*current).Name != name {
 			return false, fmt.Errorf("guest ended case %q that it had not begun", name)
 		}
-		(*current).Status = status
+		(*current).Status, (*current).Took = status, time.Duration(ms)*time.Millisecond
 		*current = nil
 	case scan(text, markTally, &t.Cases, &t.Passed, &t.Failed):
 		return true, nil

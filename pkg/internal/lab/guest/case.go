@@ -6,26 +6,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"ethos/pkg/internal/lab"
 )
 
-// runCase returns the case's exit status, 128+n for a signal, 255 when it could not be started.
-func runCase(c lab.Case) int {
+// runCase returns the case's exit status, 128+n for a signal, 255 when it could not be started or left a process behind that holds its output.
+// The output goes through a pipe: a case has no terminal.
+func runCase(out io.Writer, c lab.Case) int {
 	group, err := place(c)
 	if err != nil {
-		fmt.Println("lab guest: cgroup:", err)
+		fmt.Fprintln(out, "lab guest: cgroup:", err)
 		return 255
 	}
 	defer group.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, os.Stdout, os.Stdout
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, struct{ io.Writer }{out}, struct{ io.Writer }{out}
+	cmd.WaitDelay = 30 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		UseCgroupFD: true, CgroupFD: int(group.Fd()), Setsid: true,
 		Credential: &syscall.Credential{Uid: c.UID, Gid: c.UID, Groups: []uint32{}},
@@ -41,7 +45,7 @@ func runCase(c lab.Case) int {
 		}
 		return exit.ExitCode()
 	}
-	fmt.Println("lab guest:", err)
+	fmt.Fprintln(out, "lab guest:", err)
 	return 255
 }
 

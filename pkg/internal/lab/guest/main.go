@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,18 +42,23 @@ func run() error {
 	if err := prepare(plan); err != nil {
 		return err
 	}
+	out, err := os.OpenFile("/dev/ttyS1", os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
 	passed, failed := 0, 0
 	for _, c := range plan.Cases {
-		fmt.Println(lab.BeginMark(c.Name))
-		status := runCase(c)
-		fmt.Println("\n" + lab.EndMark(c.Name, status))
+		fmt.Fprintln(out, lab.BeginMark(c.Name))
+		began := time.Now()
+		status := runCase(out, c)
+		fmt.Fprintln(out, "\n"+lab.EndMark(c.Name, status, time.Since(began)))
 		if status == c.Status {
 			passed++
 		} else {
 			failed++
 		}
 	}
-	fmt.Println(lab.TallyMark(passed+failed, passed, failed))
+	fmt.Fprintln(out, lab.TallyMark(passed+failed, passed, failed))
 	return nil
 }
 

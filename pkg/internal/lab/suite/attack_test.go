@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var attacks = map[string]func(n int){"eat": eat, "keep": keep, "fork": fork, "spin": spin, "wait": wait}
+var attacks = map[string]func(n int){"eat": eat, "keep": keep, "fork": fork, "spin": spin, "wait": wait, "bomb": bomb}
 
 // keep takes n MiB for good.
 func keep(n int) {
@@ -68,6 +68,13 @@ func fork(n int) {
 		}
 	}
 	fmt.Println("never refused")
+}
+
+// bomb makes processes that do the same, without end and whatever is refused. It must not allocate: its children are copies of one thread.
+func bomb(int) {
+	for {
+		_, _, _ = unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	}
 }
 
 // spin uses two processors for n seconds and prints the share it got, in percent of one.

@@ -38,7 +38,7 @@ func prepare(t *testing.T, flags []string, argv ...string) sandbox {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	words := slices.Concat([]string{"run", "--evidence", evidence, "--ro", self(t), "--timeout", "2m"}, flags, []string{"--"}, argv)
+	words := slices.Concat([]string{"run", "--evidence", evidence, "--ro", self(t), "--timeout", "20m"}, flags, []string{"--"}, argv)
 	s := sandbox{exec.Command("ethos-sandbox", words...), evidence}
 	s.Dir, s.Stdout, s.Stderr = work, new(bytes.Buffer), new(bytes.Buffer)
 	return s

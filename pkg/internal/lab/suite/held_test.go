@@ -74,9 +74,33 @@ func TestHeldPids(t *testing.T) {
 	}
 	e.held(t)
 	noneLeft(t)
-	if err := exec.Command("/bin/true").Run(); err != nil {
-		t.Errorf("the machine cannot start a process: %v", err)
+}
+
+// TestHeldBomb : while a bomb of processes is at its limit, the machine answers.
+func TestHeldBomb(t *testing.T) {
+	s := prepare(t, []string{"--pids", "30"}, attack(t, "bomb", 0)...)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
 	}
+	refused := filepath.Join(awaitLeaf(t), "pids.events")
+	await(t, "no process was refused", func() bool {
+		text, _ := os.ReadFile(refused) // "max N" counts them: cgroup-v2.rst, pids.events
+		return strings.HasPrefix(string(text), "max ") && !strings.HasPrefix(string(text), "max 0\n")
+	})
+	for range 5 {
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			t.Errorf("the machine cannot start a process: %v", err)
+		}
+	}
+	if err := s.Process.Signal(unix.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	e := s.end(t, s.Wait())
+	if peak := e.Capture.Sandbox.Usage.PeakPids; peak < 25 || peak > 31 {
+		t.Errorf("peak of %d processes", peak)
+	}
+	e.held(t)
+	noneLeft(t)
 }
 
 // TestHeldCPU : the share is that of the tree, however many processors it spins on.
@@ -135,16 +159,26 @@ func TestHeldSettings(t *testing.T) {
 // awaitLeaf waits for the cgroup of a run to have a process.
 func awaitLeaf(t *testing.T) string {
 	t.Helper()
-	for range 500 {
+	var leaf string
+	await(t, "no cgroup was made for the run", func() bool {
 		for _, dir := range leaves(t) {
 			if text, err := os.ReadFile(filepath.Join(dir, "cgroup.procs")); err == nil && len(text) > 0 {
-				return dir
+				leaf = dir
 			}
 		}
-		time.Sleep(20 * time.Millisecond)
+		return leaf != ""
+	})
+	return leaf
+}
+
+// await asks until it is so. A machine that is emulated beside others is slow.
+func await(t *testing.T, otherwise string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(otherwise)
+		}
 	}
-	t.Fatal("no cgroup was made for the run")
-	return ""
 }
 
 // TestHeldApart : of two runs at once, each has its own limit and its own end.
@@ -178,15 +212,7 @@ func TestHeldKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.Wait()
-	for range 500 {
-		if processes(t, "765432") == 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if n := processes(t, "765432"); n != 0 {
-		t.Errorf("%d processes outlived ethos-sandbox", n)
-	}
+	await(t, "processes outlived ethos-sandbox", func() bool { return processes(t, "765432") == 0 })
 	if e := run(t, []string{"--memory", "64M"}, "true"); e.status != 0 {
 		t.Errorf("the next run: status %d: %s", e.status, e.stderr)
 	}
