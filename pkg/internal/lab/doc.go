@@ -9,7 +9,7 @@
 //
 // A guest proves that it ran: it prints one result line for each case it was sent and a last line that counts them. A boot that hangs, panics, loses a
 // case or ends without that line is an error, never a pass. What a case printed is read as well: each test in the sources of its program, and each
-attack, must have passed by name.
+// attack, must have passed by name.
 //
 // # Limits
 //
