@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/landlock"
+)
+
+// unverified carries a plan out without comparing anything, so that a layer can be taken away to see what the others hold alone.
+func unverified(t *testing.T, p *Plan, tamper func(*child.Step)) (said string, status int) {
+	t.Helper()
+	out, err := os.CreateTemp(t.TempDir(), "said")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{plan: p, io: IO{Stdout: out, Stderr: out}}
+	if r.layers, err = prepare(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+	defer r.layers.close()
+	streams, cleanup, err := r.streams()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cleanup()
+	g, err := takeGuard(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.close()
+	c := compile(p, p.Mounts, g, r.layers, streams)
+	for _, steps := range [][]child.Step{c.Init, c.Command} {
+		for i := range steps {
+			tamper(&steps[i])
+		}
+	}
+	if r.proc, err = child.Start(&c.Program); err != nil {
+		t.Fatal(err)
+	}
+	defer r.reap()
+	status = ended(t, r.proc)
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), status
+}
+
+// ended lets the command go when it waits, and returns its exit status.
+func ended(t *testing.T, p *child.Process) int {
+	t.Helper()
+	waiting, settled := false, false
+	for {
+		event, err := p.Next(time.Now().Add(time.Minute))
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case event.Kind == child.Waiting:
+			waiting = true
+		case event.Kind == child.Settled:
+			settled = true
+		case event.Kind == child.Exited:
+			return event.Status.ExitStatus()
+		case event.Kind == child.Failed || event.Kind == child.Gone || event.Kind == child.Idle:
+			t.Fatalf("%v %v", event.Kind, event.Err)
+		}
+		if waiting && settled {
+			waiting = false
+			if err := p.Go(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// withoutMountFlags takes the mount layer's flags away: every bind is as the host has it.
+func withoutMountFlags(s *child.Step) {
+	if s.Call == "mount_setattr" {
+		s.Nr, s.Want = unix.SYS_GETPID, 0
+	}
+}
+
+// TestLandlockAlone: where every mount is writable Landlock holds what is declared readable. The directory lies in no tree that the command may write to, the private /tmp
+// among them: rights add up from a path to the root, so within such a tree only the mounts can take some away.
+func TestLandlockAlone(t *testing.T) {
+	probetest.Need(t, probetest.Root, probetest.UserNS)
+	probetest.NeedFunc(t, "landlock", func() string {
+		if kernel, err := landlock.Probe(); err != nil || kernel.ABI < 3 {
+			return "it needs ABI 3"
+		}
+		return ""
+	})
+	for name, attack := range map[string]string{
+		"write": "echo x >> f", "truncate": "truncate -s 0 f", "make": "echo x > new", "remove": "rm -f f", "mkdir": "mkdir new", "rmdir": "rmdir d", "fifo": "mkfifo new",
+		"symlink": "ln -s f new", "link": "ln f new", "rename": "mv f new", "rename directory": "mv d new", "replace": "echo x > $W/x && mv $W/x f",
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept, err := os.MkdirTemp("/srv", "ethos-test-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(kept) })
+			spec := script(t, "")
+			spec.Argv[2] = "W=" + spec.Workspace + "; attack() { cd $1 && " + attack + "; }; mkdir $W/m $W/m/d && echo x > $W/m/f && (attack $W/m) || exit 8; attack " + kept
+			write(t, kept+"/f", "kept\n")
+			if err := os.Mkdir(kept+"/d", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			spec.Read = []string{kept}
+			before := snapshot(t, kept)
+			said, status := unverified(t, mustBuild(t, spec), withoutMountFlags)
+			if status == 0 || status == 8 || !strings.Contains(said, "denied") {
+				t.Errorf("status %d: %s", status, said)
+			}
+			if after := snapshot(t, kept); !slices.Equal(before, after) {
+				t.Errorf("before %v, after %v", before, after)
+			}
+		})
+	}
+}
