@@ -1,0 +1,165 @@
+package mutants
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	program  = "pkg/sandbox/program_linux.go"
+	calls    = "pkg/sandbox/mount/calls_linux.go"
+	building = "pkg/sandbox/mount/steps_linux.go"
+	observe  = "pkg/sandbox/observe_linux.go"
+	initFile = "pkg/sandbox/child/init_linux.go"
+	layers   = "pkg/sandbox/layers_linux.go"
+	filters  = "pkg/sandbox/seccomp/deny.go"
+	compiler = "pkg/sandbox/seccomp/compile.go"
+)
+
+// The tests that should notice: one after the other, until one does.
+var (
+	boundary = []Tests{
+		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestEnds|TestGuard|TestLandlockAlone|TestCancel|TestKilled|TestProtectedLink)$"},
+		{Package: "./pkg/internal/escapes"},
+	}
+	written = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
+	filter  = []Tests{{Package: "./pkg/sandbox/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
+	races   = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
+	faults  = []Tests{{Package: "./pkg/sandbox", Run: "^(TestFaults|TestVerify)$"}}
+	records = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
+)
+
+// single are the defences that are one line each.
+var single = []Mutant{
+	{Name: "died parent: PR_SET_PDEATHSIG", Edits: []Edit{{program, `prctl("init", "PR_SET_PDEATHSIG", child.Int(unix.PR_SET_PDEATHSIG), child.Int(child.ParentDied)),`, ``}}, Tests: boundary,
+		Survives: "the closed channel tells init the same; TestKilled passes with either, and fails without both"},
+	{Name: "died parent: the channel", Edits: []Edit{{initFile, `m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0`, `false`}}, Tests: boundary,
+		Survives: "PR_SET_PDEATHSIG tells init the same; TestKilled passes with either, and fails without both"},
+	{Name: "died parent: both", Edits: []Edit{{program, `prctl("init", "PR_SET_PDEATHSIG", child.Int(unix.PR_SET_PDEATHSIG), child.Int(child.ParentDied)),`, ``},
+		{initFile, `m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0`, `false`}}, Tests: boundary},
+	{Name: "session keyring", Edits: []Edit{{program, "\t\tkeyring,\n", ""}, {program, "\tkeyring.Tolerate =", "\t_ = keyring\n\tkeyring.Tolerate ="}}, Tests: boundary},
+	{Name: "setgroups denied", Edits: []Edit{{program, `{"/proc/self/setgroups", "deny"}, `, ``}}, Tests: boundary},
+	{Name: "inherited descriptors: close_range", Edits: []Edit{{program, `child.Int(unix.CLOSE_RANGE_CLOEXEC)))`, `child.Int(unix.CLOSE_RANGE_CLOEXEC)))[:len(s)]`}}, Tests: boundary},
+	{Name: "a session of its own", Edits: []Edit{{program, `step("terminal", "setsid", unix.SYS_SETSID, "")`, `step("terminal", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0))`}}, Tests: boundary},
+	{Name: "resource limits", Edits: []Edit{{program, `s = append(s, c.layers.rlimitSteps()...)`, ``}}, Tests: boundary},
+	{Name: "privileges, all", Edits: []Edit{{program, `s = append(s, privilegeSteps()...)`, ``}}, Tests: boundary},
+	{Name: "privileges: bounding set", Edits: []Edit{{program, `capability <= last; capability++`, `capability < 0; capability++`}, {program, `for capability, last := 0, lastCapability()`, `for capability := 0`}}, Tests: boundary},
+	{Name: "privileges: ambient set", Edits: []Edit{{program, `prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", child.Int(unix.PR_CAP_AMBIENT), child.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), child.Int(0), child.Int(0), child.Int(0)),`, ``}}, Tests: boundary,
+		Survives: "a new user namespace begins with an empty ambient set, and emptying the permitted and the inheritable set empties it too: capabilities(7)"},
+	{Name: "privileges: securebits", Edits: []Edit{{program, `prctl(stage, "PR_SET_SECUREBITS", child.Int(unix.PR_SET_SECUREBITS), child.Int(securebits)),`, ``}}, Tests: boundary},
+	{Name: "privileges: capset", Edits: []Edit{{program, "child.Int(securebits)),\n\t\tcapsetNone(stage))", "child.Int(securebits)))"}}, Tests: boundary},
+	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),`, ``}}, Tests: boundary},
+	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
+	{Name: "init: what it has open", Edits: []Edit{{initFile, "\tm.letGo()\n", ""}}, Tests: boundary},
+	{Name: "Landlock, all", Edits: []Edit{{program, `s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees)...)`, ``}}, Tests: boundary},
+	{Name: "system call filter, all", Edits: []Edit{{program, `s = append(s, c.layers.seccompSteps()...)`, ``}}, Tests: boundary},
+	{Name: "filter: foreign architectures", Edits: []Edit{{compiler, `m.branch(opEqual, a.audit, body, m.ret(KillProcess))`, `m.branch(opEqual, a.audit, body, body)`}}, Tests: filter},
+	{Name: "filter: x32", Edits: []Edit{{compiler, `m.branch(opAtLeast, x32Bit, minusOne, body)`, `m.branch(opAtLeast, x32Bit, body, body)`}, {compiler, `minusOne := m.branch(opEqual, ^uint32(0), m.ret(Errno(eNOSYS)), m.ret(KillProcess))`, ``}}, Tests: filter},
+	{Name: "filter: numbers that no table knows", Edits: []Edit{{compiler, `return p.join(spans, span{covered, []clause{{action: p.unknown()}}})`, `return spans`}}, Tests: filter},
+	{Name: "mounts: nosuid", Edits: []Edit{{building, `set := uint64(unix.MOUNT_ATTR_NOSUID)`, `set := uint64(0)`}}, Tests: boundary},
+	{Name: "mounts: nodev", Edits: []Edit{{building, `set |= unix.MOUNT_ATTR_NODEV`, `set |= 0`}}, Tests: boundary},
+	{Name: "mounts: read-only", Edits: []Edit{{building, `set |= unix.MOUNT_ATTR_RDONLY`, `set |= 0`}}, Tests: boundary},
+	{Name: "mounts: noexec", Edits: []Edit{{building, `set |= unix.MOUNT_ATTR_NOEXEC`, `set |= 0`}}, Tests: boundary,
+		Survives: "no mount of a plan asks for it; proc and devpts have it by other flags"},
+	{Name: "mounts: private propagation", Edits: []Edit{{calls, `Attr_set: set, Propagation: unix.MS_PRIVATE}`, `Attr_set: set}`}}, Tests: boundary},
+	{Name: "mounts: the whole of a bind is restricted", Edits: []Edit{{calls, `child.Int(unix.AT_EMPTY_PATH|unix.AT_RECURSIVE), child.Ptr(attr)`, `child.Int(unix.AT_EMPTY_PATH), child.Ptr(attr)`}}, Tests: boundary},
+	{Name: "mounts: links are not followed", Edits: []Edit{{calls, `unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `0, Resolve: 0}`}}, Tests: races},
+	{Name: "mounts: magic links are not followed", Edits: []Edit{{calls, `unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS`, `unix.RESOLVE_NO_SYMLINKS`}}, Tests: races,
+		Survives: "RESOLVE_NO_SYMLINKS implies it: openat2(2)"},
+	{Name: "mounts: the root is read-only", Edits: []Edit{{building, `b.add(readOnly(b.root, "/"),`, `b.add(`}}, Tests: boundary},
+	{Name: "mounts: the host's root is gone", Edits: []Edit{{building, `step("umount2", unix.SYS_UMOUNT2, "the host's root", child.Str("."), child.Int(unix.MNT_DETACH)),`, ``}}, Tests: boundary},
+	{Name: "mounts: proc read-only", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`}}, Tests: boundary},
+	{Name: "mounts: proc nosuid", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_RDONLY | unix.MS_NODEV | unix.MS_NOEXEC`}}, Tests: boundary},
+	{Name: "mounts: proc nodev", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NOEXEC`}}, Tests: boundary},
+	{Name: "mounts: proc noexec", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV`}}, Tests: boundary},
+	{Name: "mounts: devpts nosuid", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOEXEC`}}, Tests: boundary},
+	{Name: "mounts: devpts noexec", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOSUID`}}, Tests: boundary},
+	{Name: "this process follows no link: directories", Edits: []Edit{{"pkg/sandbox/directory_linux.go", `unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `unix.O_CLOEXEC}`}}, Tests: races},
+	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
+	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
+	{Name: "network: loopback alone is up", Edits: []Edit{{observe, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
+		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
+	{Name: "verify: identity", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.privileges, r.checkSeccomp)`}}, Tests: faults},
+	{Name: "verify: privileges", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.identity, r.checkSeccomp)`}}, Tests: faults},
+	{Name: "verify: filter", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.identity, r.seen.privileges)`}}, Tests: faults},
+	{Name: "verify: namespaces", Edits: []Edit{{observe, `verified(r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkCgroup)`, `verified(r.checkMounts, r.checkNetwork, r.checkCgroup)`}}, Tests: faults},
+	{Name: "verify: mounts", Edits: []Edit{{observe, `verified(r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkCgroup)`, `verified(r.checkNamespaces, r.checkNetwork, r.checkCgroup)`}}, Tests: faults},
+	{Name: "verify: network", Edits: []Edit{{observe, `verified(r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkCgroup)`, `verified(r.checkNamespaces, r.checkMounts, r.checkCgroup)`}}, Tests: faults},
+	{Name: "verify: cgroup", Edits: []Edit{{observe, `verified(r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkCgroup)`, `verified(r.checkNamespaces, r.checkMounts, r.checkNetwork)`}}, Tests: faults,
+		Survives: "needs a cgroup v2 with controllers; the kernel lab has one"},
+	{Name: "environment: injecting variables", Edits: []Edit{{"pkg/sandbox/env.go", "\tif matches(name, injecting) {\n\t\treturn false\n\t}\n", ""}}, Tests: slices.Concat(written, boundary)},
+	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/env.go", `return b.spec.AllEnv || slices.Contains`, `return true || slices.Contains`}}, Tests: boundary},
+	{Name: "record: the subject", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `if subject != d.Subject {`, `if false {`}}, Tests: records},
+	{Name: "record: no decision", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `return refusal(reasonMissing, "pass it through ethos-decide first", "the record has no decision"), nil`, `return nil, nil`}}, Tests: records},
+	{Name: "record: the seal", Edits: []Edit{{"pkg/record/decision.go", `err != nil || own.Seal != d.Seal`, `err != nil`}}, Tests: records},
+	{Name: "record: the verdict fits the matches", Edits: []Edit{{"pkg/record/decision.go", `case m.Effect == VerdictDeny && d.Verdict != VerdictDeny,`, `case`}}, Tests: records},
+	{Name: "record: ask is not allow", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `case record.VerdictAllow, record.VerdictWarn:`, `case record.VerdictAllow, record.VerdictWarn, record.VerdictAsk:`}, {"cmd/ethos-sandbox/judge.go", "\tcase record.VerdictAsk:\n", "\tcase \"\":\n"}}, Tests: records},
+}
+
+// All lists every mutant. root is the directory of the module.
+func All(root string) ([]Mutant, error) {
+	list := slices.Clone(single)
+	compiled := []Edit{{"pkg/sandbox/seccomp/precompiled.go", "\tpacked := denyPrivilegeAMD64\n", "\tif p, err := DenyPrivilege().Compile(a); err == nil {\n\t\treturn p\n\t}\n\tpacked := denyPrivilegeAMD64\n"}}
+	for _, more := range []func() ([]Mutant, error){
+		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
+		func() ([]Mutant, error) { return Lines(root, "pkg/sandbox/env.go", []string{"injecting"}, written) },
+		func() ([]Mutant, error) {
+			return Lines(root, "pkg/sandbox/protect.go", []string{"protectedNames", "gitProtected"}, slices.Concat(written, boundary))
+		},
+	} {
+		mutants, err := more()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, mutants...)
+	}
+	return slices.Concat(list, namespaces(), flags(), rights(), grants()), nil
+}
+
+// namespaces are mutants with one namespace less.
+func namespaces() (list []Mutant) {
+	names := strings.Fields("user mount pid ipc uts cgroup")
+	literal := func(names []string) string { return `[]string{"` + strings.Join(names, `", "`) + `"}` }
+	for i, name := range names {
+		without := slices.Delete(slices.Clone(names), i, i+1)
+		list = append(list, Mutant{Name: "namespace: " + name, Edits: []Edit{{"pkg/sandbox/plan.go", literal(names), literal(without)}}, Tests: slices.Concat(written, boundary)})
+	}
+	return append(list, Mutant{Name: "namespace: network", Edits: []Edit{{"pkg/sandbox/plan.go", `if network != "host" {`, `if false {`}}, Tests: slices.Concat(written, boundary)})
+}
+
+// flags are mutants of what the filter compares the flags of clone with: one bit less.
+func flags() (list []Mutant) {
+	const all = "0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000"
+	bits := strings.Split(all, " | ")
+	for i, bit := range bits {
+		without := strings.Join(slices.Delete(slices.Clone(bits), i, i+1), " | ")
+		list = append(list, Mutant{Name: "filter: clone with " + bit, Edits: []Edit{{filters, all, without}}, Tests: filter})
+	}
+	return list
+}
+
+var fileRights = strings.Fields("Execute WriteFile ReadFile ReadDir RemoveDir RemoveFile MakeChar MakeDir MakeReg MakeSock MakeFifo MakeBlock MakeSym Refer Truncate IoctlDev")
+
+// rights are mutants that ask Landlock for one right less: what is not handled is allowed.
+func rights() (list []Mutant) {
+	for _, r := range fileRights {
+		list = append(list, Mutant{Name: "Landlock holds " + r, Edits: []Edit{{layers, "landlock.AllFS &^ landlock.ResolveUnix", "landlock.AllFS &^ landlock.ResolveUnix &^ landlock." + r}}, Tests: slices.Concat(written, boundary)})
+	}
+	for _, r := range []struct{ name, whole, without string }{
+		{"AbstractUnix", "landlock.AbstractUnix | landlock.Signal", "landlock.Signal"}, {"Signal", "landlock.AbstractUnix | landlock.Signal", "landlock.AbstractUnix"},
+		{"BindTCP", "landlock.BindTCP | landlock.ConnectTCP", "landlock.ConnectTCP"}, {"ConnectTCP", "landlock.BindTCP | landlock.ConnectTCP", "landlock.BindTCP"},
+	} {
+		list = append(list, Mutant{Name: "Landlock holds " + r.name, Edits: []Edit{{layers, r.whole, r.without}}, Tests: slices.Concat(written, boundary)})
+	}
+	return list
+}
+
+// grants are mutants that give what is declared readable one right too many.
+func grants() (list []Mutant) {
+	for _, r := range strings.Fields("WriteFile Truncate RemoveDir RemoveFile MakeDir MakeReg MakeFifo MakeSym MakeSock Refer") {
+		m := Mutant{Name: "Landlock, read-only with " + r, Edits: []Edit{{layers, "add(e.Path, look, !e.Dir)", "add(e.Path, look|landlock." + r + ", !e.Dir)"}},
+			Tests: []Tests{{Package: "./pkg/sandbox", Run: "^TestLandlockAlone$"}}}
+		list = append(list, m)
+	}
+	return list
+}

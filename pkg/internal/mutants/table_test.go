@@ -1,0 +1,49 @@
+package mutants
+
+import (
+	"go/parser"
+	"go/token"
+	"testing"
+)
+
+const root = "../../.."
+
+// TestTableIsCurrent holds that every mutant changes what it means to: its text is there, once, and what comes of it can be parsed.
+func TestTableIsCurrent(t *testing.T) {
+	list, err := All(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, m := range list {
+		if seen[m.Name] {
+			t.Errorf("two mutants are called %q", m.Name)
+		}
+		seen[m.Name] = true
+		if len(m.Tests) == 0 {
+			t.Errorf("%s: no tests", m.Name)
+		}
+		files, err := m.Apply(root)
+		if err != nil {
+			t.Error(err)
+		}
+		for name, text := range files {
+			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
+				t.Errorf("%s: %v", m.Name, err)
+			}
+		}
+	}
+	if len(list) < 200 {
+		t.Errorf("%d mutants; a table has gone away", len(list))
+	}
+	t.Logf("%d mutants", len(list))
+}
+
+// TestApplyRefuses what is not there, what is there twice, and what changes nothing.
+func TestApplyRefuses(t *testing.T) {
+	for _, e := range []Edit{{"go.mod", "no such text", ""}, {"go.mod", "golang.org/x", ""}, {"go.mod", "module ethos", "module ethos"}, {"no/such", "a", "b"}} {
+		if _, err := (Mutant{Name: "x", Edits: []Edit{e}}).Apply(root); err == nil {
+			t.Errorf("%+v is accepted", e)
+		}
+	}
+}
