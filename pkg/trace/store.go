@@ -17,6 +17,12 @@ import (
 // DefaultDir is where the store of a work space lives.
 func DefaultDir(workspace string) string { return filepath.Join(workspace, ethosDir, "traces") }
 
+// Beside makes a directory of ethos beside the store of a work space: private to its owner, hidden from git, reached by no link.
+func Beside(workspace, name string) (string, error) {
+	dir := filepath.Join(workspace, ethosDir, name)
+	return dir, makeDir(dir)
+}
+
 const (
 	ethosDir = ".coding-ethos"
 	lockFile = "LOCK"

@@ -153,7 +153,7 @@ func (h *HTML) filters(w io.Writer) {
 		fmt.Fprintf(w, "<input type=\"radio\" name=\"%s\" id=\"%s\" aria-describedby=\"l-%s\"%s><label for=\"%s\">%s <span class=\"count\">%d</span></label>\n", group, id, group, checked, id, text(name), count)
 	}
 	filter("outcome", "o-all", "all", h.n, " checked")
-	if n := h.attention(); n > 0 && n < h.n {
+	if n := h.summary.attention(); n > 0 && n < h.n {
 		filter("outcome", "o-wrong", "to look at", n, "")
 	}
 	for _, o := range outcomeOrder() {

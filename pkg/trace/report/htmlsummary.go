@@ -123,31 +123,24 @@ func (v *overview) confined(c record.Control) {
 	}
 }
 
-// banner is the answer to the first question: is there something to look at?
+// banner says how it went.
 func (h *HTML) banner(w io.Writer) {
 	s := h.summary
-	state, verdict := "passed", "Nothing to look at"
-	if wrong := h.attention(); wrong > 0 {
-		state, verdict = "denied", fmt.Sprintf("%d of %s to look at", wrong, Count(s.actions+s.bad, "action"))
+	state := "passed"
+	if s.attention() > 0 {
+		state = "denied"
 	} else if s.actions == 0 {
-		state, verdict = "reported", "Nothing was recorded"
+		state = "reported"
 	}
-	fmt.Fprintf(w, "<header><p class=\"dim\">ethos report</p><h1 class=\"h-%s\">%s</h1>\n<p>%s</p>\n", state, verdict, text(s.headline()))
+	_, verdict := s.verdict()
+	fmt.Fprintf(w, "<header><p class=\"dim\">ethos report</p><h1 class=\"h-%s\">%s</h1>\n<p>%s</p>\n", state, capital(verdict), text(s.headline()))
 	fmt.Fprintf(w, "<p class=\"dim\">%s</p>\n", h.whereabouts())
 	h.share(w)
 	fmt.Fprint(w, "</header>\n")
 }
 
-// attention counts what did not go well.
-func (h *HTML) attention() int {
-	n := h.summary.bad
-	for o, count := range h.summary.outcomes {
-		if o.Negative() {
-			n += count
-		}
-	}
-	return n
-}
+// capital begins a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // whereabouts says when, where and for whom the actions were.
 func (h *HTML) whereabouts() string {

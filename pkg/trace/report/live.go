@@ -83,10 +83,10 @@ func (l *live) done(id string) {
 	l.began = l.now()
 }
 
-// erase takes the live lines off the screen (ECMA-48: CUU, ED).
+// erase takes the live lines off the screen (ECMA-48: CUU, ED). The carriage return is for a cursor that an echoed ^C has moved.
 func (l *live) erase(w io.Writer) {
 	if l.drawn > 0 {
-		fmt.Fprintf(w, "\x1b[%dA\x1b[J", l.drawn)
+		fmt.Fprintf(w, "\x1b[%dA\r\x1b[J", l.drawn)
 		l.drawn = 0
 	}
 }

@@ -22,28 +22,43 @@ const (
 type Markdown struct {
 	out      io.Writer
 	summary  *summary
-	findings []string
+	findings []trace.Finding
+	places   []string              // of the findings
+	times    map[trace.Finding]int // how often each was reported
 	details  strings.Builder
-	hidden   int // findings and failures left out
+	blocks   map[string]bool // in details
+	hidden   int             // findings and failures left out
 }
 
 // NewMarkdown writes to out.
-func NewMarkdown(out io.Writer) *Markdown { return &Markdown{out: out, summary: newSummary()} }
+func NewMarkdown(out io.Writer) *Markdown {
+	return &Markdown{out: out, summary: newSummary(), times: map[trace.Finding]int{}, blocks: map[string]bool{}}
+}
 
 // Action takes an entry.
 func (m *Markdown) Action(e *trace.Entry) error {
 	m.summary.add(e)
 	for _, f := range e.Reported() {
-		if len(m.findings) == markdownFindings {
-			m.hidden++
-			continue
-		}
-		m.findings = append(m.findings, fmt.Sprintf("| %s | %s | %s | %s |", f.Level, code(cmp.Or(place(f), clip(oneLine(e.Command()), 80))), code(f.Rule), cell(clip(f.Message, 400))))
+		m.finding(f, cmp.Or(place(f), clip(oneLine(e.Command()), 80)))
 	}
 	if e.Outcome() == trace.Failed {
 		m.failure(e)
 	}
 	return nil
+}
+
+// finding keeps a finding, once however many actions report it.
+func (m *Markdown) finding(f trace.Finding, where string) {
+	f.Message = clip(f.Message, 400)
+	switch {
+	case m.times[f] > 0:
+		m.times[f]++
+	case len(m.findings) == markdownFindings:
+		m.hidden++
+	default:
+		m.times[f] = 1
+		m.findings, m.places = append(m.findings, f), append(m.places, where)
+	}
 }
 
 // Output is not shown.
@@ -55,18 +70,25 @@ func (m *Markdown) Bad(_ string, e record.Error) error {
 	return nil
 }
 
-// failure keeps the end of what a failed command printed.
+// failure keeps the end of what a failed command printed; the same failure again is not repeated.
 func (m *Markdown) failure(e *trace.Entry) {
 	var text []string
 	for _, s := range []string{e.Result.Capture.Stdout.Text, e.Result.Capture.Stderr.Text} {
 		last, _ := tail(s, tailLines)
 		text = append(text, last...)
 	}
-	block := fmt.Sprintf("\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", htmlCode(oneLine(clip(e.Command(), 300))), htmlText(e.Ending()), fenced(clip(strings.Join(text, "\n"), 4000)))
+	block := fmt.Sprintf("\n%s %s, without output\n", htmlCode(oneLine(clip(e.Command(), 300))), htmlText(e.Ending()))
+	if len(text) > 0 {
+		block = fmt.Sprintf("\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", htmlCode(oneLine(clip(e.Command(), 300))), htmlText(e.Ending()), fenced(clip(strings.Join(text, "\n"), 4000)))
+	}
+	if m.blocks[block] {
+		return
+	}
 	if m.details.Len()+len(block) > markdownBytes {
 		m.hidden++
 		return
 	}
+	m.blocks[block] = true
 	m.details.WriteString(block)
 }
 
@@ -74,11 +96,10 @@ func (m *Markdown) failure(e *trace.Entry) {
 func (m *Markdown) Close() error {
 	w := bufio.NewWriter(m.out)
 	s := m.summary
-	fmt.Fprintf(w, "## ethos: %s\n\n", s.headline())
+	icon, verdict := s.verdict()
+	fmt.Fprintf(w, "## %s ethos: %s\n\n%s\n\n", icon, verdict, s.headline())
 	m.refused(w)
-	if len(m.findings) > 0 {
-		fmt.Fprintf(w, "### Findings\n\n| level | where | rule | message |\n|---|---|---|---|\n%s\n\n", strings.Join(m.findings, "\n"))
-	}
+	m.listed(w)
 	if m.details.Len() > 0 {
 		fmt.Fprintf(w, "### Failures\n%s\n", m.details.String())
 	}
@@ -89,8 +110,28 @@ func (m *Markdown) Close() error {
 	return w.Flush()
 }
 
+func (m *Markdown) listed(w io.Writer) {
+	for i, f := range m.findings {
+		if i == 0 {
+			fmt.Fprint(w, "### Findings\n\n| level | where | rule | message |\n|---|---|---|---|\n")
+		}
+		times := ""
+		if n := m.times[f]; n > 1 {
+			times = fmt.Sprintf(" ×%d", n)
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s%s |\n", f.Level, code(m.places[i]), code(f.Rule), cellProse(f.Message), times)
+	}
+	if len(m.findings) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
 func (m *Markdown) refused(w io.Writer) {
-	for i, r := range m.summary.sortedReasons() {
+	reasons := m.summary.sortedReasons()
+	if len(reasons) == 0 {
+		return
+	}
+	for i, r := range reasons {
 		if i == 0 {
 			fmt.Fprintf(w, "### Refused\n\n| | policy | why | what to do instead | commands |\n|---|---|---|---|---|\n")
 		}
@@ -101,18 +142,22 @@ func (m *Markdown) refused(w io.Writer) {
 		if more := r.count - len(commands); more > 0 {
 			commands = append(commands, fmt.Sprintf("and %d more", more))
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.Effect, code(r.ID), cell(r.Message), cell(r.Remedy), strings.Join(commands, "<br>"))
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.Effect, code(r.ID), cellProse(r.Message), cellProse(r.Remedy), strings.Join(commands, "<br>"))
 	}
 	fmt.Fprintln(w)
 }
 
 func (m *Markdown) tools(w io.Writer) {
-	fmt.Fprint(w, "| tool | runs | passed | failed | denied | findings | time |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	if len(m.summary.tools) == 0 {
+		return
+	}
+	fmt.Fprint(w, "### Tools\n\n| tool | runs | passed | failed | denied | findings | time |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	for i, r := range m.summary.sortedTools() {
 		if i == maxTableRows {
+			fmt.Fprintf(w, "\nand %d more tools\n", len(m.summary.tools)-i)
 			break
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %s |\n", code(r.name), r.runs, r.passed, r.failed, r.denied, r.findings, span(r.ms))
+		fmt.Fprintf(w, "| %s | %d | %s | %s | %s | %s | %s |\n", code(r.name), r.runs, number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms))
 	}
 }
 
@@ -141,6 +186,38 @@ func cell(text string) string {
 		}
 	}
 	return out.String()
+}
+
+// cellProse is cell for text in which what stands between backquotes is code.
+func cellProse(text string) string {
+	parts := strings.Split(text, "`")
+	if len(parts)%2 == 0 {
+		return cell(text)
+	}
+	var out strings.Builder
+	for i, part := range parts {
+		if i%2 == 1 && strings.TrimSpace(part) != "" {
+			out.WriteString(code(part))
+			continue
+		}
+		lead, trail := edges(part)
+		out.WriteString(lead + cell(part) + trail)
+	}
+	return out.String()
+}
+
+// edges are the spaces around a text, which cell takes off.
+func edges(text string) (lead, trail string) {
+	if strings.TrimSpace(text) == "" {
+		return "", ""
+	}
+	if text[0] == ' ' {
+		lead = " "
+	}
+	if text[len(text)-1] == ' ' {
+		trail = " "
+	}
+	return lead, trail
 }
 
 // code makes a code span for a table cell, whatever the text holds (GFM 6.3 and 4.10: in cells a pipe is escaped even in code).

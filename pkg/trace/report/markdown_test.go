@@ -25,7 +25,7 @@ func TestMarkdownHostile(t *testing.T) {
 	if err := m.Action(e); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Action(entry(t, 2, script("x\n\n# y"), denied(record.VerdictDeny, "p", "m | n\n\n<b>", "@all"))); err != nil {
+	if err := m.Action(entry(t, 2, script("x\n\n# y"), denied(record.VerdictDeny, "p", "m | n\n\n<b> `<b> @x` and ``` `` @y |", "@all `<i> | @z`"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Close(); err != nil {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -102,6 +103,28 @@ func (s *summary) addReason(r trace.Reason, command string) {
 }
 
 func (s *summary) addBad(record.Error) { s.bad++ }
+
+// attention counts what did not go well.
+func (s *summary) attention() int {
+	n := s.bad
+	for o, count := range s.outcomes {
+		if o.Negative() {
+			n += count
+		}
+	}
+	return n
+}
+
+// verdict is the answer to the first question, is there something to look at, with a sign for it.
+func (s *summary) verdict() (sign, text string) {
+	switch wrong := s.attention(); {
+	case wrong > 0:
+		return "❌", fmt.Sprintf("%d of %s to look at", wrong, Count(s.actions+s.bad, "action"))
+	case s.actions == 0:
+		return "❔", "nothing was recorded"
+	}
+	return "✅", "nothing to look at"
+}
 
 // sortedTools lists the tools, slowest first.
 func (s *summary) sortedTools() []*toolRow {

@@ -61,7 +61,7 @@ func onTerminal(t testing.TB, columns uint16, environ map[string]string, show fu
 
 var (
 	colorExpr = regexp.MustCompile("\x1b\\[[0-9;]*m")
-	eraseExpr = regexp.MustCompile("\x1b\\[([0-9]+)A\x1b\\[J")
+	eraseExpr = regexp.MustCompile("\x1b\\[([0-9]+)A\r\x1b\\[J")
 )
 
 // screen does what a terminal does with the two sequences that are used: go up and erase. It fails on any other.
