@@ -8,6 +8,20 @@ import (
 // passedEnv reach every command. LC_* does too.
 var passedEnv = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "TMPDIR"}
 
+// toolEnv reach every command too: where tools keep their things, what they build for, and how they speak. None makes a program load code, run another or trust another; what
+// names a compiler, a flag of one or a registry is not among them.
+var toolEnv = []string{
+	"GOPATH", "GOMODCACHE", "GOCACHE", "GOLANGCI_LINT_CACHE", "STATICCHECK_CACHE", "GOTOOLCHAIN", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOWASM", "CGO_ENABLED", "GO111MODULE", "GOWORK",
+	"GOEXPERIMENT", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GOTRACEBACK",
+	"npm_config_cache", "YARN_CACHE_FOLDER", "NVM_DIR", "NODE_ENV",
+	"PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "PIP_CACHE_DIR", "UV_CACHE_DIR", "PRE_COMMIT_HOME", "POETRY_CACHE_DIR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED",
+	"PYTHONUTF8", "PYTHONIOENCODING", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_INPUT",
+	"CARGO_HOME", "RUSTUP_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "CARGO_NET_OFFLINE", "CARGO_TERM_COLOR", "CARGO_TERM_VERBOSE", "RUST_BACKTRACE", "RUST_LOG",
+	"JAVA_HOME", "GRADLE_USER_HOME", "TF_PLUGIN_CACHE_DIR", "CCACHE_DIR", "XDG_CACHE_HOME",
+	"CMAKE_BUILD_TYPE", "CMAKE_BUILD_PARALLEL_LEVEL", "CTEST_OUTPUT_ON_FAILURE", "CTEST_PARALLEL_LEVEL", "NINJA_STATUS",
+	"CI", "DEBIAN_FRONTEND", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH",
+}
+
 // injecting variables make a loader, shell, interpreter or tool run code or read configuration of the setter's choice. They are never passed on, whatever is declared.
 var injecting = []string{
 	"LD_*", "DYLD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RESOLV_HOST_CONF", "RES_OPTIONS", "MALLOC_*",
@@ -64,10 +78,13 @@ func (b *builder) environment() ([]string, error) {
 }
 
 func (b *builder) passes(name string) bool {
+	if slices.Contains(toolEnv, name) { // npm_config_cache is one of a dangerous family
+		return true
+	}
 	if matches(name, injecting) {
 		return false
 	}
-	if slices.Contains(passedEnv, name) || strings.HasPrefix(name, "LC_") || slices.Contains(toolEnv, name) {
+	if slices.Contains(passedEnv, name) || strings.HasPrefix(name, "LC_") {
 		return true
 	}
 	return b.spec.AllEnv || slices.Contains(b.spec.Env, name) || slices.Contains(b.profileEnv(), name)

@@ -31,10 +31,6 @@ const (
 	BuildOffline = "build"
 )
 
-// toolEnv says where tools keep their things; none of it makes a program load code.
-var toolEnv = []string{"GOPATH", "GOMODCACHE", "GOCACHE", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR",
-	"VIRTUAL_ENV", "JAVA_HOME", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH"}
-
 // Profiles returns the built-in profiles, narrowest first.
 func Profiles() []Profile {
 	var list []Profile

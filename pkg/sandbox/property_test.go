@@ -14,7 +14,7 @@ import (
 )
 
 // plans is how many random worlds each property is held against.
-const plans = 800
+const plans = 300
 
 // world is a random file system with a random spec for it.
 type world struct {

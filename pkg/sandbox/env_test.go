@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/catalog/shipped"
+)
+
+// environmentOf is what a command gets of an environment.
+func environmentOf(t *testing.T, environ []string, declared ...string) map[string]string {
+	t.Helper()
+	tree := fakeTree{}
+	tree.file(fakeWork+"/f", "")
+	spec := Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: append([]string{"HOME=" + fakeHome, "PATH=/usr/bin"}, environ...), Env: declared}
+	p, err := Build(spec, tree, treeUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, entry := range p.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		got[name] = value
+	}
+	return got
+}
+
+// TestToolsEnvironment: what an honest user sets for go, npm, cargo, python and make reaches them; what loads code or names another program does not.
+func TestToolsEnvironment(t *testing.T) {
+	passed := []string{"GOOS=plan9", "GOARCH=arm64", "CGO_ENABLED=0", "GOMAXPROCS=2", "NODE_ENV=production", "CARGO_TARGET_DIR=/w/t", "RUST_BACKTRACE=1", "PYTHONUNBUFFERED=1", "CI=true", "CMAKE_BUILD_TYPE=Debug",
+		"npm_config_cache=/c", "LC_TIME=C", "SOURCE_DATE_EPOCH=0", "XDG_CACHE_HOME=/c"}
+	kept := []string{"GOFLAGS=-toolexec=/evil", "GOENV=/evil", "CC=/evil", "CFLAGS=-fplugin=/evil.so", "RUSTFLAGS=-Clinker=/evil", "RUSTC_WRAPPER=/evil", "NODE_OPTIONS=--require=/evil", "npm_config_node_options=--require=/evil",
+		"PYTHONPATH=/evil", "PYTEST_ADDOPTS=-p evil", "PIP_INDEX_URL=http://evil", "MAKEFLAGS=--eval=x", "LD_PRELOAD=/evil.so", "GIT_SSH_COMMAND=/evil", "BASH_ENV=/evil", "AWS_SECRET_ACCESS_KEY=k", "GITHUB_TOKEN=k"}
+	got := environmentOf(t, slices.Concat(passed, kept))
+	for _, entry := range passed {
+		if name, value, _ := strings.Cut(entry, "="); got[name] != value {
+			t.Errorf("%s did not reach the command: %q", entry, got[name])
+		}
+	}
+	for _, entry := range kept {
+		if name, _, _ := strings.Cut(entry, "="); got[name] != "" {
+			t.Errorf("%s reached the command", entry)
+		}
+	}
+	if got := environmentOf(t, kept, "CC"); got["CC"] != "/evil" {
+		t.Errorf("a declared variable is %q", got["CC"])
+	}
+}
+
+// TestCachesAreFound: a variable that says where a cache is on the host says it to the tool as well, which would look elsewhere.
+func TestCachesAreFound(t *testing.T) {
+	variable := regexp.MustCompile(`\$\{(\w+)`)
+	names := map[string]bool{}
+	for _, p := range shipped.Profiles() {
+		for _, path := range p.Capabilities.CachePaths {
+			for _, match := range variable.FindAllStringSubmatch(path, -1) {
+				names[match[1]] = true
+			}
+		}
+	}
+	if len(names) < 10 {
+		t.Fatalf("only %v", names)
+	}
+	for name := range names {
+		if got := environmentOf(t, []string{name + "=/somewhere"}); got[name] != "/somewhere" {
+			t.Errorf("%s does not reach the command", name)
+		}
+	}
+}
