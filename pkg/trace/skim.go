@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"ethos/pkg/record"
 )
@@ -19,13 +20,13 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 		case "time":
 			e.Time = s.text(value)
 		case "action":
-			s.decode(value, &e.Action)
+			s.action(value, &e.Action)
 			isAction = true
 		case "facts":
 			s.facts(value, &e.Facts)
 		case "decision":
 			e.Decision = &record.Decision{}
-			s.decode(value, e.Decision)
+			s.decision(value, e.Decision)
 		case "result":
 			e.Result = &record.Result{}
 			s.result(value, e.Result, e.Facts.Tool.Format != "")
@@ -116,9 +117,9 @@ func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 		case "started":
 			r.Started = s.text(value)
 		case "exit_code":
-			s.decode(value, &r.ExitCode)
+			r.ExitCode = int(s.number(value))
 		case "duration_ms":
-			s.decode(value, &r.DurationMS)
+			r.DurationMS = s.number(value)
 		case "capture":
 			if captured {
 				s.capture(value, &r.Capture)
@@ -131,11 +132,80 @@ func (s *skimmer) capture(value []byte, c *record.Capture) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
 		case "stdout":
-			s.decode(value, &c.Stdout)
+			s.stream(value, &c.Stdout)
 		case "stderr":
-			s.decode(value, &c.Stderr)
+			s.stream(value, &c.Stderr)
 		}
 	})
+}
+
+// stream takes what was kept, and whether that is all.
+func (s *skimmer) stream(value []byte, to *record.Stream) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "text":
+			to.Text = s.text(value)
+		case "base64":
+			to.Base64 = s.text(value)
+		case "truncated":
+			to.Truncated = string(value) == "true"
+		}
+	})
+}
+
+// action takes what names the action.
+func (s *skimmer) action(value []byte, a *record.Action) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "kind":
+			a.Kind = s.text(value)
+		case "argv":
+			s.decode(value, &a.Argv)
+		case "script":
+			a.Script = s.text(value)
+		case "file":
+			s.decode(value, &a.File)
+		case "url":
+			a.URL = s.text(value)
+		case "server":
+			a.Server = s.text(value)
+		case "name":
+			a.Name = s.text(value)
+		case "cwd":
+			a.Cwd = s.text(value)
+		case "workspace":
+			a.Workspace = s.text(value)
+		}
+	})
+}
+
+// decision takes the verdict and what led to it.
+func (s *skimmer) decision(value []byte, d *record.Decision) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "verdict":
+			d.Verdict = s.text(value)
+		case "matches":
+			s.list(value, &d.Matches)
+		case "errors":
+			s.list(value, &d.Errors)
+		case "duration_ms":
+			d.DurationMS = s.number(value)
+		}
+	})
+}
+
+// list decodes a list; most are empty.
+func (s *skimmer) list(value []byte, v any) {
+	if string(value) != "[]" {
+		s.decode(value, v)
+	}
+}
+
+func (s *skimmer) number(value []byte) float64 {
+	n, err := strconv.ParseFloat(string(value), 64)
+	s.bad = s.bad || err != nil
+	return n
 }
 
 // within walks an object that was found as a value.
