@@ -18,6 +18,7 @@ import (
 // commands is the command line of `ethos-git ethos`; every other one is git's.
 type commands struct {
 	Explain explainCmd `cmd:"" help:"Say what policy would do with a git command; nothing runs."`
+	Trust   trustCmd   `cmd:"" help:"Trust the hooks of this repository, and the programs that its configuration names, as they are now."`
 }
 
 func program() cli.Program {
@@ -95,6 +96,7 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 		Self:     self,
 		Decider:  gitguard.SiblingOf(self, sys.Environ),
 		Recorder: recorder{sys: sys},
+		Trusted:  trusted{},
 		Facts:    deriver(sys),
 		Exec:     syscall.Exec,
 		Warn:     sys.Warn,

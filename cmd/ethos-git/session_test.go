@@ -16,7 +16,7 @@ for d in $(find . -name HEAD -path '*.git/HEAD' -o -name HEAD -path './*.git/HEA
   git --git-dir="$d" for-each-ref; git --git-dir="$d" symbolic-ref -q HEAD; git --git-dir="$d" log --all --format=raw | grep -v '^ '
   git --git-dir="$d" ls-files -s; cat "$d/config"; find "$d/logs" -type f 2>/dev/null | sort | xargs cat 2>/dev/null
 done
-find . -name .git -prune -o -name '*.git' -prune -o -name 'key*' -prune -o -name signers -prune -o -type f -print | sort | xargs -d '\n' sha256sum
+find . -name .git -prune -o -name .coding-ethos -prune -o -name '*.git' -prune -o -name 'key*' -prune -o -name signers -prune -o -type f -print | sort | xargs -d '\n' sha256sum
 `
 
 // TestSessions runs whole sessions with git and with ethos-git under the shipped policies: same output, same repositories.
@@ -48,6 +48,9 @@ func (w *world) session(guarded bool, script string) string {
 		w.t.Fatal(err)
 	}
 	w.write("home/.gitconfig", gitConfig, 0o644)
+	if guarded { // hooks that the session makes itself are the user's
+		script = "TRUST=\"$BIN/ethos-git ethos trust\"\n" + script
+	}
 	out, _, _ := w.script(guarded, "mkdir s && cd s && exec 2>&1\n(\n"+script+"\n)\n")
 	now, _, _ := w.script(false, "cd s && exec 2>&1\n"+state)
 	return out + now

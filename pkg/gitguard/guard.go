@@ -38,6 +38,7 @@ type Guard struct {
 	Self     Identity // ethos-git's own program file
 	Decider  Decider
 	Recorder Recorder // nil: no trace
+	Trusted  Trusted  // nil: whatever a repository would run is trusted
 	Facts    FactsFunc
 	// Exec replaces the process; it returns only when it failed.
 	Exec func(path string, argv, environ []string) error
@@ -70,6 +71,9 @@ func (g *Guard) Run(ctx context.Context, c Call) error {
 	l := look(c)
 	real, err := g.realGit(c, l.workspace)
 	if err != nil {
+		return err
+	}
+	if err := g.inspect(l, true); err != nil {
 		return err
 	}
 	line, decision, err := g.judge(ctx, l)

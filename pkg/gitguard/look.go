@@ -20,7 +20,8 @@ type looked struct {
 	reading   gitargs.Reading
 	action    record.Action
 	actor     record.Actor
-	workspace string // the work tree, "" outside of one
+	workspace string   // the work tree, "" outside of one
+	planted   []string // what the repository would run and is not trusted: see Executables
 }
 
 // look reads the call twice: first for the directory and the repository that it names, then with that repository's
@@ -39,7 +40,10 @@ func look(c Call) *looked {
 	return l
 }
 
-func (l *looked) read() { l.reading = gitargs.Read(l.call.words(), l.ctx) }
+func (l *looked) read() {
+	l.reading = gitargs.Read(l.call.words(), l.ctx)
+	l.addPlanted()
+}
 
 func (l *looked) readRefs() {
 	refs, err := l.repo.Refs()

@@ -736,13 +736,31 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "git.planted_code", Pack: "core", Principle: "readable-intent", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "git.exists(g, \"planted_exec\" in g.dangers)",
+			Message:   "This would make git run a hook, or a program that the repository's own configuration names, which was not there when a person last trusted it.",
+			Remedy:    "Show the person `git config --local --list` and the directory of hooks; they accept it with `ethos-git ethos trust`.",
+			Protected: true,
+			File:      "pack:core/git.yaml", Line: 95, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 20 /* git */},
+			need{op: equals, fact: 39 /* Git.dangers */, value: "planted_exec"},
+		}},
+		reads:  []string{"git"},
+		digest: "35ab053e6c18fa4a50d4b8d616671e189a792ffd577756a67f3ccd50abc1cfc8",
+		from:   25406, to: 25636,
+	},
+	{
+		policy: Policy{
 			ID: "git.inline_code", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, g.dangers.exists(d, d in [\"config_exec\", \"inline_alias\", \"exec_path\", \"ext_diff_exec\", \"upload_pack_exec\"]))",
 			Message:   "This makes git run a command that is hidden in an option or in configuration.",
 			Remedy:    "Run git without the option, and the command by itself.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 95, Column: 5,
+			File:      "pack:core/git.yaml", Line: 113, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 20 /* git */},
@@ -757,7 +775,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3a52689be3bc6c2fec1f7544c672dec8763277821271be667ad3ac9b6ee07798",
-		from:   25406, to: 25883,
+		from:   25636, to: 26113,
 	},
 	{
 		policy: Policy{
@@ -787,7 +805,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   25883, to: 27264,
+		from:   26113, to: 27494,
 	},
 	{
 		policy: Policy{
@@ -827,7 +845,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   27264, to: 28667,
+		from:   27494, to: 28897,
 	},
 	{
 		policy: Policy{
@@ -875,7 +893,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   28667, to: 29959,
+		from:   28897, to: 30189,
 	},
 	{
 		policy: Policy{
@@ -956,7 +974,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   29959, to: 34484,
+		from:   30189, to: 34714,
 	},
 	{
 		policy: Policy{
@@ -987,7 +1005,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "a20e43fde8678fe784b994bd9cd87b5498a138a4447e282929ae49b1d07e7687",
-		from:   34484, to: 35169,
+		from:   34714, to: 35399,
 	},
 	{
 		policy: Policy{
@@ -1024,7 +1042,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d2b108ab6ea9f652fdb1d0e1ccc75824bff15eca98e3f08e94ac1ec8c1c8d29c",
-		from:   35169, to: 35884,
+		from:   35399, to: 36114,
 	},
 	{
 		policy: Policy{
@@ -1049,7 +1067,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "b17a939327d00f3a840cbaa8426fbf6e8ebc2d9a90a0c4efd856f4b333f19f4a",
-		from:   35884, to: 36410,
+		from:   36114, to: 36640,
 	},
 	{
 		policy: Policy{
@@ -1181,13 +1199,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "611a7788dc527f0ffe31994d8dd3f00d91f2096625166bbf24239db264194220",
-		from:   36410, to: 39872,
+		from:   36640, to: 40102,
 	},
 	{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name == \"ethos-decide\" && c.argv.exists(a, a.startsWith(\"--app\"))\n  || c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name == \"ethos-sandbox\" && c.argv.exists(a, a.matches(\"^--(net|rw|ro|allow-domain|unix-socket|env|profile)(=|$)\")) && !(\"plan\" in c.argv)\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.name == \"ethos-decide\" && c.argv.exists(a, a.startsWith(\"--app\"))\n  || c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name == \"ethos-sandbox\" && c.argv.exists(a, a.matches(\"^--(net|rw|ro|allow-domain|unix-socket|env|profile|plain-git)(=|$)\")) && !(\"plan\" in c.argv)\n  || c.name == \"ethos-git\" && size(c.argv) > 2 && c.argv[1] == \"ethos\" && c.argv[2] == \"trust\"\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
@@ -1236,6 +1254,7 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 22 /* Command.name */, value: "ethos-sandbox"},
 						need{op: someValue, fact: 28 /* Command.argv */},
 					}},
+					need{op: equals, fact: 22 /* Command.name */, value: "ethos-git"},
 					need{op: all, of: []need{
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 22 /* Command.name */, value: "pkill"},
@@ -1262,8 +1281,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 19 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "2bb3a440800d1f02ccf88168073689bcf38404c72163d2e43c6fa032c4f3e53f",
-		from:   39872, to: 43989,
+		digest: "5c4dbd6e105c308022b291050dca095beb81e259a20195dc05efcbd6ebb192d2",
+		from:   40102, to: 44599,
 	},
 	{
 		policy: Policy{
@@ -1273,7 +1292,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 169, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 173, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -1311,7 +1330,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   43989, to: 46813,
+		from:   44599, to: 47423,
 	},
 	{
 		policy: Policy{
@@ -1356,7 +1375,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "e5fd987a7c5609a66e178102362f975008efdfa131a1bcad3382f3d62e7bc315",
-		from:   46813, to: 48873,
+		from:   47423, to: 49483,
 	},
 	{
 		policy: Policy{
@@ -1371,7 +1390,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 11 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   48873, to: 52127,
+		from:   49483, to: 52737,
 	},
 	{
 		policy: Policy{
@@ -1424,7 +1443,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d6806db5f0c549e1add3313def5a7192481de1ed01adce18deb45472d3f170b2",
-		from:   52127, to: 54746,
+		from:   52737, to: 55356,
 	},
 	{
 		policy: Policy{
@@ -1519,7 +1538,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
-		from:   54746, to: 57367,
+		from:   55356, to: 57977,
 	},
 	{
 		policy: Policy{
@@ -1537,7 +1556,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   57367, to: 57600,
+		from:   57977, to: 58210,
 	},
 	{
 		policy: Policy{
@@ -1612,7 +1631,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   57600, to: 59372,
+		from:   58210, to: 59982,
 	},
 	{
 		policy: Policy{
@@ -1643,7 +1662,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   59372, to: 60466,
+		from:   59982, to: 61076,
 	},
 	{
 		policy: Policy{
@@ -1657,7 +1676,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   60466, to: 60740,
+		from:   61076, to: 61350,
 	},
 	{
 		policy: Policy{
@@ -1671,7 +1690,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   60740, to: 60806,
+		from:   61350, to: 61416,
 	},
 	{
 		policy: Policy{
@@ -1705,7 +1724,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   60806, to: 61466,
+		from:   61416, to: 62076,
 	},
 	{
 		policy: Policy{
@@ -1738,7 +1757,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   61466, to: 62045,
+		from:   62076, to: 62655,
 	},
 	{
 		policy: Policy{
@@ -1888,7 +1907,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   62045, to: 67685,
+		from:   62655, to: 68295,
 	},
 	{
 		policy: Policy{
@@ -1969,7 +1988,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   67685, to: 69743,
+		from:   68295, to: 70353,
 	},
 	{
 		policy: Policy{
@@ -1996,7 +2015,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   69743, to: 70997,
+		from:   70353, to: 71607,
 	},
 	{
 		policy: Policy{
@@ -2013,7 +2032,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   70997, to: 71220,
+		from:   71607, to: 71830,
 	},
 	{
 		policy: Policy{
@@ -2030,7 +2049,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   71220, to: 71524,
+		from:   71830, to: 72134,
 	},
 	{
 		policy: Policy{
@@ -2051,7 +2070,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   71524, to: 71948,
+		from:   72134, to: 72558,
 	},
 	{
 		policy: Policy{
@@ -2086,7 +2105,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   71948, to: 72959,
+		from:   72558, to: 73569,
 	},
 	{
 		policy: Policy{
@@ -2103,7 +2122,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   72959, to: 73187,
+		from:   73569, to: 73797,
 	},
 	{
 		policy: Policy{
@@ -2128,7 +2147,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   73187, to: 73685,
+		from:   73797, to: 74295,
 	},
 	{
 		policy: Policy{
@@ -2151,7 +2170,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   73685, to: 74151,
+		from:   74295, to: 74761,
 	},
 	{
 		policy: Policy{
@@ -2168,7 +2187,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   74151, to: 74392,
+		from:   74761, to: 75002,
 	},
 	{
 		policy: Policy{
@@ -2185,7 +2204,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   74392, to: 74618,
+		from:   75002, to: 75228,
 	},
 	{
 		policy: Policy{
@@ -2202,7 +2221,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   74618, to: 74852,
+		from:   75228, to: 75462,
 	},
 	{
 		policy: Policy{
@@ -2223,7 +2242,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   74852, to: 75167,
+		from:   75462, to: 75777,
 	},
 	{
 		policy: Policy{
@@ -2237,7 +2256,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   75167, to: 75222,
+		from:   75777, to: 75832,
 	},
 	{
 		policy: Policy{
@@ -2251,7 +2270,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   75222, to: 75283,
+		from:   75832, to: 75893,
 	},
 	{
 		policy: Policy{
@@ -2265,7 +2284,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   75283, to: 75342,
+		from:   75893, to: 75952,
 	},
 	{
 		policy: Policy{
@@ -2279,7 +2298,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   75342, to: 75498,
+		from:   75952, to: 76108,
 	},
 	{
 		policy: Policy{
@@ -2293,7 +2312,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   75498, to: 75569,
+		from:   76108, to: 76179,
 	},
 	{
 		policy: Policy{
@@ -2317,7 +2336,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   75569, to: 75891,
+		from:   76179, to: 76501,
 	},
 	{
 		policy: Policy{
@@ -2333,7 +2352,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   75891, to: 81109,
+		from:   76501, to: 81719,
 	},
 	{
 		policy: Policy{
@@ -2355,7 +2374,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   81109, to: 81633,
+		from:   81719, to: 82243,
 	},
 	{
 		policy: Policy{
@@ -2381,7 +2400,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   81633, to: 82247,
+		from:   82243, to: 82857,
 	},
 	{
 		policy: Policy{
@@ -2397,7 +2416,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   82247, to: 82252,
+		from:   82857, to: 82862,
 	},
 	{
 		policy: Policy{
@@ -2422,7 +2441,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   82252, to: 83208,
+		from:   82862, to: 83818,
 	},
 	{
 		policy: Policy{
@@ -2455,7 +2474,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   83208, to: 83755,
+		from:   83818, to: 84365,
 	},
 	{
 		policy: Policy{
@@ -2471,7 +2490,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   83755, to: 83760,
+		from:   84365, to: 84370,
 	},
 	{
 		policy: Policy{
@@ -2487,7 +2506,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   83760, to: 84178,
+		from:   84370, to: 84788,
 	},
 	{
 		policy: Policy{
@@ -2503,7 +2522,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   84178, to: 84442,
+		from:   84788, to: 85052,
 	},
 	{
 		policy: Policy{
@@ -2519,7 +2538,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   84442, to: 84947,
+		from:   85052, to: 85557,
 	},
 	{
 		policy: Policy{
@@ -2552,7 +2571,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   84947, to: 85494,
+		from:   85557, to: 86104,
 	},
 	{
 		policy: Policy{
@@ -2642,7 +2661,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   85494, to: 90352,
+		from:   86104, to: 90962,
 	},
 	{
 		policy: Policy{
@@ -2658,6 +2677,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   90352, to: 90357,
+		from:   90962, to: 90967,
 	},
 }

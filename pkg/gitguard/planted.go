@@ -1,0 +1,123 @@
+package gitguard
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
+)
+
+// Trusted keeps, for each work tree, what git may run by itself there. The entries are those of [Executables].
+type Trusted interface {
+	// Load returns what is trusted; known says that the work tree was looked at before.
+	Load(root string) (list []string, known bool, err error)
+	Save(root string, list []string) error
+}
+
+// Executables are what git runs by itself in a repository, by the repository's own means: its hooks, and the settings of its own configuration that name
+// programs. The user's and the system's configuration are not among them. Each is a word for its kind, its name, and a digest.
+func Executables(r *gitrepo.Repository) ([]string, error) {
+	var list []string
+	for _, e := range r.Config.Entries {
+		if (e.Scope == "local" || e.Scope == "worktree") && gitargs.Executes(e.Key, e.Value) {
+			sum := sha256.Sum256([]byte(e.Value))
+			list = append(list, "config "+e.Key+" "+hex.EncodeToString(sum[:]))
+		}
+	}
+	hooks, err := r.Hooks()
+	for _, h := range hooks {
+		list = append(list, "hook "+h.Name+" "+h.SHA256)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), err
+}
+
+// inspect finds out what has been planted in the repository of a call since it was last trusted. The first look trusts what is there, and remembers it when
+// git is to run.
+func (g *Guard) inspect(l *looked, remember bool) error {
+	root := l.repo.Record.Root
+	if g.Trusted == nil || root == "" || closed(record.InsideGit) { // in a sandbox, what it runs is confined
+		return nil
+	}
+	now, err := Executables(l.repo)
+	if err != nil {
+		return refuse("make it readable, or remove it", "look at the hooks of %s: %v", root, err)
+	}
+	trusted, known, err := g.Trusted.Load(root)
+	switch {
+	case err != nil:
+		return refuse("a person looks at it, and writes it anew with: ethos-git ethos trust", "what git may run in %s: %v", root, err)
+	case !known && !remember:
+		return nil
+	case !known:
+		if err := g.Trusted.Save(root, now); err != nil {
+			g.Warn(fmt.Sprintf("what git may run in %s is not remembered: %v", root, err), "")
+		}
+		return nil
+	}
+	l.planted = without(now, trusted)
+	if len(l.planted) > 0 {
+		l.addPlanted()
+	}
+	return nil
+}
+
+// Trust remembers what git may run by itself in the repository of dir from now on, and returns what was not trusted before.
+func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, err error) {
+	repo, err := gitrepo.Open(dir, gitrepo.FromEnviron(getenv))
+	if err != nil {
+		return nil, err
+	}
+	root := repo.Record.Root
+	if root == "" {
+		return nil, fmt.Errorf("%s is in no work tree of git", dir)
+	}
+	now, err := Executables(repo)
+	if err != nil {
+		return nil, err
+	}
+	trusted, _, _ := g.Trusted.Load(root) // one that cannot be read trusts nothing
+	return without(now, trusted), g.Trusted.Save(root, now)
+}
+
+func without(list, known []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(known, s) })
+}
+
+// plantedExec is the danger of a command that would run something planted.
+const plantedExec = "planted_exec"
+
+// addPlanted adds to the facts what the command would run of what was planted.
+func (l *looked) addPlanted() {
+	g := &l.reading.Git
+	for _, entry := range l.planted {
+		kind, rest, _ := strings.Cut(entry, " ")
+		name := rest[:max(strings.LastIndexByte(rest, ' '), 0)]
+		if kind == "hook" {
+			name = "hooks/" + name
+		}
+		if !l.reaches(kind) {
+			continue
+		}
+		g.Config = append(g.Config, record.GitConfig{Key: strings.ToValidUTF8(name, "\uFFFD"), Via: "planted"})
+		g.Dangers = append(g.Dangers, plantedExec)
+	}
+	slices.Sort(g.Dangers)
+	g.Dangers = slices.Compact(g.Dangers)
+}
+
+// reaches reports whether the command could run what was planted: hooks belong to commands that change something, and a setting is not reached by those that
+// show what there is.
+func (l *looked) reaches(kind string) bool {
+	class := l.reading.Git.Class
+	if kind == "hook" {
+		return !reads(class)
+	}
+	shows := []string{"", "config", "version", "help", "rev-parse", "hook"}
+	return !reads(class) || !slices.Contains(shows, l.reading.Git.Subcommand)
+}
