@@ -31,7 +31,7 @@ type agent struct {
 func agents() []agent { return []agent{codexAgent(), geminiAgent(), openCodeAgent()} }
 
 // limit is how long an agent may take for a conversation, on a slow machine. Each takes seconds.
-const limit = 4 * time.Minute
+const limit = 10 * time.Minute
 
 // conversation is one run of an agent: what it told its model of each command.
 type conversation struct {

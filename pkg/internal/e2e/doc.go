@@ -5,6 +5,6 @@
 // what holds between programs: nothing is lost, an edited record does not run, memory stays flat, the examples and the
 // README work as they are written, and real agents obey.
 //
-// Limits: the tests need Linux and user namespaces, because they really confine. Tests of agents need the programs that
-// `make clients` installs.
+// Limits: the tests need Linux and user namespaces, because they really confine. Tests of agents have the build tag agents and need the
+// programs that `make clients` installs: `make test-agents`.
 package e2e

@@ -1,11 +1,12 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -206,8 +207,10 @@ func answerOf(t *testing.T, agent, stdout string) answer {
 		t.Errorf("%s: not the documented form: %v: %s", agent, err, stdout)
 		return answer{}
 	}
-	if text, _ := json.Marshal(reply); !bytes.Equal(text, []byte(strings.TrimSpace(stdout))) {
-		t.Errorf("%s: has members that say nothing, or are not spelt as documented:\n%s\n%s", agent, stdout, text)
+	var have, said any
+	text, err := json.Marshal(reply)
+	if err = errors.Join(err, json.Unmarshal([]byte(stdout), &have), json.Unmarshal(text, &said)); err != nil || !reflect.DeepEqual(have, said) {
+		t.Errorf("%s: has members that say nothing, or are not spelt as documented: %v:\n%s\n%s", agent, err, stdout, text)
 	}
 	a := reply.answer()
 	if !strings.Contains(" allow deny ask ", " "+a.decision+" ") {

@@ -1,0 +1,144 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
+)
+
+// awkward are the commands of testdata/confine: one a line, each what an agent may send to its shell.
+func awkward(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root(), "testdata/confine/commands.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commands []string
+	for line := range strings.Lines(string(data)) {
+		var c struct{ Command string }
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		commands = append(commands, c.Command)
+	}
+	return commands
+}
+
+// TestConfinedCallsDoTheSame: an agent's call goes in, another comes out, and that one, run by bash, prints, returns and leaves behind what the agent's own
+// would have, but inside the boundary.
+func TestConfinedCallsDoTheSame(t *testing.T) {
+	probetest.Need(t, probetest.UserNS, "command:jq", "command:python3", "command:perl")
+	commands := awkward(t)
+	if len(commands) < 200 {
+		t.Errorf("only %d commands", len(commands))
+	}
+	const workers = 4
+	for w := range workers {
+		t.Run(fmt.Sprint(w), func(t *testing.T) {
+			t.Parallel()
+			s := shellSession(t)
+			for i := w; i < len(commands); i += workers {
+				s.same(commands[i])
+			}
+		})
+	}
+}
+
+// shellSession is a session with the variables that reach a confined command, and no others.
+func shellSession(t *testing.T) *session {
+	s := newSession(t)
+	s.home = t.TempDir()
+	s.env = []string{s.env[len(s.env)-3], "HOME=" + s.home, "SHELL=/bin/bash", "LANG=C.UTF-8"}
+	if !strings.HasPrefix(s.env[0], "PATH=") {
+		t.Fatalf("not the path: %s", s.env[0])
+	}
+	return s
+}
+
+// deed is what a command did.
+type deed struct {
+	stdout, stderr string
+	status         int
+	files          string
+}
+
+// same runs a command as it is, and as the answer to its event.
+func (s *session) same(command string) {
+	s.t.Helper()
+	free, confined := s.bash(command), s.bash(s.rewritten(command))
+	if free != confined {
+		s.t.Errorf("%s\nas it is:  %+v\nconfined: %+v", command, free, confined)
+	}
+}
+
+// bash runs a script in an empty folder of the work space.
+func (s *session) bash(script string) deed {
+	s.t.Helper()
+	dir := s.path("case")
+	if err := os.RemoveAll(dir); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(s.t.Context(), "/bin/bash", "-c", script)
+	cmd.Dir, cmd.Env = dir, s.env
+	o := finish(s.t, cmd)
+	return deed{o.stdout, o.stderr, o.status, leftIn(s.t, dir)}
+}
+
+// rewritten is the command in the answer to a Claude Code event, with --confine.
+func (s *session) rewritten(command string) string {
+	s.t.Helper()
+	event, err := json.Marshal(map[string]any{
+		"session_id": "s", "cwd": s.path("case"), "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+		"tool_input": map[string]any{"command": command, "description": command, "timeout": 60000},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o := s.feed(string(event), "ethos-facts --from claude | ethos-decide --reply claude --confine").mustExit(s.t, 0)
+	a := answerOf(s.t, "claude", o.stdout)
+	text, _ := a.input["command"].(string)
+	if a.decision != record.VerdictAllow || !strings.Contains(text, "ethos-sandbox shell ") || a.input["description"] != command || a.input["timeout"] != 60000.0 {
+		s.t.Errorf("%s\nis answered by %v", command, o)
+	}
+	return text
+}
+
+// leftIn tells the files below a folder with their modes and contents.
+func leftIn(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&out, "%s %v", strings.TrimPrefix(path, dir), info.Mode())
+		if info.Mode().IsRegular() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&out, " %q", text)
+		}
+		out.WriteString("; ")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
