@@ -77,7 +77,7 @@ test-lab: ## boot kernels in QEMU and run the sandbox's tests in them (Debian; d
 
 .PHONY: test-agents
 test-agents: ## drive real agents with a scripted model through the recipes (needs `make clients`)
-	$(GO) test -tags agents ./pkg/internal/e2e -run '^TestAgents' -count=1 -v -timeout 30m $(TESTFLAGS)
+	$(GO) test -tags agents ./pkg/internal/e2e -run '^TestAgents' -count=1 -v -parallel 4 -timeout 30m $(TESTFLAGS)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each
