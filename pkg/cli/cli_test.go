@@ -94,6 +94,7 @@ func TestExit(t *testing.T) {
 		{"--version", OK, "ethos-x devel", ""},
 		{"--help", OK, "Usage: ethos-x", ""},
 		{"run --help", OK, "Usage: ethos-x run", ""},
+		{"--help", OK, "\nOther commands (ethos-x COMMAND --help):\n  run       Run a child.\n", ""},
 		{"--completion=tcsh", Usage, "", "no completion for shell"},
 		{"--schema", OK, "$schema", ""},
 	} {

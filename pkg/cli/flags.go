@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -14,8 +16,28 @@ import (
 
 type helpFlag bool
 
-// BeforeReset prints the help of the command that was named.
-func (helpFlag) BeforeReset(ctx *kong.Context) error { return orDone(ctx.PrintUsage(false)) }
+// BeforeReset prints the help of the command that was named; where none was, that of the default one, and which others there are.
+func (helpFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
+	err := ctx.PrintUsage(false)
+	if chosen := ctx.Selected(); err == nil && chosen != nil && !slices.Contains(ctx.Args, chosen.Name) {
+		_, err = io.WriteString(sys.Stdout, others(p, ctx.Model.Node, chosen))
+	}
+	return orDone(err)
+}
+
+// others lists the commands beside the default one.
+func others(p Program, top, chosen *kong.Node) string {
+	var out strings.Builder
+	for _, c := range top.Children {
+		if c != chosen && !c.Hidden {
+			fmt.Fprintf(&out, "  %-9s %s\n", c.Name, c.Help)
+		}
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "\nOther commands (" + p.Name + " COMMAND --help):\n" + out.String()
+}
 
 type versionFlag bool
 
