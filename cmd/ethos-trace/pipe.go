@@ -33,6 +33,7 @@ type pipe struct {
 
 	running  map[string]bool // actions with output and no end yet
 	came     int             // lines read
+	fresh    int             // findings and denials that the baseline does not have
 	bad      int             // error lines: exit status 3
 	negative int             // exit status 1
 }
@@ -248,6 +249,7 @@ func (p *pipe) action(l *record.Line) error {
 			return err
 		}
 	}
+	p.fresh += fresh
 	if p.counts(e, fresh) {
 		p.negative++
 	}

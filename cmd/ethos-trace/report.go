@@ -129,6 +129,9 @@ func (p *pipe) finish(c *reportCmd, sys *cli.System) error {
 	p.unfinished()
 	var errs []error
 	if p.sink != nil {
+		if p.counted {
+			p.sink.Fresh(p.fresh)
+		}
 		errs = append(errs, p.sink.Close())
 	}
 	if p.lines != nil {

@@ -102,6 +102,9 @@ func (h *HTML) filter(e *trace.Entry) int {
 	return n
 }
 
+// Fresh implements [Sink].
+func (h *HTML) Fresh(n int) { h.summary.compare(n) }
+
 // Close writes the file.
 func (h *HTML) Close() error {
 	w := bufio.NewWriterSize(h.out, 64<<10)

@@ -227,6 +227,9 @@ func (h *Human) tail(e *trace.Entry) {
 	}
 }
 
+// Fresh implements [Sink].
+func (h *Human) Fresh(n int) { h.summary.compare(n) }
+
 // Close writes the summary.
 func (h *Human) Close() error {
 	if h.live != nil {

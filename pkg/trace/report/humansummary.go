@@ -41,6 +41,9 @@ func (s *summary) headline() string {
 	if s.bad > 0 {
 		text += "; " + Count(s.bad, "invalid line")
 	}
+	if s.compared {
+		text += fmt.Sprintf("; %d new since the baseline", s.fresh)
+	}
 	if s.ran > 0 {
 		text += "; ran for " + span(s.ran)
 	}

@@ -92,6 +92,9 @@ func (m *Markdown) failure(e *trace.Entry) {
 	m.details.WriteString(block)
 }
 
+// Fresh implements [Sink].
+func (m *Markdown) Fresh(n int) { m.summary.compare(n) }
+
 // Close writes the summary.
 func (m *Markdown) Close() error {
 	w := bufio.NewWriter(m.out)

@@ -13,6 +13,8 @@ type Sink interface {
 	Output(id string, o record.Output) error
 	// Bad takes the error line that stands for a line that was not valid.
 	Bad(id string, e record.Error) error
+	// Fresh says, before Close, how many findings and denials a baseline does not have.
+	Fresh(n int)
 	// Close writes what belongs at the end.
 	Close() error
 }

@@ -23,6 +23,8 @@ type summary struct {
 	findings int
 	bad      int
 	ran      float64 // milliseconds
+	compared bool    // with a baseline,
+	fresh    int     // which lacks so many findings and denials
 	tools    map[string]*toolRow
 	reasons  map[string]*reasonRow
 }
@@ -101,6 +103,8 @@ func (s *summary) addReason(r trace.Reason, command string) {
 		row.examples = append(row.examples, clip(command, 1000))
 	}
 }
+
+func (s *summary) compare(fresh int) { s.compared, s.fresh = true, fresh }
 
 func (s *summary) addBad(record.Error) { s.bad++ }
 
