@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -141,7 +140,7 @@ func (h *host) place(t *testing.T, c Case) place {
 // victim is a process to be harmed.
 func victim(t *testing.T) int {
 	t.Helper()
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +201,7 @@ func (p place) ghosts(t *testing.T) {
 func (p place) spec(c Case, script string) (sandbox.Spec, error) {
 	s := sandbox.Spec{
 		Argv: []string{"sh", "-c", p.variables + script}, Dir: p.work, Workspace: p.work, Environ: p.environ, NewSession: true, CloseStdin: true,
-		Read: []string{self()}, Limits: sandbox.Limits{Timeout: time.Minute},
+		Read: []string{self()}, Limits: sandbox.Limits{Timeout: patience},
 	}
 	for i := 0; i+1 < len(c.Flags); i += 2 {
 		value := strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(c.Flags[i+1])
