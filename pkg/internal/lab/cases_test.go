@@ -113,7 +113,7 @@ func (s standing) escapes() Case {
 	who := map[bool]string{true: "root", false: "user"}[s.uid == RootUID]
 	c := s.test("escapes", attacksDir, "", "-test.run=/^"+who+"$")
 	c.Env = slices.DeleteFunc(c.Env, func(v string) bool { return v == onePass })
-	c.Tests = append(c.Tests, attackNames(who)...)
+	c.Tests = append(c.Tests, attackNames(who, s.require)...)
 	return c
 }
 
