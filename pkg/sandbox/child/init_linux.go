@@ -38,7 +38,9 @@ func (m *machine) runInit() {
 	if pid == 0 {
 		m.runCommand()
 	}
-	m.letGo()
+	if e := m.letGo(); e != 0 {
+		m.fail(PartSettle, len(m.settle)+ownCloseRange, e)
+	}
 	m.must(m.settle, PartSettle)
 	if !m.send(kindSettled, 0, 0, 0) {
 		m.orphaned()
@@ -70,16 +72,17 @@ const initName = "ethos-init"
 //
 //go:nosplit
 //go:norace
-func (m *machine) letGo() {
+func (m *machine) letGo() syscall.Errno {
 	low := int32(0)
 	for {
 		next := m.nextKept(low)
 		if next < 0 {
-			m.closeRange(uintptr(low), 1<<32-1)
-			return
+			return closeRange(uintptr(low), 1<<32-1)
 		}
 		if next > low {
-			m.closeRange(uintptr(low), uintptr(next-1))
+			if e := closeRange(uintptr(low), uintptr(next-1)); e != 0 {
+				return e
+			}
 		}
 		low = next + 1
 	}
@@ -110,23 +113,26 @@ func (m *machine) nextKept(low int32) int32 {
 
 //go:nosplit
 //go:norace
-func (m *machine) closeRange(first, last uintptr) {
-	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, last, 0); e != 0 {
-		m.fail(PartSettle, len(m.settle)+ownCloseRange, e)
-	}
+func closeRange(first, last uintptr) syscall.Errno {
+	_, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, last, 0)
+	return e
 }
 
 // sigsetSize is the size of a kernel sigset_t on the 64-bit architectures.
 const sigsetSize = 8
 
-// runCommand is PID 2 until its execve. It does not return.
+// runCommand is PID 2 until its execve. It does not return. Its death is seen by init.
 //
 //go:nosplit
 //go:norace
 //go:noinline
 func (m *machine) runCommand() {
-	m.must(m.command, PartCommand)
-	m.fail(PartCommand, len(m.command)-1, syscall.ENOENT)
+	i := m.run(m.command, PartCommand)
+	if i < 0 { // no execve was left to fail
+		i, m.errno = len(m.command)-1, syscall.ENOENT
+	}
+	m.send(kindFailed, PartCommand, int32(i), int32(m.errno))
+	exit(failedStatus)
 }
 
 // wait blocks until a signal is there, and ends the namespace when the parent's end of the channel is closed.

@@ -14,6 +14,7 @@ const maxKept = 250
 type machine struct {
 	init, command, settle, cleanup []Step
 	slots                          []int32
+	channel                        int32  // also in its slot
 	parentEnd                      int32  // of the channel; closed first, so that the channel hangs up when the parent dies
 	argv                           []byte // the memory in which this process's arguments stand
 
@@ -79,7 +80,7 @@ func newMachine(p *Program, channel, parentEnd int) *machine {
 		m.keepSlots[i] = int32(s)
 		m.grow(s)
 	}
-	m.slots[Channel] = int32(channel)
+	m.channel, m.slots[Channel] = int32(channel), int32(channel)
 	return m
 }
 
@@ -172,19 +173,17 @@ func has(list []syscall.Errno, e syscall.Errno) bool {
 //go:norace
 func (m *machine) send(kind int32, part Part, index, value int32) bool {
 	m.out.kind, m.out.part, m.out.index, m.out.value = kind, int32(part), index, value
-	_, _, e := syscall.RawSyscall(unix.SYS_WRITE, uintptr(m.slots[Channel]), uintptr(unsafe.Pointer(&m.out)), unsafe.Sizeof(m.out))
+	_, _, e := syscall.RawSyscall6(unix.SYS_WRITE, uintptr(m.channel), uintptr(unsafe.Pointer(&m.out)), unsafe.Sizeof(m.out), 0, 0, 0)
 	return e == 0
 }
 
-// fail reports and ends this process. The command's death is seen by init; init's death ends the namespace.
+// fail reports and ends init, whose death ends the namespace.
 //
 //go:nosplit
 //go:norace
 func (m *machine) fail(part Part, index int, e syscall.Errno) {
 	m.send(kindFailed, part, int32(index), int32(e))
-	if part != PartCommand {
-		m.end()
-	}
+	m.end()
 	exit(failedStatus)
 }
 
