@@ -20,11 +20,14 @@ func (c *call) pathspecs(ws []*string) {
 	}
 }
 
+// unknownPath stands for a pathspec that is not static.
+const unknownPath = "{}"
+
 // write records that the command changes the files of pathspecs.
 func (c *call) write(op string, ws ...*string) {
 	for _, w := range ws {
 		if w == nil {
-			c.out.Writes = append(c.out.Writes, record.PathUse{Path: orDot(c.out.Dir), By: "git", Op: op})
+			c.out.Writes = append(c.out.Writes, record.PathUse{Path: join(c.out.Dir, unknownPath), By: "git", Op: op})
 			continue
 		}
 		if p, ok := c.pathOf(*w); ok {

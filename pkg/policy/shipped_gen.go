@@ -319,7 +319,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.destructive_inline", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c,\n  c.code != \"\" && (c.code.matches(\"rm\\\\s+(-[a-zA-Z-]+\\\\s+)*-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+(-[a-zA-Z-]+\\\\s+)*[\\\"'\\\\\\\\]*(/|~|\\\\$HOME|\\\\*|\\\\.git|\\\\.)[\\\"'\\\\\\\\]*(/?\\\\*)?([\\\"'\\\\s;&|)]|$)\")\n  || c.code.matches(\"(rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf|remove_dir_all|RemoveAll)\\\\W{1,4}([\\\"'](/|~|\\\\.|\\\\.git)/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|(pathlib\\\\.)?Path\\\\.home|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"unlink\\\\W{1,3}(glob|<)\\\\W{1,3}(~|/|\\\\$ENV)\"))\n  || c.name in [\"vim\", \"vi\", \"nvim\", \"ex\", \"ed\", \"emacs\", \"gdb\", \"ssh\", \"expect\", \"psql\", \"mysql\", \"sqlite3\"]\n    && c.argv.exists(a, a.matches(\"(!|system|shell|call).*rm\\\\s+-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+[\\\"']*(/|~|\\\\$HOME|\\\\.git)\")))",
+			When:      "shell.commands.exists(c,\n  c.code != \"\" && (c.code.matches(\"rm\\\\s+(-[a-zA-Z-]+\\\\s+)*-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+(-[a-zA-Z-]+\\\\s+)*[\\\"'\\\\\\\\]*(/|~|\\\\$HOME|\\\\*|\\\\.git|\\\\.)[\\\"'\\\\\\\\]*(/?\\\\*)?([\\\"'\\\\s;&|)]|$)\")\n  || c.code.matches(\"(rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf|remove_dir_all|RemoveAll)\\\\W{1,4}([\\\"'](/|~|\\\\.|\\\\.git|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var|opt|srv|boot|lib|bin|sbin))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|(pathlib\\\\.)?Path\\\\.home|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"[\\\"']rm[\\\"']\\\\s*,\\\\s*\\\\[?\\\\s*[\\\"']-[a-zA-Z-]*[rR][a-zA-Z-]*[\\\"']\\\\s*,\\\\s*([\\\"'](/|~|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|\\\\$ENV\\\\{.?HOME|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"unlink\\\\W{1,3}(glob|<)\\\\W{1,3}(~|/|\\\\$ENV)\"))\n  || c.name in [\"vim\", \"vi\", \"nvim\", \"ex\", \"ed\", \"emacs\", \"gdb\", \"ssh\", \"expect\", \"psql\", \"mysql\", \"sqlite3\"]\n    && c.argv.exists(a, a.matches(\"(!|system|shell|call).*rm\\\\s+-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+[\\\"']*(/|~|\\\\$HOME|\\\\.git)\")))",
 			Message:   "The code in this option would delete a whole tree.",
 			Remedy:    "Delete the one directory that is to go with `rm -rf build`, where it can be read.",
 			Protected: true,
@@ -349,8 +349,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "844ea12b764feb2c3fda36cc3af6b851702db3c66451745c8c4e82a1bd9caefb",
-		from:   10105, to: 11509,
+		digest: "0d7598f10d1adf98bd5d32d7360bdda8a2786ea9f834ddc2138fbf0d1273a774",
+		from:   10105, to: 11912,
 	},
 	{
 		policy: Policy{
@@ -360,7 +360,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 156, Column: 5,
+			File:      "pack:core/code.yaml", Line: 164, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -368,7 +368,25 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5f4bc86cde88f88f6f68ed9345c7184ce957d72f0e8e6d6797f03d60fcbaed3",
-		from:   11509, to: 12224,
+		from:   11912, to: 12627,
+	},
+	{
+		policy: Policy{
+			ID: "code.hidden_name", Pack: "core", Principle: "readable-intent", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.dynamic && c.path.matches(\"^/[^$`{]*[*?\\\\[][^/$`{]*$\"))",
+			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
+			Remedy:    "Call the program by its name.",
+			Protected: true,
+			File:      "pack:core/code.yaml", Line: 185, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 17 /* Shell.commands */},
+			need{op: equals, fact: 26 /* Command.dynamic */, value: "true"},
+		}},
+		reads:  []string{"shell"},
+		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
+		from:   12627, to: 12951,
 	},
 	{
 		policy: Policy{
@@ -424,7 +442,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "f4d26e2a9d6c1c87c27f7c23daee8f6e424b3396dfb7c6e7bbe4b3849a4e6167",
-		from:   12224, to: 16179,
+		from:   12951, to: 16906,
 	},
 	{
 		policy: Policy{
@@ -445,7 +463,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   16179, to: 17047,
+		from:   16906, to: 17774,
 	},
 	{
 		policy: Policy{
@@ -478,46 +496,59 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "facdc0bf8cd622b1b94f747bcb593e2b4717916fa39d8ef49e73927c03059127",
-		from:   17047, to: 17986,
+		from:   17774, to: 18713,
 	},
 	{
 		policy: Policy{
 			ID: "files.change_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"] && option(c, \"R\", [\"recursive\"])) && shell.writes.exists(w, w.by in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"]\n  && (w.path in [\"/\", \"/*\", \"~\", \"~/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}\", w.path)))",
+			When:      "shell.commands.exists(c, c.name in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"] && option(c, \"R\", [\"recursive\"])) && shell.writes.exists(w, w.by in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"]\n  && (w.path in [\"/\", \"/*\", \"~\", \"~/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}\", w.path)))\n|| shell.writes.exists(w, w.path == \"/\" && w.by in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"])",
 			Message:   "This would change the owner or the mode of a whole system tree.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 100, Column: 5,
 		},
-		need: need{op: all, of: []need{
-			need{op: someValue, fact: 17 /* Shell.commands */},
-			need{op: anyOf, of: []need{
-				need{op: equals, fact: 22 /* Command.name */, value: "chmod"},
-				need{op: equals, fact: 22 /* Command.name */, value: "chown"},
-				need{op: equals, fact: 22 /* Command.name */, value: "chgrp"},
-				need{op: equals, fact: 22 /* Command.name */, value: "chattr"},
-				need{op: equals, fact: 22 /* Command.name */, value: "setfacl"},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 17 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 22 /* Command.name */, value: "chmod"},
+					need{op: equals, fact: 22 /* Command.name */, value: "chown"},
+					need{op: equals, fact: 22 /* Command.name */, value: "chgrp"},
+					need{op: equals, fact: 22 /* Command.name */, value: "chattr"},
+					need{op: equals, fact: 22 /* Command.name */, value: "setfacl"},
+				}},
+				need{op: someValue, fact: 19 /* Shell.writes */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chmod"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chown"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chgrp"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chattr"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "setfacl"},
+				}},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 35 /* PathUse.path */, value: "/"},
+					need{op: equals, fact: 35 /* PathUse.path */, value: "/*"},
+					need{op: equals, fact: 35 /* PathUse.path */, value: "~"},
+					need{op: equals, fact: 35 /* PathUse.path */, value: "~/*"},
+					need{op: matches, fact: 35 /* PathUse.path */, value: "{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}"},
+				}},
 			}},
-			need{op: someValue, fact: 19 /* Shell.writes */},
-			need{op: anyOf, of: []need{
-				need{op: equals, fact: 37 /* PathUse.by */, value: "chmod"},
-				need{op: equals, fact: 37 /* PathUse.by */, value: "chown"},
-				need{op: equals, fact: 37 /* PathUse.by */, value: "chgrp"},
-				need{op: equals, fact: 37 /* PathUse.by */, value: "chattr"},
-				need{op: equals, fact: 37 /* PathUse.by */, value: "setfacl"},
-			}},
-			need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.writes */},
 				need{op: equals, fact: 35 /* PathUse.path */, value: "/"},
-				need{op: equals, fact: 35 /* PathUse.path */, value: "/*"},
-				need{op: equals, fact: 35 /* PathUse.path */, value: "~"},
-				need{op: equals, fact: 35 /* PathUse.path */, value: "~/*"},
-				need{op: matches, fact: 35 /* PathUse.path */, value: "{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}"},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chmod"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chown"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chgrp"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "chattr"},
+					need{op: equals, fact: 37 /* PathUse.by */, value: "setfacl"},
+				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "95b323a9dad80dc0947685df035a34f0a3d4543aae19541cf4e82cd53a3cef8b",
-		from:   17986, to: 18963,
+		digest: "37ecd5891c717df26e950839e1c60bff8303a052df884f16f6e8bf82c55a5882",
+		from:   18713, to: 20074,
 	},
 	{
 		policy: Policy{
@@ -527,7 +558,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This writes to a disk or to memory below the file system.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 117, Column: 5,
+			File:      "pack:core/files.yaml", Line: 118, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -595,7 +626,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "8a760a8cdee8c5e27f994c8ca2e1a1195333362d93fb34d524df8f9f0a9d89ee",
-		from:   18963, to: 22038,
+		from:   20074, to: 23149,
 	},
 	{
 		policy: Policy{
@@ -664,7 +695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "737d57b07c43e2ddb03c4a104a43bf35a4f5410af66b4611f06ecd7e2ba3ff29",
-		from:   22038, to: 24044,
+		from:   23149, to: 25155,
 	},
 	{
 		policy: Policy{
@@ -691,7 +722,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   24044, to: 24733,
+		from:   25155, to: 25844,
 	},
 	{
 		policy: Policy{
@@ -709,7 +740,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   24733, to: 24968,
+		from:   25844, to: 26079,
 	},
 	{
 		policy: Policy{
@@ -732,7 +763,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1784894066cc38dc9db2d0416a0741146f868db8ab7cdec1c0874e51565299ac",
-		from:   24968, to: 25406,
+		from:   26079, to: 26517,
 	},
 	{
 		policy: Policy{
@@ -750,7 +781,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "35ab053e6c18fa4a50d4b8d616671e189a792ffd577756a67f3ccd50abc1cfc8",
-		from:   25406, to: 25636,
+		from:   26517, to: 26747,
 	},
 	{
 		policy: Policy{
@@ -775,7 +806,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3a52689be3bc6c2fec1f7544c672dec8763277821271be667ad3ac9b6ee07798",
-		from:   25636, to: 26113,
+		from:   26747, to: 27224,
 	},
 	{
 		policy: Policy{
@@ -805,7 +836,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   26113, to: 27494,
+		from:   27224, to: 28605,
 	},
 	{
 		policy: Policy{
@@ -845,7 +876,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   27494, to: 28897,
+		from:   28605, to: 30008,
 	},
 	{
 		policy: Policy{
@@ -893,7 +924,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   28897, to: 30189,
+		from:   30008, to: 31300,
 	},
 	{
 		policy: Policy{
@@ -974,7 +1005,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   30189, to: 34714,
+		from:   31300, to: 35825,
 	},
 	{
 		policy: Policy{
@@ -1005,7 +1036,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "a20e43fde8678fe784b994bd9cd87b5498a138a4447e282929ae49b1d07e7687",
-		from:   34714, to: 35399,
+		from:   35825, to: 36510,
 	},
 	{
 		policy: Policy{
@@ -1042,7 +1073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d2b108ab6ea9f652fdb1d0e1ccc75824bff15eca98e3f08e94ac1ec8c1c8d29c",
-		from:   35399, to: 36114,
+		from:   36510, to: 37225,
 	},
 	{
 		policy: Policy{
@@ -1067,7 +1098,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "b17a939327d00f3a840cbaa8426fbf6e8ebc2d9a90a0c4efd856f4b333f19f4a",
-		from:   36114, to: 36640,
+		from:   37225, to: 37751,
 	},
 	{
 		policy: Policy{
@@ -1199,7 +1230,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "611a7788dc527f0ffe31994d8dd3f00d91f2096625166bbf24239db264194220",
-		from:   36640, to: 40102,
+		from:   37751, to: 41213,
 	},
 	{
 		policy: Policy{
@@ -1282,7 +1313,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5c4dbd6e105c308022b291050dca095beb81e259a20195dc05efcbd6ebb192d2",
-		from:   40102, to: 44599,
+		from:   41213, to: 45710,
 	},
 	{
 		policy: Policy{
@@ -1330,7 +1361,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   44599, to: 47423,
+		from:   45710, to: 48534,
 	},
 	{
 		policy: Policy{
@@ -1375,7 +1406,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "e5fd987a7c5609a66e178102362f975008efdfa131a1bcad3382f3d62e7bc315",
-		from:   47423, to: 49483,
+		from:   48534, to: 50594,
 	},
 	{
 		policy: Policy{
@@ -1390,7 +1421,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 11 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   49483, to: 52737,
+		from:   50594, to: 53848,
 	},
 	{
 		policy: Policy{
@@ -1443,7 +1474,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d6806db5f0c549e1add3313def5a7192481de1ed01adce18deb45472d3f170b2",
-		from:   52737, to: 55356,
+		from:   53848, to: 56467,
 	},
 	{
 		policy: Policy{
@@ -1538,7 +1569,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
-		from:   55356, to: 57977,
+		from:   56467, to: 59088,
 	},
 	{
 		policy: Policy{
@@ -1556,7 +1587,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   57977, to: 58210,
+		from:   59088, to: 59321,
 	},
 	{
 		policy: Policy{
@@ -1631,7 +1662,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   58210, to: 59982,
+		from:   59321, to: 61093,
 	},
 	{
 		policy: Policy{
@@ -1662,7 +1693,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   59982, to: 61076,
+		from:   61093, to: 62187,
 	},
 	{
 		policy: Policy{
@@ -1676,7 +1707,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   61076, to: 61350,
+		from:   62187, to: 62461,
 	},
 	{
 		policy: Policy{
@@ -1690,7 +1721,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   61350, to: 61416,
+		from:   62461, to: 62527,
 	},
 	{
 		policy: Policy{
@@ -1724,7 +1755,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   61416, to: 62076,
+		from:   62527, to: 63187,
 	},
 	{
 		policy: Policy{
@@ -1757,7 +1788,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   62076, to: 62655,
+		from:   63187, to: 63766,
 	},
 	{
 		policy: Policy{
@@ -1907,7 +1938,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   62655, to: 68295,
+		from:   63766, to: 69406,
 	},
 	{
 		policy: Policy{
@@ -1988,7 +2019,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   68295, to: 70353,
+		from:   69406, to: 71464,
 	},
 	{
 		policy: Policy{
@@ -2015,7 +2046,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   70353, to: 71607,
+		from:   71464, to: 72718,
 	},
 	{
 		policy: Policy{
@@ -2032,7 +2063,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   71607, to: 71830,
+		from:   72718, to: 72941,
 	},
 	{
 		policy: Policy{
@@ -2049,7 +2080,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   71830, to: 72134,
+		from:   72941, to: 73245,
 	},
 	{
 		policy: Policy{
@@ -2070,7 +2101,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   72134, to: 72558,
+		from:   73245, to: 73669,
 	},
 	{
 		policy: Policy{
@@ -2105,7 +2136,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   72558, to: 73569,
+		from:   73669, to: 74680,
 	},
 	{
 		policy: Policy{
@@ -2122,7 +2153,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   73569, to: 73797,
+		from:   74680, to: 74908,
 	},
 	{
 		policy: Policy{
@@ -2147,7 +2178,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   73797, to: 74295,
+		from:   74908, to: 75406,
 	},
 	{
 		policy: Policy{
@@ -2170,7 +2201,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   74295, to: 74761,
+		from:   75406, to: 75872,
 	},
 	{
 		policy: Policy{
@@ -2187,7 +2218,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   74761, to: 75002,
+		from:   75872, to: 76113,
 	},
 	{
 		policy: Policy{
@@ -2204,7 +2235,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   75002, to: 75228,
+		from:   76113, to: 76339,
 	},
 	{
 		policy: Policy{
@@ -2221,7 +2252,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   75228, to: 75462,
+		from:   76339, to: 76573,
 	},
 	{
 		policy: Policy{
@@ -2242,7 +2273,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   75462, to: 75777,
+		from:   76573, to: 76888,
 	},
 	{
 		policy: Policy{
@@ -2256,7 +2287,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   75777, to: 75832,
+		from:   76888, to: 76943,
 	},
 	{
 		policy: Policy{
@@ -2270,7 +2301,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   75832, to: 75893,
+		from:   76943, to: 77004,
 	},
 	{
 		policy: Policy{
@@ -2284,7 +2315,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   75893, to: 75952,
+		from:   77004, to: 77063,
 	},
 	{
 		policy: Policy{
@@ -2298,7 +2329,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   75952, to: 76108,
+		from:   77063, to: 77219,
 	},
 	{
 		policy: Policy{
@@ -2312,7 +2343,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   76108, to: 76179,
+		from:   77219, to: 77290,
 	},
 	{
 		policy: Policy{
@@ -2336,7 +2367,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   76179, to: 76501,
+		from:   77290, to: 77612,
 	},
 	{
 		policy: Policy{
@@ -2352,7 +2383,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   76501, to: 81719,
+		from:   77612, to: 82830,
 	},
 	{
 		policy: Policy{
@@ -2374,7 +2405,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   81719, to: 82243,
+		from:   82830, to: 83354,
 	},
 	{
 		policy: Policy{
@@ -2400,7 +2431,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   82243, to: 82857,
+		from:   83354, to: 83968,
 	},
 	{
 		policy: Policy{
@@ -2416,7 +2447,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   82857, to: 82862,
+		from:   83968, to: 83973,
 	},
 	{
 		policy: Policy{
@@ -2441,7 +2472,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   82862, to: 83818,
+		from:   83973, to: 84929,
 	},
 	{
 		policy: Policy{
@@ -2474,7 +2505,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   83818, to: 84365,
+		from:   84929, to: 85476,
 	},
 	{
 		policy: Policy{
@@ -2490,7 +2521,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   84365, to: 84370,
+		from:   85476, to: 85481,
 	},
 	{
 		policy: Policy{
@@ -2506,7 +2537,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   84370, to: 84788,
+		from:   85481, to: 85899,
 	},
 	{
 		policy: Policy{
@@ -2522,7 +2553,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   84788, to: 85052,
+		from:   85899, to: 86163,
 	},
 	{
 		policy: Policy{
@@ -2538,7 +2569,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   85052, to: 85557,
+		from:   86163, to: 86668,
 	},
 	{
 		policy: Policy{
@@ -2571,7 +2602,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   85557, to: 86104,
+		from:   86668, to: 87215,
 	},
 	{
 		policy: Policy{
@@ -2661,7 +2692,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   86104, to: 90962,
+		from:   87215, to: 92073,
 	},
 	{
 		policy: Policy{
@@ -2677,6 +2708,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   90962, to: 90967,
+		from:   92073, to: 92078,
 	},
 }

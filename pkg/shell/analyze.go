@@ -90,6 +90,7 @@ type analysis struct {
 	reads    []use
 	writes   []use
 	usesSeen map[useKey]struct{}
+	written  map[string]field // content of files that the script writes, by absolute path
 	risks    risk
 	lacks    lack
 	size     int // bytes of text in the facts so far

@@ -104,6 +104,9 @@ func (c *walker) dispatch(inv invocation) {
 			return
 		}
 		name := baseName(head.text)
+		if head.glob {
+			c.risk(riskDynamicCommand)
+		}
 		if !inv.noFunc {
 			if funcs := c.scope.functions(head.text); len(funcs) > 0 {
 				c.callFunctions(funcs, inv)
@@ -170,4 +173,5 @@ func (c *walker) simple(inv invocation, name string) {
 		c.emit(inv, name)
 	}
 	c.effects(inv, name)
+	c.ownProgram(inv)
 }

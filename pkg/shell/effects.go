@@ -77,7 +77,7 @@ func (do *doing) run(u *utility, inv invocation) {
 	case effLink:
 		do.link()
 	case effTee:
-		do.tee()
+		do.tee(inv)
 	case effTruncate:
 		do.writeAll(do.p.operands, opTruncate)
 	case effShred:
@@ -198,12 +198,16 @@ func (do *doing) touch() {
 	do.writeAll(do.p.operands, opCreate)
 }
 
-func (do *doing) tee() {
+func (do *doing) tee(inv invocation) {
 	op := opTruncate
 	if do.p.has("a", "append") {
 		op = opAppend
 	}
 	do.writeAll(do.p.operands, op)
+	text, known := do.feedOf(inv).content()
+	for _, f := range do.p.operands {
+		do.keep(do.locate(f, do.d), text, known, op == opAppend)
+	}
 }
 
 func (do *doing) shred() {

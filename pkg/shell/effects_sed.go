@@ -12,10 +12,14 @@ func (do *doing) sedScript(script field, inv invocation) {
 			f := script.from(s.fileAt)
 			f.text = s.file
 			do.writeOne(f, opTruncate)
-		case s.runs && s.code == "":
-			do.risk(riskOpaqueInterpreter)
-			do.lack(lackOpaque)
 		case s.runs:
+			if s.input || s.code == "" {
+				do.risk(riskOpaqueInterpreter)
+				do.lack(lackOpaque)
+			}
+			if s.code == "" {
+				continue
+			}
 			f := script.from(s.fileAt)
 			f.text = s.code
 			do.shellCode(f, "sed e", dialectAny, &positional{dyn: true}, inv)
@@ -31,11 +35,12 @@ type sedReader struct {
 	fileAt int
 	runs   bool // an e command
 	code   string
+	input  bool // what runs is the code and the input around it: the e flag of s
 }
 
 // next reads one command; false at the end, or at what it cannot read.
 func (s *sedReader) next() bool {
-	s.file, s.runs, s.code = "", false, ""
+	s.file, s.runs, s.code, s.input = "", false, "", false
 	for s.i < len(s.text) && strings.IndexByte(" \t\n;{}", s.text[s.i]) >= 0 {
 		s.i++
 	}
@@ -115,9 +120,14 @@ func (s *sedReader) delimited(n int) bool {
 
 // substitute reads s/a/b/flags.
 func (s *sedReader) substitute() bool {
-	if !s.delimited(2) {
+	if !s.delimited(1) {
 		return false
 	}
+	replacement := s.i
+	if s.i--; !s.delimited(1) {
+		return false
+	}
+	with := s.text[replacement : s.i-1]
 	for s.i < len(s.text) {
 		switch ch := s.text[s.i]; {
 		case ch == 'w':
@@ -125,7 +135,10 @@ func (s *sedReader) substitute() bool {
 			s.file = s.line()
 			return true
 		case ch == 'e':
-			s.runs = true
+			s.runs, s.input, s.fileAt = true, true, replacement
+			if !strings.ContainsAny(with, "&\\") {
+				s.code = with
+			}
 			s.i++
 		case strings.IndexByte("gpiImM0123456789", ch) >= 0:
 			s.i++

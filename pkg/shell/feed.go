@@ -179,6 +179,9 @@ func (c *walker) print(b *fieldBuilder, s *syntax.Stmt) bool {
 			in.stdin = feed{kind: feedPipe, stmt: cmd.X, in: c}
 			return in.printGroup(b, []*syntax.Stmt{cmd.Y}, in.stdin)
 		}
+		if cmd.Op == syntax.AndStmt {
+			return c.printThere(b, cmd)
+		}
 	}
 	return false
 }
@@ -240,6 +243,8 @@ func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) b
 		return c.printDir(b, fields)
 	case "dirname", "basename":
 		return printPart(b, fields)
+	case "realpath", "readlink":
+		return c.printReal(b, fields)
 	case "git":
 		return c.printRoot(b, fields)
 	}

@@ -33,8 +33,11 @@ func literal(text string, offset int) field { return field{text: text, offset: o
 // static reports whether the word is known in full, so that it may be printed in argv.
 func (f field) static() bool { return !f.dyn && utf8.ValidString(f.text) }
 
-// named reports whether the last element of the word as a path is static: "$GOPATH"/bin/tool is tool, wherever it lies.
+// named reports whether the last element of the word as a path is static: "$GOPATH"/bin/tool is tool, wherever it lies, and so is /b??/tool.
 func (f field) named() bool {
+	if f.glob && !f.dyn && !f.many && !f.home && utf8.ValidString(f.text) {
+		return strings.IndexByte(f.text, '/') >= 0 && baseName(f.text) != "" && !strings.ContainsAny(baseName(f.text), "*?[")
+	}
 	return f.dyn && !f.glob && !f.many && !f.home && utf8.ValidString(f.text) && strings.IndexByte(f.text[len(f.text)-f.tail:], '/') >= 0 &&
 		baseName(f.text) != ""
 }

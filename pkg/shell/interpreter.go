@@ -141,6 +141,9 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 		}
 	case run.script != nil:
 		c.read(c.locate(*run.script, c.dirOf(inv)), name)
+		if f, ok := c.content(*run.script, inv); ok {
+			inv.code = clip(f.text, maxFacts/8)
+		}
 	}
 	c.emit(inv, name)
 	c.effects(inv, name)

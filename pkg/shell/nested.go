@@ -22,6 +22,8 @@ func (c *walker) shellProgram(inv invocation, name string, kind interpreter) {
 		c.risk(riskOpaqueInterpreter)
 	case run.script != nil && !stdinName(run.script.text):
 		c.read(c.locate(*run.script, c.dirOf(inv)), name)
+		code, known = c.content(*run.script, inv)
+		label = "file"
 	case in.kind != feedNone:
 		code, known = in.content()
 		label, inv.opaque = in.label(), !known || code.dyn
@@ -174,6 +176,7 @@ func (c *walker) sourced(inv invocation, name string) {
 		inv.opaque = !known || code.dyn
 	default:
 		c.read(c.locate(file, c.dirOf(inv)), name)
+		code, known = c.content(file, inv)
 	}
 	c.emit(inv, name)
 	if !known {

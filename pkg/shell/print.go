@@ -2,7 +2,10 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // printEcho is echo. Whether backslashes mean anything without -e depends on the shell: text with any is only known
@@ -46,6 +49,44 @@ func (c *walker) printDir(b *fieldBuilder, fields []field) bool {
 	}
 	b.fixed(d.path+"\n", fields[0].offset)
 	return true
+}
+
+// printReal is realpath PATH and readlink -f PATH, for the places that are known to be real: elsewhere a symbolic link may stand.
+func (c *walker) printReal(b *fieldBuilder, fields []field) bool {
+	name := fields[0].text
+	for fields = fields[1:]; len(fields) > 1 && isOption(fields[0]); fields = fields[1:] {
+		if name == "readlink" && strings.Trim(fields[0].text, "-femn") != "" || name == "realpath" && strings.Trim(fields[0].text, "-emsLPqz") != "" {
+			return false
+		}
+	}
+	if len(fields) != 1 || isOption(fields[0]) || fields[0].dyn {
+		return false
+	}
+	t := c.locate(fields[0], c.scope.dir())
+	name = path.Clean(t.absolute)
+	if t.absolute == "" || !contains([]string{"/", c.opt.Home, c.opt.Workspace, c.opt.Cwd}, name) {
+		return false
+	}
+	b.fixed(name+"\n", fields[0].offset)
+	return true
+}
+
+// printThere is cd DIR && what prints there.
+func (c *walker) printThere(b *fieldBuilder, cmd *syntax.BinaryCmd) bool {
+	call, ok := cmd.X.Cmd.(*syntax.CallExpr)
+	if !ok || len(cmd.X.Redirs) > 0 && !onlyQuiet(cmd.X.Redirs) || len(call.Args) == 0 || len(call.Assigns) > 0 || call.Args[0].Lit() != "cd" {
+		return false
+	}
+	e := eval{c: c, frozen: true}
+	in := *c
+	in.scope = c.scope.subshell()
+	in.changeDir(e.words(call.Args[1:]))
+	return in.print(b, cmd.Y)
+}
+
+// onlyQuiet reports redirections to /dev/null and nothing else.
+func onlyQuiet(redirs []*syntax.Redirect) bool {
+	return !slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool { return r.Word.Lit() != "/dev/null" && r.Op != syntax.DplOut })
 }
 
 // printRoot is git rev-parse --show-toplevel, in the directory the work space was found from.

@@ -106,6 +106,9 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 		return inv, false
 	}
 	p = w.grammar.parse(p.operands[1:], true)
+	if code, ok := p.value("c", "call"); ok && w.name == "npm" {
+		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+	}
 	if len(p.operands) == 0 || p.has("m", "module") {
 		return inv, false
 	}

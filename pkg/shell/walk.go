@@ -32,6 +32,7 @@ func (c *walker) foreground(s *syntax.Stmt) {
 	if len(s.Redirs) > 0 {
 		in := c.redirected(s.Redirs)
 		in.command(s)
+		c.keepOutput(s)
 		if emptyExec(s) {
 			c.stdin = in.stdin
 		}

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // xargs runs its operands with words from standard input, which are known when that text is.
 func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
@@ -20,11 +24,16 @@ func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
 		replace, replacing = literal("{}", 0), true
 	}
 	words, known := c.xargsWords(&p, input, replacing)
+	if !known {
+		words = c.hints(input, inv.fields[0].at(0))
+	}
 	if !replacing {
 		return c.xargsChunks(in, &p, words, known)
 	}
 	if !known {
-		words = []field{{text: "{}", dyn: true, offset: inv.fields[0].at(0)}}
+		for i := range words {
+			words[i].many = false
+		}
 	}
 	c.eachReplaced(in, replace.text, words)
 	return in, false
@@ -42,7 +51,10 @@ func (c *walker) xargsChunks(in invocation, p *parsed, words []field, known bool
 	}
 	command := in.fields[:len(in.fields):len(in.fields)]
 	if !known || size > 0 && len(words)/size > maxAlts {
-		in.fields = append(command, field{text: "{}", dyn: true, many: true, offset: command[0].at(0)})
+		if known {
+			words = []field{{text: "{}", dyn: true, many: true, offset: command[0].at(0)}}
+		}
+		in.fields = append(command, words...)
 		return in, true
 	}
 	for len(words) > size {
@@ -84,6 +96,38 @@ func replaced(arg field, marker string, word field) field {
 	out.dyn = arg.dyn || word.dyn
 	out.runs = runs{{offset: arg.at(0), fixed: true}}
 	return out
+}
+
+// hints are words that stand for any number of unknown ones: of find's output what find goes through, of ls's every name, else "{}".
+func (c *walker) hints(input feed, offset int) []field {
+	unknown := []field{{text: "{}", dyn: true, many: true, offset: offset}}
+	if input.kind != feedPipe || !onlyQuiet(input.stmt.Redirs) {
+		return unknown
+	}
+	call, ok := input.stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
+		return unknown
+	}
+	e := eval{c: input.in, frozen: true}
+	fields := e.words(call.Args)
+	if len(fields) == 0 || fields[0].uncertainHead() {
+		return unknown
+	}
+	switch baseName(fields[0].text) {
+	case "find":
+		f := findExpression(fields[1:])
+		out := make([]field, len(f.roots))
+		for i, root := range f.roots {
+			out[i] = field{text: f.found(root).text, dyn: true, many: true, offset: offset}
+		}
+		return out
+	case "ls":
+		if p := (grammar{}).parse(fields[1:], false); len(p.operands) > 1 || len(p.operands) == 1 && p.operands[0].glob {
+			return unknown
+		}
+		return []field{{text: "*", dyn: true, many: true, offset: offset}}
+	}
+	return unknown
 }
 
 // xargsWords is the words that xargs reads; when they are not known, one that stands for any number of them.
