@@ -14,7 +14,7 @@ import (
 
 // flow is a stream of records that looks at the heap on its way: at a third, when every bounded table is full, and at its end.
 type flow struct {
-	lines  []byte // a thousand records
+	lines  []byte // some records
 	rounds int
 	round  int
 	rest   []byte
@@ -52,7 +52,7 @@ func heap() uint64 {
 func TestConstantMemory(t *testing.T) {
 	for _, format := range []string{"human", "ndjson", "sarif", "markdown", "html"} {
 		t.Run(format, func(t *testing.T) {
-			in := &flow{lines: benchLines(1000), rounds: 6}
+			in := &flow{lines: benchLines(300), rounds: 6}
 			sys := &cli.System{Name: "ethos-trace", Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Now: time.Now}
 			if got := program().Run(context.Background(), sys, []string{"--no-store", "--format", format}); got != cli.NegativeStatus {
 				t.Fatalf("status %d", got)
