@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -75,6 +77,13 @@ func (t *terminal) stopped(sig syscall.Signal, proc *child.Process) {
 	if sig == syscall.SIGSTOP { // from inside, or meant for the command alone
 		return
 	}
+	if t.foreground() < 0 || orphaned() { // nobody would ever continue us
+		if sig != syscall.SIGTSTP { // it wants a terminal that it will not get
+			proc.Signal(syscall.SIGHUP)
+		}
+		proc.Signal(syscall.SIGCONT)
+		return
+	}
 	had := t.foreground() == t.group
 	if had {
 		t.set(t.ours)
@@ -97,6 +106,37 @@ func (t *terminal) granted() bool {
 		return true
 	}
 	return false
+}
+
+// orphaned reports whether no shell looks after our process group: whether no parent of a process in it is in another group of the session. Such a group is not
+// stopped: setpgid(2), "orphaned process group".
+func orphaned() bool {
+	group := unix.Getpgrp()
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	for _, pid := range []int{os.Getpid(), group} {
+		parent := parentOf(pid)
+		if sid, err := unix.Getsid(parent); parent <= 0 || err != nil || sid != session {
+			continue
+		}
+		if at, err := unix.Getpgid(parent); err == nil && at != group {
+			return false
+		}
+	}
+	return true
+}
+
+// parentOf is the fourth field of proc_pid_stat(5), after a name that may contain anything.
+func parentOf(pid int) int {
+	text, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
 }
 
 // stopSelf stops our process group, as the terminal would have; it returns when somebody continues us.

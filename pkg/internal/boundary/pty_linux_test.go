@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,22 +36,36 @@ func sitDown(t *testing.T) *typist {
 	if err != nil {
 		t.Fatal(err)
 	}
-	master, slave := openTerminal(t)
-	k := &typist{t: t, master: master, dir: space(t)}
-	k.shell = sandboxed(t, k.dir)
+	k := open(t, space(t))
 	k.shell.Path, k.shell.Args = "/bin/bash", []string{"bash", "--noprofile", "--norc", "--noediting", "-i"}
 	k.shell.Env = append(k.shell.Env, "PS1=", "TERM=dumb", "box="+exe)
-	k.shell.Stdin, k.shell.Stdout, k.shell.Stderr = slave, slave, slave
-	k.shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := k.shell.Start(); err != nil {
-		t.Fatal(err)
-	}
-	slave.Close()
-	go k.watch()
-	t.Cleanup(k.leave)
+	k.begin()
 	k.types("stty -echo; printf '%s-down\\n' sat")
 	k.sees("sat-down")
 	return k
+}
+
+// open opens a terminal for ethos-sandbox with args, which is the leader of its session.
+func open(t *testing.T, dir string, args ...string) *typist {
+	t.Helper()
+	master, slave := openTerminal(t)
+	k := &typist{t: t, master: master, dir: dir, shell: sandboxed(t, dir, args...)}
+	k.shell.Stdin, k.shell.Stdout, k.shell.Stderr = slave, slave, slave
+	k.shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	return k
+}
+
+// begin starts what is on the terminal.
+func (k *typist) begin() {
+	k.t.Helper()
+	slave := k.shell.Stdin.(*os.File)
+	err := k.shell.Start()
+	slave.Close()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	go k.watch()
+	k.t.Cleanup(k.leave)
 }
 
 // openTerminal is posix_openpt(3) and its like.
@@ -94,6 +109,29 @@ func (k *typist) leave() {
 	done := time.AfterFunc(patience, func() { k.shell.Process.Kill() })
 	k.shell.Wait()
 	done.Stop()
+	k.until("processes of the session outlive it", func() bool { return len(k.session()) == 0 })
+}
+
+// session is the processes that were started at the terminal and are alive.
+func (k *typist) session() (pids []int) {
+	for _, entry := range readDir("/proc") {
+		pid, err := strconv.Atoi(entry)
+		if err != nil {
+			continue
+		}
+		if sid, err := unix.Getsid(pid); err == nil && sid == k.shell.Process.Pid {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func readDir(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir) // none where there is no such directory
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // types enters a line.
@@ -147,6 +185,12 @@ func (k *typist) hasTerminal() {
 		group, err := unix.IoctlGetInt(int(k.master.Fd()), unix.TIOCGPGRP)
 		return err == nil && group == k.shell.Process.Pid
 	})
+}
+
+// ended reports whether a process is only there to be waited for.
+func ended(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err != nil || strings.Contains(string(text), "\nState:\tZ")
 }
 
 // commandOf is the name of a process, as in proc_pid_comm(5).

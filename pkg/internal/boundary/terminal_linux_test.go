@@ -179,3 +179,31 @@ func TestTerminalsInside(t *testing.T) {
 	k.sees("after-tmux")
 	k.ends("0")
 }
+
+// TestNobodyToContinue: where no shell has job control, as in a container, Ctrl-Z stops nothing: it could not be undone.
+func TestNobodyToContinue(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	t.Parallel()
+	k := open(t, space(t), "run", "--", "sh", "-c", `stty -echo; printf "rea%s\n" dy; while read line; do printf "line-%s\n" "$line"; done; exit 5`)
+	k.begin()
+	k.sees("ready")
+	for _, word := range []string{"one", "two"} {
+		k.press(ctrlZ)
+		k.types(word)
+		k.sees("line-" + word)
+	}
+	k.press(ctrlD)
+	k.until("it does not end", func() bool { return ended(k.shell.Process.Pid) })
+}
+
+// TestHangUp: a job that is stopped because it wants the terminal ends with the terminal; see also what every test here ends with.
+func TestHangUp(t *testing.T) {
+	k := typing(t)
+	k.types(`$box run -- sh -c 'read line < /dev/tty' &`)
+	k.until("the job does not stop", func() bool {
+		k.types("jobs -s")
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return strings.Contains(k.seen.String(), "Stopped")
+	})
+}
