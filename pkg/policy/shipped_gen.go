@@ -1236,7 +1236,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name == \"ethos-decide\" && c.argv.exists(a, a.startsWith(\"--app\"))\n  || c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name == \"ethos-sandbox\" && c.argv.exists(a, a.matches(\"^--(net|rw|ro|allow-domain|unix-socket|env|profile|plain-git)(=|$)\")) && !(\"plan\" in c.argv)\n  || c.name == \"ethos-git\" && size(c.argv) > 2 && c.argv[1] == \"ethos\" && c.argv[2] == \"trust\"\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.name == \"ethos-decide\" && c.argv.exists(a, a.startsWith(\"--app\"))\n  || c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name == \"ethos-sandbox\" && !(size(c.argv) > 1 && c.argv[1] == \"plan\")\n    && (c.argv.exists(a, a.matches(\"^--(net|rw|ro|allow-domain|unix-socket|env|plain-git)(=|$)\"))\n      || c.argv.exists(a, a.startsWith(\"--profile\")) && !(size(c.argv) == 6 && c.argv[1] == \"shell\" && c.argv[2] == \"--profile\" && c.argv[3] == \"agent-shell\" && c.argv[4] == \"-c\"))\n  || c.name == \"ethos-git\" && size(c.argv) > 2 && c.argv[1] == \"ethos\" && c.argv[2] == \"trust\"\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
@@ -1283,7 +1283,10 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 22 /* Command.name */, value: "nsenter"},
 					need{op: all, of: []need{
 						need{op: equals, fact: 22 /* Command.name */, value: "ethos-sandbox"},
-						need{op: someValue, fact: 28 /* Command.argv */},
+						need{op: anyOf, of: []need{
+							need{op: someValue, fact: 28 /* Command.argv */},
+							need{op: someValue, fact: 28 /* Command.argv */},
+						}},
 					}},
 					need{op: equals, fact: 22 /* Command.name */, value: "ethos-git"},
 					need{op: all, of: []need{
@@ -1312,8 +1315,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 19 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "5c4dbd6e105c308022b291050dca095beb81e259a20195dc05efcbd6ebb192d2",
-		from:   41213, to: 45710,
+		digest: "3c46ba440dbe74c216dfa503d8b4a3429da9c7493029daa1408627dc04c925d9",
+		from:   41213, to: 46601,
 	},
 	{
 		policy: Policy{
@@ -1323,7 +1326,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 173, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 179, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -1361,7 +1364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   45710, to: 48534,
+		from:   46601, to: 49425,
 	},
 	{
 		policy: Policy{
@@ -1406,7 +1409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "e5fd987a7c5609a66e178102362f975008efdfa131a1bcad3382f3d62e7bc315",
-		from:   48534, to: 50594,
+		from:   49425, to: 51485,
 	},
 	{
 		policy: Policy{
@@ -1421,7 +1424,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 11 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   50594, to: 53848,
+		from:   51485, to: 54739,
 	},
 	{
 		policy: Policy{
@@ -1474,7 +1477,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d6806db5f0c549e1add3313def5a7192481de1ed01adce18deb45472d3f170b2",
-		from:   53848, to: 56467,
+		from:   54739, to: 57358,
 	},
 	{
 		policy: Policy{
@@ -1569,7 +1572,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
-		from:   56467, to: 59088,
+		from:   57358, to: 59979,
 	},
 	{
 		policy: Policy{
@@ -1587,7 +1590,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   59088, to: 59321,
+		from:   59979, to: 60212,
 	},
 	{
 		policy: Policy{
@@ -1662,7 +1665,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   59321, to: 61093,
+		from:   60212, to: 61984,
 	},
 	{
 		policy: Policy{
@@ -1693,7 +1696,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   61093, to: 62187,
+		from:   61984, to: 63078,
 	},
 	{
 		policy: Policy{
@@ -1707,7 +1710,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   62187, to: 62461,
+		from:   63078, to: 63352,
 	},
 	{
 		policy: Policy{
@@ -1721,7 +1724,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   62461, to: 62527,
+		from:   63352, to: 63418,
 	},
 	{
 		policy: Policy{
@@ -1755,7 +1758,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   62527, to: 63187,
+		from:   63418, to: 64078,
 	},
 	{
 		policy: Policy{
@@ -1788,7 +1791,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   63187, to: 63766,
+		from:   64078, to: 64657,
 	},
 	{
 		policy: Policy{
@@ -1938,7 +1941,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   63766, to: 69406,
+		from:   64657, to: 70297,
 	},
 	{
 		policy: Policy{
@@ -2019,7 +2022,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   69406, to: 71464,
+		from:   70297, to: 72355,
 	},
 	{
 		policy: Policy{
@@ -2046,7 +2049,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   71464, to: 72718,
+		from:   72355, to: 73609,
 	},
 	{
 		policy: Policy{
@@ -2063,7 +2066,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   72718, to: 72941,
+		from:   73609, to: 73832,
 	},
 	{
 		policy: Policy{
@@ -2080,7 +2083,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   72941, to: 73245,
+		from:   73832, to: 74136,
 	},
 	{
 		policy: Policy{
@@ -2101,7 +2104,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   73245, to: 73669,
+		from:   74136, to: 74560,
 	},
 	{
 		policy: Policy{
@@ -2136,7 +2139,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   73669, to: 74680,
+		from:   74560, to: 75571,
 	},
 	{
 		policy: Policy{
@@ -2153,7 +2156,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   74680, to: 74908,
+		from:   75571, to: 75799,
 	},
 	{
 		policy: Policy{
@@ -2178,7 +2181,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   74908, to: 75406,
+		from:   75799, to: 76297,
 	},
 	{
 		policy: Policy{
@@ -2201,7 +2204,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   75406, to: 75872,
+		from:   76297, to: 76763,
 	},
 	{
 		policy: Policy{
@@ -2218,7 +2221,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   75872, to: 76113,
+		from:   76763, to: 77004,
 	},
 	{
 		policy: Policy{
@@ -2235,7 +2238,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   76113, to: 76339,
+		from:   77004, to: 77230,
 	},
 	{
 		policy: Policy{
@@ -2252,7 +2255,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   76339, to: 76573,
+		from:   77230, to: 77464,
 	},
 	{
 		policy: Policy{
@@ -2273,7 +2276,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   76573, to: 76888,
+		from:   77464, to: 77779,
 	},
 	{
 		policy: Policy{
@@ -2287,7 +2290,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   76888, to: 76943,
+		from:   77779, to: 77834,
 	},
 	{
 		policy: Policy{
@@ -2301,7 +2304,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   76943, to: 77004,
+		from:   77834, to: 77895,
 	},
 	{
 		policy: Policy{
@@ -2315,7 +2318,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   77004, to: 77063,
+		from:   77895, to: 77954,
 	},
 	{
 		policy: Policy{
@@ -2329,7 +2332,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   77063, to: 77219,
+		from:   77954, to: 78110,
 	},
 	{
 		policy: Policy{
@@ -2343,7 +2346,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   77219, to: 77290,
+		from:   78110, to: 78181,
 	},
 	{
 		policy: Policy{
@@ -2367,7 +2370,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   77290, to: 77612,
+		from:   78181, to: 78503,
 	},
 	{
 		policy: Policy{
@@ -2383,7 +2386,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   77612, to: 82830,
+		from:   78503, to: 83721,
 	},
 	{
 		policy: Policy{
@@ -2405,7 +2408,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   82830, to: 83354,
+		from:   83721, to: 84245,
 	},
 	{
 		policy: Policy{
@@ -2431,7 +2434,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   83354, to: 83968,
+		from:   84245, to: 84859,
 	},
 	{
 		policy: Policy{
@@ -2447,7 +2450,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   83968, to: 83973,
+		from:   84859, to: 84864,
 	},
 	{
 		policy: Policy{
@@ -2472,7 +2475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   83973, to: 84929,
+		from:   84864, to: 85820,
 	},
 	{
 		policy: Policy{
@@ -2505,7 +2508,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   84929, to: 85476,
+		from:   85820, to: 86367,
 	},
 	{
 		policy: Policy{
@@ -2521,7 +2524,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   85476, to: 85481,
+		from:   86367, to: 86372,
 	},
 	{
 		policy: Policy{
@@ -2537,7 +2540,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   85481, to: 85899,
+		from:   86372, to: 86790,
 	},
 	{
 		policy: Policy{
@@ -2553,7 +2556,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   85899, to: 86163,
+		from:   86790, to: 87054,
 	},
 	{
 		policy: Policy{
@@ -2569,7 +2572,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   86163, to: 86668,
+		from:   87054, to: 87559,
 	},
 	{
 		policy: Policy{
@@ -2602,7 +2605,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   86668, to: 87215,
+		from:   87559, to: 88106,
 	},
 	{
 		policy: Policy{
@@ -2692,7 +2695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   87215, to: 92073,
+		from:   88106, to: 92964,
 	},
 	{
 		policy: Policy{
@@ -2708,6 +2711,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   92073, to: 92078,
+		from:   92964, to: 92969,
 	},
 }

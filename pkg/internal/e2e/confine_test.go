@@ -142,3 +142,31 @@ func leftIn(t *testing.T, dir string) string {
 	}
 	return out.String()
 }
+
+// TestConfinedOnce: a call that is confined already is let through as it is, by the agent's next event or by the model that saw it, but is judged by what runs
+// inside; one that is only like it is not taken for it.
+func TestConfinedOnce(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := shellSession(t)
+	s.bash("")
+	once := s.rewritten("cat /proc/1/comm; exit 3")
+	claude := recipes[0]
+	hook := confining(claude.hook(t))
+	o := s.feed(claude.reports(t, s.path("case"), once), hook).mustExit(t, 0)
+	if a := answerOf(t, "claude", o.stdout); a.decision != "allow" || a.input != nil {
+		t.Errorf("confined once more, or refused: %v", o)
+	}
+	if d := s.bash(once); d.stdout != "ethos-init\n" || d.status != 3 {
+		t.Errorf("not inside: %+v", d)
+	}
+	harmful := strings.Replace(once, "'cat /proc/1/comm; exit 3'", "'rm -rf ~'", 1)
+	o = s.feed(claude.reports(t, s.path("case"), harmful), hook)
+	if a := answerOf(t, "claude", o.stdout); a.decision != "deny" {
+		t.Errorf("what is inside was not judged: %v", o)
+	}
+	wider := strings.Replace(once, "--profile agent-shell", "--profile agent-shell --net host", 1)
+	o = s.feed(claude.reports(t, s.path("case"), wider), hook)
+	if a := answerOf(t, "claude", o.stdout); a.decision != "deny" {
+		t.Errorf("a boundary of the agent's own choice was let through: %v", o)
+	}
+}
