@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -125,5 +126,22 @@ func TestLandlockAlone(t *testing.T) {
 				t.Errorf("before %v, after %v", before, after)
 			}
 		})
+	}
+}
+
+// TestVerifyNamespaces leaves a namespace out. That the command is in this process's own must be seen before it runs.
+func TestVerifyNamespaces(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	spec := script(t, "echo ran > marker")
+	plan := mustBuild(t, spec)
+	for name, flag := range map[string]uint64{"ipc": unix.CLONE_NEWIPC, "cgroup": unix.CLONE_NEWCGROUP} {
+		r := &run{plan: plan, tamper: func(c *compiled) { c.CloneFlags &^= flag }}
+		_, err := r.run(context.Background())
+		if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeVerify || !strings.Contains(err.Error(), name+" namespace") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(spec.Workspace + "/marker"); err == nil {
+			t.Fatalf("%s: the command ran", name)
+		}
 	}
 }

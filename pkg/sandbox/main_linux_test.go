@@ -50,6 +50,7 @@ func twice(t *testing.T, body func(t *testing.T)) {
 		if err != nil || !strings.Contains(string(out), "--- PASS: "+strings.Split(t.Name(), "/")[0]) {
 			t.Fatalf("as user %d: %v\n%s", ordinary, err, out)
 		}
+		t.Logf("as user %d:\n%s", ordinary, out)
 	})
 }
 
