@@ -19,13 +19,13 @@ const (
 // The tests that should notice: one after the other, until one does.
 var (
 	boundary = []Tests{
-		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestEnds|TestGuard|TestLandlockAlone|TestCancel|TestKilled|TestProtectedLink)$"},
+		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestGuard|TestLandlockAlone|TestCancel|TestKilled|TestProtectedLink)$"},
 		{Package: "./pkg/internal/escapes"},
 	}
 	written = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
 	filter  = []Tests{{Package: "./pkg/sandbox/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
 	races   = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
-	faults  = []Tests{{Package: "./pkg/sandbox", Run: "^(TestFaults|TestVerify)$"}}
+	faults  = []Tests{{Package: "./pkg/sandbox", Run: "^(TestVerify|TestVerifyNamespaces|TestLandlockAlone)$"}}
 	records = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
 )
 
@@ -79,7 +79,8 @@ var single = []Mutant{
 	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
 	{Name: "network: loopback alone is up", Edits: []Edit{{observe, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
-	{Name: "verify: identity", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.privileges, r.checkSeccomp)`}}, Tests: faults},
+	{Name: "verify: identity", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.privileges, r.checkSeccomp)`}}, Tests: faults,
+		Survives: "a user namespace that maps one id to itself leaves no call with which it could be another, and init's clone always makes a PID namespace; it stands against a kernel that does otherwise"},
 	{Name: "verify: privileges", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.identity, r.checkSeccomp)`}}, Tests: faults},
 	{Name: "verify: filter", Edits: []Edit{{observe, `verified(r.seen.identity, r.seen.privileges, r.checkSeccomp)`, `verified(r.seen.identity, r.seen.privileges)`}}, Tests: faults},
 	{Name: "verify: namespaces", Edits: []Edit{{observe, `verified(r.checkNamespaces, r.checkMounts, r.checkNetwork, r.checkCgroup)`, `verified(r.checkMounts, r.checkNetwork, r.checkCgroup)`}}, Tests: faults},
