@@ -23,6 +23,7 @@ type statsCmd struct {
 
 // Run counts what the store holds.
 func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
+	collectLess(sys)
 	counter := trace.NewCounter(tooloutput.Fill)
 	err := c.count(ctx, sys, counter)
 	stats := counter.Close()

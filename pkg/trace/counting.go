@@ -7,12 +7,17 @@ import (
 
 // Counter counts lines on all processors. Close it to get the statistics.
 type Counter struct {
-	batches chan [][]byte
-	batch   [][]byte
-	size    int
+	batches chan batch
+	batch   batch
 	done    sync.WaitGroup
 	mu      sync.Mutex
 	stats   *Stats
+}
+
+// batch is lines, one after the other, and where each ends.
+type batch struct {
+	text []byte
+	ends []int
 }
 
 // batchBytes is how much text goes to a processor at a time.
@@ -20,7 +25,7 @@ const batchBytes = 1 << 20
 
 // NewCounter starts counting; find is that of [NewStats] and must be safe for concurrent use.
 func NewCounter(find func(*Entry)) *Counter {
-	c := &Counter{batches: make(chan [][]byte, runtime.GOMAXPROCS(0)), stats: NewStats(find)}
+	c := &Counter{batches: make(chan batch, runtime.GOMAXPROCS(0)), stats: NewStats(find)}
 	for range runtime.GOMAXPROCS(0) {
 		c.done.Add(1)
 		go c.work()
@@ -32,8 +37,10 @@ func (c *Counter) work() {
 	defer c.done.Done()
 	mine := NewStats(c.stats.find)
 	for batch := range c.batches {
-		for _, text := range batch {
-			mine.Add(text)
+		from := 0
+		for _, end := range batch.ends {
+			mine.Add(batch.text[from:end])
+			from = end
 		}
 	}
 	c.mu.Lock()
@@ -43,15 +50,19 @@ func (c *Counter) work() {
 
 // Add counts a line; the text is copied.
 func (c *Counter) Add(text []byte) {
-	c.batch = append(c.batch, append([]byte(nil), text...))
-	if c.size += len(text); c.size >= batchBytes {
+	if c.batch.text == nil {
+		c.batch.text = make([]byte, 0, batchBytes+len(text))
+	}
+	c.batch.text = append(c.batch.text, text...)
+	c.batch.ends = append(c.batch.ends, len(c.batch.text))
+	if len(c.batch.text) >= batchBytes {
 		c.flush()
 	}
 }
 
 func (c *Counter) flush() {
 	c.batches <- c.batch
-	c.batch, c.size = nil, 0
+	c.batch = batch{}
 }
 
 // Close waits until all lines are counted and returns the finished statistics.
