@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 
@@ -33,7 +34,7 @@ func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	read := c.read(ctx, sys, p)
 	finished := p.finish(c, sys)
-	if err := errors.Join(read, finished); err != nil {
+	if err := once(read, finished); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -43,6 +44,14 @@ func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 		sys.Warn("no records came in", "nothing ran, so nothing failed; where that is not meant, see whether a stage before did: `set -o pipefail` makes its status that of the pipe")
 	}
 	return p.status()
+}
+
+// once joins two errors, which may be the same one met twice: standard output that takes nothing more.
+func once(first, second error) error {
+	if first != nil && second != nil && first.Error() == second.Error() {
+		return first
+	}
+	return errors.Join(first, second)
 }
 
 // collectLess trades some 20 MB for a third of the time: a line is garbage once it is through, and next to nothing lives longer.
@@ -163,6 +172,10 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 		return err
 	})
 	if err != nil {
+		var named *fs.PathError // which says the name again
+		if errors.As(err, &named) {
+			err = named.Err
+		}
 		return cli.Errorf(cli.BadInput, "choose a path that can be written", "write %s: %w", c.Sarif, err)
 	}
 	return nil
