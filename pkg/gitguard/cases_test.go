@@ -125,7 +125,18 @@ func (l *lab) configure(settings []string) {
 // engine is the Decider that the pipe has, without the process around it.
 type engine struct{ set *policy.Set }
 
-func (e engine) Decide(ctx context.Context, line *record.Line) (record.Decision, error) {
+func (e engine) Decide(ctx context.Context, lines ...*record.Line) (list []record.Decision, err error) {
+	for _, line := range lines {
+		d, err := e.one(ctx, line)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func (e engine) one(ctx context.Context, line *record.Line) (record.Decision, error) {
 	var in struct {
 		action record.Action
 		actor  record.Actor

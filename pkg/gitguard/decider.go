@@ -46,23 +46,39 @@ func inherited(environ []string) []string {
 // The bounds of one question. An argument list is at most some megabytes, so its line is.
 const (
 	maxQuestion    = 64 << 20
-	answerDeadline = 30 * time.Second
+	answerDeadline = 30 * time.Second // for each line
 )
 
-// Decide sends the line through ethos-decide and returns the decision that comes back, if it is about this very line.
-func (s Sibling) Decide(ctx context.Context, line *record.Line) (record.Decision, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerDeadline)
+// Decide sends the lines through ethos-decide and returns the decisions that come back, if they are about these very lines.
+func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.Decision, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(lines))*answerDeadline)
 	defer cancel()
+	var question []byte
+	for _, line := range lines {
+		question = line.AppendTo(question)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Program, "--max-line", strconv.Itoa(maxQuestion))
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Environ, bytes.NewReader(line.AppendTo(nil)), &stdout, &stderr
-	cmd.Dir = workspaceOf(line)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Environ, bytes.NewReader(question), &stdout, &stderr
+	cmd.Dir = workspaceOf(lines[0])
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: a verdict other than allow
-		return record.Decision{}, fmt.Errorf("%s: %w%s", filepath.Base(s.Program), plainError(err), cause(stderr.String()))
+		return nil, fmt.Errorf("%s: %w%s", filepath.Base(s.Program), plainError(err), cause(stderr.String()))
 	}
-	return answer(line, stdout.Bytes())
+	answers := bytes.SplitAfter(bytes.TrimSuffix(stdout.Bytes(), []byte("\n")), []byte("\n"))
+	if len(answers) != len(lines) {
+		return nil, fmt.Errorf("ethos-decide gave %d answers to %d questions", len(answers), len(lines))
+	}
+	var decisions []record.Decision
+	for i, line := range lines {
+		decision, err := answer(line, answers[i])
+		if err != nil {
+			return nil, err
+		}
+		decisions = append(decisions, decision)
+	}
+	return decisions, nil
 }
 
 // answer takes the decision out of the line that came back.

@@ -19,9 +19,9 @@ type Call struct {
 	Environ []string
 }
 
-// Decider decides a record. The line has action, actor and facts; the error means that nothing was decided.
+// Decider decides records. Each line has action, actor and facts, and gets one decision; the error means that nothing was decided.
 type Decider interface {
-	Decide(context.Context, *record.Line) (record.Decision, error)
+	Decide(context.Context, ...*record.Line) ([]record.Decision, error)
 }
 
 // Recorder keeps the line of a call, with its decision, in the trace store. The workspace is "" outside of a work tree;
@@ -122,19 +122,32 @@ func (g *Guard) judge(ctx context.Context, l *looked) (*record.Line, record.Deci
 		line, err := passed(l, g.Now())
 		return line, record.Decision{Verdict: record.VerdictAllow}, err
 	}
-	line, err := g.line(ctx, l)
-	if err != nil {
-		return nil, record.Decision{}, err
+	var lines []*record.Line
+	for _, b := range l.batches() {
+		line, err := g.line(ctx, b)
+		if err != nil {
+			return nil, record.Decision{}, err
+		}
+		lines = append(lines, line)
 	}
-	decision, err := g.Decider.Decide(ctx, line)
+	return g.decide(ctx, l.reading.Git.Subcommand, lines)
+}
+
+// decide returns the line that decides, with its decision.
+func (g *Guard) decide(ctx context.Context, subcommand string, lines []*record.Line) (*record.Line, record.Decision, error) {
+	decisions, err := g.Decider.Decide(ctx, lines...)
+	if err == nil && len(decisions) != len(lines) {
+		err = fmt.Errorf("%d answers to %d questions", len(decisions), len(lines))
+	}
 	if err != nil {
-		return nil, decision, &Refusal{Status: statusRefused, Message: fmt.Sprintf("decide git %s: %v", l.reading.Git.Subcommand, err),
+		return nil, record.Decision{}, &Refusal{Status: statusRefused, Message: fmt.Sprintf("decide git %s: %v", subcommand, err),
 			Hint: "git runs only when policy could be asked; put ethos-decide beside ethos-git"}
 	}
-	if err := line.Set("decision", decision); err != nil {
-		return nil, decision, refuse("", "decide git %s: %v", l.reading.Git.Subcommand, err)
+	i := strictest(decisions)
+	if err := lines[i].Set("decision", decisions[i]); err != nil {
+		return nil, decisions[i], refuse("", "decide git %s: %v", subcommand, err)
 	}
-	return line, decision, nil
+	return lines[i], decisions[i], nil
 }
 
 // line derives the facts of a call that policy decides.

@@ -96,11 +96,7 @@ func (l *looked) describe(first gitargs.Reading) {
 	if err != nil {
 		cwd = l.call.Dir
 	}
-	argv := make([]string, 0, len(l.call.Args)+1)
-	for _, w := range l.call.words() {
-		argv = append(argv, strings.ToValidUTF8(*w, "\uFFFD"))
-	}
-	l.action = record.Action{Kind: record.KindExec, Argv: argv, Cwd: cwd, Workspace: orElse(l.workspace, cwd)}
+	l.action = record.Action{Kind: record.KindExec, Argv: l.argv(), Cwd: cwd, Workspace: orElse(l.workspace, cwd)}
 	l.actor = record.Actor{Tool: "git", Mode: mode(l.call.getenv("ETHOS_MODE"))}
 	l.shorten()
 }

@@ -11,8 +11,8 @@ import (
 const maxArgv = 128 << 10
 
 // shorten cuts the record of a call with very many operands, as `git add` gets from xargs. All of them were read; what
-// is left out of the record are operands of commands that change no file by them. Any other long call stays as it is,
-// and is refused where its facts become too large.
+// is left out of the record are operands of commands that change no file by them. Any other long call is parted, see
+// batches, or stays as it is and is refused where its facts become too large.
 func (l *looked) shorten() {
 	g := &l.reading.Git
 	if size(l.action.Argv) <= maxArgv || len(l.reading.Writes)+len(l.reading.Runs)+len(l.reading.Incomplete) > 0 || !onlyIndex(g.Class) {

@@ -1,0 +1,80 @@
+package gitguard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// batchPaths is how many paths one record holds: what pkg/facts looks up of one action, and a line of the pipe, are bounded.
+const batchPaths = 200
+
+// batches parts a call that changes more paths than a record holds into calls that together do the same, as xargs would. Policy sees every one of them; git gets the
+// call as it is. A call whose paths depend on each other stays whole.
+func (l *looked) batches() []*looked {
+	head, paths := l.operands()
+	if len(paths) <= batchPaths || len(l.reading.Writes) <= batchPaths {
+		return []*looked{l}
+	}
+	var list []*looked
+	for part := range slices.Chunk(paths, batchPaths) {
+		b := *l
+		b.call.Args = slices.Concat(head, part)
+		b.read()
+		b.action.Argv = b.argv()
+		if left := len(paths) - len(part); left > 0 {
+			b.action.Argv = append(b.action.Argv, fmt.Sprintf("… and %d more", left))
+		}
+		list = append(list, &b)
+	}
+	return list
+}
+
+// operands parts the arguments into the paths at their end, and what stands before them, which ends with "--".
+func (l *looked) operands() (head, paths []string) {
+	g := &l.reading.Git
+	if !slices.Contains([]string{"rm", "restore", "checkout", "reset", "commit", "stash"}, g.Subcommand) || g.AliasOf != "" || len(l.reading.Runs) > 0 {
+		return l.call.Args, nil
+	}
+	known := make(map[string]bool, len(g.Paths))
+	for _, p := range g.Paths {
+		known[p] = true
+	}
+	at := len(l.call.Args)
+	for at > 0 && known[strings.ToValidUTF8(l.call.Args[at-1], "\uFFFD")] && l.call.Args[at-1] != "--" {
+		at--
+	}
+	head, paths = l.call.Args[:at:at], l.call.Args[at:]
+	if !slices.Contains(head, "--") {
+		head = append(head, "--")
+	}
+	return head, paths
+}
+
+// argv is the call's command line as a record has it.
+func (l *looked) argv() []string {
+	words := l.call.words()
+	list := make([]string, 0, len(words))
+	for _, w := range words {
+		list = append(list, strings.ToValidUTF8(*w, "\uFFFD"))
+	}
+	return list
+}
+
+// strictness orders verdicts.
+func strictness(verdict string) int {
+	return slices.Index([]string{record.VerdictAllow, record.VerdictWarn, record.VerdictAsk, record.VerdictDeny}, verdict)
+}
+
+// strictest is the index of the decision that counts for all; one with a verdict that is not known counts most.
+func strictest(list []record.Decision) int {
+	worst := 0
+	for i, d := range list {
+		if s := strictness(d.Verdict); s < 0 || s > strictness(list[worst].Verdict) && strictness(list[worst].Verdict) >= 0 {
+			worst = i
+		}
+	}
+	return worst
+}
