@@ -119,8 +119,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMultitool holds the golden log to Microsoft's validator with its own rules and those of GitHub. Its program is in the npm package
-// @microsoft/sarif-multitool-linux.
+// TestMultitool holds the golden log, one against a baseline that has more and less, and one of nothing to Microsoft's validator with its own rules and
+// those of GitHub. Its program is in the npm package @microsoft/sarif-multitool-linux.
 func TestMultitool(t *testing.T) {
 	program := os.Getenv("ETHOS_SARIF_MULTITOOL")
 	probetest.NeedFunc(t, "sarif-multitool", func() string {
@@ -129,21 +129,25 @@ func TestMultitool(t *testing.T) {
 		}
 		return ""
 	})
-	report := filepath.Join(t.TempDir(), "report.sarif")
-	cmd := exec.Command(program, "validate", "testdata/sample.sarif", "--rule-kind", "Sarif;Gh;Ghas", "--level", "Error;Warning", "--output", report)
-	cmd.Env = append(os.Environ(), "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(report)
+	entries := sample(t)
+	old, err := ReadBaseline(bytes.NewReader(written(t, nil, entries[:6]...)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := parsed(t, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
-	if len(log.Runs) != 1 {
-		t.Fatalf("the validator wrote %d runs", len(log.Runs))
+	for name, log := range map[string][]byte{"golden": written(t, nil, entries...), "baseline": written(t, old, entries[3:]...), "empty": written(t, nil)} {
+		t.Run(name, func(t *testing.T) { validated(t, program, log) })
 	}
-	for _, r := range log.Runs[0].Results {
+	t.Run("the test would notice", func(t *testing.T) {
+		bad := bytes.ReplaceAll(written(t, nil, entries...), []byte(`"ruleIndex": 0`), []byte(`"ruleIndex": 99`))
+		if len(complaints(t, program, bad)) == 0 {
+			t.Error("a log whose results point to rules that are not there passes")
+		}
+	})
+}
+
+// validated fails for each complaint of the validator but two.
+func validated(t *testing.T, program string, log []byte) {
+	for _, r := range complaints(t, program, log) {
 		switch r.RuleID {
 		case "SARIF2005": // wants a version and a home page of every tool: no record says them
 			continue
@@ -152,6 +156,28 @@ func TestMultitool(t *testing.T) {
 		}
 		t.Errorf("%s: %s %+v", r.RuleID, r.Message.Text, r.Locations)
 	}
+}
+
+// complaints are the errors and warnings of the validator.
+func complaints(t *testing.T, program string, log []byte) []result {
+	t.Helper()
+	dir := t.TempDir()
+	report, file := filepath.Join(dir, "report.sarif"), filepath.Join(dir, "log.sarif")
+	if err := os.WriteFile(file, log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "validate", file, "--rule-kind", "Sarif;Gh;Ghas", "--level", "Error;Warning", "--output", report)
+	cmd.Env = append(os.Environ(), "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1")
+	out, err := cmd.CombinedOutput()
+	text, readErr := os.ReadFile(report)
+	if readErr != nil {
+		t.Fatalf("%v, %v\n%s", err, readErr, out)
+	}
+	found := parsed(t, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	if len(found.Runs) != 1 {
+		t.Fatalf("the validator wrote %d runs", len(found.Runs))
+	}
+	return found.Runs[0].Results
 }
 
 func TestEmpty(t *testing.T) {
