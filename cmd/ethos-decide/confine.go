@@ -28,7 +28,11 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	}
 	var note confined
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
-	if allows(v.decision.Verdict) {
+	switch {
+	case !allows(v.decision.Verdict):
+	case inside(os.DirFS("/proc")):
+		err = hook.ErrConfined
+	default:
 		input, err = hook.Confine(c.Reply, v.actor.Event, &v.action, boundaryOf(v.facts))
 	}
 	if note.Applied = err == nil; err != nil {

@@ -170,3 +170,23 @@ func TestConfinedOnce(t *testing.T) {
 		t.Errorf("a boundary of the agent's own choice was let through: %v", o)
 	}
 }
+
+// TestConfinedAgent: an agent that itself runs under ethos-sandbox is not told to start another one inside, which could not be.
+func TestConfinedAgent(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := shellSession(t)
+	s.write("event.json", recipes[0].reports(t, s.dir, "ls"))
+	const hook = "ethos-facts --from claude < event.json | ethos-decide --reply claude --confine --records records.ndjson"
+	for _, c := range []struct {
+		around, note string
+		confined     bool
+	}{
+		{"sh -c", `"confine":{"applied":true}`, true},
+		{"ethos-sandbox shell -c", `"confine":{"applied":false,"reason":"the call is confined already"}`, false},
+	} {
+		o := s.shell("rm -f records.ndjson; "+c.around+" '"+hook+"' && cat records.ndjson >&2").mustExit(t, 0)
+		if a := answerOf(t, "claude", o.stdout); (a.input != nil) != c.confined || !strings.Contains(o.stderr, c.note) {
+			t.Errorf("%s: %v", c.around, o)
+		}
+	}
+}

@@ -157,16 +157,22 @@ func TestRecipesFailClosed(t *testing.T) {
 		"missing":      "PATH=/usr/bin:/bin",
 		"facts fails":  "PATH=$PWD/facts:$PATH",
 		"decide fails": "PATH=$PWD/decide:$PATH",
+		"decide hangs": "PATH=$PWD/hangs:$PATH",
 		"no timeout":   "mkdir -p only; ln -sf /bin/sh /bin/cat /bin/bash only/; PATH=$PWD/only",
 	}
 	s.write("facts/ethos-facts", "#!/bin/sh\nexit 3\n")
 	s.write("decide/ethos-decide", "#!/bin/sh\nkill -9 $$\n")
-	s.shell("chmod +x facts/* decide/*").mustSucceed(t)
+	s.write("hangs/ethos-decide", "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 3600; done\n")
+	s.shell("chmod +x facts/* decide/* hangs/*").mustSucceed(t)
 	for _, r := range recipes {
 		for how, set := range broken {
-			for _, command := range []string{"ls", "ls " + strings.Repeat("x", 1<<20)} {
+			commands := []string{"ls", "ls " + strings.Repeat("x", 1<<20)}
+			if how == "decide hangs" {
+				commands = commands[:1] // each takes a second
+			}
+			for _, command := range commands {
 				s.write("event.json", r.reports(t, s.dir, command))
-				o := s.shell(fmt.Sprintf(unread, set, r.hook(t)))
+				o := s.shell(fmt.Sprintf(unread, set, strings.Replace(r.hook(t), " KILL 30 ", " KILL 1 ", 1)))
 				got := answerOf(t, r.agent, o.stdout)
 				switch r.agent {
 				case "copilot": // reads a reply at status 0 only
