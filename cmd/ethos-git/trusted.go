@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/trace"
@@ -19,15 +19,12 @@ type trusted struct{}
 
 const (
 	trustedDir  = "trusted"
-	trustedFile = "git.json"
+	trustedFile = "git"
+	// trustedHead is its first line; an entry is a line of its own.
+	trustedHead = "ethos trusted git 1"
 	// maxTrusted bounds the file; a repository has some dozens of hooks and settings.
 	maxTrusted = 1 << 20
 )
-
-// document is the file.
-type document struct {
-	Executables []string `json:"executables"`
-}
 
 // Load implements gitguard.Trusted.
 func (trusted) Load(root string) (list []string, known bool, err error) {
@@ -43,11 +40,11 @@ func (trusted) Load(root string) (list []string, known bool, err error) {
 	if err != nil {
 		return nil, true, err
 	}
-	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, true, fmt.Errorf("read %s: %w", f.Name(), err)
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if lines[0] != trustedHead {
+		return nil, true, fmt.Errorf("read %s: it does not begin with %q", f.Name(), trustedHead)
 	}
-	return d.Executables, true, nil
+	return lines[1:], true, nil
 }
 
 // Save implements gitguard.Trusted.
@@ -56,16 +53,12 @@ func (trusted) Save(root string, list []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(document{Executables: append([]string{}, list...)})
-	if err != nil {
-		return err
-	}
 	f, err := os.CreateTemp(dir, trustedFile)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	_, err = f.Write(append(text, '\n'))
+	_, err = f.WriteString(strings.Join(append([]string{trustedHead}, list...), "\n") + "\n")
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
@@ -20,21 +22,29 @@ type Trusted interface {
 }
 
 // Executables are what git runs by itself in a repository, by the repository's own means: its hooks, and the settings of its own configuration that name
-// programs. The user's and the system's configuration are not among them. Each is a word for its kind, its name, and a digest.
+// programs. The user's and the system's configuration are not among them. Each is one line: a word for its kind, its name, and a digest.
 func Executables(r *gitrepo.Repository) ([]string, error) {
 	var list []string
 	for _, e := range r.Config.Entries {
 		if (e.Scope == "local" || e.Scope == "worktree") && gitargs.Executes(e.Key, e.Value) {
 			sum := sha256.Sum256([]byte(e.Value))
-			list = append(list, "config "+e.Key+" "+hex.EncodeToString(sum[:]))
+			list = append(list, "config "+oneLine(e.Key)+" "+hex.EncodeToString(sum[:]))
 		}
 	}
 	hooks, err := r.Hooks()
 	for _, h := range hooks {
-		list = append(list, "hook "+h.Name+" "+h.SHA256)
+		list = append(list, "hook "+oneLine(h.Name)+" "+h.SHA256)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), err
+}
+
+// oneLine quotes a name that could be taken for several lines.
+func oneLine(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // inspect finds out what has been planted in the repository of a call since it was last trusted. The first look trusts what is there, and remembers it when
