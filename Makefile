@@ -170,10 +170,23 @@ clients: ## install the pinned programs that tests drive as clients (npm, networ
 	chmod a+x "$(ETHOS_TEST_CLIENTS)/$(MULTITOOL)" # all that its install script would do
 
 .PHONY: install
-install: programs ## install the programs and man pages under PREFIX (default /usr/local)
+install: programs install-apparmor ## install the programs and man pages under PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
 	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
 	install -m 0644 $(PROGRAMS:%=docs/man/%.1) "$(DESTDIR)$(PREFIX)/share/man/man1/"
+
+# AppArmor since 4.0 can restrict user namespaces; its profile lets ethos-sandbox make them. In a package it is always there.
+APPARMOR := /etc/apparmor.d
+.PHONY: install-apparmor
+install-apparmor:
+	@if [ -n "$(DESTDIR)" ] || [ -e "$(APPARMOR)/abi/4.0" -a -w "$(APPARMOR)" ]; then \
+	  install -d "$(DESTDIR)$(APPARMOR)"; \
+	  sed 's|@BINDIR@|$(PREFIX)/bin|' packaging/apparmor/ethos-sandbox > "$(DESTDIR)$(APPARMOR)/ethos-sandbox"; \
+	  echo "$(DESTDIR)$(APPARMOR)/ethos-sandbox"; \
+	  [ -n "$(DESTDIR)" ] || apparmor_parser -r "$(APPARMOR)/ethos-sandbox"; \
+	elif [ "$$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2> /dev/null)" = 1 ]; then \
+	  echo "make: warning: AppArmor restricts user namespaces; as root: make install-apparmor PREFIX=$(PREFIX)" >&2; \
+	fi
 
 .PHONY: clean
 clean: ## remove build/

@@ -10,10 +10,7 @@ import (
 	"ethos/pkg/internal/probetest"
 )
 
-// apparmorProfile is what `make install` puts in place.
-const apparmorProfile = "../../../packaging/apparmor/ethos-sandbox"
-
-// TestAppArmorProfile has AppArmor's own parser read the profile. One older than 4.0 does not know user namespaces: it reads the profile without that rule, and only
+// TestAppArmorProfile installs the profile as for a package, and has AppArmor's own parser read it. One older than 4.0 does not know user namespaces: it reads the profile without that rule, and only
 // the rest is checked.
 func TestAppArmorProfile(t *testing.T) {
 	const parser = "/usr/sbin/apparmor_parser"
@@ -23,12 +20,19 @@ func TestAppArmorProfile(t *testing.T) {
 		}
 		return ""
 	})
-	text, err := os.ReadFile(apparmorProfile)
+	probetest.Need(t, "command:make")
+	dest := t.TempDir()
+	cmd := exec.Command("make", "install-apparmor", "DESTDIR="+dest, "PREFIX=/opt/ethos")
+	cmd.Dir = "../../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dest, "etc/apparmor.d/ethos-sandbox"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile := strings.ReplaceAll(string(text), "@BINDIR@", "/usr/local/bin")
-	for _, want := range []string{"abi <abi/4.0>,\n", "profile ethos-sandbox /usr/local/bin/ethos-sandbox flags=(unconfined) {\n", "  userns,\n"} {
+	profile := string(text)
+	for _, want := range []string{"abi <abi/4.0>,\n", "profile ethos-sandbox /opt/ethos/bin/ethos-sandbox flags=(unconfined) {\n", "  userns,\n"} {
 		if !strings.Contains(profile, want) {
 			t.Errorf("the profile has no %q", want)
 		}
