@@ -199,7 +199,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"] && c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))) || shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"] && c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))) || shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -230,19 +230,19 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "a92e1350723fad17e54a5cc6f3770e834d62d788d23665042f49d1efe9adfcc6",
-		from:   5082, to: 6455,
+		digest: "6d4d256f8413df92dd8386c1e81c7ef107a06b660a872313bd2a5ad9b72624cc",
+		from:   5082, to: 7465,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"] && c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))) || shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"] && c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))) || shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 91, Column: 5,
+			File:      "pack:core/code.yaml", Line: 93, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -269,8 +269,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "137dd3b3a174cd1e2488a836f6defc1785549c5e8b73fe2e0c7fa72e0292c22f",
-		from:   6455, to: 7828,
+		digest: "92c20f1e0559140285d81314a0e2054ccbb4b1cec5ced27d4fd6a361b7faecd2",
+		from:   7465, to: 9848,
 	},
 	{
 		policy: Policy{
@@ -280,7 +280,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 107, Column: 5,
+			File:      "pack:core/code.yaml", Line: 111, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 35 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -313,7 +313,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e8e5b9c38961b32558092342685fb8b26b6d9ba4ea4f9aad89fb47a26ce20e93",
-		from:   7828, to: 10105,
+		from:   9848, to: 12125,
 	},
 	{
 		policy: Policy{
@@ -323,7 +323,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The code in this option would delete a whole tree.",
 			Remedy:    "Delete the one directory that is to go with `rm -rf build`, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 124, Column: 5,
+			File:      "pack:core/code.yaml", Line: 128, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -350,25 +350,25 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0d7598f10d1adf98bd5d32d7360bdda8a2786ea9f834ddc2138fbf0d1273a774",
-		from:   10105, to: 11912,
+		from:   12125, to: 13932,
 	},
 	{
 		policy: Policy{
 			ID: "code.remote_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.code != \"\" && (c.code.matches(\"(?s)\\\\b(exec|eval|compile|instance_eval|Function)\\\\s*[( ].{0,200}(urlopen|urllib|requests\\\\.get|httpx\\\\.get|http\\\\.get|https\\\\.get|fetch\\\\(|Net::HTTP|URI\\\\.open|LWP::Simple|curl |wget )\")\n  || c.code.matches(\"(?s)(urlopen|urllib|requests\\\\.get|httpx\\\\.get|URI\\\\.open|Net::HTTP|LWP::Simple|fetch\\\\().{0,300}\\\\b(exec|eval|instance_eval|Function)\\\\s*\\\\(\")))",
+			When:      "shell.commands.exists(c, c.code != \"\" && (c.code.matches(\"(?s)\\\\b(exec|eval|compile|instance_eval|Function)\\\\s*[( ].{0,200}(urlopen|urllib|requests\\\\.get|httpx\\\\.get|http\\\\.get|https\\\\.get|fetch\\\\(|Net::HTTP|URI\\\\.open|LWP::Simple|curl |wget )\")\n  || c.code.matches(\"(?s)(urlopen|urllib|requests\\\\.get|httpx\\\\.get|URI\\\\.open|Net::HTTP|LWP::Simple|fetch\\\\(|require\\\\([\\\"']https?[\\\"']\\\\)).{0,300}\\\\b(exec|eval|instance_eval|Function)\\\\s*\\\\(\")))",
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 164, Column: 5,
+			File:      "pack:core/code.yaml", Line: 168, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
 			need{op: differs, fact: 24 /* Command.code */},
 		}},
 		reads:  []string{"shell"},
-		digest: "b5f4bc86cde88f88f6f68ed9345c7184ce957d72f0e8e6d6797f03d60fcbaed3",
-		from:   11912, to: 12627,
+		digest: "6c26240d0f34ebb3c92354c3d353a5c738e4f55b9059f16af865649321e8d0a1",
+		from:   13932, to: 14673,
 	},
 	{
 		policy: Policy{
@@ -378,7 +378,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 185, Column: 5,
+			File:      "pack:core/code.yaml", Line: 190, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -386,7 +386,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   12627, to: 12951,
+		from:   14673, to: 14997,
 	},
 	{
 		policy: Policy{
@@ -442,7 +442,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "f4d26e2a9d6c1c87c27f7c23daee8f6e424b3396dfb7c6e7bbe4b3849a4e6167",
-		from:   12951, to: 16906,
+		from:   14997, to: 18952,
 	},
 	{
 		policy: Policy{
@@ -463,7 +463,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   16906, to: 17774,
+		from:   18952, to: 19820,
 	},
 	{
 		policy: Policy{
@@ -496,7 +496,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "facdc0bf8cd622b1b94f747bcb593e2b4717916fa39d8ef49e73927c03059127",
-		from:   17774, to: 18713,
+		from:   19820, to: 20759,
 	},
 	{
 		policy: Policy{
@@ -548,7 +548,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ecd5891c717df26e950839e1c60bff8303a052df884f16f6e8bf82c55a5882",
-		from:   18713, to: 20074,
+		from:   20759, to: 22120,
 	},
 	{
 		policy: Policy{
@@ -626,7 +626,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "8a760a8cdee8c5e27f994c8ca2e1a1195333362d93fb34d524df8f9f0a9d89ee",
-		from:   20074, to: 23149,
+		from:   22120, to: 25195,
 	},
 	{
 		policy: Policy{
@@ -695,7 +695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "737d57b07c43e2ddb03c4a104a43bf35a4f5410af66b4611f06ecd7e2ba3ff29",
-		from:   23149, to: 25155,
+		from:   25195, to: 27201,
 	},
 	{
 		policy: Policy{
@@ -722,7 +722,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   25155, to: 25844,
+		from:   27201, to: 27890,
 	},
 	{
 		policy: Policy{
@@ -740,7 +740,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   25844, to: 26079,
+		from:   27890, to: 28125,
 	},
 	{
 		policy: Policy{
@@ -763,7 +763,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1784894066cc38dc9db2d0416a0741146f868db8ab7cdec1c0874e51565299ac",
-		from:   26079, to: 26517,
+		from:   28125, to: 28563,
 	},
 	{
 		policy: Policy{
@@ -781,7 +781,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "35ab053e6c18fa4a50d4b8d616671e189a792ffd577756a67f3ccd50abc1cfc8",
-		from:   26517, to: 26747,
+		from:   28563, to: 28793,
 	},
 	{
 		policy: Policy{
@@ -806,7 +806,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3a52689be3bc6c2fec1f7544c672dec8763277821271be667ad3ac9b6ee07798",
-		from:   26747, to: 27224,
+		from:   28793, to: 29270,
 	},
 	{
 		policy: Policy{
@@ -836,7 +836,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   27224, to: 28605,
+		from:   29270, to: 30651,
 	},
 	{
 		policy: Policy{
@@ -876,7 +876,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   28605, to: 30008,
+		from:   30651, to: 32054,
 	},
 	{
 		policy: Policy{
@@ -924,7 +924,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   30008, to: 31300,
+		from:   32054, to: 33346,
 	},
 	{
 		policy: Policy{
@@ -1005,7 +1005,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   31300, to: 35825,
+		from:   33346, to: 37871,
 	},
 	{
 		policy: Policy{
@@ -1036,7 +1036,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "a20e43fde8678fe784b994bd9cd87b5498a138a4447e282929ae49b1d07e7687",
-		from:   35825, to: 36510,
+		from:   37871, to: 38556,
 	},
 	{
 		policy: Policy{
@@ -1073,7 +1073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d2b108ab6ea9f652fdb1d0e1ccc75824bff15eca98e3f08e94ac1ec8c1c8d29c",
-		from:   36510, to: 37225,
+		from:   38556, to: 39271,
 	},
 	{
 		policy: Policy{
@@ -1098,7 +1098,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "b17a939327d00f3a840cbaa8426fbf6e8ebc2d9a90a0c4efd856f4b333f19f4a",
-		from:   37225, to: 37751,
+		from:   39271, to: 39797,
 	},
 	{
 		policy: Policy{
@@ -1230,7 +1230,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "611a7788dc527f0ffe31994d8dd3f00d91f2096625166bbf24239db264194220",
-		from:   37751, to: 41213,
+		from:   39797, to: 43259,
 	},
 	{
 		policy: Policy{
@@ -1316,7 +1316,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3c46ba440dbe74c216dfa503d8b4a3429da9c7493029daa1408627dc04c925d9",
-		from:   41213, to: 46601,
+		from:   43259, to: 48647,
 	},
 	{
 		policy: Policy{
@@ -1364,7 +1364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   46601, to: 49425,
+		from:   48647, to: 51471,
 	},
 	{
 		policy: Policy{
@@ -1409,7 +1409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "e5fd987a7c5609a66e178102362f975008efdfa131a1bcad3382f3d62e7bc315",
-		from:   49425, to: 51485,
+		from:   51471, to: 53531,
 	},
 	{
 		policy: Policy{
@@ -1424,13 +1424,13 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 11 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   51485, to: 54739,
+		from:   53531, to: 56785,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)) || (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(action.kind != \"file\" && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
 			Message:   "This touches a file with credentials.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`; do not open the file.",
 			Protected: true,
@@ -1474,10 +1474,23 @@ var shippedPolicies = []shippedPolicy{
 				}},
 				need{op: someValue, fact: 28 /* Command.argv */},
 			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 17 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 22 /* Command.name */, value: "docker"},
+					need{op: equals, fact: 22 /* Command.name */, value: "podman"},
+					need{op: equals, fact: 22 /* Command.name */, value: "nerdctl"},
+				}},
+				need{op: someValue, fact: 28 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 17 /* Shell.commands */},
+				need{op: differs, fact: 24 /* Command.code */},
+			}},
 		}},
-		reads:  []string{"files", "shell"},
-		digest: "d6806db5f0c549e1add3313def5a7192481de1ed01adce18deb45472d3f170b2",
-		from:   54739, to: 57358,
+		reads:  []string{"action", "files", "shell"},
+		digest: "e9bf630a735cc3e4d315c679edd1ed1b5e0e9d0098ff97e7f5963700eca883b1",
+		from:   56785, to: 61054,
 	},
 	{
 		policy: Policy{
@@ -1487,7 +1500,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 44, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 57, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1572,7 +1585,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
-		from:   57358, to: 59979,
+		from:   61054, to: 63675,
 	},
 	{
 		policy: Policy{
@@ -1582,7 +1595,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 65, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 78, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 20 /* git */},
@@ -1590,7 +1603,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   59979, to: 60212,
+		from:   63675, to: 63908,
 	},
 	{
 		policy: Policy{
@@ -1600,7 +1613,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 88, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 101, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1665,7 +1678,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   60212, to: 61984,
+		from:   63908, to: 65680,
 	},
 	{
 		policy: Policy{
@@ -1675,7 +1688,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 105, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 118, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -1696,7 +1709,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   61984, to: 63078,
+		from:   65680, to: 66774,
 	},
 	{
 		policy: Policy{
@@ -1710,7 +1723,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   63078, to: 63352,
+		from:   66774, to: 67048,
 	},
 	{
 		policy: Policy{
@@ -1724,7 +1737,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   63352, to: 63418,
+		from:   67048, to: 67114,
 	},
 	{
 		policy: Policy{
@@ -1758,7 +1771,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   63418, to: 64078,
+		from:   67114, to: 67774,
 	},
 	{
 		policy: Policy{
@@ -1791,7 +1804,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   64078, to: 64657,
+		from:   67774, to: 68353,
 	},
 	{
 		policy: Policy{
@@ -1941,7 +1954,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   64657, to: 70297,
+		from:   68353, to: 73993,
 	},
 	{
 		policy: Policy{
@@ -2022,7 +2035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   70297, to: 72355,
+		from:   73993, to: 76051,
 	},
 	{
 		policy: Policy{
@@ -2049,7 +2062,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   72355, to: 73609,
+		from:   76051, to: 77305,
 	},
 	{
 		policy: Policy{
@@ -2066,7 +2079,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   73609, to: 73832,
+		from:   77305, to: 77528,
 	},
 	{
 		policy: Policy{
@@ -2083,7 +2096,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   73832, to: 74136,
+		from:   77528, to: 77832,
 	},
 	{
 		policy: Policy{
@@ -2104,7 +2117,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   74136, to: 74560,
+		from:   77832, to: 78256,
 	},
 	{
 		policy: Policy{
@@ -2139,7 +2152,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   74560, to: 75571,
+		from:   78256, to: 79267,
 	},
 	{
 		policy: Policy{
@@ -2156,7 +2169,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   75571, to: 75799,
+		from:   79267, to: 79495,
 	},
 	{
 		policy: Policy{
@@ -2181,7 +2194,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   75799, to: 76297,
+		from:   79495, to: 79993,
 	},
 	{
 		policy: Policy{
@@ -2204,7 +2217,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   76297, to: 76763,
+		from:   79993, to: 80459,
 	},
 	{
 		policy: Policy{
@@ -2221,7 +2234,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   76763, to: 77004,
+		from:   80459, to: 80700,
 	},
 	{
 		policy: Policy{
@@ -2238,7 +2251,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   77004, to: 77230,
+		from:   80700, to: 80926,
 	},
 	{
 		policy: Policy{
@@ -2255,7 +2268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   77230, to: 77464,
+		from:   80926, to: 81160,
 	},
 	{
 		policy: Policy{
@@ -2276,7 +2289,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   77464, to: 77779,
+		from:   81160, to: 81475,
 	},
 	{
 		policy: Policy{
@@ -2290,7 +2303,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   77779, to: 77834,
+		from:   81475, to: 81530,
 	},
 	{
 		policy: Policy{
@@ -2304,7 +2317,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   77834, to: 77895,
+		from:   81530, to: 81591,
 	},
 	{
 		policy: Policy{
@@ -2318,7 +2331,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   77895, to: 77954,
+		from:   81591, to: 81650,
 	},
 	{
 		policy: Policy{
@@ -2332,7 +2345,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   77954, to: 78110,
+		from:   81650, to: 81806,
 	},
 	{
 		policy: Policy{
@@ -2346,7 +2359,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   78110, to: 78181,
+		from:   81806, to: 81877,
 	},
 	{
 		policy: Policy{
@@ -2370,7 +2383,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   78181, to: 78503,
+		from:   81877, to: 82199,
 	},
 	{
 		policy: Policy{
@@ -2386,7 +2399,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   78503, to: 83721,
+		from:   82199, to: 87417,
 	},
 	{
 		policy: Policy{
@@ -2408,7 +2421,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   83721, to: 84245,
+		from:   87417, to: 87941,
 	},
 	{
 		policy: Policy{
@@ -2434,7 +2447,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   84245, to: 84859,
+		from:   87941, to: 88555,
 	},
 	{
 		policy: Policy{
@@ -2450,7 +2463,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   84859, to: 84864,
+		from:   88555, to: 88560,
 	},
 	{
 		policy: Policy{
@@ -2475,7 +2488,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   84864, to: 85820,
+		from:   88560, to: 89516,
 	},
 	{
 		policy: Policy{
@@ -2508,7 +2521,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   85820, to: 86367,
+		from:   89516, to: 90063,
 	},
 	{
 		policy: Policy{
@@ -2524,7 +2537,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   86367, to: 86372,
+		from:   90063, to: 90068,
 	},
 	{
 		policy: Policy{
@@ -2540,7 +2553,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   86372, to: 86790,
+		from:   90068, to: 90486,
 	},
 	{
 		policy: Policy{
@@ -2556,7 +2569,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   86790, to: 87054,
+		from:   90486, to: 90750,
 	},
 	{
 		policy: Policy{
@@ -2572,7 +2585,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   87054, to: 87559,
+		from:   90750, to: 91255,
 	},
 	{
 		policy: Policy{
@@ -2605,7 +2618,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   87559, to: 88106,
+		from:   91255, to: 91802,
 	},
 	{
 		policy: Policy{
@@ -2695,7 +2708,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   88106, to: 92964,
+		from:   91802, to: 96660,
 	},
 	{
 		policy: Policy{
@@ -2711,6 +2724,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   92964, to: 92969,
+		from:   96660, to: 96665,
 	},
 }

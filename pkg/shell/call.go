@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ethos/pkg/gitargs"
 )
 
 // call walks a simple command: its substitutions, then its assignments, then what it runs.
@@ -168,6 +170,9 @@ func (c *walker) simple(inv invocation, name string) {
 	if kind, ok := findInterpreter(name); ok {
 		c.interpret(inv, name, kind)
 		return
+	}
+	if gitargs.IsGit(name) {
+		inv.env = append(c.gitEnvironment(inv.env), inv.env...)
 	}
 	if !inv.silent {
 		c.emit(inv, name)

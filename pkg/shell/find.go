@@ -41,6 +41,7 @@ type findArgs struct {
 	roots    []field
 	name     string // pattern of -name, when every file found must match it
 	deletes  bool
+	tested   bool // some of the files are left out
 	outputs  []field
 	commands [][]field
 }
@@ -69,6 +70,7 @@ func findExpression(args []field) findArgs {
 		case "-o", "-or", ",", "!", "-not":
 			alternatives = true
 		case "-name", "-iname":
+			f.tested = true
 			if i+1 < len(args) && args[i+1].static() && f.name == "" {
 				f.name = args[i+1].text
 			}
@@ -92,6 +94,7 @@ func findExpression(args []field) findArgs {
 			i += n + 1
 		}
 	}
+	f.tested = f.tested || filtered
 	switch {
 	case alternatives || strings.Trim(f.name, "*") == "":
 		f.name = ""

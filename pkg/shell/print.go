@@ -89,15 +89,24 @@ func onlyQuiet(redirs []*syntax.Redirect) bool {
 	return !slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool { return r.Word.Lit() != "/dev/null" && r.Op != syntax.DplOut })
 }
 
-// printRoot is git rev-parse --show-toplevel, in the directory the work space was found from.
+// printRoot is git rev-parse --show-toplevel and --git-dir, in the directory the work space was found from.
 func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
-	if len(fields) != 3 || fields[1].text != "rev-parse" || fields[2].text != "--show-toplevel" {
+	if len(fields) != 3 || fields[1].text != "rev-parse" {
 		return false
 	}
-	if d := c.scope.dir(); d.unknown || d.path != c.opt.Cwd || c.opt.Workspace == "" {
+	place := ""
+	switch repo := &c.opt.Git.Repo; fields[2].text {
+	case "--show-toplevel":
+		place = c.opt.Workspace
+	case "--git-dir", "--absolute-git-dir":
+		place = repo.GitDir
+	case "--git-common-dir":
+		place = repo.CommonDir
+	}
+	if d := c.scope.dir(); d.unknown || d.path != c.opt.Cwd || place == "" {
 		return false
 	}
-	b.fixed(c.opt.Workspace+"\n", fields[0].offset)
+	b.fixed(place+"\n", fields[0].offset)
 	return true
 }
 

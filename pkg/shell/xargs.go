@@ -116,6 +116,9 @@ func (c *walker) hints(input feed, offset int) []field {
 	switch baseName(fields[0].text) {
 	case "find":
 		f := findExpression(fields[1:])
+		if f.tested && f.name == "" {
+			return unknown
+		}
 		out := make([]field, len(f.roots))
 		for i, root := range f.roots {
 			out[i] = field{text: f.found(root).text, dyn: true, many: true, offset: offset}
