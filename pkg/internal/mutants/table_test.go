@@ -1,8 +1,11 @@
 package mutants
 
 import (
+	"flag"
 	"go/parser"
 	"go/token"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -45,5 +48,41 @@ func TestApplyRefuses(t *testing.T) {
 		if _, err := (Mutant{Name: "x", Edits: []Edit{e}}).Apply(root); err == nil {
 			t.Errorf("%+v is accepted", e)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the table of docs/mutants.md")
+
+// TestSurvivorsInDocs holds that the page explains every mutant that survives, and no other.
+func TestSurvivorsInDocs(t *testing.T) {
+	const page, head = root + "/docs/mutants.md", "| without | why no test can notice |\n|---|---|\n"
+	list, err := All(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := head
+	for _, m := range list {
+		if m.Survives != "" {
+			want += "| " + m.Name + " | " + m.Survives + " |\n"
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(text), head)
+	_, after, _ := strings.Cut(rest, "\n\n")
+	whole := before + want
+	if after != "" {
+		whole += "\n" + after
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(whole), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if whole != string(text) {
+		t.Errorf("%s does not tell of the survivors that the table has; run go test ./pkg/internal/mutants -update", page)
 	}
 }
