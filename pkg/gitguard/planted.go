@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,13 +23,13 @@ type Trusted interface {
 }
 
 // Executables are what git runs by itself in a repository, by the repository's own means: its hooks, and the settings of its own configuration that name
-// programs. The user's and the system's configuration are not among them. Each is one line: a word for its kind, its name, and a digest.
+// programs, and such settings of the repositories in it that its index names. The user's and the system's configuration are not among them. Each is one line: a word for its kind, its name, and a digest.
 func Executables(r *gitrepo.Repository) ([]string, error) {
-	var list []string
-	for _, e := range r.Config.Entries {
-		if (e.Scope == "local" || e.Scope == "worktree") && gitargs.Executes(e.Key, e.Value) {
-			sum := sha256.Sum256([]byte(e.Value))
-			list = append(list, "config "+oneLine(e.Key)+" "+hex.EncodeToString(sum[:]))
+	list := settings(r, "")
+	for _, link := range nested(r) {
+		dir := filepath.Join(r.Record.Root, link)
+		if inner, err := gitrepo.Open(dir, gitrepo.Options{}); err == nil && inner.Record.Root == dir {
+			list = append(list, settings(inner, link+":")...)
 		}
 	}
 	hooks, err := r.Hooks()
@@ -37,6 +38,29 @@ func Executables(r *gitrepo.Repository) ([]string, error) {
 	}
 	slices.Sort(list)
 	return slices.Compact(list), err
+}
+
+// settings are those of the repository's own configuration that name programs.
+func settings(r *gitrepo.Repository, place string) (list []string) {
+	for _, e := range r.Config.Entries {
+		if (e.Scope == "local" || e.Scope == "worktree") && gitargs.Executes(e.Key, e.Value) {
+			sum := sha256.Sum256([]byte(e.Value))
+			list = append(list, "config "+oneLine(place+e.Key)+" "+hex.EncodeToString(sum[:]))
+		}
+	}
+	return list
+}
+
+// maxNested bounds how many repositories within one are looked into.
+const maxNested = 200
+
+// nested are the repositories that the index names: git status looks into each, and heeds its configuration. An index that cannot be read names none for git either.
+func nested(r *gitrepo.Repository) []string {
+	if r.Record.Root == "" || r.Record.GitDir == "" {
+		return nil
+	}
+	links, _ := gitrepo.Gitlinks(r.Record.GitDir, r.Record.CommonDir)
+	return links[:min(len(links), maxNested)]
 }
 
 // oneLine quotes a name that could be taken for several lines.
