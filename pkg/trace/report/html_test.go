@@ -237,7 +237,7 @@ func TestScreenshots(t *testing.T) {
 		if r, _, _, _ := picture.At(2, 2).RGBA(); r > 0xe000 != (name == "light") {
 			t.Errorf("%s: the background is %v", name, picture.At(2, 2))
 		}
-		if n := colors(picture); n < 50 {
+		if n := colors(picture); n < 20 {
 			t.Errorf("%s: %d colours", name, n)
 		}
 	}
