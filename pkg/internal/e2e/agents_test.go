@@ -107,6 +107,16 @@ func (s *session) exists(name string) bool {
 	return err == nil
 }
 
+// read is the text of a file of the session.
+func (s *session) read(name string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(s.path(name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
+}
+
 // each runs a test for every agent, side by side.
 func each(t *testing.T, test func(t *testing.T, a agent)) {
 	for _, a := range agents() {

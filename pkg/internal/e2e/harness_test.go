@@ -106,16 +106,6 @@ func (s *session) write(name, content string) {
 	}
 }
 
-// read is the text of a file of the session.
-func (s *session) read(name string) string {
-	s.t.Helper()
-	data, err := os.ReadFile(s.path(name))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(data)
-}
-
 // outcome is what a command line left behind.
 type outcome struct {
 	command        string
