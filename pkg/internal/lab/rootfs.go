@@ -15,7 +15,7 @@ const (
 // BaseArchive is a small Debian-shaped tree: the usual commands, busybox for the rest of them, two users, the guest's init.
 func BaseArchive(guestInit string) (*Archive, error) {
 	a := new(Archive)
-	for _, dir := range []string{"dev", "proc", "sys", "run", "usr/bin", "usr/lib", "usr/lib64", "var/tmp"} {
+	for _, dir := range []string{"dev", "proc", "sys", "run", "usr/bin", "usr/lib", "usr/lib64", "var/tmp", "srv", "opt", "mnt", "media"} {
 		a.Dir(dir, 0o755)
 	}
 	a.Dir("tmp", 0o777)
