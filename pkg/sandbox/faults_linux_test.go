@@ -112,7 +112,7 @@ func TestEverySystemCall(t *testing.T) {
 }
 
 // sampled: of so many faults one is tried where not all are asked for.
-const sampled = 97
+const sampled = 197
 
 // fail makes one call fail and judges what came of it.
 func (f *faults) fail(t *testing.T, call occurrence, errno syscall.Errno) {
