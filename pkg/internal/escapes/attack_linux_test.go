@@ -111,7 +111,9 @@ func sys(words []string) int {
 	return report(calls[failed[0]].name, syscall.Errno(failed[1]))
 }
 
-// perform runs in a copy of one thread: it must not allocate.
+// perform runs in a copy of one thread: it must not allocate, nor enter the scheduler, which the prologue of a function does when the one before the copy was asked to yield.
+//
+//go:nosplit
 func perform(calls []rawCall, pipe int) {
 	var results [16]uintptr
 	for i := range calls {
