@@ -16,6 +16,8 @@ export CGO_ENABLED := 0
 
 # More arguments for `go test`, such as TESTFLAGS='-count=1 -run TestX'.
 TESTFLAGS ?=
+# How long one package's tests may take, for machines that are slow or busy.
+TESTTIMEOUT ?= 30m
 # How long each fuzz target runs; 3000x is a count of inputs.
 FUZZTIME  ?= 10s
 # How long all guests of the lab may take together, on a slow machine. Two idle processors need a quarter of it.
@@ -65,11 +67,11 @@ quickstart: build ## run `go vet` on this repository through the whole pipe
 
 .PHONY: test
 test: ## run all tests
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
 
 .PHONY: race
 race: ## run all tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list ./... | grep -v /internal/e2e) # e2e runs programs built without it
+	CGO_ENABLED=1 $(GO) test -race -timeout $(TESTTIMEOUT) $(TESTFLAGS) $$($(GO) list ./... | grep -v /internal/e2e) # e2e runs programs built without it
 
 .PHONY: test-lab
 test-lab: ## boot kernels in QEMU and run the sandbox's tests in them (Debian; downloads the kernels once)
