@@ -319,7 +319,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.destructive_inline", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c,\n  c.code != \"\" && (c.code.matches(\"rm\\\\s+(-[a-zA-Z-]+\\\\s+)*-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+(-[a-zA-Z-]+\\\\s+)*[\\\"'\\\\\\\\]*(/|~|\\\\$HOME|\\\\*|\\\\.git|\\\\.)[\\\"'\\\\\\\\]*(/?\\\\*)?([\\\"'\\\\s;&|)]|$)\")\n  || c.code.matches(\"(rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf|remove_dir_all|RemoveAll)\\\\W{1,4}([\\\"'](/|~|\\\\.|\\\\.git|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var|opt|srv|boot|lib|bin|sbin))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|(pathlib\\\\.)?Path\\\\.home|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"[\\\"']rm[\\\"']\\\\s*,\\\\s*\\\\[?\\\\s*[\\\"']-[a-zA-Z-]*[rR][a-zA-Z-]*[\\\"']\\\\s*,\\\\s*([\\\"'](/|~|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|\\\\$ENV\\\\{.?HOME|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"unlink\\\\W{1,3}(glob|<)\\\\W{1,3}(~|/|\\\\$ENV)\"))\n  || c.name in [\"vim\", \"vi\", \"nvim\", \"ex\", \"ed\", \"emacs\", \"gdb\", \"ssh\", \"expect\", \"psql\", \"mysql\", \"sqlite3\"]\n    && c.argv.exists(a, a.matches(\"(!|system|shell|call).*rm\\\\s+-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+[\\\"']*(/|~|\\\\$HOME|\\\\.git)\")))",
+			When:      "shell.commands.exists(c,\n  c.code != \"\" && (c.code.matches(\"rm\\\\s+(-[a-zA-Z-]+\\\\s+)*-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+(-[a-zA-Z-]+\\\\s+)*[\\\"'\\\\\\\\]*(/|~|\\\\$HOME|\\\\*|\\\\.git|\\\\.)[\\\"'\\\\\\\\]*(/?\\\\*)?([\\\"'`\\\\s;&|)]|$)\")\n  || c.code.matches(\"(rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|removeSync|rimraf|remove_dir_all|RemoveAll)\\\\W{1,4}([\\\"'](/|~|\\\\.|\\\\.git|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var|opt|srv|boot|lib|bin|sbin))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|(pathlib\\\\.)?Path\\\\.home|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|\\\\$ENV\\\\{.?HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"[\\\"']rm[\\\"']\\\\s*,\\\\s*\\\\[?\\\\s*[\\\"']-[a-zA-Z-]*[rR][a-zA-Z-]*[\\\"']\\\\s*,\\\\s*([\\\"'](/|~|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|\\\\$ENV\\\\{.?HOME|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"unlink\\\\W{1,3}(glob|<)\\\\W{1,3}(~|/|\\\\$ENV)\"))\n  || c.name in [\"vim\", \"vi\", \"nvim\", \"ex\", \"ed\", \"emacs\", \"gdb\", \"ssh\", \"expect\", \"psql\", \"mysql\", \"sqlite3\"]\n    && c.argv.exists(a, a.matches(\"(!|system|shell|call).*rm\\\\s+-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+[\\\"']*(/|~|\\\\$HOME|\\\\.git)\")))",
 			Message:   "The code in this option would delete a whole tree.",
 			Remedy:    "Delete the one directory that is to go with `rm -rf build`, where it can be read.",
 			Protected: true,
@@ -349,8 +349,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "0d7598f10d1adf98bd5d32d7360bdda8a2786ea9f834ddc2138fbf0d1273a774",
-		from:   12125, to: 13932,
+		digest: "4def483df1e4bcba2000bb304b68d6c1e147b4a38ea6d79713206db7266465d2",
+		from:   12125, to: 13957,
 	},
 	{
 		policy: Policy{
@@ -360,7 +360,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 168, Column: 5,
+			File:      "pack:core/code.yaml", Line: 171, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -368,7 +368,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "6c26240d0f34ebb3c92354c3d353a5c738e4f55b9059f16af865649321e8d0a1",
-		from:   13932, to: 14673,
+		from:   13957, to: 14698,
 	},
 	{
 		policy: Policy{
@@ -378,7 +378,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 190, Column: 5,
+			File:      "pack:core/code.yaml", Line: 193, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 17 /* Shell.commands */},
@@ -386,13 +386,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   14673, to: 14997,
+		from:   14698, to: 15022,
 	},
 	{
 		policy: Policy{
 			ID: "files.delete_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
-			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"]))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
+			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"]))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
 			Message:   "This would delete or move away a whole tree such as the home directory, a system directory or the root of the work space.",
 			Remedy:    "Name the one directory or the files inside the work space that are to go, for example `rm -rf build`.",
 			Protected: true,
@@ -441,8 +441,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "f4d26e2a9d6c1c87c27f7c23daee8f6e424b3396dfb7c6e7bbe4b3849a4e6167",
-		from:   14997, to: 18952,
+		digest: "35652685ea2bad8ea0864b72f4a4e90289e5b55161ff1d2bac4d2951394c7ec0",
+		from:   15022, to: 19081,
 	},
 	{
 		policy: Policy{
@@ -452,7 +452,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "If the variable is empty, this deletes everything from the root of the file system on.",
 			Remedy:    "Guard the variable, for example `rm -rf \"${BUILD_DIR:?}/\"`, or name the directory.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 61, Column: 5,
+			File:      "pack:core/files.yaml", Line: 62, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.writes */},
@@ -463,7 +463,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   18952, to: 19820,
+		from:   19081, to: 19949,
 	},
 	{
 		policy: Policy{
@@ -473,7 +473,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would delete the git repository, with every commit that was not pushed.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 76, Column: 5,
+			File:      "pack:core/files.yaml", Line: 77, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -496,7 +496,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "facdc0bf8cd622b1b94f747bcb593e2b4717916fa39d8ef49e73927c03059127",
-		from:   19820, to: 20759,
+		from:   19949, to: 20888,
 	},
 	{
 		policy: Policy{
@@ -506,7 +506,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would change the owner or the mode of a whole system tree.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 100, Column: 5,
+			File:      "pack:core/files.yaml", Line: 101, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -548,7 +548,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ecd5891c717df26e950839e1c60bff8303a052df884f16f6e8bf82c55a5882",
-		from:   20759, to: 22120,
+		from:   20888, to: 22249,
 	},
 	{
 		policy: Policy{
@@ -558,7 +558,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This writes to a disk or to memory below the file system.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 118, Column: 5,
+			File:      "pack:core/files.yaml", Line: 119, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -626,7 +626,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "8a760a8cdee8c5e27f994c8ca2e1a1195333362d93fb34d524df8f9f0a9d89ee",
-		from:   22120, to: 25195,
+		from:   22249, to: 25324,
 	},
 	{
 		policy: Policy{
@@ -695,7 +695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "737d57b07c43e2ddb03c4a104a43bf35a4f5410af66b4611f06ecd7e2ba3ff29",
-		from:   25195, to: 27201,
+		from:   25324, to: 27330,
 	},
 	{
 		policy: Policy{
@@ -722,7 +722,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   27201, to: 27890,
+		from:   27330, to: 28019,
 	},
 	{
 		policy: Policy{
@@ -740,7 +740,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   27890, to: 28125,
+		from:   28019, to: 28254,
 	},
 	{
 		policy: Policy{
@@ -763,7 +763,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1784894066cc38dc9db2d0416a0741146f868db8ab7cdec1c0874e51565299ac",
-		from:   28125, to: 28563,
+		from:   28254, to: 28692,
 	},
 	{
 		policy: Policy{
@@ -781,7 +781,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "35ab053e6c18fa4a50d4b8d616671e189a792ffd577756a67f3ccd50abc1cfc8",
-		from:   28563, to: 28793,
+		from:   28692, to: 28922,
 	},
 	{
 		policy: Policy{
@@ -806,7 +806,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3a52689be3bc6c2fec1f7544c672dec8763277821271be667ad3ac9b6ee07798",
-		from:   28793, to: 29270,
+		from:   28922, to: 29399,
 	},
 	{
 		policy: Policy{
@@ -836,7 +836,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   29270, to: 30651,
+		from:   29399, to: 30780,
 	},
 	{
 		policy: Policy{
@@ -876,7 +876,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   30651, to: 32054,
+		from:   30780, to: 32183,
 	},
 	{
 		policy: Policy{
@@ -924,7 +924,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   32054, to: 33346,
+		from:   32183, to: 33475,
 	},
 	{
 		policy: Policy{
@@ -1005,7 +1005,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   33346, to: 37871,
+		from:   33475, to: 38000,
 	},
 	{
 		policy: Policy{
@@ -1036,7 +1036,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "a20e43fde8678fe784b994bd9cd87b5498a138a4447e282929ae49b1d07e7687",
-		from:   37871, to: 38556,
+		from:   38000, to: 38685,
 	},
 	{
 		policy: Policy{
@@ -1073,7 +1073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "d2b108ab6ea9f652fdb1d0e1ccc75824bff15eca98e3f08e94ac1ec8c1c8d29c",
-		from:   38556, to: 39271,
+		from:   38685, to: 39400,
 	},
 	{
 		policy: Policy{
@@ -1098,7 +1098,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "b17a939327d00f3a840cbaa8426fbf6e8ebc2d9a90a0c4efd856f4b333f19f4a",
-		from:   39271, to: 39797,
+		from:   39400, to: 39926,
 	},
 	{
 		policy: Policy{
@@ -1230,7 +1230,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "611a7788dc527f0ffe31994d8dd3f00d91f2096625166bbf24239db264194220",
-		from:   39797, to: 43259,
+		from:   39926, to: 43388,
 	},
 	{
 		policy: Policy{
@@ -1316,7 +1316,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3c46ba440dbe74c216dfa503d8b4a3429da9c7493029daa1408627dc04c925d9",
-		from:   43259, to: 48647,
+		from:   43388, to: 48776,
 	},
 	{
 		policy: Policy{
@@ -1364,7 +1364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   48647, to: 51471,
+		from:   48776, to: 51600,
 	},
 	{
 		policy: Policy{
@@ -1409,7 +1409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "e5fd987a7c5609a66e178102362f975008efdfa131a1bcad3382f3d62e7bc315",
-		from:   51471, to: 53531,
+		from:   51600, to: 53660,
 	},
 	{
 		policy: Policy{
@@ -1424,7 +1424,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 11 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   53531, to: 56785,
+		from:   53660, to: 56914,
 	},
 	{
 		policy: Policy{
@@ -1490,7 +1490,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "e9bf630a735cc3e4d315c679edd1ed1b5e0e9d0098ff97e7f5963700eca883b1",
-		from:   56785, to: 61054,
+		from:   56914, to: 61183,
 	},
 	{
 		policy: Policy{
@@ -1585,7 +1585,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
-		from:   61054, to: 63675,
+		from:   61183, to: 63804,
 	},
 	{
 		policy: Policy{
@@ -1603,7 +1603,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   63675, to: 63908,
+		from:   63804, to: 64037,
 	},
 	{
 		policy: Policy{
@@ -1678,7 +1678,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   63908, to: 65680,
+		from:   64037, to: 65809,
 	},
 	{
 		policy: Policy{
@@ -1709,7 +1709,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   65680, to: 66774,
+		from:   65809, to: 66903,
 	},
 	{
 		policy: Policy{
@@ -1723,7 +1723,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   66774, to: 67048,
+		from:   66903, to: 67177,
 	},
 	{
 		policy: Policy{
@@ -1737,7 +1737,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   67048, to: 67114,
+		from:   67177, to: 67243,
 	},
 	{
 		policy: Policy{
@@ -1771,7 +1771,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   67114, to: 67774,
+		from:   67243, to: 67903,
 	},
 	{
 		policy: Policy{
@@ -1804,7 +1804,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   67774, to: 68353,
+		from:   67903, to: 68482,
 	},
 	{
 		policy: Policy{
@@ -1954,7 +1954,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   68353, to: 73993,
+		from:   68482, to: 74122,
 	},
 	{
 		policy: Policy{
@@ -2035,7 +2035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   73993, to: 76051,
+		from:   74122, to: 76180,
 	},
 	{
 		policy: Policy{
@@ -2062,7 +2062,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   76051, to: 77305,
+		from:   76180, to: 77434,
 	},
 	{
 		policy: Policy{
@@ -2079,7 +2079,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   77305, to: 77528,
+		from:   77434, to: 77657,
 	},
 	{
 		policy: Policy{
@@ -2096,7 +2096,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   77528, to: 77832,
+		from:   77657, to: 77961,
 	},
 	{
 		policy: Policy{
@@ -2117,7 +2117,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   77832, to: 78256,
+		from:   77961, to: 78385,
 	},
 	{
 		policy: Policy{
@@ -2152,7 +2152,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   78256, to: 79267,
+		from:   78385, to: 79396,
 	},
 	{
 		policy: Policy{
@@ -2169,7 +2169,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   79267, to: 79495,
+		from:   79396, to: 79624,
 	},
 	{
 		policy: Policy{
@@ -2194,7 +2194,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   79495, to: 79993,
+		from:   79624, to: 80122,
 	},
 	{
 		policy: Policy{
@@ -2217,7 +2217,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   79993, to: 80459,
+		from:   80122, to: 80588,
 	},
 	{
 		policy: Policy{
@@ -2234,7 +2234,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   80459, to: 80700,
+		from:   80588, to: 80829,
 	},
 	{
 		policy: Policy{
@@ -2251,7 +2251,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   80700, to: 80926,
+		from:   80829, to: 81055,
 	},
 	{
 		policy: Policy{
@@ -2268,7 +2268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   80926, to: 81160,
+		from:   81055, to: 81289,
 	},
 	{
 		policy: Policy{
@@ -2289,7 +2289,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   81160, to: 81475,
+		from:   81289, to: 81604,
 	},
 	{
 		policy: Policy{
@@ -2303,7 +2303,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   81475, to: 81530,
+		from:   81604, to: 81659,
 	},
 	{
 		policy: Policy{
@@ -2317,7 +2317,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   81530, to: 81591,
+		from:   81659, to: 81720,
 	},
 	{
 		policy: Policy{
@@ -2331,7 +2331,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   81591, to: 81650,
+		from:   81720, to: 81779,
 	},
 	{
 		policy: Policy{
@@ -2345,7 +2345,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   81650, to: 81806,
+		from:   81779, to: 81935,
 	},
 	{
 		policy: Policy{
@@ -2359,7 +2359,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   81806, to: 81877,
+		from:   81935, to: 82006,
 	},
 	{
 		policy: Policy{
@@ -2383,7 +2383,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   81877, to: 82199,
+		from:   82006, to: 82328,
 	},
 	{
 		policy: Policy{
@@ -2399,7 +2399,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   82199, to: 87417,
+		from:   82328, to: 87546,
 	},
 	{
 		policy: Policy{
@@ -2421,7 +2421,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   87417, to: 87941,
+		from:   87546, to: 88070,
 	},
 	{
 		policy: Policy{
@@ -2447,7 +2447,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   87941, to: 88555,
+		from:   88070, to: 88684,
 	},
 	{
 		policy: Policy{
@@ -2463,7 +2463,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   88555, to: 88560,
+		from:   88684, to: 88689,
 	},
 	{
 		policy: Policy{
@@ -2488,7 +2488,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   88560, to: 89516,
+		from:   88689, to: 89645,
 	},
 	{
 		policy: Policy{
@@ -2521,7 +2521,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   89516, to: 90063,
+		from:   89645, to: 90192,
 	},
 	{
 		policy: Policy{
@@ -2537,7 +2537,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   90063, to: 90068,
+		from:   90192, to: 90197,
 	},
 	{
 		policy: Policy{
@@ -2553,7 +2553,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   90068, to: 90486,
+		from:   90197, to: 90615,
 	},
 	{
 		policy: Policy{
@@ -2569,7 +2569,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   90486, to: 90750,
+		from:   90615, to: 90879,
 	},
 	{
 		policy: Policy{
@@ -2585,7 +2585,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   90750, to: 91255,
+		from:   90879, to: 91384,
 	},
 	{
 		policy: Policy{
@@ -2618,7 +2618,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   91255, to: 91802,
+		from:   91384, to: 91931,
 	},
 	{
 		policy: Policy{
@@ -2708,7 +2708,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   91802, to: 96660,
+		from:   91931, to: 96789,
 	},
 	{
 		policy: Policy{
@@ -2724,6 +2724,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   96660, to: 96665,
+		from:   96789, to: 96794,
 	},
 }

@@ -122,7 +122,7 @@ func (do *doing) runMore(u *utility, inv invocation) {
 	case effGrep:
 		do.grep()
 	case effSplit:
-		do.split()
+		do.split(inv)
 	case effScp:
 		do.sshOptions(inv)
 		do.scp()

@@ -115,7 +115,10 @@ func (do *doing) filter() {
 }
 
 // split writes PREFIXaa, PREFIXab, …; csplit xx00, xx01, … or with -f PREFIX00, ….
-func (do *doing) split() {
+func (do *doing) split(inv invocation) {
+	if code, ok := do.p.value("filter"); ok && do.by == "split" {
+		do.shellCode(code, "split --filter", dialectAny, &positional{dyn: true}, inv)
+	}
 	prefix := field{text: "x"}
 	if f, ok := do.p.value("f", "prefix"); ok && do.by == "csplit" {
 		prefix = f
