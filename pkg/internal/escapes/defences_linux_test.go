@@ -31,6 +31,15 @@ func bare(t *testing.T, profile string, argv ...string) sandbox.Spec {
 // TestEveryLayerIsAskedFor writes out what a run has, so that nothing goes away unnoticed where another layer holds the same.
 func TestEveryLayerIsAskedFor(t *testing.T) {
 	twice(t, func(t *testing.T) {
+		t.Run("session", func(t *testing.T) {
+			plan, err := sandbox.Build(bare(t, sandbox.Workspace, "sh", "-c", "cut -d ' ' -f 6 /proc/self/stat"), sandbox.HostFiles{}, os.Geteuid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, got, err := sandbox.RunCaptured(context.Background(), plan, nil); err != nil || got.Stdout.Text != "2\n" {
+				t.Errorf("the command is in session %q, not in its own: %v", got.Stdout.Text, err)
+			}
+		})
 		t.Run("layers", func(t *testing.T) {
 			const files = "fs.execute fs.write_file fs.read_file fs.read_dir fs.remove_dir fs.remove_file fs.make_char fs.make_dir fs.make_reg fs.make_sock fs.make_fifo fs.make_block fs.make_sym fs.refer fs.truncate fs.ioctl_dev"
 			for profile, rights := range map[string]string{

@@ -41,7 +41,7 @@ var single = []Mutant{
 		Survives: "the filter refuses keyctl, add_key and request_key, and /proc/keys is hidden: what it keeps away cannot be reached; it holds where a filter would let them through"},
 	{Name: "setgroups denied", Edits: []Edit{{program, `{"/proc/self/setgroups", "deny"}, `, ``}}, Tests: boundary},
 	{Name: "inherited descriptors: close_range", Edits: []Edit{{program, `child.Int(unix.CLOSE_RANGE_CLOEXEC)))`, `child.Int(unix.CLOSE_RANGE_CLOEXEC)))[:len(s)]`}}, Tests: boundary},
-	{Name: "a session of its own", Edits: []Edit{{program, `step("terminal", "setsid", unix.SYS_SETSID, "")`, `step("terminal", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0))`}}, Tests: boundary},
+	{Name: "a session of its own", Edits: []Edit{{program, `step("terminal", "setsid", unix.SYS_SETSID, "")`, `step("terminal", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0))`}}, Tests: slices.Concat(written, boundary)},
 	{Name: "resource limits", Edits: []Edit{{program, `s = append(s, c.layers.rlimitSteps()...)`, ``}}, Tests: boundary},
 	{Name: "privileges, all", Edits: []Edit{{program, `s = append(s, privilegeSteps()...)`, ``}}, Tests: boundary},
 	{Name: "privileges: bounding set", Edits: []Edit{{program, `capability <= last; capability++`, `capability < 0; capability++`}, {program, `for capability, last := 0, lastCapability()`, `for capability := 0`}}, Tests: boundary},
