@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,8 @@ func landlockRequest(p *Plan) landlock.Request {
 	}
 	add("/", landlock.ReadDir, false)
 	add("/proc", landlock.Read, false)
-	add("/dev", landlock.Read|landlock.WriteFile|landlock.Truncate|landlock.IoctlDev, false)
+	const device = landlock.ReadFile | landlock.WriteFile | landlock.Truncate | landlock.IoctlDev
+	add("/dev", device|landlock.ReadDir, false)
 	for _, e := range p.Paths {
 		switch e.Access {
 		case ReadOnly:
@@ -69,13 +71,16 @@ func landlockRequest(p *Plan) landlock.Request {
 			add(m.Target, change, false)
 		case managed(m):
 			add(m.Target, look, true)
+		case m.Device: // also as the caller opened it: /dev/stdin may be the host's /dev/null
+			add(m.Target, device, true)
 		}
 	}
 	return q
 }
 
-// landlockSteps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted; trees has them.
-func (l layers) landlockSteps(slots *child.Slots, trees map[string]child.Slot) []child.Step {
+// landlockSteps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted; trees has them. The streams must be in
+// their places.
+func (l layers) landlockSteps(slots *child.Slots, trees map[string]child.Slot, io stdio) []child.Step {
 	if l.landlock.Empty() {
 		return nil
 	}
@@ -86,11 +91,37 @@ func (l layers) landlockSteps(slots *child.Slots, trees map[string]child.Slot) [
 	steps := append(make([]child.Step, 0, len(l.landlock.Paths)+2), create)
 	for _, rule := range l.landlock.Paths {
 		at := rule.Attr(-1)
-		add := step(stage, "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, rule.Path, child.From(ruleset), child.Int(unix.LANDLOCK_RULE_PATH_BENEATH), child.Ptr(at), child.Int(0))
+		add := addRule(rule.Path, ruleset, at)
 		add.Fill, add.FillFrom = &at.ParentFD, trees[rule.Path]
 		steps = append(steps, add)
 	}
+	for i, fd := range io {
+		if rule := l.landlock.OnFile(opened(fd)); rule.Access != 0 {
+			steps = append(steps, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
+		}
+	}
 	return append(steps, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", child.From(ruleset), child.Int(l.landlock.Flags)))
+}
+
+func addRule(object string, ruleset child.Slot, rule *landlock.PathAttr) child.Step {
+	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, child.From(ruleset), child.Int(unix.LANDLOCK_RULE_PATH_BENEATH), child.Ptr(rule), child.Int(0))
+}
+
+// opened is what a stream that is a file or a device was opened for. A script that opens /dev/stdout or /dev/stdin gets no more by it than it has.
+func opened(fd int) landlock.FS {
+	var st unix.Stat_t
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_PATH != 0 || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return 0
+	}
+	const write = landlock.WriteFile | landlock.Truncate | landlock.IoctlDev
+	switch flags & unix.O_ACCMODE {
+	case unix.O_RDONLY:
+		return landlock.ReadFile
+	case unix.O_WRONLY:
+		return write
+	}
+	return landlock.ReadFile | write
 }
 
 // seccompSteps load the filters: seccomp(2), SECCOMP_SET_MODE_FILTER. no_new_privs must be set.

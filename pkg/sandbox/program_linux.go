@@ -127,7 +127,7 @@ func (c *compiled) commandSteps(io stdio) []child.Step {
 		step("mount", "chdir", unix.SYS_CHDIR, p.Dir, child.Str(p.Dir)))
 	s = append(s, c.layers.rlimitSteps()...)
 	s = append(s, privilegeSteps()...)
-	s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees)...)
+	s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees, io)...)
 	s = append(s, child.RestoreSignals())
 	s = append(s, c.layers.seccompSteps()...)
 	s = append(s, child.Ready()...)

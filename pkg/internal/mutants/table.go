@@ -52,7 +52,7 @@ var single = []Mutant{
 	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),`, ``}}, Tests: boundary},
 	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
 	{Name: "init: what it has open", Edits: []Edit{{initFile, `if e := m.letGo(); e != 0 {`, `if e := syscall.Errno(0); e != 0 {`}}, Tests: boundary},
-	{Name: "Landlock, all", Edits: []Edit{{program, `s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees)...)`, ``}}, Tests: boundary},
+	{Name: "Landlock, all", Edits: []Edit{{program, `s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees, io)...)`, ``}}, Tests: boundary},
 	{Name: "system call filter, all", Edits: []Edit{{program, `s = append(s, c.layers.seccompSteps()...)`, ``}}, Tests: boundary},
 	{Name: "filter: foreign architectures", Edits: []Edit{{compiler, `m.branch(opEqual, a.audit, body, m.ret(KillProcess))`, `m.branch(opEqual, a.audit, body, body)`}}, Tests: filter},
 	{Name: "filter: x32", Edits: []Edit{{compiler, `m.branch(opAtLeast, x32Bit, minusOne, body)`, `m.branch(opAtLeast, x32Bit, body, body)`}, {compiler, `minusOne := m.branch(opEqual, ^uint32(0), m.ret(Errno(eNOSYS)), m.ret(KillProcess))`, ``}}, Tests: filter},

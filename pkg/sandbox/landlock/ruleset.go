@@ -80,6 +80,13 @@ func Build(abi int, q Request) (Ruleset, Report) {
 	return rules, report(abi, q, handled)
 }
 
+// OnFile returns a rule for a file that is there as a descriptor, with those of the rights that the ruleset handles.
+func (r Ruleset) OnFile(access FS) PathRule {
+	p := PathRule{Access: access, File: true}
+	p.Access = p.mask(FS(r.Attr.HandledAccessFS))
+	return p
+}
+
 // mask returns the rights of the rule that can be given to the kernel, which refuses others with EINVAL.
 func (p PathRule) mask(handled FS) FS {
 	if p.File {

@@ -1,0 +1,42 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestStreamsByName: a stream that is a file of the host can be opened anew as what it is, and as nothing more.
+func TestStreamsByName(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		outside := t.TempDir()
+		in, out := filepath.Join(outside, "in"), filepath.Join(outside, "out")
+		write(t, in, "given\n")
+		spec := script(t, `cat /dev/stdin; cat <&0; echo said >>/dev/stdout
+			echo x 2>/dev/null >/dev/stdin && echo wrote to stdin
+			cat /dev/stdout 2>/dev/null && echo read from stdout
+			cat `+in+` 2>/dev/null && echo found the file itself
+			echo null </dev/null >/dev/null; cat /dev/stdin </dev/null; echo end`)
+		spec.CloseStdin = false
+		stdin, err := os.Open(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stdin.Close()
+		stdout, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stdout.Close()
+		if o, err := Run(context.Background(), mustBuild(t, spec), IO{Stdin: stdin, Stdout: stdout}); err != nil || o.ExitCode != 0 {
+			t.Fatalf("%v: exit %d", err, o.ExitCode)
+		}
+		if got := readFile(t, out); got != "given\ngiven\nsaid\nend\n" {
+			t.Errorf("stdout has %q", got)
+		}
+		if got := readFile(t, in); got != "given\n" {
+			t.Errorf("stdin has %q", got)
+		}
+	})
+}
