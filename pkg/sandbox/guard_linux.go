@@ -129,12 +129,15 @@ func (g *guard) look(paths []Guarded) error {
 	return g.note(fresh)
 }
 
-// withParents adds directories that another run made for a placeholder to lie in.
+// withParents adds directories that another run made for a placeholder to lie in: those that stand there, and those that were there for the plan and went with that run.
 func withParents(paths []Guarded, standing map[string]bool) []Guarded {
 	list := slices.Clone(paths)
 	for _, path := range paths {
 		dir := filepath.Dir(path.Path)
-		if standing[dir] && !slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == dir }) {
+		if slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == dir }) {
+			continue
+		}
+		if standing[dir] || errors.Is(syscall.Access(dir, 0), syscall.ENOENT) {
 			list = append(list, Guarded{Path: dir, Dir: true})
 		}
 	}
