@@ -179,6 +179,7 @@ type faults struct {
 func startFaults(t *testing.T) *faults {
 	t.Helper()
 	spec := repository(t, "true")
+	t.Cleanup(func() { unlock(spec.Workspace) })
 	f := &faults{dir: spec.Workspace, excused: map[string]int{}}
 	f.before = f.tree(t)
 	ours, theirs := socketPair(t)

@@ -150,17 +150,20 @@ func raceOnce(t *testing.T, s swapped, n int) (started, refused int) {
 	return started, refused
 }
 
+// unlock makes a tree one that can be removed: overlays leave directories that not even their owner may list.
+func unlock(base string) {
+	filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+}
+
 // plant makes the directories that are swapped, each with a link to the directory outside beside it. What is outside looks like what is inside.
 func plant(t *testing.T, base string, names []string) (secret string) {
 	t.Helper()
-	t.Cleanup(func() { // overlays leave directories that not even their owner may list
-		filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error {
-			if d != nil && d.IsDir() {
-				os.Chmod(path, 0o700)
-			}
-			return nil
-		})
-	})
+	t.Cleanup(func() { unlock(base) })
 	secret = fmt.Sprintf("secret-%x", sha256.Sum256([]byte(base)))
 	out := filepath.Join(base, "out")
 	for _, dir := range []string{"", "/hooks", "/info", "/traces", "/cache", "/deep", "/.git/hooks", "/.claude", "/cache/0/work/work", "/.coding-ethos/cache", "/.coding-ethos/traces"} {
