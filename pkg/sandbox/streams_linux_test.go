@@ -5,10 +5,19 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/landlock"
 )
 
-// TestStreamsByName: a stream that is a file of the host can be opened anew as what it is, and as nothing more.
+// TestStreamsByName: a stream that is a file of the host can be opened anew as what it is, and as nothing more. That is Landlock's to hold.
 func TestStreamsByName(t *testing.T) {
+	probetest.NeedFunc(t, "landlock", func() string {
+		if _, err := landlock.Probe(); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
 	twice(t, func(t *testing.T) {
 		outside := t.TempDir()
 		in, out := filepath.Join(outside, "in"), filepath.Join(outside, "out")

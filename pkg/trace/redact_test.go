@@ -173,7 +173,7 @@ func FuzzRedact(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, key string) {
 		in, err := json.Marshal(map[string]any{key: text, "argv": []string{"curl", "-u", text, text}, "n": 1})
 		if err != nil {
-			t.Skip()
+			return
 		}
 		r := NewRedactor()
 		out, n := r.JSON(in)
