@@ -76,7 +76,7 @@ func allPrograms() []string {
 }
 
 // newer are the needs that only a series and its successors meet.
-var newer = map[string]string{"6.1": "", "6.12": ",landlock-abi-4,landlock-abi-6"}
+var newer = map[string]string{"6.1": "", "6.12": ",landlock-abi-3,landlock-abi-4,landlock-abi-6"}
 
 // full are the cases of a standing: the attacks, the limits, test programs, what probe says, and the pipe.
 func (s standing) full(series string) []Case {
