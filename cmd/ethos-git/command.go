@@ -104,10 +104,10 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 	}, nil
 }
 
-// deriver derives facts as ethos-facts does; env is what git takes from the environment.
+// deriver derives facts as ethos-facts does.
 func deriver(sys *cli.System) gitguard.FactsFunc {
-	return func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment) (record.Facts, error) {
-		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Git: gitrepo.FromEnviron(sys.Getenv), Env: env})
+	return func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error) {
+		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Git: look, Env: env})
 		if err != nil {
 			return record.Facts{}, err
 		}

@@ -142,7 +142,7 @@ func (c *call) configEnv(entry string, static bool) {
 // matters reports whether the value of a key changes what a command means.
 func matters(key string) bool {
 	section, _, _ := strings.Cut(key, ".")
-	return kindOf(key) != kindNone || has([]string{"remote", "branch", "push", "url", "gc", "clean", "core", "commit", "tag", "help"}, section)
+	return kindOf(key) != kindNone || has([]string{"remote", "branch", "push", "url", "gc", "clean", "core", "commit", "tag", "help", "safe"}, section)
 }
 
 // unknownValue notes a configuration key whose value is not known: the worst is assumed.

@@ -161,8 +161,8 @@ func newEngine(t testing.TB) engine {
 func (l *lab) guard(e engine, c Call, ran *bool) *Guard {
 	return &Guard{
 		Decider: e,
-		Facts: func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment) (record.Facts, error) {
-			d, err := facts.New(facts.Options{Home: c.getenv("HOME"), Git: gitrepo.FromEnviron(c.getenv), Env: env})
+		Facts: func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error) {
+			d, err := facts.New(facts.Options{Home: c.getenv("HOME"), Git: look, Env: env})
 			if err != nil {
 				return record.Facts{}, err
 			}

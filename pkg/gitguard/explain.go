@@ -30,7 +30,7 @@ func (g *Guard) Explain(ctx context.Context, c Call) (*Explanation, error) {
 		return nil, err
 	}
 	e := &Explanation{Line: line, Decision: decision, Git: l.reading.Git, Asked: !l.plain()}
-	e.Real, e.RealErr = g.realGit(c, l.workspace)
+	e.Real, e.RealErr = g.realGit(c, l.top)
 	return e, nil
 }
 

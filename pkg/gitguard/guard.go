@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
 )
 
@@ -30,8 +31,8 @@ type Recorder interface {
 	Record(workspace string, line *record.Line, clean bool) error
 }
 
-// FactsFunc derives the facts of a git command; env is what git takes from the environment.
-type FactsFunc func(ctx context.Context, action record.Action, actor record.Actor, env []record.Assignment) (record.Facts, error)
+// FactsFunc derives the facts of a git command; env is what git takes from the environment, and look how it looks for repositories.
+type FactsFunc func(ctx context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error)
 
 // Guard holds what ethos-git is made of. The functions are set by the program; tests replace Exec.
 type Guard struct {
@@ -69,7 +70,7 @@ func refuse(hint, format string, args ...any) *Refusal {
 // Run decides the call and becomes git. It returns only a *Refusal.
 func (g *Guard) Run(ctx context.Context, c Call) error {
 	l := look(c)
-	real, err := g.realGit(c, l.workspace)
+	real, err := g.realGit(c, l.top)
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (g *Guard) decide(ctx context.Context, subcommand string, lines []*record.L
 
 // line derives the facts of a call that policy decides.
 func (g *Guard) line(ctx context.Context, l *looked) (*record.Line, error) {
-	facts, err := g.Facts(ctx, l.action, l.actor, l.ctx.Env)
+	facts, err := g.Facts(ctx, l.action, l.actor, l.ctx.Env, l.outer())
 	if err != nil {
 		return nil, refuse("", "read git %s: %v", l.reading.Git.Subcommand, err)
 	}

@@ -14,13 +14,15 @@ import (
 // looked is a call with what its words and its repository say.
 type looked struct {
 	call      Call
+	options   gitrepo.Options
 	repo      *gitrepo.Repository
 	repoErr   error
 	ctx       gitargs.Context
 	reading   gitargs.Reading
 	action    record.Action
 	actor     record.Actor
-	workspace string   // the work tree, "" outside of one
+	workspace string   // the work tree, "" outside of one and where git does not enter it
+	top       string   // the work tree, safe or not
 	planted   []string // what the repository would run and is not trusted: see Executables
 }
 
@@ -29,8 +31,8 @@ type looked struct {
 func look(c Call) *looked {
 	env := c.assignments()
 	first := gitargs.Read(c.words(), gitargs.Context{Env: env})
-	l := &looked{call: c}
-	l.repo, l.repoErr = gitrepo.Open(under(c.Dir, first.Dir), options(c, first))
+	l := &looked{call: c, options: options(c, first)}
+	l.repo, l.repoErr = gitrepo.Open(under(c.Dir, first.Dir), l.options)
 	l.ctx = gitargs.Context{Repo: l.repo.Record, Config: l.repo.Config, Env: env}
 	l.read()
 	if !reads(l.reading.Git.Class) { // only what changes something depends on the names of refs
@@ -71,8 +73,25 @@ func under(dir, rel string) string {
 
 // options are git's own look-up rules for this call: its global options win over the environment.
 func options(c Call, first gitargs.Reading) gitrepo.Options {
-	opt := gitrepo.FromEnviron(c.getenv)
+	opt := lookUp(c.getenv)
 	opt.GitDir, opt.WorkTree = first.GitDir, first.WorkTree
+	for _, e := range first.Git.Config {
+		opt.Caller.Command = append(opt.Caller.Command, gitrepo.Entry{Key: e.Key, Value: e.Value, Scope: "command"})
+	}
+	return opt
+}
+
+// lookUp are git's look-up rules for who runs this.
+func lookUp(getenv func(string) string) gitrepo.Options {
+	opt := gitrepo.FromEnviron(getenv)
+	opt.Caller = &gitrepo.Caller{UID: os.Geteuid(), SudoUID: getenv("SUDO_UID")}
+	return opt
+}
+
+// outer are the rules without what this command's own options name: facts read those themselves.
+func (l *looked) outer() gitrepo.Options {
+	opt := gitrepo.FromEnviron(l.call.getenv)
+	opt.Caller = l.options.Caller
 	return opt
 }
 
@@ -85,18 +104,21 @@ func orElse(s, other string) string {
 
 // describe fills the action and the actor. The work space is that of the directory, wherever -C and its like lead.
 func (l *looked) describe(first gitargs.Reading) {
-	l.workspace = l.repo.Record.Root
+	here := l.repo
 	if first.Elsewhere() {
-		l.workspace = ""
-		if here, err := gitrepo.Open(l.call.Dir, gitrepo.Options{}); err == nil {
-			l.workspace = here.Record.Root
-		}
+		opt := l.options
+		opt.GitDir, opt.WorkTree, opt.CommonDir = "", "", ""
+		here, _ = gitrepo.Open(l.call.Dir, opt)
+	}
+	l.top = here.Record.Root
+	if !here.Unsafe {
+		l.workspace = l.top
 	}
 	cwd, err := filepath.EvalSymlinks(l.call.Dir)
 	if err != nil {
 		cwd = l.call.Dir
 	}
-	l.action = record.Action{Kind: record.KindExec, Argv: l.argv(), Cwd: cwd, Workspace: orElse(l.workspace, cwd)}
+	l.action = record.Action{Kind: record.KindExec, Argv: l.argv(), Cwd: cwd, Workspace: orElse(l.top, cwd)}
 	l.actor = record.Actor{Tool: "git", Mode: mode(l.call.getenv("ETHOS_MODE"))}
 	l.shorten()
 }

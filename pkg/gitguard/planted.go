@@ -75,7 +75,7 @@ func oneLine(name string) string {
 // git is to run.
 func (g *Guard) inspect(l *looked, remember bool) error {
 	root := l.repo.Record.Root
-	if g.Trusted == nil || root == "" || closed(record.InsideGit) { // in a sandbox, what it runs is confined
+	if g.Trusted == nil || root == "" || l.repo.Unsafe || closed(record.InsideGit) { // in a sandbox, what it runs is confined
 		return nil
 	}
 	now, err := Executables(l.repo)
@@ -103,12 +103,15 @@ func (g *Guard) inspect(l *looked, remember bool) error {
 
 // Trust remembers what git may run by itself in the repository of dir from now on, and returns what was not trusted before.
 func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, err error) {
-	repo, err := gitrepo.Open(dir, gitrepo.FromEnviron(getenv))
+	repo, err := gitrepo.Open(dir, lookUp(getenv))
 	if err != nil {
 		return nil, err
 	}
 	root := repo.Record.Root
-	if root == "" {
+	switch {
+	case repo.Unsafe:
+		return nil, fmt.Errorf("%s belongs to somebody else, and safe.directory does not name it", orElse(root, dir))
+	case root == "":
 		return nil, fmt.Errorf("%s is in no work tree of git", dir)
 	}
 	now, err := Executables(repo)

@@ -14,6 +14,8 @@ type place struct {
 	gitDir    string // absolute; "" when there is none
 	commonDir string // gitDir but for linked worktrees
 	top       string // where .git was found; "" for a bare repository
+	file      string // .git, where it is a file
+	named     bool   // by GIT_DIR or --git-dir
 }
 
 // find looks for the repository of dir as setup.c does: GIT_DIR, else .git as a directory or as a file, else a bare
@@ -41,7 +43,7 @@ func named(dir string, opt Options) (place, error) {
 	if target, err := GitFile(gitDir); err == nil {
 		gitDir = target
 	}
-	p := place{gitDir: gitDir, top: dir}
+	p := place{gitDir: gitDir, top: dir, named: true}
 	if err := p.common(opt); err != nil {
 		return place{}, err
 	}
@@ -61,7 +63,7 @@ func probe(d string, opt Options) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		return checked(place{gitDir: gitDir, top: d}, opt, true)
+		return checked(place{gitDir: gitDir, top: d, file: dot}, opt, true)
 	case err == nil && info.IsDir():
 		if p, err := checked(place{gitDir: dot, top: d}, opt, false); err != nil || p.gitDir != "" {
 			return p, err

@@ -11,6 +11,5 @@
 // not followed through symbolic links. What git would read and this package cannot (a reftable, a file over the bound,
 // a syntax error) is an error that names the file, never a silent gap.
 //
-// Limits: reftable repositories are recognised but their refs are not read; ownership (safe.directory) is not checked,
-// because nothing here acts on what it reads.
+// Limits: reftable repositories are recognised but their refs are not read. Whose repository it is, and safe.directory, are looked at for [Options.Caller] only.
 package gitrepo

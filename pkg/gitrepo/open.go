@@ -20,6 +20,8 @@ type Options struct {
 	Ceilings   []string
 	// AcrossFilesystems is GIT_DISCOVERY_ACROSS_FILESYSTEM.
 	AcrossFilesystems bool
+	// Caller has Open leave alone what git would not enter for this user; nil has it read every repository.
+	Caller *Caller
 }
 
 // systemConfig is where distributions have git look for the system's configuration.
@@ -52,6 +54,8 @@ type Repository struct {
 	Record record.Repo
 	Config *Config
 	Bare   bool // it has no work tree
+	// Unsafe says that git does not enter it for the caller. Nothing of it was read, and Record holds no more than its Root.
+	Unsafe bool
 }
 
 // Open looks for the repository that encloses dir. That there is none is no error. With an error the Repository holds
@@ -65,6 +69,13 @@ func Open(dir string, opt Options) (*Repository, error) {
 	at, err := find(dir, opt)
 	if err != nil {
 		return r, err
+	}
+	if enters, err := opt.Caller.enters(at, dir, opt); err != nil || !enters {
+		r.Unsafe, r.Record.Root = true, at.top
+		at = place{}
+		if err != nil {
+			return r, err
+		}
 	}
 	var headErr error
 	if at.gitDir != "" {
