@@ -55,15 +55,25 @@ type standing struct {
 	require  string   // ETHOS_REQUIRE
 	limits   string   // the name of the tests of the suite that hold there
 	programs []string // test programs beside the attacks and the limits, by package directory: each runs for each kernel, where it can tell most
+	skip     string   // a pattern of those programs' tests that another standing runs
+	attacks  []string // what is set in the environment of the attacks
 	more     func(standing) []Case
 }
 
 var standings = []standing{
-	{"root", RootUID, CgroupRoot, "root,userns,seccomp,landlock,cgroup,command", "TestHeld", []string{"pkg/sandbox", "pkg/sandbox/cgroup", "cmd/ethos-sandbox"}, rootCases},
-	{"delegated", UserUID, CgroupDelegated, "user,userns,seccomp,landlock,cgroup,command", "TestHeld", []string{"pkg/sandbox/cgroup", "pkg/sandbox/limits"}, delegatedCases},
-	{"ordinary", UserUID, CgroupForeign, "user,userns,seccomp,landlock,command", "TestLack",
-		[]string{"pkg/sandbox", "pkg/sandbox/seccomp", "pkg/sandbox/landlock", "pkg/sandbox/limits", "cmd/ethos-sandbox"}, nil},
+	{name: "root", uid: RootUID, cgroup: CgroupRoot, require: "root,userns,seccomp,landlock,cgroup,command", limits: "TestHeld",
+		programs: []string{"pkg/sandbox", "pkg/sandbox/cgroup", "cmd/ethos-sandbox"}, skip: pure + "|" + long, more: rootCases},
+	{name: "delegated", uid: UserUID, cgroup: CgroupDelegated, require: "user,userns,seccomp,landlock,cgroup,command", limits: "TestHeld",
+		programs: []string{"pkg/sandbox/cgroup"}, skip: pure, attacks: []string{"ETHOS_TEST_CONTROLS=off"}, more: delegatedCases}, // the ordinary user has them
+	{name: "ordinary", uid: UserUID, cgroup: CgroupForeign, require: "user,userns,seccomp,landlock,command", limits: "TestLack",
+		programs: []string{"pkg/sandbox", "pkg/sandbox/seccomp", "pkg/sandbox/landlock", "pkg/sandbox/limits", "cmd/ethos-sandbox"}, skip: pure},
 }
+
+// Patterns of tests that a guest leaves out: emulation makes them slow.
+const (
+	pure = `^Fuzz|^TestPlan|^TestOutput$|^TestSampleIsBounded$|^TestLongJumps$` // ask nothing of the kernel
+	long = `^TestEverySystemCall$|^TestSwaps$`                                  // tell the same of root
+)
 
 // allPrograms are the directories of all test programs.
 func allPrograms() []string {
@@ -96,9 +106,9 @@ func (s standing) full(series string) []Case {
 func (s standing) test(name, dir, prefix string, args ...string) Case {
 	return Case{
 		Name: name, UID: s.uid, Cgroup: s.cgroup, Timeout: caseTimeout, Dir: "/src/" + dir,
-		Argv:  append([]string{"/src/" + dir + "/test", "-test.v", "-test.timeout=" + testTimeout.String(), "-test.run=^" + prefix}, args...),
+		Argv:  append([]string{"/src/" + dir + "/test", "-test.v", "-test.timeout=" + testTimeout.String(), "-test.run=^" + prefix, "-test.skip=" + s.skip}, args...),
 		Env:   append(environ(s.uid), "ETHOS_REQUIRE="+s.require, onePass),
-		Tests: testNames(dir, prefix),
+		Tests: testNames(dir, prefix, s.skip),
 	}
 }
 
@@ -112,7 +122,7 @@ const (
 func (s standing) escapes() Case {
 	who := map[bool]string{true: "root", false: "user"}[s.uid == RootUID]
 	c := s.test("escapes", attacksDir, "", "-test.run=/^"+who+"$")
-	c.Env = slices.DeleteFunc(c.Env, func(v string) bool { return v == onePass })
+	c.Env = append(slices.DeleteFunc(c.Env, func(v string) bool { return v == onePass }), s.attacks...)
 	c.Tests = append(c.Tests, attackNames(who, s.require)...)
 	return c
 }

@@ -28,8 +28,8 @@ type Machine struct {
 var processor = []string{"-cpu", "qemu64", "-smp", "1"}
 
 // commandLine is every guest's. What is off costs time and holds nothing here: mitigations are for a hardware's defects, init_on_alloc for the kernel's own, and
-// with random addresses TCG would translate every program anew each time it starts.
-const commandLine = "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off init_on_alloc=0 nokaslr norandmaps rdinit=/lab/init"
+// with random addresses TCG would translate every program anew each time it starts. Nobody waits for a grace period of the kernel's longer than he must.
+const commandLine = "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off init_on_alloc=0 psi=0 rcupdate.rcu_expedited=1 nokaslr norandmaps rdinit=/lab/init"
 
 // Run boots the machine in a directory for its files and returns what its init counted. The kernel's messages are in dir/console, what the cases
 // printed in dir/results, the guest's second serial line: nothing that the kernel says can stand in the middle of it.
