@@ -16,6 +16,7 @@ type Explanation struct {
 	Git      record.Git
 	Asked    bool // a policy was asked; else the command only reads
 	Real     Program
+	Version  string // what Real says of itself, or why it does not
 	RealErr  error
 }
 
@@ -30,7 +31,12 @@ func (g *Guard) Explain(ctx context.Context, c Call) (*Explanation, error) {
 		return nil, err
 	}
 	e := &Explanation{Line: line, Decision: decision, Git: l.reading.Git, Asked: !l.plain()}
-	e.Real, e.RealErr = g.realGit(c, l.top)
+	if e.Real, e.RealErr = g.realGit(c, l.top); e.RealErr == nil {
+		if e.Version, err = e.Real.version(ctx, c.Environ); err != nil {
+			e.Version = err.Error()
+		}
+		e.RealErr = e.Real.leavesAlone(ctx, l)
+	}
 	return e, nil
 }
 
@@ -81,5 +87,6 @@ func (e *Explanation) writeFacts(row func(name, format string, args ...any)) {
 		row("real git", "%v", e.RealErr)
 	} else {
 		row("real git", "%s", e.Real.Path)
+		row("version", "%s", e.Version)
 	}
 }

@@ -85,6 +85,9 @@ func (g *Guard) Run(ctx context.Context, c Call) error {
 	if err := g.apply(decision); err != nil {
 		return err
 	}
+	if err := real.leavesAlone(ctx, l); err != nil {
+		return err
+	}
 	return g.become(real, c)
 }
 
@@ -180,12 +183,16 @@ func (g *Guard) become(real Program, c Call) error {
 	if base := filepath.Base(c.Name); strings.HasPrefix(base, "git-") {
 		argv[0] = base
 	}
-	environ := c.Environ
-	if real.Shim {
-		environ = append(environ[:len(environ):len(environ)], shimVariable+"=1")
-	}
-	err := g.Exec(real.Path, argv, environ)
+	err := g.Exec(real.Path, argv, real.environ(c.Environ))
 	return &Refusal{Status: statusNotExecutable, Message: fmt.Sprintf("run %s: %v", real.Path, err)}
+}
+
+// environ is the environment for git: a shim is told that it was started from here.
+func (p Program) environ(environ []string) []string {
+	if !p.Shim {
+		return environ
+	}
+	return append(environ[:len(environ):len(environ)], shimVariable+"=1")
 }
 
 // words is the call as pkg/gitargs reads it.

@@ -71,7 +71,7 @@ func Open(dir string, opt Options) (*Repository, error) {
 		return r, err
 	}
 	if enters, err := opt.Caller.enters(at, dir, opt); err != nil || !enters {
-		r.Unsafe, r.Record.Root = true, at.top
+		r.Unsafe, r.Record.Root, r.Bare = true, at.top, at.top == ""
 		at = place{}
 		if err != nil {
 			return r, err

@@ -1,0 +1,75 @@
+package gitguard
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// versionDeadline bounds how long git may take to say its version.
+const versionDeadline = 10 * time.Second
+
+// version asks git for its version. Nothing that the caller sets for git reaches it, and it stands in no repository.
+func (p Program) version(ctx context.Context, environ []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionDeadline)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.Path, "version")
+	cmd.Dir, cmd.WaitDelay = "/", time.Second
+	cmd.Env = p.environ(slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, "GIT_") }))
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", p.Path, err)
+	}
+	for line := range strings.Lines(string(out)) { // a shim may say something of its own
+		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "git version "); ok {
+			return version, nil
+		}
+	}
+	return "", fmt.Errorf("ask %s for its version: it says %.40q", p.Path, out)
+}
+
+// The versions of git that first leave alone a repository of somebody else's, and a bare one under safe.bareRepository; their release notes.
+const (
+	sinceOwner = "2.35.2"
+	sinceBare  = "2.38.0"
+)
+
+// leavesAlone makes sure that git will not enter the repository of a call where it was not entered here: a git that is too old to look would.
+func (p Program) leavesAlone(ctx context.Context, l *looked) error {
+	if !l.repo.Unsafe {
+		return nil
+	}
+	since := sinceOwner
+	if l.repo.Bare {
+		since = sinceBare
+	}
+	version, err := p.version(ctx, l.call.Environ)
+	hint := "use git " + since + " or newer"
+	switch {
+	case err != nil:
+		return refuse(hint, "%v", err)
+	case older(version, since):
+		return refuse(hint, "git %s does not look at whose repository it enters, and this one is not safe to enter", version)
+	}
+	return nil
+}
+
+// older reports whether one version of git is before another. What is no number, as in 2.52.0.rc1, counts as the least.
+func older(version, since string) bool {
+	have := strings.Split(version, ".")
+	for i, want := range strings.Split(since, ".") {
+		least, _ := strconv.Atoi(want)
+		n := 0
+		if i < len(have) {
+			n, _ = strconv.Atoi(have[i])
+		}
+		if n != least {
+			return n < least
+		}
+	}
+	return false
+}
