@@ -153,6 +153,7 @@ func readTrailers(c *call) {
 	c.looks()
 	if c.on("in-place") {
 		c.out.class("worktree")
+		c.pathspecs(c.args)
 		c.write("write", c.args...)
 	}
 }

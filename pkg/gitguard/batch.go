@@ -14,14 +14,14 @@ const batchPaths = 200
 // batches parts a call that changes more paths than a record holds into calls that together do the same, as xargs would. Policy sees every one of them; git gets the
 // call as it is. A call whose paths depend on each other stays whole.
 func (l *looked) batches() []*looked {
-	head, paths := l.operands()
+	head, paths, tail := l.operands()
 	if len(paths) <= batchPaths || len(l.reading.Writes) <= batchPaths {
 		return []*looked{l}
 	}
 	var list []*looked
-	for part := range slices.Chunk(paths, batchPaths) {
+	for part := range slices.Chunk(paths, batchPaths-len(tail)) {
 		b := *l
-		b.call.Args = slices.Concat(head, part)
+		b.call.Args = slices.Concat(head, part, tail)
 		b.read()
 		b.action.Argv = b.argv()
 		if left := len(paths) - len(part); left > 0 {
@@ -32,11 +32,14 @@ func (l *looked) batches() []*looked {
 	return list
 }
 
-// operands parts the arguments into the paths at their end, and what stands before them, which ends with "--".
-func (l *looked) operands() (head, paths []string) {
+// parted are the commands that do the same when their paths come in parts.
+var parted = []string{"rm", "mv", "clean", "restore", "checkout", "reset", "commit", "stash", "checkout-index", "submodule", "interpret-trailers"}
+
+// operands parts the arguments into the paths at their end, what stands before them, which ends with "--", and what each part needs after them: where mv moves them.
+func (l *looked) operands() (head, paths, tail []string) {
 	g := &l.reading.Git
-	if !slices.Contains([]string{"rm", "restore", "checkout", "reset", "commit", "stash"}, g.Subcommand) || g.AliasOf != "" || len(l.reading.Runs) > 0 {
-		return l.call.Args, nil
+	if !slices.Contains(parted, g.Subcommand) || g.AliasOf != "" || len(l.reading.Runs) > 0 {
+		return l.call.Args, nil, nil
 	}
 	known := make(map[string]bool, len(g.Paths))
 	for _, p := range g.Paths {
@@ -50,7 +53,10 @@ func (l *looked) operands() (head, paths []string) {
 	if !slices.Contains(head, "--") {
 		head = append(head, "--")
 	}
-	return head, paths
+	if g.Subcommand == "mv" && len(paths) > 0 {
+		paths, tail = paths[:len(paths)-1], paths[len(paths)-1:]
+	}
+	return head, paths, tail
 }
 
 // argv is the call's command line as a record has it.
