@@ -62,7 +62,7 @@ type standing struct {
 
 var standings = []standing{
 	{name: "root", uid: RootUID, cgroup: CgroupRoot, require: "root,userns,seccomp,landlock,cgroup,command", limits: "TestHeld",
-		programs: []string{"pkg/sandbox", "pkg/sandbox/cgroup", "cmd/ethos-sandbox"}, skip: pure + "|" + long, more: rootCases},
+		programs: []string{"pkg/sandbox", "pkg/sandbox/cgroup"}, skip: pure + "|" + long, more: rootCases},
 	{name: "delegated", uid: UserUID, cgroup: CgroupDelegated, require: "user,userns,seccomp,landlock,cgroup,command", limits: "TestHeld",
 		programs: []string{"pkg/sandbox/cgroup"}, skip: pure, attacks: []string{"ETHOS_TEST_CONTROLS=off"}, more: delegatedCases}, // the ordinary user has them
 	{name: "ordinary", uid: UserUID, cgroup: CgroupForeign, require: "user,userns,seccomp,landlock,command", limits: "TestLack",
