@@ -23,7 +23,7 @@ type Explanation struct {
 // Explain decides the call as [Guard.Run] does, and then neither records nor runs it.
 func (g *Guard) Explain(ctx context.Context, c Call) (*Explanation, error) {
 	l := look(c)
-	if err := g.inspect(l, false); err != nil {
+	if err := g.inspect(l); err != nil {
 		return nil, err
 	}
 	line, decision, err := g.judge(ctx, l)

@@ -74,7 +74,7 @@ func (g *Guard) Run(ctx context.Context, c Call) error {
 	if err != nil {
 		return err
 	}
-	if err := g.inspect(l, true); err != nil {
+	if err := g.inspect(l); err != nil {
 		return err
 	}
 	line, decision, err := g.judge(ctx, l)

@@ -15,29 +15,34 @@ import (
 	"ethos/pkg/record"
 )
 
-// Trusted keeps, for each work tree, what git may run by itself there. The entries are those of [Executables].
+// Trusted keeps, for each work tree, what a person lets git run by itself there. The entries are those of [Executables].
 type Trusted interface {
-	// Load returns what is trusted; known says that the work tree was looked at before.
-	Load(root string) (list []string, known bool, err error)
+	Load(root string) ([]string, error) // nothing, where nobody was asked
 	Save(root string, list []string) error
 }
 
 // Executables are what git runs by itself in a repository, by the repository's own means: its hooks, and the settings of its own configuration that name
-// programs, and such settings of the repositories in it that its index names. The user's and the system's configuration are not among them. Each is one line: a word for its kind, its name, and a digest.
+// programs, and those of the repositories in it that its index names. The user's and the system's configuration are not among them. Each is one line: a word for its kind, its name, and a digest.
 func Executables(r *gitrepo.Repository) ([]string, error) {
-	list := settings(r, "")
+	list, err := executables(r, "")
 	for _, link := range nested(r) {
 		dir := filepath.Join(r.Record.Root, link)
-		if inner, err := gitrepo.Open(dir, gitrepo.Options{}); err == nil && inner.Record.Root == dir {
-			list = append(list, settings(inner, link+":")...)
+		if inner, openErr := gitrepo.Open(dir, gitrepo.Options{}); openErr == nil && inner.Record.Root == dir {
+			more, innerErr := executables(inner, link+":")
+			list, err = append(list, more...), orErr(err, innerErr)
 		}
-	}
-	hooks, err := r.Hooks()
-	for _, h := range hooks {
-		list = append(list, "hook "+oneLine(h.Name)+" "+h.SHA256)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), err
+}
+
+func executables(r *gitrepo.Repository, place string) ([]string, error) {
+	list := settings(r, place)
+	hooks, err := r.Hooks()
+	for _, h := range hooks {
+		list = append(list, "hook "+oneLine(place+h.Name)+" "+h.SHA256)
+	}
+	return list, err
 }
 
 // settings are those of the repository's own configuration that name programs.
@@ -71,9 +76,8 @@ func oneLine(name string) string {
 	return name
 }
 
-// inspect finds out what has been planted in the repository of a call since it was last trusted. The first look trusts what is there, and remembers it when
-// git is to run.
-func (g *Guard) inspect(l *looked, remember bool) error {
+// inspect finds out what the repository of a call would run that no person has trusted.
+func (g *Guard) inspect(l *looked) error {
 	root := l.repo.Record.Root
 	if g.Trusted == nil || root == "" || l.repo.Unsafe || closed(record.InsideGit) { // in a sandbox, what it runs is confined
 		return nil
@@ -82,17 +86,12 @@ func (g *Guard) inspect(l *looked, remember bool) error {
 	if err != nil {
 		return refuse("make it readable, or remove it", "look at the hooks of %s: %v", root, err)
 	}
-	trusted, known, err := g.Trusted.Load(root)
-	switch {
-	case err != nil:
+	if len(now) == 0 {
+		return nil
+	}
+	trusted, err := g.Trusted.Load(home(l.repo))
+	if err != nil {
 		return refuse("a person looks at it, and writes it anew with: ethos-git ethos trust", "what git may run in %s: %v", root, err)
-	case !known && !remember:
-		return nil
-	case !known:
-		if err := g.Trusted.Save(root, now); err != nil {
-			g.Warn(fmt.Sprintf("what git may run in %s is not remembered: %v", root, err), "")
-		}
-		return nil
 	}
 	l.planted = without(now, trusted)
 	if len(l.planted) > 0 {
@@ -101,7 +100,16 @@ func (g *Guard) inspect(l *looked, remember bool) error {
 	return nil
 }
 
-// Trust remembers what git may run by itself in the repository of dir from now on, and returns what was not trusted before.
+// home is the work tree in which trust is kept: for linked ones, which share hooks and configuration, the first.
+func home(r *gitrepo.Repository) string {
+	if r.Record.GitDir != r.Record.CommonDir && filepath.Base(r.Record.CommonDir) == ".git" {
+		return filepath.Dir(r.Record.CommonDir)
+	}
+	return r.Record.Root
+}
+
+// Trust remembers what git may run by itself in the repository of dir from now on, and returns what was not trusted before. What a linked work tree has of its own comes to
+// what is trusted already.
 func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, err error) {
 	repo, err := gitrepo.Open(dir, lookUp(getenv))
 	if err != nil {
@@ -118,8 +126,13 @@ func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, e
 	if err != nil {
 		return nil, err
 	}
-	trusted, _, _ := g.Trusted.Load(root) // one that cannot be read trusts nothing
-	return without(now, trusted), g.Trusted.Save(root, now)
+	trusted, _ := g.Trusted.Load(home(repo)) // one that cannot be read trusts nothing
+	added = without(now, trusted)
+	if home(repo) != root {
+		now = append(trusted, added...)
+		slices.Sort(now)
+	}
+	return added, g.Trusted.Save(home(repo), now)
 }
 
 func without(list, known []string) []string {
@@ -138,7 +151,7 @@ func (l *looked) addPlanted() {
 		if kind == "hook" {
 			name = "hooks/" + name
 		}
-		if !l.reaches(kind) {
+		if !l.reaches(kind, name) {
 			continue
 		}
 		g.Config = append(g.Config, record.GitConfig{Key: strings.ToValidUTF8(name, "\uFFFD"), Via: "planted"})
@@ -148,11 +161,11 @@ func (l *looked) addPlanted() {
 	g.Dangers = slices.Compact(g.Dangers)
 }
 
-// reaches reports whether the command could run what was planted: hooks belong to commands that change something, and a setting is not reached by those that
-// show what there is.
-func (l *looked) reaches(kind string) bool {
+// reaches reports whether the command could run what was planted: hooks belong to commands that change something, but for the one of the index, which git status refreshes,
+// and that and a setting are not reached by those that show what there is.
+func (l *looked) reaches(kind, name string) bool {
 	class := l.reading.Git.Class
-	if kind == "hook" {
+	if kind == "hook" && !strings.HasSuffix(name, "post-index-change") {
 		return !reads(class)
 	}
 	shows := []string{"", "config", "version", "help", "rev-parse", "hook"}

@@ -18,19 +18,25 @@ type Hook struct {
 // maxHook bounds what is read of a hook.
 const maxHook = 8 << 20
 
-// Hooks lists what git would run out of the repository's own directory of hooks: samples, and files that cannot be executed, it does not. Where
-// core.hooksPath is set, hooks are in another place, and none here.
+// maxHooks bounds how many files a directory of hooks may have.
+const maxHooks = 1000
+
+// Hooks lists what git would run out of the repository's directory of hooks, or of the one that core.hooksPath names: samples, and files that cannot be executed, it does
+// not. A directory elsewhere that the user's own configuration names is the user's, and not looked at.
 func (r *Repository) Hooks() ([]Hook, error) {
-	if _, moved := r.Config.Get("core.hookspath"); moved || r.Record.CommonDir == "" {
+	dir := r.hooksDir()
+	if dir == "" {
 		return nil, nil
 	}
-	dir := filepath.Join(r.Record.CommonDir, "hooks")
 	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
+	if os.IsNotExist(err) || isNotDir(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(entries) > maxHooks {
+		return nil, &fs.PathError{Op: "read", Path: dir, Err: ErrTooLarge}
 	}
 	var list []Hook
 	for _, e := range entries {
@@ -45,6 +51,32 @@ func (r *Repository) Hooks() ([]Hook, error) {
 		list = append(list, Hook{e.Name(), sum})
 	}
 	return list, nil
+}
+
+// hooksDir is where git looks for hooks: core.hooksPath is relative to the top of the work tree, where they run; githooks(5). "" is nowhere, or a place of the user's.
+func (r *Repository) hooksDir() string {
+	if r.Record.CommonDir == "" {
+		return ""
+	}
+	var set *Entry
+	for i, e := range r.Config.Entries {
+		if e.Key == "core.hookspath" {
+			set = &r.Config.Entries[i]
+		}
+	}
+	if set == nil {
+		return filepath.Join(r.Record.CommonDir, "hooks")
+	}
+	dir, known := (&loader{home: r.home}).expand(set.Value)
+	if !known {
+		return ""
+	}
+	dir = absolute(orSelf(r.Record.Root, r.Record.GitDir), dir)
+	own := set.Scope == "local" || set.Scope == "worktree"
+	if !own && (r.Record.Root == "" || !strings.HasPrefix(dir, r.Record.Root+"/")) {
+		return ""
+	}
+	return dir
 }
 
 func runnable(path string) bool {

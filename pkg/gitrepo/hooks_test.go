@@ -45,4 +45,27 @@ func TestHooks(t *testing.T) {
 	if got := hooks(); got != "" {
 		t.Errorf("with hooks in another place: %q", got)
 	}
+	s.write("r/elsewhere/commit-msg", "x")
+	s.write("own/update", "x")
+	for _, hook := range []string{"r/elsewhere/commit-msg", "own/update"} {
+		if err := os.Chmod(s.path(hook), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := hooks(); got != "commit-msg " {
+		t.Errorf("in the place that the repository names: %q", got)
+	}
+	s.git("r", "config", "core.hooksPath", "~/own")
+	if got := hooks(); got != "update " {
+		t.Errorf("in a place of the user's that the repository names: %q", got)
+	}
+	s.git("r", "config", "--unset", "core.hooksPath")
+	s.git("r", "config", "--global", "core.hooksPath", s.path("own"))
+	if got := hooks(); got != "" {
+		t.Errorf("in the user's own place: %q", got)
+	}
+	s.git("r", "config", "--global", "core.hooksPath", "elsewhere")
+	if got := hooks(); got != "commit-msg " {
+		t.Errorf("in the work tree, as the user says: %q", got)
+	}
 }

@@ -56,12 +56,14 @@ type Repository struct {
 	Bare   bool // it has no work tree
 	// Unsafe says that git does not enter it for the caller. Nothing of it was read, and Record holds no more than its Root.
 	Unsafe bool
+
+	home string
 }
 
 // Open looks for the repository that encloses dir. That there is none is no error. With an error the Repository holds
 // what could be read, and must be taken as incomplete.
 func Open(dir string, opt Options) (*Repository, error) {
-	r := &Repository{Config: &Config{}, Record: record.Repo{Remotes: []string{}, Aliases: map[string]string{}, ProtectedBranches: protectedNames()}}
+	r := &Repository{home: opt.Home, Config: &Config{}, Record: record.Repo{Remotes: []string{}, Aliases: map[string]string{}, ProtectedBranches: protectedNames()}}
 	dir, err := physical(dir)
 	if err != nil {
 		return r, err
