@@ -109,7 +109,9 @@ func identitySteps(slots *child.Slots) []child.Step {
 }
 
 func hostname(name string) child.Step {
-	return step("uts", "sethostname", unix.SYS_SETHOSTNAME, name, child.Str(name), child.Int(len(name)))
+	s := step("uts", "sethostname", unix.SYS_SETHOSTNAME, name, child.Str(name), child.Int(len(name)))
+	s.Tolerate = []syscall.Errno{syscall.EPERM} // podman's default filter
+	return s
 }
 
 // commandSteps are what the command's process does to itself, from the most permissive call to the most restrictive; then it waits, then it execs.

@@ -43,7 +43,15 @@ func TestCoveredProc(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "marker")); err != nil {
 		t.Errorf("it did not come to its end: %v", err)
 	}
-	text, err := os.ReadFile(evidence)
+	if c := control(t, evidence, sandbox.ControlMount); c.State != "degraded" || !strings.Contains(c.Reason, "covers parts of its /proc") {
+		t.Errorf("the evidence says %+v", c)
+	}
+}
+
+// control reads one control from an evidence file.
+func control(t *testing.T, file, name string) record.Control {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +60,26 @@ func TestCoveredProc(t *testing.T) {
 		t.Fatal(err)
 	}
 	controls := result.Capture.Sandbox.Controls
-	i := slices.IndexFunc(controls, func(c record.Control) bool { return c.Name == sandbox.ControlMount })
-	if c := controls[i]; c.State != "degraded" || !strings.Contains(c.Reason, "covers parts of its /proc") {
+	i := slices.IndexFunc(controls, func(c record.Control) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("no %s in %s", name, text)
+	}
+	return controls[i]
+}
+
+// TestPodman: what its default filter refuses to a process without CAP_SYS_ADMIN is no reason not to run.
+func TestPodman(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	dir := space(t)
+	evidence := filepath.Join(filepath.Dir(dir), "evidence.json")
+	things := append(slices.Clone(container), "call:sethostname=EPERM", "call:setdomainname=EPERM", "call:setns=EPERM", "call:bpf=EPERM", "call:keyctl=ENOSYS")
+	if out, err := lacking(t, dir, things, "run", "--evidence", evidence, "--", "touch", "marker").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "marker")); err != nil {
+		t.Errorf("it did not run: %v", err)
+	}
+	if c := control(t, evidence, sandbox.ControlUTS); c.State != "degraded" || !strings.Contains(c.Reason, "sethostname") {
 		t.Errorf("the evidence says %+v", c)
 	}
 }

@@ -33,6 +33,7 @@ var wantings = []wanting{
 	{control: sandbox.ControlPID, things: []string{"sysctl:max_pid_namespaces"}, says: "namespaces: clone"},
 	{control: sandbox.ControlIPC, things: []string{"sysctl:max_ipc_namespaces"}, says: "namespaces: clone"},
 	{control: sandbox.ControlUTS, things: []string{"sysctl:max_uts_namespaces"}, says: "namespaces: clone"},
+	{control: sandbox.ControlUTS, things: []string{"call:sethostname=EPERM"}, says: "uts is degraded"},
 	{control: sandbox.ControlCgroupNS, things: []string{"sysctl:max_cgroup_namespaces"}, says: "namespaces: clone"},
 	{control: sandbox.ControlNetwork, things: []string{"sysctl:max_net_namespaces"}, says: "namespaces: clone"},
 	{control: sandbox.ControlNetwork, flags: []string{"--net", "host"}, says: "network is not_requested"},
