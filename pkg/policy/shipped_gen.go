@@ -770,7 +770,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "git.planted_code", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, \"planted_exec\" in g.dangers)",
-			Message:   "This would make git run a hook, or a program that the repository's own configuration names, that no person has trusted as it is now.",
+			Message:   "This would make git run a hook, or a program that the repository's own configuration names, which no person has trusted as it is now.",
 			Remedy:    "Show the person `git config --local --list` and the directory of hooks; they accept it with `ethos-git ethos trust`.",
 			Protected: true,
 			File:      "pack:core/git.yaml", Line: 95, Column: 5,
@@ -780,7 +780,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: equals, fact: 39 /* Git.dangers */, value: "planted_exec"},
 		}},
 		reads:  []string{"git"},
-		digest: "652e702f94502522f2be76783a5e06c88081f9ecd70746dca9a4800c41edf629",
+		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
 		from:   28692, to: 28922,
 	},
 	{

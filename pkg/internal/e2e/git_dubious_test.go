@@ -154,6 +154,12 @@ func (w *shared) holdsDubious() {
 func (w *shared) holdsSafe() {
 	w.t.Helper()
 	const script = "cd repo && git log --format=%s && git config alias.p && git rev-parse HEAD"
+	if _, errs, status := w.script(true, "cd repo && git log"); status != 125 || !strings.Contains(errs, "git.planted_code") { // its alias is a program
+		w.t.Errorf("%d %s", status, errs)
+	}
+	if out, err := exec.Command("git", "config", "-f", w.path("home/repo/.git/config"), "--unset", "alias.hello").CombinedOutput(); err != nil {
+		w.t.Fatalf("%s", out)
+	}
 	want, _, _ := w.script(false, script)
 	if got, errs, status := w.script(true, script); got != want || status != 0 { // that nothing can be remembered there is said on stderr
 		w.t.Errorf("%d %s%s, want %s", status, got, errs, want)
