@@ -85,7 +85,7 @@ func (c *compiled) guardSteps() []child.Step {
 	keyring.Tolerate = []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EDQUOT}
 	return []child.Step{
 		prctl("init", "PR_SET_PDEATHSIG", child.Int(unix.PR_SET_PDEATHSIG), child.Int(child.ParentDied)),
-		prctl("init", "PR_SET_NAME", child.Int(unix.PR_SET_NAME), child.Str("ethos-init")),
+		prctl("init", "PR_SET_NAME", child.Int(unix.PR_SET_NAME), child.Str(child.InitName)),
 		step("init", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0)),
 		keyring,
 	}

@@ -34,6 +34,18 @@ func cloneRefusal(err error) error {
 	return &Refusal{Code: CodeSetup, Err: err, Hint: hint}
 }
 
+// nestedRefusal gives a refusal inside of another sandbox of ours, whose filter does not let a second one be made, the hint that helps.
+func nestedRefusal(err error) error {
+	refusal, ok := err.(*Refusal)
+	if !ok || refusal.Code != CodeSetup {
+		return err
+	}
+	if first, err := os.ReadFile("/proc/1/comm"); err != nil || strings.TrimSpace(string(first)) != child.InitName {
+		return refusal
+	}
+	return &Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
+}
+
 // stepRefusal says which step failed, and what can be done about it.
 func stepRefusal(err error) error {
 	var fault *child.StepError

@@ -42,6 +42,7 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 		r = &run{plan: p.withBareProc(), io: io}
 		out, err = r.run(ctx)
 	}
+	err = nestedRefusal(err)
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL && r.layers.resources.oom() {
 		out.Status = record.StatusOOM
 	}

@@ -59,14 +59,15 @@ func (m *machine) runInit() {
 func (m *machine) rename() {
 	for i := 0; i < len(m.argv); i++ {
 		c := byte(0)
-		if i < len(initName) && i < len(m.argv)-1 {
-			c = initName[i]
+		if i < len(InitName) && i < len(m.argv)-1 {
+			c = InitName[i]
 		}
 		m.argv[i] = c
 	}
 }
 
-const initName = "ethos-init"
+// InitName is what init is called inside: /proc/1/comm and /proc/1/cmdline.
+const InitName = "ethos-init"
 
 // letGo closes every descriptor of init but those it works with.
 //
