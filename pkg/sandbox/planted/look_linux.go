@@ -40,6 +40,7 @@ type Look struct {
 	budget int             // directories that may still be read
 	found  []Finding
 	roots  map[string]*os.Root
+	were   map[string]fs.FileInfo // the writable roots at the start: what is changed lies in no other
 }
 
 // maxDirectories bounds how many directories the command may have made before the search ends; maxRepositories how many git directories are looked at.
@@ -50,12 +51,15 @@ const (
 
 // Begin remembers when the command started, and what it is not to blame for.
 func Begin(g Ground) *Look {
-	l := &Look{Ground: g, before: map[string]string{}, known: map[string][2]uint64{}, seen: map[string]bool{}, budget: maxDirectories, roots: map[string]*os.Root{}}
+	l := &Look{Ground: g, before: map[string]string{}, known: map[string][2]uint64{}, seen: map[string]bool{}, budget: maxDirectories, roots: map[string]*os.Root{}, were: map[string]fs.FileInfo{}}
 	// The clock that file systems take their times from: current_time in fs/inode.c.
 	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &l.since) != nil {
 		l.since = unix.Timespec{} // everything counts as new
 	}
 	for _, root := range g.Roots {
+		if info, err := os.Lstat(root); err == nil {
+			l.were[root] = info
+		}
 		l.remember(root)
 	}
 	for _, dir := range g.Known {
@@ -149,13 +153,30 @@ func (l *Look) in(path string) (*os.Root, string, error) {
 		return nil, "", &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
 	}
 	if l.roots[best] == nil {
-		root, err := os.OpenRoot(best)
+		root, err := l.open(best)
 		if err != nil {
 			return nil, "", err
 		}
 		l.roots[best] = root
 	}
 	return l.roots[best], strings.TrimPrefix(path[len(best):], "/"), nil
+}
+
+// open opens a writable root. One that another program has put something else in the place of is none.
+func (l *Look) open(path string) (*os.Root, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := root.Stat(".")
+	if was := l.were[path]; err == nil && (was == nil || !os.SameFile(was, info)) {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.ESTALE}
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
 }
 
 func within(path, dir string) bool {

@@ -139,6 +139,26 @@ func TestNothingLeadsOut(t *testing.T) {
 	}
 }
 
+// TestAnotherRoot: what another program has put in the place of the writable root is not changed; what would run there is told, but not through a link.
+func TestAnotherRoot(t *testing.T) {
+	for name, swap := range map[string]string{"link": "mv $D $D.aside; ln -s $D.other $D", "directory": "mv $D $D.aside; mv $D.other $D"} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			swap = strings.ReplaceAll(swap, "$D", p.dir)
+			t.Cleanup(func() { os.RemoveAll(p.dir + ".aside"); os.RemoveAll(p.dir + ".other") })
+			look := Begin(p.Ground)
+			p.sh("git init -q " + p.dir + ".other; cd " + p.dir + ".other; git config core.fsmonitor ./evil; " + swap)
+			found := look.Hold()
+			if text := p.text(".git/config"); !strings.Contains(text, "fsmonitor") {
+				t.Errorf("it was changed: %s", text)
+			}
+			if name == "directory" && len(found) == 0 || slices.ContainsFunc(found, func(f Finding) bool { return f.Err == nil }) {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+}
+
 func TestFilesOfOtherKinds(t *testing.T) {
 	p := newPlace(t)
 	look := Begin(p.Ground)
