@@ -12,5 +12,5 @@ git bundle create ../b.bundle main; git bundle verify ../b.bundle; git clone -q 
 git archive --format=tar HEAD | tar t; git shortlog -sn HEAD; git count-objects
 git rev-list --count HEAD; git cat-file -p HEAD^{tree}; git ls-tree -r HEAD | head -3; echo HEAD | git cat-file --batch-check='%(objecttype)'
 git clean -nd; touch junk; git clean -fd; git check-ignore -v junk; echo "status $?"
-git config user.name; git config alias.st 'status -sb'; git st; printf '[alias]\n\tup = !echo up && git status -s\n' >>~/.gitconfig; git up; git config --get nothing; echo "status $?"
+git config user.name; git config alias.st 'status -sb'; git st; git config --get nothing; echo "status $?"
 git maintenance run --task=commit-graph; git gc -q; git fsck; git pack-refs --all; git prune -n
