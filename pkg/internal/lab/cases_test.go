@@ -72,7 +72,7 @@ var standings = []standing{
 // Patterns of tests that a guest leaves out: emulation makes them slow.
 const (
 	pure = `^Fuzz|^TestPlan|^TestOutput$|^TestSampleIsBounded$|^TestLongJumps$` // ask nothing of the kernel
-	long = `^TestEverySystemCall$|^TestSwaps$`                                  // tell the same of root
+	long = `^TestEverySystemCall$|^TestSwaps$`                                  // tell the same of root, and of the second kernel
 )
 
 // allPrograms are the directories of all test programs.
@@ -91,6 +91,9 @@ var newer = map[string]string{"6.1": "", "6.12": ",landlock-abi-3,landlock-abi-4
 // full are the cases of a standing: the attacks, the limits, test programs, what probe says, and the pipe.
 func (s standing) full(series string) []Case {
 	s.require += newer[series]
+	if series != allSeries[0] {
+		s.skip += "|" + long
+	}
 	cases := []Case{s.shell("probe", "ethos-sandbox probe"), s.shell("pipe", pipe), s.shell("support", support)}
 	cases = append(cases, s.escapes(), s.limit("limits-suite", s.cgroup, s.limits))
 	if s.more != nil {
