@@ -128,6 +128,9 @@ func readCheckoutIndex(c *call) {
 	if c.on("force") && prefix == "" && !c.on("temp") {
 		c.out.danger("checkout_discard")
 	}
+	if prefix != "" && c.on("all", "stdin") {
+		c.write("write", &prefix)
+	}
 	for _, w := range c.args {
 		if path := prefix + text(w); w != nil {
 			c.write("write", &path)

@@ -87,3 +87,18 @@ func (c *call) output(option string) bool {
 	}
 	return wrote
 }
+
+// elsewhere notes that files are written in a work tree that an option, a variable or core.worktree names: files of the repository's choice, under names of its choice.
+func (c *call) elsewhere() {
+	if !has(c.out.Git.Class, "worktree") {
+		return
+	}
+	if c.out.WorkTree != "" {
+		c.write("write", &c.out.WorkTree)
+	} else if dir, set := c.lookupConfig("core.worktree"); set {
+		if c.ctx.Repo.GitDir != "" && !strings.HasPrefix(dir, "/") { // git-config(1): relative to the git directory
+			dir = join(c.ctx.Repo.GitDir, dir)
+		}
+		c.write("write", &dir)
+	}
+}

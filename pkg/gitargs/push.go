@@ -20,7 +20,7 @@ func readPush(c *call) {
 		c.out.danger("hook_bypass")
 	}
 	refs := c.pushRemote()
-	p := push{call: c, force: c.on("force", "force-with-lease"), delete: c.on("delete")}
+	p := push{call: c, force: c.on("force", "force-with-lease"), delete: c.on("delete", "d", "D")}
 	if p.force {
 		c.out.danger("force_push")
 	}
@@ -90,9 +90,21 @@ func (p *push) run(refs []*string) {
 	for _, w := range refs {
 		p.word(w)
 	}
-	if p.on("stdin") {
-		p.out.incomplete(record.IncompleteGitTarget)
+	if p.on("stdin", "stateless-rpc") {
+		p.anything()
 	}
+}
+
+// anything notes that what is pushed comes in on standard input: each ref may be forced there.
+func (c *call) anything() {
+	c.out.incomplete(record.IncompleteGitTarget)
+	c.out.danger("force_push", "force_push_protected")
+}
+
+// readRemoteHelper reads the programs behind https:// and its like. Git starts them itself; by hand, they push what their input says: gitremote-helpers(7).
+func readRemoteHelper(c *call) {
+	c.does()
+	c.anything()
 }
 
 func (p *push) mirror() {

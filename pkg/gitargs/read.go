@@ -53,6 +53,7 @@ func Read(argv []*string, ctx Context) Reading {
 		rest = c.globals(tail(argv))
 	}
 	c.resolve(rest)
+	c.elsewhere()
 	c.out.finish()
 	return *c.out
 }

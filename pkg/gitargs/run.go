@@ -1,6 +1,10 @@
 package gitargs
 
-import "ethos/pkg/record"
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
 
 // readBisectRun reads bisect run CMD…, which runs it at every step.
 func readBisectRun(c *call) {
@@ -182,6 +186,7 @@ func readBundleCreate(c *call) {
 // readCredential notes that a password is asked for: fill, and get of the helpers.
 func readCredential(c *call) {
 	c.does()
+	c.output("file")
 	if c.sub == "fill" || text(first(c.args)) == "get" {
 		c.out.danger("credential_read")
 	}
@@ -194,4 +199,44 @@ func readRemoteExt(c *call) {
 	if len(c.args) > 1 {
 		c.out.Runs = append(c.out.Runs, Run{Via: "remote-ext", Script: text(c.args[1])})
 	}
+}
+
+// webServers are those that git-instaweb(1) knows how to configure; another value is a command line.
+var webServers = []string{"", "lighttpd", "apache2", "mongoose", "plackup", "python", "webrick"}
+
+func readInstaweb(c *call) {
+	c.does()
+	for _, server := range c.values("httpd") {
+		if !has(webServers, server) {
+			c.out.danger("config_exec")
+			c.out.Runs = append(c.out.Runs, Run{Via: "instaweb --httpd", Script: server})
+		}
+	}
+}
+
+// readDaemon notes the program that git daemon asks about each service.
+func readDaemon(c *call) {
+	c.does()
+	for _, w := range c.args {
+		if strings.HasPrefix(text(w), "--access-hook") {
+			c.out.danger("config_exec")
+		}
+	}
+	for _, w := range c.unknown {
+		if strings.HasPrefix(w, "--access-hook") {
+			c.out.danger("config_exec")
+		}
+	}
+}
+
+// readNamed reads commands whose -o names what they write.
+func readNamed(c *call) {
+	c.does()
+	c.output("o")
+}
+
+// readMailinfo reads mailinfo, whose operands are the two files that it writes.
+func readMailinfo(c *call) {
+	c.does()
+	c.write("write", c.args...)
 }

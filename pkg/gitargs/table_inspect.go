@@ -99,6 +99,6 @@ var inspecting = [...]command{
 	{name: "interpret-trailers", class: "read", opts: "in-place trim-empty where= if-exists= if-missing= only-trailers only-input unfold parse no-divider " +
 		"trailer=", read: readTrailers},
 	{name: "web--browse", class: "exec", opts: "b,browser= t,tool= c,config=", away: true},
-	{name: "instaweb", class: "exec", opts: "l,local p,port= d,httpd= b,browser= m,module-path= stop start restart restart)", away: true},
+	{name: "instaweb", class: "exec", opts: "l,local p,port= d,httpd= b,browser= m,module-path= stop start restart restart)", away: true, read: readInstaweb},
 	{name: "gui", opts: "*", class: "exec", away: true}, {name: "gitk", opts: "*", class: "exec", away: true}, {name: "citool", opts: "*", class: "exec", away: true}, {name: "gitweb", opts: "*", class: "exec", away: true},
 }

@@ -55,5 +55,5 @@ var keeping = [...]command{
 	{name: "credential-store", class: "exec", opts: "file=", read: readCredential},
 	{name: "credential-cache", class: "exec", opts: "timeout= socket=", read: readCredential},
 	{name: "credential-cache--daemon", class: "exec", opts: "debug"},
-	{name: "daemon", opts: "*", class: "exec", away: true}, {name: "http-backend", opts: "*", class: "exec", away: true}, {name: "shell", opts: "*", class: "exec", stop: true, away: true},
+	{name: "daemon", opts: "*", class: "exec", away: true, read: readDaemon}, {name: "http-backend", opts: "*", class: "exec", away: true}, {name: "shell", opts: "*", class: "exec", stop: true, away: true},
 }

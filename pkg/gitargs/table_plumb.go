@@ -23,7 +23,7 @@ var plumbing = [...]command{
 	{name: "mktree", class: "index", opts: "z missing batch"}, {name: "mktag", class: "index", opts: "strict"},
 	{name: "hash-object", class: "read", opts: "t= w stdin stdin-paths no-filters literally path=", read: readHashObject},
 	{name: "unpack-file", class: "worktree"}, {name: "unpack-objects", class: "index", opts: "n q r strict max-input-size="},
-	{name: "index-pack", class: "index", opts: "v o= stdin fix-thin keep? strict fsck-objects threads= index-version= max-input-size= object-format= promisor? rev-index verify verify-stat progress-title= check-self-contained-and-connected"},
+	{name: "index-pack", class: "index", opts: "v o= stdin fix-thin keep? strict fsck-objects threads= index-version= max-input-size= object-format= promisor? rev-index verify verify-stat progress-title= check-self-contained-and-connected", read: readNamed},
 	{name: "pack-objects", class: "index", opts: "q,quiet progress all-progress all-progress-implied index-version= max-pack-size= local incremental " +
 		"window= window-memory= depth= reuse-delta reuse-object delta-base-offset threads= non-empty revs " +
 		"unpacked all reflog indexed-objects stdin-packs stdout include-tag keep-unreachable " +
@@ -34,12 +34,12 @@ var plumbing = [...]command{
 	{name: "fast-export", class: "read", opts: "progress= signed-tags= tag-of-filtered-object= reencode= export-marks= import-marks= " +
 		"import-marks-if-exists= fake-missing-tagger full-tree use-done-feature no-data refspec= anonymize " +
 		"anonymize-map= reference-excluded-parents show-original-ids mark-tags signed-commits=" + " " + revOptions, read: readFastExport},
-	{name: "mailinfo", class: "worktree", opts: "k b m,message-id u n encoding= scissors quoted-cr= inbody-headers"}, {name: "mailsplit", class: "worktree", opts: "d= f= b keep-cr mboxrd o="},
-	{name: "submodule--helper", opts: "*", class: "exec", stop: true}, {name: "bisect--helper", opts: "*", class: "exec", stop: true}, {name: "difftool--helper", opts: "*", class: "exec", stop: true, away: true},
+	{name: "mailinfo", class: "worktree", opts: "k b m,message-id u n encoding= scissors quoted-cr= inbody-headers", read: readMailinfo}, {name: "mailsplit", class: "worktree", opts: "d= f= b keep-cr mboxrd o=", read: readNamed},
+	{name: "submodule--helper", opts: "*", class: "exec", subs: "-"}, {name: "submodule--helper foreach", class: "exec", opts: "q,quiet recursive", stop: true, read: readForeach}, {name: "bisect--helper", opts: "*", class: "exec", stop: true}, {name: "difftool--helper", opts: "*", class: "exec", stop: true, away: true},
 	{name: "add--interactive", opts: "*", class: "worktree index exec", away: true}, {name: "sh-i18n--envsubst", opts: "*", class: "read", away: true},
 	{name: "mergetool--lib", opts: "*", class: "exec", away: true}, {name: "sh-setup", opts: "*", class: "read", away: true}, {name: "sh-i18n", opts: "*", class: "read", away: true},
 	{name: "env--helper", opts: "*", class: "read", stop: true}, {name: "remote-ext", opts: "*", class: "exec remote", stop: true, read: readRemoteExt},
-	{name: "remote-fd", opts: "*", class: "remote"}, {name: "remote-http", opts: "*", class: "remote", away: true}, {name: "remote-https", opts: "*", class: "remote", away: true}, {name: "remote-ftp", opts: "*", class: "remote", away: true}, {name: "remote-ftps", opts: "*", class: "remote", away: true}, {name: "http-fetch", opts: "*", class: "refs remote", away: true},
+	{name: "remote-fd", opts: "*", class: "remote", read: readRemoteHelper}, {name: "remote-http", opts: "*", class: "remote", away: true, read: readRemoteHelper}, {name: "remote-https", opts: "*", class: "remote", away: true, read: readRemoteHelper}, {name: "remote-ftp", opts: "*", class: "remote", away: true, read: readRemoteHelper}, {name: "remote-ftps", opts: "*", class: "remote", away: true, read: readRemoteHelper}, {name: "http-fetch", opts: "*", class: "refs remote", away: true},
 	{name: "receive-pack", class: "refs", opts: "q,quiet stateless-rpc http-backend-info-refs advertise-refs reject-thin-pack-for-testing"},
 	{name: "upload-pack", class: "read", opts: "stateless-rpc strict timeout= http-backend-info-refs advertise-refs"}, {name: "upload-archive", opts: "*", class: "read"}, {name: "upload-archive--writer", opts: "*", class: "read"},
 }

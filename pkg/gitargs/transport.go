@@ -106,6 +106,9 @@ func readClone(c *call) {
 		c.inline(entry, "clone -c", true)
 	}
 	c.template()
+	for _, dir := range c.values("separate-git-dir") {
+		c.write("create", &dir)
+	}
 	if c.on("recurse-submodules", "recursive") {
 		c.out.danger("submodule_update")
 	}

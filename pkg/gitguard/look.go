@@ -166,6 +166,11 @@ func (l *looked) merge(f *record.Facts) {
 	} else {
 		f.Git[0] = l.reading.Git
 	}
+	for _, w := range l.reading.Writes { // of GIT_TRACE and core.worktree, which the words do not tell
+		if filepath.IsAbs(w.Path) && !slices.Contains(f.Shell.Writes, w) {
+			f.Shell.Writes = append(f.Shell.Writes, w)
+		}
+	}
 	f.Incomplete = union(f.Incomplete, l.reading.Incomplete)
 	if l.repoErr != nil {
 		f.Incomplete = union(f.Incomplete, []string{record.IncompleteGitRepo})
