@@ -331,7 +331,7 @@ var runCases = []struct {
 	{line: "git fetch --upload-pack=evil o", runs: "evil"},
 	{line: "git merge -s evil x", runs: "|git-merge-evil"},
 	{line: "git nonsense a", runs: "|git-nonsense|a"},
-	{line: "git for-each-repo --config=x push -f", runs: "|git|push|-f"},
+	{line: "git for-each-repo --config=x push -f", runs: "|git|-C||push|-f"},
 	{line: "git merge-index evil -a", runs: "|evil|-a"},
 }
 

@@ -136,6 +136,8 @@ func commandVariable(section, variable string) bool {
 		return has([]string{"clean", "smudge", "process", "path"}, variable)
 	case "trailer":
 		return variable == "command" || variable == "cmd"
+	case "sendemail":
+		return has([]string{"smtpserver", "sendmailcmd", "tocmd", "cccmd", "headercmd"}, variable)
 	case "tar", "hook":
 		return variable == "command"
 	}

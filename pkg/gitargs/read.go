@@ -150,6 +150,7 @@ func (c *call) external(name string, args []*string) {
 	c.out.Runs = append(c.out.Runs, Run{Via: "external", Argv: append(Words("git-"+name), args...)})
 	if v, ok := c.lookupConfig("help.autocorrect"); ok && v != "0" && v != "never" && v != "prompt" && v != "show" && !isFalse(v) {
 		c.out.incomplete(record.IncompleteUnresolved) // git runs what it thinks was meant
+		c.corrected(name, args)
 	}
 }
 

@@ -38,7 +38,7 @@ func readForeach(c *call) {
 // readForEachRepo reads for-each-repo, which runs git with the arguments in each repository of a list.
 func readForEachRepo(c *call) {
 	c.does()
-	c.runArgv("for-each-repo", append(Words("git"), c.args...))
+	c.runArgv("for-each-repo", append([]*string{Words("git")[0], Words("-C")[0], nil}, c.args...)) // repositories that are not known
 }
 
 func readSubmodule(c *call) {
