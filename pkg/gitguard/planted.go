@@ -161,13 +161,16 @@ func (l *looked) addPlanted() {
 	g.Dangers = slices.Compact(g.Dangers)
 }
 
+// indexOnly are commands that change the index and files alone: of the hooks they run that of the index, and no other.
+var indexOnly = []string{"add", "stage", "rm", "mv", "update-index", "checkout-index", "read-tree", "apply", "clean"}
+
 // reaches reports whether the command could run what was planted: hooks belong to commands that change something, but for the one of the index, which git status refreshes,
 // and that and a setting are not reached by those that show what there is.
 func (l *looked) reaches(kind, name string) bool {
-	class := l.reading.Git.Class
+	class, subcommand := l.reading.Git.Class, l.reading.Git.Subcommand
 	if kind == "hook" && !strings.HasSuffix(name, "post-index-change") {
-		return !reads(class)
+		return !reads(class) && !slices.Contains(indexOnly, subcommand)
 	}
 	shows := []string{"", "config", "version", "help", "rev-parse", "hook"}
-	return !reads(class) || !slices.Contains(shows, l.reading.Git.Subcommand)
+	return !reads(class) || !slices.Contains(shows, subcommand)
 }
