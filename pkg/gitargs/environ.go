@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,6 +96,29 @@ func (c *call) placeVariable(a record.Assignment) {
 			c.out.Writes = append(c.out.Writes, record.PathUse{Path: value, By: "git", Op: "append", Certain: true})
 		}
 	}
+}
+
+// hookSwitches are the variables with which managers of hooks are told to leave some or all of them out, and whether a value like 0 does it (or any but that): husky, lefthook,
+// pre-commit, overcommit, simple-git-hooks.
+var hookSwitches = map[string]bool{
+	"HUSKY": true, "LEFTHOOK": true,
+	"HUSKY_SKIP_HOOKS": false, "LEFTHOOK_EXCLUDE": false, "SKIP": false, "PRE_COMMIT_ALLOW_NO_CONFIG": false, "OVERCOMMIT_DISABLE": false, "OVERCOMMIT_SKIP": false,
+	"SKIP_SIMPLE_GIT_HOOKS": false,
+}
+
+// SwitchesHooks reports whether a manager of hooks listens to an environment variable that can leave hooks out.
+func SwitchesHooks(variable string) bool {
+	_, known := hookSwitches[variable]
+	return known
+}
+
+// switchesHooks reports whether the environment leaves hooks out.
+func (c *call) switchesHooks() bool {
+	return slices.ContainsFunc(effective(c.ctx.Env), func(a record.Assignment) bool {
+		byZero, known := hookSwitches[a.Name]
+		zero := a.Value != nil && (*a.Value == "0" || *a.Value == "false")
+		return known && (a.Value == nil || *a.Value != "" && zero == byZero)
+	})
 }
 
 func (c *call) getenv(name string) (string, bool) {

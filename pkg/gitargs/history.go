@@ -25,9 +25,9 @@ func readCommit(c *call) {
 	}
 }
 
-// hooks notes --no-verify and its short form.
+// hooks notes --no-verify and its short form, and the variables that do the same to managers of hooks.
 func (c *call) hooks() {
-	if c.on("no-verify") {
+	if c.on("no-verify") || c.switchesHooks() {
 		c.out.danger("hook_bypass")
 	}
 }

@@ -16,9 +16,7 @@ func readPush(c *call) {
 	}
 	c.does()
 	c.transport()
-	if c.on("no-verify") {
-		c.out.danger("hook_bypass")
-	}
+	c.hooks()
 	refs := c.pushRemote()
 	p := push{call: c, force: c.on("force", "force-with-lease"), delete: c.on("delete", "d", "D")}
 	if p.force {

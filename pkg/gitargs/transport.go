@@ -89,7 +89,8 @@ func readPull(c *call) {
 		return
 	}
 	c.strategy()
-	if c.off("verify") || c.on("no-verify") {
+	c.hooks()
+	if c.off("verify") {
 		c.out.danger("hook_bypass")
 	}
 	c.signing()

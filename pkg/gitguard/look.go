@@ -186,7 +186,7 @@ func union(a, b []string) []string {
 	return a
 }
 
-// assignments are the variables that only git listens to, and those that --config-env names. EDITOR, PAGER, HOME and
+// assignments are the variables that only git and managers of its hooks listen to, and those that --config-env names. EDITOR, PAGER, HOME and
 // their like, which people set for every program, are taken for the user's own; set for one command, they are facts of
 // the script that sets them.
 func (c Call) assignments() []record.Assignment {
@@ -194,7 +194,7 @@ func (c Call) assignments() []record.Assignment {
 	var out []record.Assignment
 	for _, entry := range c.Environ {
 		name, value, ok := strings.Cut(entry, "=")
-		if ok && (strings.HasPrefix(name, "GIT_") || slices.Contains(named, name)) {
+		if ok && (strings.HasPrefix(name, "GIT_") || gitargs.SwitchesHooks(name) || slices.Contains(named, name)) {
 			out = append(out, record.Assignment{Name: name, Value: &value})
 		}
 	}
