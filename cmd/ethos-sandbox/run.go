@@ -55,6 +55,7 @@ func specNow(sys *cli.System, b *boundaryFlags, argv []string) (sandbox.Spec, er
 
 // runSpec runs one command with this process's own streams, or shows what would be done.
 func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags) error {
+	caught := catch()
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
 		return err
@@ -67,14 +68,22 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if err != nil {
 		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
 	}
-	return pass(ctx, sys, plan, evidence)
+	return pass(ctx, sys, plan, evidence, <-caught)
 }
 
-// pass runs a plan with the streams of this process, and ends as the command ended.
-func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser) error {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded()...)
-	defer signal.Stop(signals)
+// catch has the signals of a command sent to a channel, which comes when that is so. It takes the runtime two switches of threads for each, so the plan is made meanwhile.
+func catch() <-chan chan os.Signal {
+	caught := make(chan chan os.Signal, 1)
+	go func() {
+		signals := make(chan os.Signal, 16)
+		signal.Notify(signals, forwarded()...)
+		caught <- signals
+	}()
+	return caught
+}
+
+// pass runs a plan with the streams of this process, and ends as the command ended. Signals are caught until then.
+func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser, signals <-chan os.Signal) error {
 	streams, err := streams(sys)
 	if err != nil {
 		return err

@@ -33,7 +33,8 @@ type guardItem struct {
 	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
 }
 
-// close removes the placeholders, unless another run holds them, and gives up the lock. Init must be gone.
+// close removes the placeholders, unless another run holds them, and gives up the lock. Nothing may be alive inside; that their mounts are still there in a namespace that ends does
+// not keep them: unlink(2) and rename(2) heed those of the caller's own namespace, since Linux 3.18.
 func (g *guard) close() {
 	if g.journal == nil {
 		return
@@ -190,9 +191,9 @@ type guardSteps struct {
 	keep         []child.Slot
 }
 
-// steps make the placeholders before the mounts, and remove them when nothing is alive any more.
-func (g *guard) steps(p *Plan, slots *child.Slots) guardSteps {
-	var s guardSteps
+// steps make the placeholders after what init has to do before, and remove them when nothing is alive any more.
+func (g *guard) steps(before []child.Step, p *Plan, slots *child.Slots) guardSteps {
+	s := guardSteps{make: before}
 	if len(g.items) == 0 {
 		return s
 	}
@@ -215,13 +216,24 @@ func (g *guard) steps(p *Plan, slots *child.Slots) guardSteps {
 		if item.create {
 			s.make = append(s.make, item.makeSteps(pool, dir, slots)...)
 		}
-		s.remove = append(item.removeSteps(dir), s.remove...)
 	}
-	last := step("guard", "flock", unix.SYS_FLOCK, journalName, child.From(journal), child.Int(unix.LOCK_EX|unix.LOCK_NB))
-	last.Ignore, last.Skip = []syscall.Errno{syscall.EWOULDBLOCK}, len(s.remove)+1
-	s.remove = slices.Concat(uncover(p), []child.Step{last}, s.remove)
-	s.remove = append(s.remove, step("guard", "ftruncate", unix.SYS_FTRUNCATE, journalName, child.From(journal), child.Int(0)))
+	s.remove = g.removal(p, journal, dirs)
 	return s
+}
+
+// removal takes the placeholders away, what lies in a directory before the directory.
+func (g *guard) removal(p *Plan, journal child.Slot, dirs map[string]child.Slot) []child.Step {
+	last := step("guard", "flock", unix.SYS_FLOCK, journalName, child.From(journal), child.Int(unix.LOCK_EX|unix.LOCK_NB))
+	last.Ignore = []syscall.Errno{syscall.EWOULDBLOCK}
+	steps := append(make([]child.Step, 0, 8+2*len(g.items)), uncover(p)...)
+	at := len(steps)
+	steps = append(steps, last)
+	for i := range slices.Backward(g.items) {
+		steps = append(steps, g.items[i].removeSteps(dirs[filepath.Dir(g.items[i].Path)])...)
+	}
+	steps = append(steps, step("guard", "ftruncate", unix.SYS_FTRUNCATE, journalName, child.From(journal), child.Int(0)))
+	steps[at].Skip = int32(len(steps) - at - 1)
+	return steps
 }
 
 // uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.

@@ -80,15 +80,15 @@ func landlockRequest(p *Plan) landlock.Request {
 
 // landlockSteps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted; trees has them. The streams must be in
 // their places.
-func (l layers) landlockSteps(slots *child.Slots, trees map[string]child.Slot, io stdio) []child.Step {
+func (l layers) addLandlock(steps []child.Step, slots *child.Slots, trees map[string]child.Slot, io stdio) []child.Step {
 	if l.landlock.Empty() {
-		return nil
+		return steps
 	}
 	const stage = "landlock"
 	attr, ruleset := l.landlock.Attr, slots.New()
 	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", child.Ptr(&attr), child.Int(unsafe.Sizeof(attr)), child.Int(0))
 	create.Save = ruleset
-	steps := append(make([]child.Step, 0, len(l.landlock.Paths)+2), create)
+	steps = append(steps, create)
 	for _, rule := range l.landlock.Paths {
 		at := rule.Attr(-1)
 		add := addRule(rule.Path, ruleset, at)

@@ -32,12 +32,11 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compi
 	c := &compiled{plan: p, layers: l}
 	c.CloneFlags = cloneFlags(p)
 	c.CgroupFD = l.cgroupFD()
-	c.Init = append(c.Init, c.guardSteps()...)
+	c.Init = append(make([]child.Step, 0, 72+4*len(mounts)+5*len(g.items)), c.guardSteps()...) // an array that has to grow is copied, and its pages are touched twice
 	c.Init = append(c.Init, c.ownCgroupView()...)
 	c.Init = append(c.Init, identitySteps(&c.slots)...)
-	guarded := g.steps(p, &c.slots)
-	c.Init = append(c.Init, guarded.make...)
-	c.Cleanup, c.Keep = guarded.remove, guarded.keep
+	guarded := g.steps(c.Init, p, &c.slots)
+	c.Init, c.Cleanup, c.Keep = guarded.make, guarded.remove, guarded.keep
 	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)
 	c.Init = c.built.Steps
 	c.Init = append(c.Init, hostname(p.Hostname))
@@ -102,7 +101,7 @@ func identitySteps(slots *child.Slots) []child.Step {
 		open := step("user_namespace", "openat", unix.SYS_OPENAT, f.path, child.Int(unix.AT_FDCWD), child.Str(f.path), child.Int(unix.O_WRONLY|unix.O_CLOEXEC))
 		open.Save = fd
 		write := step("user_namespace", "write", unix.SYS_WRITE, f.path, child.From(fd), child.Str(f.text), child.Int(len(f.text)))
-		write.Want = len(f.text)
+		write.Want = int32(len(f.text))
 		steps = append(steps, open, write, step("user_namespace", "close", unix.SYS_CLOSE, f.path, child.From(fd)))
 	}
 	return steps
@@ -117,7 +116,7 @@ func hostname(name string) child.Step {
 // commandSteps are what the command's process does to itself, from the most permissive call to the most restrictive; then it waits, then it execs.
 func (c *compiled) commandSteps(io stdio) []child.Step {
 	p := c.plan
-	s := append(make([]child.Step, 0, 160), child.Begun())
+	s := append(make([]child.Step, 0, 88+len(c.layers.landlock.Paths)), child.Begun())
 	if p.NewSession {
 		s = append(s, step("terminal", "setsid", unix.SYS_SETSID, ""))
 	} else {
@@ -128,8 +127,8 @@ func (c *compiled) commandSteps(io stdio) []child.Step {
 		step("mount", "umask", unix.SYS_UMASK, "", child.From(c.built.Umask)),
 		step("mount", "chdir", unix.SYS_CHDIR, p.Dir, child.Str(p.Dir)))
 	s = append(s, c.layers.rlimitSteps()...)
-	s = append(s, privilegeSteps()...)
-	s = append(s, c.layers.landlockSteps(&c.slots, c.built.Trees, io)...)
+	s = addPrivileges(s)
+	s = c.layers.addLandlock(s, &c.slots, c.built.Trees, io)
 	s = append(s, child.RestoreSignals())
 	s = append(s, c.layers.seccompSteps()...)
 	s = append(s, child.Ready()...)
@@ -154,10 +153,10 @@ const securebits = 1<<0 | 1<<1 | // SECBIT_NOROOT and its lock
 	1<<5 | // SECBIT_KEEP_CAPS_LOCKED
 	1<<6 | 1<<7 // SECBIT_NO_CAP_AMBIENT_RAISE and its lock
 
-// privilegeSteps leave no capability in any set, and no way to gain one.
-func privilegeSteps() []child.Step {
+// addPrivileges adds what leaves no capability in any set, and no way to gain one.
+func addPrivileges(s []child.Step) []child.Step {
 	const stage = "privileges"
-	s := []child.Step{prctl(stage, "PR_SET_NO_NEW_PRIVS", child.Int(unix.PR_SET_NO_NEW_PRIVS), child.Int(1), child.Int(0), child.Int(0), child.Int(0))}
+	s = append(s, prctl(stage, "PR_SET_NO_NEW_PRIVS", child.Int(unix.PR_SET_NO_NEW_PRIVS), child.Int(1), child.Int(0), child.Int(0), child.Int(0)))
 	for capability, last := 0, lastCapability(); capability <= last; capability++ {
 		s = append(s, prctl(stage, "PR_CAPBSET_DROP", child.Int(unix.PR_CAPBSET_DROP), child.Int(capability)))
 	}

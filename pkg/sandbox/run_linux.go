@@ -52,21 +52,22 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 
 // run is one run of a plan.
 type run struct {
-	plan    *Plan
-	io      IO
-	layers  layers
-	proc    *child.Process
-	mounts  []mount.Mount      // the plan's, with upper directories that are ours
-	left    []Note             // what had to be left out
-	notes   []*child.StepError // errnos that steps tolerated
-	seen    *observed          // what was read back
-	usage   syscall.Rusage
-	started time.Time
-	opened  error           // the boundary changed while the command ran
-	tamper  func(*compiled) // for tests: changes the calls before they are made
-	term    *terminal
-	look    *planted.Look
-	held    []planted.Finding
+	plan             *Plan
+	io               IO
+	layers           layers
+	proc             *child.Process
+	mounts           []mount.Mount      // the plan's, with upper directories that are ours
+	left             []Note             // what had to be left out
+	notes            []*child.StepError // errnos that steps tolerated
+	seen             *observed          // what was read back
+	usage            syscall.Rusage
+	started          time.Time
+	finished, reaped bool
+	opened           error           // the boundary changed while the command ran
+	tamper           func(*compiled) // for tests: changes the calls before they are made
+	term             *terminal
+	look             *planted.Look
+	held             []planted.Finding
 }
 
 func (r *run) run(ctx context.Context) (Outcome, error) {
@@ -89,6 +90,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	mounts, holds, notes := prepareCaches(r.plan)
 	defer holds.close()
 	r.mounts, r.left = mounts, notes
+	defer r.reap()
 	guard, err := takeGuard(r.plan)
 	if err != nil {
 		return Outcome{}, err
@@ -159,9 +161,14 @@ func (r *run) streams() (stdio, func(), error) {
 	return out, cleanup, nil
 }
 
-// supervise follows the child from its first step to its end. Whatever happens, init is dead and reaped when it returns.
+// supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it
+// ends: the kernel takes the mounts down while this process cleans up.
 func (r *run) supervise() (Outcome, error) {
-	defer r.reap()
+	defer func() {
+		if !r.finished {
+			r.reap()
+		}
+	}()
 	defer func() { r.seen.close() }()
 	if err := r.confine(); err != nil {
 		r.end()
@@ -183,9 +190,13 @@ func (r *run) supervise() (Outcome, error) {
 	return out, err
 }
 
+// reap waits for the end of init, if it was started and has not been waited for.
 func (r *run) reap() {
-	usage, err := r.proc.Wait()
-	if err == nil {
+	if r.proc == nil || r.reaped {
+		return
+	}
+	r.reaped = true
+	if usage, err := r.proc.Wait(); err == nil {
 		r.usage = usage
 	}
 }
@@ -319,6 +330,7 @@ func (r *run) follow() (Outcome, error) {
 		case child.Gone:
 			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
 		case child.Exited:
+			r.finished = true
 			out.ended(event.Status)
 		}
 		return out, nil

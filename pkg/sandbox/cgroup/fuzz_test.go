@@ -10,10 +10,12 @@ func FuzzHierarchy(f *testing.F) {
 	f.Add("30 22 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "/user.slice/a.scope")
 	f.Add("30 22 0:27 /a\\040b /m rw shared:4 - cgroup2 cgroup2 rw\n31 22 0:28 / /v1 rw - cgroup cgroup rw,cpu,cpuacct\n", "/a b/c")
 	f.Add("30 22 0:27 /.. /m rw - cgroup2 cgroup2 rw\n", "/../../x")
+	f.Add("0 0 0 / / 0 - cgroup2 0 0", "/")
+	f.Add("0 0 0 / / 0 - cgroup2 0 0", "/a")
 	f.Fuzz(func(t *testing.T, mounts, own string) {
 		h := parseMounts(mounts)
 		dir := h.dir(own)
-		if dir != "" && dir != strings.TrimSuffix(h.point, "/") && !strings.HasPrefix(dir, h.point+"/") {
+		if point := strings.TrimSuffix(h.point, "/"); dir != "" && dir != point && !strings.HasPrefix(dir, point+"/") {
 			t.Errorf("mount at %q, root %q, own %q: directory %q", h.point, h.root, own, dir)
 		}
 		if strings.Contains(dir+"/", "/../") && !strings.Contains(h.point+own+"/", "/../") {

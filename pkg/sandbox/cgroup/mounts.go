@@ -88,5 +88,5 @@ func (h hierarchy) dir(cgroup string) string {
 			return ""
 		}
 	}
-	return strings.TrimSuffix(h.point+rest, "/")
+	return strings.TrimSuffix(strings.TrimSuffix(h.point, "/")+rest, "/")
 }

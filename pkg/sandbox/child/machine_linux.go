@@ -57,7 +57,7 @@ func (m *machine) room(steps []Step) {
 		s := &steps[i]
 		last = max(last, s.Save, s.FillFrom, s.Unless)
 		for j := range s.Args {
-			last = max(last, s.Args[j].slot)
+			last = max(last, s.Args[j].slot())
 		}
 	}
 	m.grow(last)
@@ -109,7 +109,7 @@ func (m *machine) run(steps []Step, part Part) int {
 			*s.Fill = m.slots[s.FillFrom]
 		}
 		r, _, e := syscall.RawSyscall6(s.Nr, m.value(&s.Args[0]), m.value(&s.Args[1]), m.value(&s.Args[2]), m.value(&s.Args[3]), m.value(&s.Args[4]), m.value(&s.Args[5]))
-		if e == 0 && s.Want != 0 && int32(r) != int32(s.Want) {
+		if e == 0 && s.Want != 0 && int32(r) != s.Want {
 			e = syscall.EPROTO
 		}
 		if e != 0 {
@@ -126,7 +126,7 @@ func (m *machine) run(steps []Step, part Part) int {
 				return i
 			}
 			r = ^uintptr(0)
-			i += s.Skip
+			i += int(s.Skip)
 		}
 		if s.Save != 0 {
 			m.slots[s.Save] = int32(r)
@@ -140,13 +140,13 @@ func (m *machine) run(steps []Step, part Part) int {
 //go:nosplit
 //go:norace
 func (m *machine) value(a *Arg) uintptr {
-	if a.slot != 0 {
-		return uintptr(m.slots[a.slot])
+	switch a.ptr {
+	case nil:
+		return a.value
+	case unsafe.Pointer(&fromSlot):
+		return uintptr(m.slots[a.value])
 	}
-	if a.ptr != nil {
-		return uintptr(a.ptr)
-	}
-	return a.value
+	return uintptr(a.ptr)
 }
 
 //go:nosplit

@@ -55,7 +55,7 @@ func Begun() Step { return report(kindBegun) }
 
 func report(kind int32) Step {
 	m := &message{kind: kind}
-	return Step{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(m), Int(messageSize)}, Want: messageSize}
+	return Step{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(m), Int(messageSize)}, Want: int32(messageSize)}
 }
 
 // Ready returns the two steps with which the command reports that it is confined and waits for [Process.Go]; they come right before its execve.

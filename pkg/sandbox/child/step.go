@@ -7,7 +7,7 @@ import (
 
 // Slot is a place for the result of a step, usually a descriptor, that a later step takes as its argument.
 // The zero Slot is none.
-type Slot int
+type Slot int32
 
 // Channel is the slot that holds the child's end of the channel to the parent, from the first step on.
 const Channel Slot = 1
@@ -19,27 +19,37 @@ type Step struct {
 	Object string // the path or thing it is about; for people
 	Nr     uintptr
 	Args   [6]Arg
-	Save   Slot // where its result goes
 	// Fill, when set, gets the value of FillFrom before the call: for an argument that points to a struct with a descriptor in it.
-	Fill     *int32
-	FillFrom Slot
+	Fill *int32
 	// Tolerate lists the errnos that do not end the program but are reported as notes, Ignore those that are not even that. After either, Skip following steps are
 	// left out.
 	Tolerate, Ignore []syscall.Errno
-	Skip             int
+	// Same, when set, leaves the step out unless both are of one unchanged file: device, inode, size and time of modification.
+	Same     *[2]syscall.Stat_t
+	Save     Slot // where its result goes
+	FillFrom Slot
 	// Unless, when set, leaves the step out if that slot has a result: the step is a way round a tolerated failure.
 	Unless Slot
-	// Same, when set, leaves the step out unless both are of one unchanged file: device, inode, size and time of modification.
-	Same *[2]syscall.Stat_t
+	Skip   int32
 	// Want is the result that means success, when it is not 0; any other ends the program with EPROTO.
-	Want int
+	Want int32
 }
 
 // Arg is one argument of a Step. Make it with [Int], [Str], [Buf], [Ptr] or [From].
 type Arg struct {
-	value uintptr
-	ptr   unsafe.Pointer // kept alive until the clone; the child has a copy of the memory
-	slot  Slot
+	value uintptr        // a number, or a slot
+	ptr   unsafe.Pointer // kept alive until the clone; the child has a copy of the memory. That of fromSlot says that value is a slot
+}
+
+// fromSlot is never pointed to by anything else.
+var fromSlot byte
+
+// slot is the slot that the argument comes from, 0 for none.
+func (a *Arg) slot() Slot {
+	if a.ptr == unsafe.Pointer(&fromSlot) {
+		return Slot(a.value)
+	}
+	return 0
 }
 
 // Int passes a number.
@@ -67,7 +77,7 @@ func Buf(b []byte) Arg { return Arg{ptr: unsafe.Pointer(&b[0])} }
 func Ptr[T any](p *T) Arg { return Arg{ptr: unsafe.Pointer(p)} }
 
 // From passes the result of an earlier step.
-func From(s Slot) Arg { return Arg{slot: s} }
+func From(s Slot) Arg { return Arg{value: uintptr(s), ptr: unsafe.Pointer(&fromSlot)} }
 
 // Strings passes the address of an array of C strings ended by NULL, as execve(2) takes it.
 func Strings(list []string) Arg {

@@ -42,7 +42,7 @@ func (b *builder) copyOf(m *Mount, f File, made map[string]bool) (steps []child.
 	steps = append(steps, into(step("openat", unix.SYS_OPENAT, path, atCwd(), child.Str(inRoot(path)), child.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC), child.Int(0o444)), fd))
 	if len(f.Text) > 0 {
 		write := step("write", unix.SYS_WRITE, path, child.From(fd), child.Buf(f.Text), child.Int(len(f.Text)))
-		write.Want = len(f.Text)
+		write.Want = int32(len(f.Text))
 		steps = append(steps, write)
 	}
 	return append(steps, step("close", unix.SYS_CLOSE, path, child.From(fd)))

@@ -67,7 +67,7 @@ func (b *builder) tryOverlay(m *Mount, tree child.Slot, way []child.Step) {
 		if way[i].Ignore != nil { // mkdir: an existing directory is as good
 			continue
 		}
-		way[i].Tolerate, way[i].Skip, way[i].Object = overlayErrnos, len(way)-1-i, m.Target
+		way[i].Tolerate, way[i].Skip, way[i].Object = overlayErrnos, int32(len(way)-1-i), m.Target
 	}
 	b.add(way...)
 }
