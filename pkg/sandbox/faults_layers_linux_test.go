@@ -3,7 +3,10 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"flag"
+	"net"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -100,9 +103,14 @@ func TestLandlockAlone(t *testing.T) {
 		}
 		return ""
 	})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, attack := range map[string]string{
 		"write": "echo x >> f", "truncate": "truncate -s 0 f", "make": "echo x > new", "remove": "rm -f f", "mkdir": "mkdir new", "rmdir": "rmdir d", "fifo": "mkfifo new",
 		"symlink": "ln -s f new", "link": "ln f new", "rename": "mv f new", "rename directory": "mv d new", "replace": "echo x > $W/x && mv $W/x f",
+		"truncate by name": "$W/call truncate f", "socket": "$W/call bind new", // calls that no shell makes
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept, err := os.MkdirTemp("/srv", "ethos-test-")
@@ -111,6 +119,9 @@ func TestLandlockAlone(t *testing.T) {
 			}
 			t.Cleanup(func() { os.RemoveAll(kept) })
 			spec := script(t, "")
+			write(t, spec.Workspace+"/call", "#!/bin/sh\nexec $(dirname $0)/test -test.run='^TestCall$' \"$@\"\n")
+			mustRun(t, exec.Command("cp", self, spec.Workspace+"/test"))
+			mustRun(t, exec.Command("chmod", "+x", spec.Workspace+"/call"))
 			spec.Argv[2] = "W=" + spec.Workspace + "; attack() { cd $1 && " + attack + "; }; mkdir $W/m $W/m/d && echo x > $W/m/f && (attack $W/m) || exit 8; attack " + kept
 			write(t, kept+"/f", "kept\n")
 			if err := os.Mkdir(kept+"/d", 0o755); err != nil {
@@ -126,6 +137,20 @@ func TestLandlockAlone(t *testing.T) {
 				t.Errorf("before %v, after %v", before, after)
 			}
 		})
+	}
+}
+
+// TestCall makes the system call that its arguments name, for TestLandlockAlone, which runs this program inside.
+func TestCall(t *testing.T) {
+	var err error
+	switch flag.Arg(0) {
+	case "truncate":
+		err = unix.Truncate(flag.Arg(1), 0)
+	case "bind":
+		_, err = net.Listen("unix", flag.Arg(1))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
