@@ -140,7 +140,7 @@ func TestLandlockAlone(t *testing.T) {
 	}
 }
 
-// TestCall makes the system call that its arguments name, for TestLandlockAlone, which runs this program inside.
+// TestCall makes the system call that its arguments name, for tests that run this program inside.
 func TestCall(t *testing.T) {
 	var err error
 	switch flag.Arg(0) {
@@ -148,6 +148,11 @@ func TestCall(t *testing.T) {
 		err = unix.Truncate(flag.Arg(1), 0)
 	case "bind":
 		_, err = net.Listen("unix", flag.Arg(1))
+	case "securebits":
+		var bits int
+		if bits, err = unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0); err == nil && bits != securebits {
+			t.Errorf("the securebits are %#x, not %#x", bits, securebits)
+		}
 	}
 	if err != nil {
 		t.Fatal(err)

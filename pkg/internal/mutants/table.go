@@ -19,7 +19,7 @@ const (
 // The tests that should notice: one after the other, until one does.
 var (
 	boundary = []Tests{
-		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestGuard|TestLandlockAlone|TestCancel|TestKilled|TestProtectedLink)$"},
+		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestGuard|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestCancel|TestKilled|TestProtectedLink)$"},
 		{Package: "./pkg/internal/escapes"},
 	}
 	written = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
