@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,7 +117,8 @@ func TestSubmounts(t *testing.T) {
 	if err := os.Mkdir(dir+"/sub", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("tmpfs", dir+"/sub", "tmpfs", 0, "mode=777"); err != nil {
+	err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir+"/sub", "tmpfs", 0, "mode=777"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Unmount(dir+"/sub", unix.MNT_DETACH)
