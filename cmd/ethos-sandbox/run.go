@@ -89,6 +89,9 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 		return err
 	}
 	streams.Signals = signals
+	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
+		return err
+	}
 	out, err := sandbox.Run(context.WithoutCancel(ctx), plan, streams)
 	sandbox.Release()
 	if fault := report(evidence, out, err); fault != nil {
