@@ -1,0 +1,184 @@
+package rule
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Pattern names destinations. The forms are
+//
+//	example.com      the name alone
+//	*.example.com    every name below it, at any depth, and not itself
+//	*                every name and every global address
+//	192.0.2.7        an address, IPv4 or IPv6
+//	192.0.2.0/24     a network
+//
+// each with an optional ":port" (IPv6 in brackets). Patterns are comparable.
+type Pattern struct {
+	name   string // A-labels; "" with below is "*"
+	below  bool
+	prefix netip.Prefix
+	port   uint16 // 0 is any
+}
+
+// ParseError is a pattern that means nothing, or not clearly one thing.
+type ParseError struct {
+	Pattern string
+	Reason  string
+}
+
+func (e *ParseError) Error() string { return fmt.Sprintf("pattern %.300q: %s", e.Pattern, e.Reason) }
+
+// ParsePattern reads one pattern. It is strict where a person could mean two
+// things: addresses have their usual spelling only, networks no host bits.
+func ParsePattern(s string) (Pattern, error) {
+	refuse := func(reason string) (Pattern, error) { return Pattern{}, &ParseError{s, reason} }
+	if strings.Contains(s, "://") || strings.ContainsAny(s, "@?#\\") {
+		return refuse("write a host name or an address, not a URL")
+	}
+	text, portText, hasPort := splitPort(s)
+	p := Pattern{}
+	if hasPort {
+		var ok bool
+		if p.port, ok = parsePort(portText); !ok {
+			return refuse("a port is a number from 1 to 65535")
+		}
+	}
+	if text == "*" {
+		p.below = true
+		return p, nil
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok {
+		if text, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(text, ":") {
+			return refuse("brackets hold an IPv6 address or network")
+		}
+	}
+	if strings.ContainsAny(text, "/:%") {
+		return p.network(s, text)
+	}
+	return p.host(s, text)
+}
+
+// network completes a pattern that is an IPv6 address or a network.
+func (p Pattern) network(s, text string) (Pattern, error) {
+	refuse := func(reason string) (Pattern, error) { return Pattern{}, &ParseError{s, reason} }
+	if strings.Contains(text, "%") {
+		return refuse("an address of a rule has no zone")
+	}
+	prefix, err := netip.ParsePrefix(text)
+	if addr, addrErr := netip.ParseAddr(text); addrErr == nil {
+		prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	if err != nil {
+		return refuse("neither an address nor a network such as 10.0.0.0/8; a rule has no path")
+	}
+	if prefix != prefix.Masked() {
+		return refuse("the address has bits beyond the length of the network; write " + prefix.Masked().String())
+	}
+	if prefix.Addr().Is4In6() {
+		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+	}
+	p.prefix = prefix
+	return p, nil
+}
+
+// host completes a pattern that is a name or an IPv4 address.
+func (p Pattern) host(s, text string) (Pattern, error) {
+	refuse := func(reason string) (Pattern, error) { return Pattern{}, &ParseError{s, reason} }
+	if rest, ok := strings.CutPrefix(text, "*."); ok {
+		p.below, text = true, rest
+	}
+	if strings.Contains(text, "*") {
+		return refuse("a star stands for whole labels, at the front: *.example.com")
+	}
+	h, err := ParseHost(text)
+	switch {
+	case err != nil:
+		return refuse(strings.TrimPrefix(err.Error(), ErrHost.Error()+": "))
+	case h.addr.IsValid() && p.below:
+		return refuse("a star stands before a name, not before an address")
+	case h.addr.IsValid() && h.addr.String() != text:
+		return refuse("write the address as " + h.addr.String())
+	case h.addr.IsValid():
+		p.prefix = netip.PrefixFrom(h.addr, h.addr.BitLen())
+	default:
+		p.name = h.name
+	}
+	return p, nil
+}
+
+// String writes the pattern in its one normal form, which ParsePattern reads.
+func (p Pattern) String() string {
+	host := p.name
+	switch {
+	case p.prefix.IsValid() && p.prefix.IsSingleIP():
+		host = p.prefix.Addr().String()
+	case p.prefix.IsValid():
+		host = p.prefix.String()
+	case p.everything():
+		host = "*"
+	case p.below:
+		host = "*." + p.name
+	}
+	if p.port == 0 {
+		return host
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return host + ":" + strconv.Itoa(int(p.port))
+}
+
+// Port is the port of the pattern, 0 for any.
+func (p Pattern) Port() uint16 { return p.port }
+
+// Prefix is the network of the pattern; it is not valid for a name.
+func (p Pattern) Prefix() netip.Prefix { return p.prefix }
+
+func (p Pattern) everything() bool { return p.below && p.name == "" }
+
+// names reports that h is among the hosts of the pattern by its text alone;
+// deny patterns judge so.
+func (p Pattern) names(h Host) bool {
+	switch {
+	case p.everything():
+		return true
+	case p.prefix.IsValid():
+		return h.addr.IsValid() && p.contains(h.addr)
+	case h.addr.IsValid():
+		return false
+	case p.below:
+		return strings.HasSuffix(h.name, "."+p.name)
+	}
+	return h.name == p.name
+}
+
+// contains also looks at the IPv4 address that an IPv6 address embeds.
+func (p Pattern) contains(addr netip.Addr) bool {
+	if p.prefix.Contains(addr) {
+		return true
+	}
+	_, inner, ok := embedded(netip.PrefixFrom(addr, addr.BitLen()))
+	return ok && p.prefix.Contains(inner.Addr())
+}
+
+// grants reports that the pattern, in an allow-list, stands for h. A special
+// address is granted only by a pattern of its own scope, and the names of the
+// loopback only by a pattern that says localhost.
+func (p Pattern) grants(h Host) bool {
+	if h.addr.IsValid() {
+		at := netip.PrefixFrom(h.addr, h.addr.BitLen())
+		inside := p.everything() || p.prefix.IsValid() && p.prefix.Contains(h.addr)
+		return inside && p.scope() == scopeOf(at)
+	}
+	return p.names(h) && (!h.IsLocal() || local(p.name))
+}
+
+func (p Pattern) scope() scope {
+	if p.prefix.IsValid() {
+		return scopeOf(p.prefix)
+	}
+	return scope{}
+}

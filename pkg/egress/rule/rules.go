@@ -1,0 +1,163 @@
+package rule
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// Rules are an allow-list and a deny-list. The zero Rules allow nothing.
+type Rules struct {
+	Allow, Deny Set
+
+	// Ports are what an allow pattern without a port stands for; nil is every
+	// port. A deny pattern without a port always denies every port.
+	Ports []uint16
+}
+
+// Reason says why a destination was refused; it is the value of the header
+// x-ethos-error.
+type Reason string
+
+// The reasons that rules have.
+const (
+	NotAllowed    Reason = "denied-by-allowlist" // no allow pattern grants it
+	Denied        Reason = "denied-by-denylist"  // a deny pattern names it
+	DeniedAddress Reason = "denied-address"      // a special address that is not listed
+)
+
+// Verdict is the judgement of one destination.
+type Verdict struct {
+	Allowed bool
+	Reason  Reason // "" when allowed
+	Rule    string // the pattern that decided; "" when none did
+	Class   Class  // of a refused address
+
+	// Remedy is the smallest allow pattern that would let the destination
+	// through; "" when none would, because a deny pattern stands against it.
+	Remedy string
+}
+
+// Within returns the rules that allow what both rules allow, and no more.
+func (r Rules) Within(parent Rules) Rules {
+	return Rules{Allow: parent.explicit().Meet(r.explicit()), Deny: parent.Deny.Union(r.Deny)}
+}
+
+// explicit is the allow-list with the ports written out.
+func (r Rules) explicit() Set {
+	if r.Ports == nil {
+		return r.Allow
+	}
+	out := Set{}
+	for _, p := range r.Allow {
+		if p.port != 0 {
+			out = append(out, p)
+			continue
+		}
+		for _, port := range r.Ports {
+			p.port = port
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Destination judges what a program asked for, before a name is resolved. For
+// an address this is the whole judgement.
+func (r Rules) Destination(h Host, port uint16) Verdict {
+	if h.IsZero() {
+		return Verdict{Reason: NotAllowed}
+	}
+	if p, ok := r.denies(h, port); ok {
+		return Verdict{Reason: Denied, Rule: p.String(), Class: classOf(h)}
+	}
+	if p, ok := r.grants(h, port); ok {
+		return Verdict{Allowed: true, Rule: p.String()}
+	}
+	v := Verdict{Reason: NotAllowed, Class: classOf(h), Remedy: h.JoinPort(port)}
+	if v.Class != "" {
+		v.Reason = DeniedAddress
+	}
+	return v
+}
+
+// Address judges one address that an allowed name resolved to. A name of the
+// loopback ("localhost", listed as such) may resolve to a loopback address.
+func (r Rules) Address(h Host, addr netip.Addr, port uint16) Verdict {
+	at := HostOf(addr)
+	if p, ok := r.denies(at, port); ok {
+		return Verdict{Reason: Denied, Rule: p.String(), Class: classOf(at)}
+	}
+	name, ok := r.grants(h, port)
+	if !ok {
+		return Verdict{Reason: NotAllowed, Remedy: h.JoinPort(port)}
+	}
+	class := classOf(at)
+	if class == "" || h.IsLocal() && class == "loopback" {
+		return Verdict{Allowed: true, Rule: name.String()}
+	}
+	if p, ok := r.grants(at, port); ok {
+		return Verdict{Allowed: true, Rule: p.String()}
+	}
+	return Verdict{Reason: DeniedAddress, Rule: name.String(), Class: class, Remedy: at.JoinPort(port)}
+}
+
+// Query judges a name for which no port is known: whether any port is allowed.
+func (r Rules) Query(h Host) Verdict {
+	for _, p := range r.Deny {
+		if p.port == 0 && p.names(h) {
+			return Verdict{Reason: Denied, Rule: p.String()}
+		}
+	}
+	for _, p := range r.Allow {
+		if p.grants(h) {
+			return Verdict{Allowed: true, Rule: p.String()}
+		}
+	}
+	return Verdict{Reason: NotAllowed, Remedy: h.String()}
+}
+
+func (r Rules) denies(h Host, port uint16) (Pattern, bool) {
+	for _, p := range r.Deny {
+		if (p.port == 0 || p.port == port) && p.names(h) {
+			return p, true
+		}
+	}
+	return Pattern{}, false
+}
+
+func (r Rules) grants(h Host, port uint16) (Pattern, bool) {
+	for _, p := range r.Allow {
+		if r.opens(p, port) && p.grants(h) {
+			return p, true
+		}
+	}
+	return Pattern{}, false
+}
+
+func (r Rules) opens(p Pattern, port uint16) bool {
+	if p.port != 0 || r.Ports == nil {
+		return p.port == 0 || p.port == port
+	}
+	return slices.Contains(r.Ports, port)
+}
+
+func classOf(h Host) Class {
+	if h.addr.IsValid() {
+		return Classify(h.addr)
+	}
+	return ""
+}
+
+// String is the verdict in words for people.
+func (v Verdict) String() string {
+	switch {
+	case v.Allowed:
+		return "allowed by " + strconv.Quote(v.Rule)
+	case v.Reason == Denied:
+		return "denied by " + strconv.Quote(v.Rule)
+	case v.Reason == DeniedAddress:
+		return string(v.Class) + " address that the allow-list does not name"
+	}
+	return "not in the allow-list"
+}

@@ -1,0 +1,100 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Set is a list of patterns; it stands for the union of what they name.
+type Set []Pattern
+
+// ParseSet reads a list of patterns. The result is sorted and has no pattern
+// twice.
+func ParseSet(patterns []string) (Set, error) {
+	s := make(Set, 0, len(patterns))
+	for _, text := range patterns {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		s = append(s, p)
+	}
+	return s.normal(), nil
+}
+
+func (s Set) normal() Set {
+	slices.SortFunc(s, func(a, b Pattern) int { return cmp.Compare(a.String(), b.String()) })
+	return slices.Compact(s)
+}
+
+// Strings are the patterns in their normal form.
+func (s Set) Strings() []string {
+	out := make([]string, len(s))
+	for i, p := range s {
+		out[i] = p.String()
+	}
+	return out
+}
+
+// Covers reports that, in allow-lists, all that q grants is granted by p.
+func (p Pattern) Covers(q Pattern) bool {
+	return p.coversHost(q) && (p.port == 0 || p.port == q.port)
+}
+
+func (p Pattern) coversHost(q Pattern) bool {
+	switch {
+	case p.prefix.IsValid():
+		return q.prefix.IsValid() && encloses(p.prefix, q.prefix) && p.scope() == q.scope()
+	case p.everything():
+		return q.scope() == scope{} && !local(q.name)
+	case q.prefix.IsValid() || q.everything():
+		return false
+	case local(q.name) && !local(p.name):
+		return false
+	case p.below:
+		return strings.HasSuffix(q.name, "."+p.name) || q.below && q.name == p.name
+	}
+	return !q.below && p.name == q.name
+}
+
+// Meet is what both patterns grant; false when that is nothing.
+func (p Pattern) Meet(q Pattern) (Pattern, bool) {
+	if !p.coversHost(q) {
+		p, q = q, p
+	}
+	if !p.coversHost(q) || p.port != 0 && q.port != 0 && p.port != q.port {
+		return Pattern{}, false
+	}
+	if q.port == 0 {
+		q.port = p.port
+	}
+	return q, true
+}
+
+// Meet is the allow-list of what both lists allow.
+func (s Set) Meet(t Set) Set {
+	out := Set{}
+	for _, p := range s {
+		for _, q := range t {
+			if r, ok := p.Meet(q); ok {
+				out = append(out, r)
+			}
+		}
+	}
+	return out.normal()
+}
+
+// Union is the list of what either list names.
+func (s Set) Union(t Set) Set { return slices.Concat(s, t).normal() }
+
+// Beyond lists the patterns of an allow-list that no pattern of limit covers.
+func (s Set) Beyond(limit Set) Set {
+	out := Set{}
+	for _, p := range s {
+		if !slices.ContainsFunc(limit, func(l Pattern) bool { return l.Covers(p) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
