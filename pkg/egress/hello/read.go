@@ -1,0 +1,203 @@
+package hello
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxLen bounds a ClientHello with its record headers. Hellos with
+// post-quantum key shares and ECH have some 4 KiB.
+const MaxLen = 32 << 10
+
+// First is the beginning of a stream.
+type First struct {
+	Raw  []byte // the ClientHello, or the first bytes of another protocol
+	Rest []byte // what was read beyond the ClientHello
+
+	TLS        bool   // it is a ClientHello
+	ServerName string // the host_name of server_name, RFC 6066, as it was written; "" for none
+	ECH        bool   // it has an encrypted_client_hello extension, real or GREASE
+}
+
+// ErrMalformed is wrapped by the error of a stream that begins like TLS and
+// not with a ClientHello.
+var ErrMalformed = errors.New("malformed TLS ClientHello")
+
+func malformed(reason string) error { return fmt.Errorf("%w: %s", ErrMalformed, reason) }
+
+// Record types, RFC 8446 section 5.1 and RFC 6520.
+const (
+	recordChangeCipherSpec = 20
+	recordHandshake        = 22
+	recordApplicationData  = 23
+	recordHeartbeat        = 24
+	recordHeader           = 5
+	maxFragment            = 1 << 14
+)
+
+// Read reads a stream up to the end of its ClientHello, or the first bytes of
+// a stream that is not TLS. An error of r is returned as it is.
+func Read(r io.Reader) (First, error) { return read(r, false) }
+
+// ReadSecond reads the ClientHello that answers a HelloRetryRequest. Records
+// of change_cipher_spec (RFC 8446, appendix D.4) and of early data may come
+// before it.
+func ReadSecond(r io.Reader) (First, error) { return read(r, true) }
+
+func read(r io.Reader, second bool) (First, error) {
+	s := scanner{second: second}
+	first := First{}
+	buffer := make([]byte, 4096)
+	for {
+		n, err := r.Read(buffer[:min(len(buffer), MaxLen-len(first.Raw))])
+		first.Raw = append(first.Raw, buffer[:n]...)
+		if n > 0 {
+			done, scanErr := s.scan(first.Raw)
+			if scanErr != nil {
+				return first, scanErr
+			}
+			if done {
+				err := s.finish(&first)
+				return first, err
+			}
+		}
+		switch {
+		case err == io.EOF && len(first.Raw) > 0:
+			return first, malformed("it ends early")
+		case err != nil:
+			return first, err
+		case len(first.Raw) >= MaxLen:
+			return first, malformed("too long")
+		}
+	}
+}
+
+// scanner puts the handshake message together from the records of a stream.
+type scanner struct {
+	second  bool
+	at      int    // bytes of whole records that were used
+	message []byte // the handshake message so far
+	foreign bool   // the stream is not TLS
+}
+
+// scan takes in whole records; done is true when the message is complete or
+// the stream is not TLS.
+func (s *scanner) scan(raw []byte) (done bool, err error) {
+	for {
+		b := raw[s.at:]
+		if s.at == 0 && !s.second {
+			if like := likeTLS(b); like != yes {
+				s.foreign = like == no
+				return s.foreign, nil
+			}
+			if b[0]&0x80 != 0 {
+				return false, malformed("SSLv2 form, which names no server")
+			}
+		}
+		if len(b) < recordHeader {
+			return false, nil
+		}
+		length := int(b[3])<<8 | int(b[4])
+		if b[1] != 3 || length == 0 || length > maxFragment+256 {
+			return false, malformed("bad record")
+		}
+		if err := s.expects(b[0], length); err != nil {
+			return false, err
+		}
+		if len(b) < recordHeader+length {
+			return false, nil
+		}
+		s.at += recordHeader + length
+		if b[0] == recordHandshake {
+			s.message = append(s.message, b[recordHeader:recordHeader+length]...)
+		}
+		if done, err := s.complete(); done || err != nil {
+			return done, err
+		}
+	}
+}
+
+// expects judges the type of the next record.
+func (s *scanner) expects(kind byte, length int) error {
+	switch {
+	case kind == recordHandshake && length <= maxFragment:
+		return nil
+	case s.second && len(s.message) == 0 && (kind == recordChangeCipherSpec || kind == recordApplicationData):
+		return nil
+	}
+	return malformed("another record where the ClientHello should be")
+}
+
+// complete reports that the message is whole. Bytes after it are none of a
+// ClientHello, which ends its flight: RFC 8446, section 5.1.
+func (s *scanner) complete() (bool, error) {
+	m := s.message
+	if len(m) > 0 && m[0] != 1 { // client_hello
+		return false, malformed("another handshake message")
+	}
+	if len(m) < 4 {
+		return false, nil
+	}
+	want := 4 + int(m[1])<<16 + int(m[2])<<8 + int(m[3])
+	switch {
+	case want > MaxLen:
+		return false, malformed("too long")
+	case len(m) > want:
+		return false, malformed("bytes after it in its record")
+	}
+	return len(m) == want, nil
+}
+
+func (s *scanner) finish(first *First) error {
+	if s.foreign {
+		return nil
+	}
+	first.TLS = true
+	first.Raw, first.Rest = first.Raw[:s.at:s.at], first.Raw[s.at:]
+	return first.parse(s.message[4:])
+}
+
+type likeness int
+
+const (
+	no likeness = iota
+	unknown
+	yes
+)
+
+// likeTLS reports whether a server of TLS could take b for TLS: a record of
+// any type of version 3.x (some servers skip alerts before the hello), or a
+// ClientHello in the form of SSLv2, RFC 5246 appendix E.2.
+func likeTLS(b []byte) likeness {
+	if b[0] >= recordChangeCipherSpec && b[0] <= recordHeartbeat {
+		return prefix(b, func(i int) bool { return i != 1 || b[1] == 3 }, 2)
+	}
+	if b[0]&0x80 == 0 {
+		return no
+	}
+	return prefix(b, func(i int) bool {
+		switch i {
+		case 2:
+			return b[2] == 1 // client-hello
+		case 3:
+			return b[3] == 3 || b[3] == 0
+		case 4:
+			return b[3] == 3 || b[4] == 2
+		}
+		return true
+	}, 5)
+}
+
+// prefix judges the first n bytes: no as soon as one is wrong.
+func prefix(b []byte, right func(i int) bool, n int) likeness {
+	for i := range min(n, len(b)) {
+		if !right(i) {
+			return no
+		}
+	}
+	if len(b) < n {
+		return unknown
+	}
+	return yes
+}
