@@ -16,9 +16,17 @@ type Conn interface {
 // A Way copies from src to dst until src ends.
 type Way func(dst, src Conn) (int64, error)
 
-// bufferSize is what one stream moves at once; a read that fills it makes the
-// stream a bulk one.
-const bufferSize = 64 << 10
+const (
+	// bufferSize is what one stream moves at once.
+	bufferSize = 64 << 10
+
+	// A stream that has moved as much, and as much at once, is a bulk one.
+	bulkAfter, bulkRead = 64 << 10, 8 << 10
+
+	// bulkSize is when a bulk stream lets go of its pipe, so that one which has
+	// become quiet holds none for ever.
+	bulkSize = 1 << 30
+)
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
@@ -64,6 +72,9 @@ func oneWay(dst, src Conn, way Way) (int64, error) {
 // Reset closes connections so that their peers see a reset.
 func Reset(conns ...net.Conn) {
 	for _, c := range conns {
+		if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+			c = secure.NetConn() // without the close_notify of TLS
+		}
 		if lingerer, ok := c.(interface{ SetLinger(sec int) error }); ok {
 			_ = lingerer.SetLinger(0) // a closed connection has none
 		}
@@ -87,7 +98,7 @@ func Stream(dst, src Conn) (total int64, err error) {
 		if err != nil {
 			return total, err
 		}
-		if n == bufferSize {
+		if n >= bulkRead && total >= bulkAfter {
 			n, done, err := bulk(to, from)
 			total += n
 			if done || err != nil {
@@ -112,10 +123,6 @@ func step(to, from *net.TCPConn) (int64, error) {
 	}
 	return int64(n), err
 }
-
-// bulkSize is when a bulk stream lets go of its pipe, so that one which has
-// become quiet holds none for ever.
-const bulkSize = 1 << 30
 
 func bulk(to, from *net.TCPConn) (n int64, done bool, err error) {
 	n, err = to.ReadFrom(io.LimitReader(from, bulkSize))

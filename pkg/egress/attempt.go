@@ -1,0 +1,67 @@
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"ethos/pkg/egress/rule"
+)
+
+// Refusal is the error of a destination that is not reached.
+type Refusal struct {
+	Verdict rule.Verdict
+	Err     error // the cause, where there is one beyond the rules
+}
+
+func (r *Refusal) Error() string {
+	if r.Err != nil {
+		return fmt.Sprintf("%s: %v", r.Verdict.Reason, r.Err)
+	}
+	return fmt.Sprintf("%s: %s", r.Verdict.Reason, r.Verdict)
+}
+
+func (r *Refusal) Unwrap() error { return r.Err }
+
+func refuse(reason rule.Reason, err error) *Refusal {
+	return &Refusal{Verdict: rule.Verdict{Reason: reason}, Err: err}
+}
+
+// attempt is one destination that a client asks for, until its event is
+// written.
+type attempt struct {
+	gateway *Gateway
+	host    rule.Host
+	event   Event
+}
+
+func (g *Gateway) begin(door Door, host rule.Host, port uint16) *attempt {
+	return &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}}
+}
+
+// refused writes the event of an attempt that carried nothing.
+func (a *attempt) refused(err error) {
+	a.note(err)
+	a.event.Allowed = false
+	a.end()
+}
+
+// note keeps a refusal for the event.
+func (a *attempt) note(err error) {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		r = refuse(Unreachable, err)
+	}
+	a.event.Reason, a.event.Remedy = r.Verdict.Reason, r.Verdict.Remedy
+	if r.Verdict.Rule != "" {
+		a.event.Rule = r.Verdict.Rule
+	}
+	if a.event.Detail = r.Verdict.String(); r.Err != nil {
+		a.event.Detail = r.Err.Error()
+	}
+}
+
+func (a *attempt) end() {
+	a.event.Duration = time.Since(a.event.Time)
+	a.gateway.config.Sink.Record(a.event)
+}

@@ -1,0 +1,170 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"ethos/pkg/egress/relay"
+	"ethos/pkg/egress/upstream"
+)
+
+// dial judges, resolves, judges again and connects; the attempt learns what
+// was decided.
+func (a *attempt) dial(ctx context.Context) (relay.Conn, error) {
+	if err := a.judge(); err != nil {
+		return nil, err
+	}
+	return a.reach(ctx, a.gateway.config.Upstream.Tunnel(a.host.String(), a.event.Port))
+}
+
+// reach connects to the judged host, through a proxy where via is one.
+func (a *attempt) reach(ctx context.Context, via *url.URL) (relay.Conn, error) {
+	config := a.gateway.config
+	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
+	defer cancel()
+	if via != nil {
+		a.event.Via = upstream.Redacted(via)
+		conn, err := upstream.Connect(ctx, config.Dialer, via, a.host.JoinPort(a.event.Port))
+		if err != nil {
+			return nil, refuse(UpstreamError, err)
+		}
+		return a.opened(conn)
+	}
+	addrs, err := a.addresses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := race(ctx, config.Dialer, addrs, a.event.Port)
+	if err != nil {
+		return nil, refuse(Unreachable, err)
+	}
+	return a.opened(conn)
+}
+
+// judge is the judgement before anything is resolved.
+func (a *attempt) judge() error {
+	v := a.gateway.config.Rules.Destination(a.host, a.event.Port)
+	a.event.Rule = v.Rule
+	if !v.Allowed {
+		return &Refusal{Verdict: v}
+	}
+	return nil
+}
+
+func (a *attempt) opened(conn net.Conn) (relay.Conn, error) {
+	half, ok := conn.(relay.Conn)
+	if !ok {
+		conn.Close()
+		return nil, refuse(Unreachable, errors.New("the dialer's connection has no half-close"))
+	}
+	a.event.Allowed = true
+	if a.event.Via == "" {
+		a.event.Address = conn.RemoteAddr().String()
+	}
+	return half, nil
+}
+
+// maxAddresses bounds what one name resolves to.
+const maxAddresses = 32
+
+// addresses are the judged addresses of the host. Those that are refused are
+// left out; where none is left the first refusal is the error.
+func (a *attempt) addresses(ctx context.Context) ([]netip.Addr, error) {
+	if a.host.Addr().IsValid() {
+		return []netip.Addr{a.host.Addr()}, nil // judged as it is
+	}
+	found, err := a.resolve(ctx)
+	if err != nil {
+		return nil, refuse(Unresolved, err)
+	}
+	var good []netip.Addr
+	var refusal error
+	for _, addr := range found[:min(len(found), maxAddresses)] {
+		addr = addr.Unmap()
+		switch v := a.gateway.config.Rules.Address(a.host, addr, a.event.Port); {
+		case v.Allowed:
+			good = append(good, addr.WithZone(""))
+		case refusal == nil:
+			refusal = &Refusal{Verdict: v, Err: fmt.Errorf("%s resolves to %s: %s", a.host, addr, v)}
+		}
+	}
+	switch {
+	case len(good) > 0:
+		return good, nil
+	case refusal != nil:
+		return nil, refusal
+	}
+	return nil, refuse(Unresolved, errors.New("the name has no address"))
+}
+
+// resolve asks outside. A name with a dot is asked for as it stands, without
+// the search domains of the host.
+func (a *attempt) resolve(ctx context.Context) ([]netip.Addr, error) {
+	if a.host.IsLocal() {
+		return loopback, nil
+	}
+	name := a.host.Name()
+	if strings.Contains(name, ".") {
+		name += "."
+	}
+	return a.gateway.config.Resolver.LookupNetIP(ctx, "ip", name)
+}
+
+// headStart is how long an address is tried alone: RFC 8305, section 5.
+const headStart = 250 * time.Millisecond
+
+// race connects to the first address that answers. The next one is tried when
+// one has failed or has had its head start.
+func race(ctx context.Context, dialer Dialer, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	results := make(chan result)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	running, next := 0, 0
+	var first error
+	for next < len(addrs) || running > 0 {
+		select {
+		case <-timer.C:
+			if next == len(addrs) {
+				continue
+			}
+			address := netip.AddrPortFrom(addrs[next], port).String()
+			next++
+			running++
+			timer.Reset(headStart)
+			go func() {
+				conn, err := dialer.DialContext(ctx, "tcp", address)
+				select {
+				case results <- result{conn, err}:
+				case <-ctx.Done():
+					if err == nil {
+						conn.Close()
+					}
+				}
+			}()
+		case r := <-results:
+			if r.err == nil {
+				return r.conn, nil
+			}
+			running--
+			if first == nil {
+				first = r.err
+			}
+			timer.Reset(0)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, first
+}

@@ -1,0 +1,220 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ethos/pkg/egress/head"
+	"ethos/pkg/egress/rule"
+	"ethos/pkg/egress/upstream"
+)
+
+// forwarder forwards plain HTTP requests. net/http reads the request again,
+// after package head has found nothing doubtful in it; httputil.ReverseProxy
+// takes the hop-by-hop fields off and carries upgrades. One connection has one
+// request, in and out, so that no second request hides behind the first. A
+// client that ends its sending direction has gone away, as net/http sees it.
+type forwarder struct {
+	proxy       *httputil.ReverseProxy
+	headTimeout time.Duration
+}
+
+func newForwarder(g *Gateway) *forwarder {
+	f := &forwarder{headTimeout: g.config.HeadTimeout}
+	quiet := log.New(io.Discard, "", 0)
+	f.proxy = &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.Host = r.Out.URL.Host
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it was written
+		},
+		Transport:    transport(),
+		ErrorLog:     quiet,
+		ErrorHandler: f.failed,
+	}
+	return f
+}
+
+// errand is one request on its way: what was judged, and the connection that
+// was dialled for it.
+type errand struct {
+	*attempt
+	via     *url.URL // an HTTP proxy that takes the request as it is
+	wire    *counted
+	failure atomic.Pointer[Event]
+}
+
+type errandKey struct{}
+
+func errandOf(ctx context.Context) *errand {
+	e, _ := ctx.Value(errandKey{}).(*errand)
+	return e
+}
+
+func transport() *http.Transport {
+	return &http.Transport{
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 64 << 10,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if wire := errandOf(ctx).wire; wire.taken.CompareAndSwap(false, true) {
+				return wire, nil
+			}
+			return nil, errors.New("a request has one connection")
+		},
+		Proxy: func(r *http.Request) (*url.URL, error) { return errandOf(r.Context()).via, nil },
+	}
+}
+
+// counted counts the bytes of a request.
+type counted struct {
+	net.Conn
+	taken          atomic.Bool
+	sent, received atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.sent.Add(int64(n))
+	return n, err
+}
+
+// plain forwards one request that is no CONNECT.
+func (g *Gateway) plain(ctx context.Context, client *inbound, request head.Request, raw []byte) {
+	authority, err := request.Authority()
+	if err != nil {
+		g.hangUp(client, g.malformed(DoorHTTP, request.Host, err))
+		return
+	}
+	host, port, err := rule.ParseAuthority(authority, 80)
+	a, err := g.ask(DoorHTTP, host, port, authority, err)
+	e := &errand{attempt: a}
+	if err == nil {
+		err = e.dial(ctx)
+	}
+	if err != nil {
+		a.refused(err)
+		g.hangUp(client, a.event)
+		return
+	}
+	client.pending = append(raw, client.pending...)
+	if client.SetDeadline(time.Time{}) == nil {
+		g.forward.serve(context.WithValue(ctx, errandKey{}, e), client)
+	}
+	e.wire.Close()
+	client.Close()
+	if failure := e.failure.Load(); failure != nil {
+		a.event = *failure
+	}
+	a.event.Sent, a.event.Received = e.wire.sent.Load(), e.wire.received.Load()
+	a.end()
+}
+
+// dial connects for a request: to a judged address, through a tunnel of an
+// upstream proxy, or to an upstream proxy that forwards.
+func (e *errand) dial(ctx context.Context) error {
+	if err := e.judge(); err != nil {
+		return err
+	}
+	g := e.gateway
+	via := g.config.Upstream.Forward(e.host.String(), e.event.Port)
+	if via == nil || via.Scheme != "http" {
+		conn, err := e.reach(ctx, via)
+		e.wire = &counted{Conn: conn}
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.config.DialTimeout)
+	defer cancel()
+	e.via, e.event.Via = via, upstream.Redacted(via)
+	conn, err := upstream.Dial(ctx, g.config.Dialer, via)
+	if err != nil {
+		return refuse(UpstreamError, err)
+	}
+	e.wire = &counted{Conn: conn}
+	_, err = e.opened(conn)
+	return err
+}
+
+// serve serves the one request of a connection with net/http.
+func (f *forwarder) serve(ctx context.Context, client *inbound) {
+	done := make(chan struct{})
+	server := &http.Server{
+		Handler:           f,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		MaxHeaderBytes:    2 * head.Limit,
+		ReadHeaderTimeout: f.headTimeout,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	server.SetKeepAlivesEnabled(false)
+	listener := &single{conn: &closing{inbound: client, done: done}, done: done}
+	_ = server.Serve(listener) // ends with the connection
+	<-done
+}
+
+// ServeHTTP forwards a request to the judged host, whatever its text was.
+func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e := errandOf(r.Context())
+	r.URL.Scheme, r.URL.User = "http", nil
+	r.URL.Host = strings.TrimSuffix(e.host.JoinPort(e.event.Port), ":80")
+	f.proxy.ServeHTTP(w, r)
+}
+
+// failed answers for a request whose server did not.
+func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
+	e := errandOf(r.Context())
+	failure := e.event
+	failure.Reason, failure.Detail = Interrupted, err.Error()
+	e.failure.Store(&failure)
+	status, body := answer(failure)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(ErrorHeader, string(failure.Reason))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+// single is a listener of one connection.
+type single struct {
+	conn net.Conn
+	once sync.Once
+	done chan struct{}
+}
+
+func (s *single) Accept() (conn net.Conn, err error) {
+	s.once.Do(func() { conn = s.conn })
+	if conn != nil {
+		return conn, nil
+	}
+	<-s.done
+	return nil, net.ErrClosed
+}
+
+func (s *single) Close() error   { return nil }
+func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
+
+// closing tells when a connection is closed.
+type closing struct {
+	*inbound
+	once sync.Once
+	done chan struct{}
+}
+
+func (c *closing) Close() error {
+	err := c.inbound.Close()
+	c.once.Do(func() { close(c.done) })
+	return err
+}

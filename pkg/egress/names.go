@@ -1,0 +1,152 @@
+package egress
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"ethos/pkg/egress/dns"
+	"ethos/pkg/egress/pool"
+	"ethos/pkg/egress/rule"
+)
+
+// names answers the name server of the namespace.
+type names struct {
+	rules  rule.Rules
+	table  *pool.Table
+	hosts  Hosts
+	search []string
+	sink   Sink
+
+	mu   sync.Mutex
+	told map[string]bool // refused names that have had their event
+}
+
+// maxTold bounds the memory of refused names; beyond it each refusal is an
+// event.
+const maxTold = 10_000
+
+var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
+
+func newNames(c Config) (*names, error) {
+	n := &names{rules: c.Rules, table: c.Table, hosts: c.Hosts, sink: c.Sink, told: map[string]bool{}}
+	for _, domain := range c.Search {
+		h, err := rule.ParseHost(domain)
+		if err != nil {
+			return nil, fmt.Errorf("egress: search domain: %w", err)
+		}
+		n.search = append(n.search, "."+h.String())
+	}
+	return n, nil
+}
+
+// ServeDNS answers queries by datagram until ctx ends. It closes conn.
+func (g *Gateway) ServeDNS(ctx context.Context, conn net.PacketConn) error {
+	return dns.ServeUDP(ctx, conn, g.names)
+}
+
+// ServeDNSStream answers queries by TCP until ctx ends. It closes the listener.
+func (g *Gateway) ServeDNSStream(ctx context.Context, listener net.Listener) error {
+	return dns.ServeTCP(ctx, listener, g.names)
+}
+
+// Lookup implements [dns.Names].
+func (n *names) Lookup(text string) dns.Answer {
+	h, err := rule.ParseHost(text)
+	if err != nil {
+		n.refuse(text, rule.Verdict{Reason: BadRequest}, err.Error())
+		return dns.Answer{}
+	}
+	if h.IsLocal() {
+		return dns.Answer{Status: dns.Found, Addrs: loopback}
+	}
+	v := n.rules.Query(h)
+	switch {
+	case v.Allowed && h.Addr().IsValid():
+		return dns.Answer{Status: dns.Found, Addrs: []netip.Addr{h.Addr()}}
+	case v.Allowed:
+		return n.assign(h)
+	}
+	if addrs := n.fixed(h); len(addrs) > 0 {
+		return dns.Answer{Status: dns.Found, Addrs: addrs}
+	}
+	searched, known := n.searched(h)
+	if !known {
+		n.refuse(h.String(), v, v.String())
+	}
+	if searched {
+		return dns.Answer{Status: dns.Absent}
+	}
+	return dns.Answer{}
+}
+
+func (n *names) assign(h rule.Host) dns.Answer {
+	v4, v6, ok := n.table.Assign(h.Name())
+	if !ok {
+		n.refuse(h.Name(), rule.Verdict{Reason: Overloaded}, "the table of names is full")
+		return dns.Answer{Status: dns.Failed}
+	}
+	answer := dns.Answer{Status: dns.Found}
+	for _, addr := range []netip.Addr{v4, v6} {
+		if addr.IsValid() {
+			answer.Addrs = append(answer.Addrs, addr)
+		}
+	}
+	return answer
+}
+
+// fixed are the addresses of the hosts file that mean something inside: the
+// loopback, which is the namespace's own, and addresses that rules name.
+func (n *names) fixed(h rule.Host) (addrs []netip.Addr) {
+	if d := n.rules.Query(h); d.Reason == rule.Denied {
+		return nil
+	}
+	for _, addr := range n.hosts[h.Name()] {
+		if addr.IsLoopback() || n.rules.Query(rule.HostOf(addr)).Allowed {
+			addrs = append(addrs, addr)
+		}
+	}
+	return addrs
+}
+
+// searched reports that a name ends in a search domain, and whether the name
+// without it is known, so that its refusal says nothing.
+func (n *names) searched(h rule.Host) (searched, known bool) {
+	for _, suffix := range n.search {
+		inner, ok := strings.CutSuffix(h.Name(), suffix)
+		if !ok {
+			continue
+		}
+		searched = true
+		g, err := rule.ParseHost(inner)
+		if err == nil && (g.IsLocal() || n.rules.Query(g).Allowed || len(n.fixed(g)) > 0) {
+			known = true
+		}
+	}
+	return searched, known
+}
+
+// Reverse implements [dns.Names].
+func (n *names) Reverse(addr netip.Addr) (string, bool) {
+	if addr.IsLoopback() {
+		return rule.Localhost.Name(), true
+	}
+	return n.table.Name(addr)
+}
+
+// refuse records a refused name at its first refusal.
+func (n *names) refuse(name string, v rule.Verdict, detail string) {
+	n.mu.Lock()
+	told := n.told[name]
+	if !told && len(n.told) < maxTold {
+		n.told[name] = true
+	}
+	n.mu.Unlock()
+	if !told {
+		n.sink.Record(Event{Time: time.Now(), Door: DoorDNS, Name: name, Rule: v.Rule, Reason: v.Reason, Detail: detail, Remedy: v.Remedy})
+	}
+}

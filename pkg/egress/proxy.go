@@ -1,0 +1,155 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"ethos/pkg/egress/head"
+	"ethos/pkg/egress/relay"
+	"ethos/pkg/egress/rule"
+	"ethos/pkg/egress/socks"
+)
+
+// ServeProxy serves the explicit proxy: HTTP CONNECT, plain HTTP and SOCKS5 on
+// one port. It closes the listener.
+func (g *Gateway) ServeProxy(ctx context.Context, listener net.Listener) error {
+	return g.serve(ctx, listener, g.explicit)
+}
+
+// explicit tells the protocols apart by the first byte.
+func (g *Gateway) explicit(ctx context.Context, conn *net.TCPConn) {
+	stop := context.AfterFunc(ctx, func() { relay.Reset(conn) })
+	defer stop()
+	client := &inbound{Conn: conn}
+	first := make([]byte, 1)
+	if conn.SetDeadline(time.Now().Add(g.config.HeadTimeout)) != nil {
+		return
+	}
+	if _, err := io.ReadFull(conn, first); err != nil {
+		conn.Close()
+		return
+	}
+	client.pending = first
+	if first[0] == socks.Version {
+		g.socks(ctx, client)
+		return
+	}
+	g.http(ctx, client)
+}
+
+func (g *Gateway) socks(ctx context.Context, client *inbound) {
+	request, err := socks.Handshake(client)
+	if err != nil {
+		g.malformed(DoorSOCKS5, "", err)
+		client.Close()
+		return
+	}
+	host, err := rule.ParseHost(request.Host)
+	a, err := g.ask(DoorSOCKS5, host, request.Port, request.Host, err)
+	var server relay.Conn
+	if err == nil {
+		server, err = a.dial(ctx)
+	}
+	if err != nil {
+		_ = socks.Reply(client, replyCode(err)) // the client may be gone
+		client.Close()
+		a.refused(err)
+		return
+	}
+	if socks.Reply(client, socks.Succeeded) != nil || client.SetDeadline(time.Time{}) != nil {
+		a.abandoned(client, server)
+		return
+	}
+	a.tunnel(ctx, client, server)
+}
+
+// ask begins the attempt of an explicit door. err is that of the host's
+// spelling.
+func (g *Gateway) ask(door Door, host rule.Host, port uint16, text string, err error) (*attempt, error) {
+	if err == nil {
+		host, err = g.named(host)
+	} else {
+		err = refuse(BadRequest, err)
+	}
+	a := g.begin(door, host, port)
+	if host.IsZero() {
+		a.event.Name = text
+	}
+	return a, err
+}
+
+// malformed writes the event of a client that did not get as far as naming a
+// destination.
+func (g *Gateway) malformed(door Door, name string, err error) Event {
+	a := &attempt{gateway: g, event: Event{Time: time.Now(), Door: door, Name: name}}
+	a.refused(refuse(BadRequest, err))
+	return a.event
+}
+
+// abandoned ends an attempt whose client went away while it was dialled.
+func (a *attempt) abandoned(client, server net.Conn) {
+	relay.Reset(client, server)
+	a.event.Reason, a.event.Detail = Interrupted, "the client went away"
+	a.end()
+}
+
+func (g *Gateway) http(ctx context.Context, client *inbound) {
+	raw, rest, err := head.Read(client, head.Limit)
+	var request head.Request
+	if err == nil {
+		client.pending = rest
+		request, err = head.Parse(raw)
+	}
+	if err != nil {
+		g.hangUp(client, g.malformed(DoorHTTP, "", err))
+		return
+	}
+	if request.Method == "CONNECT" {
+		g.connect(ctx, client, request)
+		return
+	}
+	g.plain(ctx, client, request, raw)
+}
+
+// hangUp answers with a refusal and closes. What the client has still sent is
+// read first, for a moment: otherwise the kernel would reset the connection,
+// and the answer with it.
+func (g *Gateway) hangUp(client *inbound, e Event) {
+	defer client.Close()
+	if client.SetDeadline(time.Now().Add(time.Second)) != nil {
+		return
+	}
+	if _, err := client.Write(response(e)); err != nil {
+		return
+	}
+	if client.CloseWrite() == nil {
+		_, _ = io.CopyN(io.Discard, client, 1<<20)
+	}
+}
+
+func (g *Gateway) connect(ctx context.Context, client *inbound, request head.Request) {
+	host, port, err := rule.ParseAuthority(request.Target, 0)
+	if err == nil && strings.Contains(request.Target, "@") {
+		err = errors.New("user information in the target of CONNECT")
+	}
+	a, err := g.ask(DoorConnect, host, port, request.Target, err)
+	var server relay.Conn
+	if err == nil {
+		server, err = a.dial(ctx)
+	}
+	if err != nil {
+		a.refused(err)
+		g.hangUp(client, a.event)
+		return
+	}
+	_, err = io.WriteString(client, "HTTP/1.1 200 Connection Established\r\n\r\n")
+	if err != nil || client.SetDeadline(time.Time{}) != nil {
+		a.abandoned(client, server)
+		return
+	}
+	a.tunnel(ctx, client, server)
+}

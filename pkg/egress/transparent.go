@@ -1,0 +1,64 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+
+	"ethos/pkg/egress/relay"
+	"ethos/pkg/egress/rule"
+)
+
+// ServeTransparent serves connections whose local address is the destination
+// that the program meant: an address that the name server handed out, an
+// address that the rules name, or the loopback, which stands for "localhost"
+// of the host. It closes the listener.
+func (g *Gateway) ServeTransparent(ctx context.Context, listener net.Listener) error {
+	return g.serve(ctx, listener, g.transparent)
+}
+
+func (g *Gateway) transparent(ctx context.Context, conn *net.TCPConn) {
+	local, ok := conn.LocalAddr().(*net.TCPAddr)
+	if !ok {
+		relay.Reset(conn)
+		return
+	}
+	at := local.AddrPort()
+	host, err := g.meant(at.Addr(), at.Port())
+	a := g.begin(DoorTransparent, host, at.Port())
+	var server relay.Conn
+	if err == nil {
+		server, err = a.dial(ctx)
+	}
+	if err != nil {
+		relay.Reset(conn)
+		a.refused(err)
+		return
+	}
+	a.tunnel(ctx, &inbound{Conn: conn}, server)
+}
+
+// meant is the destination behind a local address.
+func (g *Gateway) meant(addr netip.Addr, port uint16) (rule.Host, error) {
+	host := rule.HostOf(addr)
+	if name, ok := g.config.Table.Name(addr); ok {
+		return rule.ParseHost(name)
+	}
+	if g.config.Table.Contains(addr) {
+		return host, refuse(UnknownTarget, errors.New("no name has this address"))
+	}
+	if host.Addr().IsLoopback() && !g.config.Rules.Destination(host, port).Allowed {
+		return rule.Localhost, nil
+	}
+	return host, nil
+}
+
+// named is the destination that a client of the explicit proxy asks for. An
+// address of the table means its name there as well.
+func (g *Gateway) named(host rule.Host) (rule.Host, error) {
+	if !host.Addr().IsValid() || !g.config.Table.Contains(host.Addr()) {
+		return host, nil
+	}
+	return g.meant(host.Addr(), 0)
+}

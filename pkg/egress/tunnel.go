@@ -1,0 +1,214 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"ethos/pkg/egress/hello"
+	"ethos/pkg/egress/relay"
+	"ethos/pkg/egress/rule"
+)
+
+// inbound is a client's connection, with bytes that were read off it already.
+type inbound struct {
+	relay.Conn
+	pending []byte
+}
+
+func (c *inbound) Read(p []byte) (int, error) {
+	if len(c.pending) > 0 {
+		n := copy(p, c.pending)
+		c.pending = c.pending[n:]
+		return n, nil
+	}
+	return c.Conn.Read(p)
+}
+
+// tunnel relays between a client and the server that was dialled for it, and
+// writes the event. The client's first bytes are judged before any of them
+// reaches the server.
+func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn) {
+	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn, server) })
+	defer stop()
+	t := &tunnel{attempt: a, client: client, answered: make(chan struct{})}
+	var err error
+	a.event.Sent, a.event.Received, err = relay.Both(client.Conn, server, t.up, t.down)
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		a.event.Allowed = false
+		a.note(refusal)
+	case ctx.Err() != nil && err != nil:
+		a.event.Reason, a.event.Detail = Stopped, "the gateway was stopped"
+	case err != nil:
+		a.event.Reason, a.event.Detail = Interrupted, err.Error()
+	}
+	a.end()
+}
+
+type tunnel struct {
+	*attempt
+	client   *inbound
+	retry    hello.Retry
+	answered chan struct{} // closed when retry has decided
+}
+
+// up is the way from the client to the server.
+func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
+	pieces := [][]byte{t.client.pending}
+	if t.gateway.config.SNI == SNIRequire {
+		if pieces, sent, err = t.judged(server); err != nil {
+			return sent, err
+		}
+	}
+	t.client.pending = nil
+	for _, piece := range pieces {
+		n, err := server.Write(piece)
+		sent += int64(n)
+		if err != nil {
+			return sent, err
+		}
+	}
+	n, err := relay.Stream(server, client)
+	return sent + n, err
+}
+
+// judged reads the client's first bytes and returns those that may be sent. It
+// sends a hello itself, and what follows only after the server has answered:
+// where that asks for another hello, it is judged as well, because some
+// servers heed its name.
+func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err error) {
+	first, err := t.read(hello.Read)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !first.TLS {
+		return [][]byte{first.Raw, t.client.pending}, 0, nil
+	}
+	n, err := server.Write(first.Raw)
+	if err != nil {
+		return nil, int64(n), err
+	}
+	t.client.pending = append(first.Rest, t.client.pending...)
+	select {
+	case <-t.answered:
+	case <-time.After(t.gateway.config.DialTimeout):
+		return nil, int64(n), refuse(Unreachable, errors.New("the server does not answer the ClientHello"))
+	}
+	if !t.retry.IsRetry() {
+		return [][]byte{t.client.pending}, int64(n), nil
+	}
+	second, err := t.read(hello.ReadSecond)
+	return [][]byte{second.Raw, second.Rest, t.client.pending}, int64(n), err
+}
+
+// read reads and judges a hello. A client that sends nothing has none.
+func (t *tunnel) read(read func(io.Reader) (hello.First, error)) (hello.First, error) {
+	first, err := read(&timely{inbound: t.client, limit: t.gateway.config.HeadTimeout})
+	if err == io.EOF {
+		return hello.First{}, nil
+	}
+	if err = t.helloError(first, err); err != nil {
+		return first, err
+	}
+	return first, t.client.SetReadDeadline(time.Time{})
+}
+
+// down is the way from the server to the client. It reads the beginning by
+// itself until it is clear whether it is a HelloRetryRequest.
+func (t *tunnel) down(client, server relay.Conn) (received int64, err error) {
+	defer func() {
+		select {
+		case <-t.answered:
+		default:
+			close(t.answered)
+		}
+	}()
+	buffer := make([]byte, 4096)
+	for decided := false; !decided; {
+		n, err := server.Read(buffer)
+		if n > 0 {
+			if decided = t.retry.Feed(buffer[:n]); decided {
+				close(t.answered)
+			}
+			if _, err := client.Write(buffer[:n]); err != nil {
+				return received, err
+			}
+			received += int64(n)
+		}
+		if err == io.EOF {
+			return received, nil
+		}
+		if err != nil {
+			return received, err
+		}
+	}
+	n, err := relay.Stream(client, server)
+	return received + n, err
+}
+
+// helloError judges the first bytes of a client.
+func (t *tunnel) helloError(first hello.First, err error) error {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, hello.ErrMalformed):
+		return refuse(BadHello, err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return refuse(BadHello, fmt.Errorf("the ClientHello did not arrive within %v", t.gateway.config.HeadTimeout))
+	case err != nil || !first.TLS:
+		return err
+	case first.ECH:
+		return refuse(HiddenName, errors.New("the ClientHello may name another server than it shows (ECH)"))
+	}
+	return t.serverName(first.ServerName)
+}
+
+// serverName judges the server name of a TLS client. A client of an address
+// has none, or one that the rules allow by itself.
+func (t *tunnel) serverName(text string) error {
+	if text == "" && t.host.Addr().IsValid() {
+		return nil
+	}
+	if text == "" {
+		return refuse(DeniedSNI, fmt.Errorf("the TLS client names no server, %s was judged", t.host))
+	}
+	name, err := rule.ParseHost(text)
+	if err == nil && name == t.host {
+		return nil
+	}
+	if err == nil && t.host.Addr().IsValid() {
+		v := t.gateway.config.Rules.Destination(name, t.event.Port)
+		if v.Allowed {
+			return nil
+		}
+	}
+	return refuse(DeniedSNI, fmt.Errorf("the TLS client names the server %.300q, %s was judged", text, t.host))
+}
+
+// timely bounds the time of a message once its first byte is there, and not
+// the time until then.
+type timely struct {
+	*inbound
+	limit time.Duration
+	began bool
+}
+
+func (t *timely) Read(p []byte) (int, error) {
+	n, err := t.inbound.Read(p)
+	if n > 0 && !t.began {
+		t.began = true
+		if tlsLike(p[:n]) {
+			err = errors.Join(err, t.SetReadDeadline(time.Now().Add(t.limit)))
+		}
+	}
+	return n, err
+}
+
+func tlsLike(b []byte) bool {
+	return bytes.IndexByte([]byte{20, 21, 22, 23, 24}, b[0]) >= 0 || b[0]&0x80 != 0
+}
