@@ -132,10 +132,10 @@ func (n *names) searched(h rule.Host) (searched, known bool) {
 
 // Reverse implements [dns.Names].
 func (n *names) Reverse(addr netip.Addr) (string, bool) {
-	if addr.IsLoopback() {
-		return rule.Localhost.Name(), true
+	if name, ok := n.table.Name(addr); ok || !addr.IsLoopback() {
+		return name, ok
 	}
-	return n.table.Name(addr)
+	return rule.Localhost.Name(), true
 }
 
 // refuse records a refused name at its first refusal.

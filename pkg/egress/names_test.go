@@ -1,0 +1,164 @@
+package egress
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/egress/dns"
+	"ethos/pkg/egress/pool"
+	"ethos/pkg/egress/rule"
+)
+
+const hostsFile = `
+127.0.0.1 localhost myhost # comment
+127.0.1.1	MyHost.corp.example myhost
+::1 localhost ip6-localhost
+10.0.0.5 db db.corp.example
+10.0.0.6 secret-db
+0.0.0.0 ads.test
+not-an-address x
+10.0.0.7
+`
+
+func TestLookup(t *testing.T) {
+	hosts, err := ParseHosts(strings.NewReader(hostsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &ledger{}
+	n, err := newNames(Config{
+		Rules: rules(t, []string{"example.com:443", "*.wild.example", "10.0.0.5:5432", "app.corp.example"}, []string{"bad.wild.example", "db.corp.example"}),
+		Hosts: hosts, Search: []string{"corp.example", "Example."}, Sink: l,
+		Table: newTable(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"example.com": "127.18.0", "A.wild.example": "127.18.0", "app.corp.example": "127.18.0",
+		"localhost": "127.0.0.1 ::1", "x.LOCALHOST": "127.0.0.1 ::1", "myhost": "127.0.0.1 127.0.1.1", "ip6-localhost": "::1",
+		"db": "10.0.0.5", "10.0.0.5": "10.0.0.5",
+		"secret-db": "refused", "ads.test": "refused", "evil.test": "refused", "10.0.0.6": "refused", "a b.test": "refused", "x": "refused",
+		"bad.wild.example": "absent", "wild.example": "absent", "db.corp.example": "absent",
+		"other.corp.example": "absent", "example.com.corp.example": "absent", "myhost.corp.example": "127.0.1.1", "localhost.corp.example": "absent", "corp.example": "absent",
+	} {
+		answer := n.Lookup(name)
+		got := map[dns.Status]string{dns.Refused: "refused", dns.Absent: "absent", dns.Failed: "failed"}[answer.Status]
+		if answer.Status == dns.Found {
+			var texts []string
+			for _, addr := range answer.Addrs {
+				texts = append(texts, addr.String())
+			}
+			got = strings.Join(texts, " ")
+		}
+		if got != want && (!strings.HasSuffix(want, ".0") || !strings.HasPrefix(got, want)) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		n.Lookup(name)
+	}
+	told := map[string]Event{}
+	for _, e := range l.all() {
+		if _, twice := told[e.Name]; twice {
+			t.Errorf("%s is told twice", e.Name)
+		}
+		told[e.Name] = e
+		if e.Door != DoorDNS || e.Allowed || e.Reason == "" || e.Detail == "" {
+			t.Errorf("%+v", e)
+		}
+	}
+	for name, remedy := range map[string]string{"evil.test": "evil.test", "secret-db": "secret-db", "bad.wild.example": "", "other.corp.example": "other.corp.example", "a b.test": ""} {
+		if e, ok := told[name]; !ok || e.Remedy != remedy {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	for _, name := range []string{"example.com.corp.example", "localhost.corp.example", "example.com", "localhost", "db"} {
+		if e, ok := told[name]; ok {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func newTable(t testing.TB) *pool.Table {
+	t.Helper()
+	table, err := pool.New(testRange, netip.Prefix{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestFullTable: names beyond the range are told and answered SERVFAIL; those
+// before keep their addresses.
+func TestFullTable(t *testing.T) {
+	table, err := pool.New(netip.MustParsePrefix("127.18.0.0/30"), netip.Prefix{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &ledger{}
+	n, err := newNames(Config{Rules: rules(t, []string{"*.wild.example"}, nil), Table: table, Sink: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]dns.Status{"a": dns.Found, "b": dns.Found} {
+		if got := n.Lookup(name + ".wild.example"); got.Status != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := n.Lookup("c.wild.example"); got.Status != dns.Failed {
+		t.Errorf("%v", got)
+	}
+	if all := l.all(); len(all) != 1 || all[0].Reason != Overloaded {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestReverse(t *testing.T) {
+	n, err := newNames(Config{Table: newTable(t), Sink: &ledger{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, _, _ := n.table.Assign("example.com")
+	for at, want := range map[string]string{addr.String(): "example.com", "::1": "localhost", "127.0.0.1": "localhost", "127.18.9.9": "localhost", "8.8.8.8": ""} {
+		if got, ok := n.Reverse(netip.MustParseAddr(at)); got != want || ok != (want != "") {
+			t.Errorf("%s: %q", at, got)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	var r Refusals
+	for _, e := range []Event{
+		{Name: "a.test", Reason: rule.NotAllowed, Remedy: "a.test"},
+		{Name: "b.test", Reason: rule.Denied, Port: 1},
+		{Name: "a.test", Port: 443, Reason: rule.NotAllowed, Remedy: "a.test:443"},
+		{Name: "a.test", Port: 22, Reason: rule.NotAllowed, Remedy: "a.test:22"},
+		{Name: "c.test", Reason: Unreachable},
+		{Name: "d.test", Allowed: true},
+	} {
+		r.Record(e)
+	}
+	want := []Refused{{"a.test", 443, rule.NotAllowed, "a.test:443"}, {"b.test", 1, rule.Denied, ""}}
+	if got, more := r.List(); !slices.Equal(got, want) || more != 0 {
+		t.Errorf("%+v, %d more", got, more)
+	}
+	for i := range 3000 {
+		r.Record(Event{Name: strings.Repeat("x", i+1), Reason: rule.NotAllowed})
+	}
+	if got, more := r.List(); len(got) != maxRefusals || more != 3002-maxRefusals {
+		t.Errorf("%d, %d more", len(got), more)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, c := range []Config{{MaxConns: -1}, {HeadTimeout: -1}, {DialTimeout: -1}, {Search: []string{"a b"}}} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	g, err := New(Config{})
+	if err != nil || g.Table() == nil {
+		t.Fatal(err)
+	}
+}
