@@ -88,9 +88,11 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Write counts first: the answer may be there before write(2) has returned.
 func (c *counted) Write(p []byte) (int, error) {
+	c.sent.Add(int64(len(p)))
 	n, err := c.Conn.Write(p)
-	c.sent.Add(int64(n))
+	c.sent.Add(int64(n - len(p)))
 	return n, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"ethos/pkg/egress/hello"
@@ -55,6 +56,7 @@ type tunnel struct {
 	*attempt
 	client   *inbound
 	retry    hello.Retry
+	spoke    atomic.Bool   // the server has sent something
 	answered chan struct{} // closed when retry has decided
 }
 
@@ -83,6 +85,18 @@ func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
 // where that asks for another hello, it is judged as well, because some
 // servers heed its name.
 func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err error) {
+	buffer := make([]byte, 4096)
+	k, err := t.client.Read(buffer)
+	if err == io.EOF {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if t.spoke.Load() { // a server of TLS never speaks first
+		return [][]byte{buffer[:k], t.client.pending}, 0, nil
+	}
+	t.client.pending = append(buffer[:k], t.client.pending...)
 	first, err := t.read(hello.Read)
 	if err != nil {
 		return nil, 0, err
@@ -133,6 +147,7 @@ func (t *tunnel) down(client, server relay.Conn) (received int64, err error) {
 	for decided := false; !decided; {
 		n, err := server.Read(buffer)
 		if n > 0 {
+			t.spoke.Store(true)
 			if decided = t.retry.Feed(buffer[:n]); decided {
 				close(t.answered)
 			}

@@ -1,0 +1,247 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestThousandConnections holds 1,000 connections open at once, each of which
+// has carried bytes, and then ends them all.
+func TestThousandConnections(t *testing.T) {
+	const n = 1000
+	port := server(t, func(c *net.TCPConn) {
+		defer c.Close()
+		_, _ = io.Copy(c, c)
+	})
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	at := w.transparent("example.com", port)
+	conns := make([]*net.TCPConn, n)
+	var wait sync.WaitGroup
+	for i := range conns {
+		wait.Go(func() {
+			conn, err := net.Dial("tcp", at)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conns[i] = conn.(*net.TCPConn)
+			if err := ping(conns[i], letter(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if t.Failed() {
+		return
+	}
+	for i, conn := range conns {
+		if err := ping(conn, letter(i+1)); err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+	}
+	for _, e := range w.ledger.wait(t, n) {
+		if !e.Allowed || e.Sent != 2 || e.Received != 2 {
+			t.Fatalf("%+v", e)
+		}
+	}
+}
+
+func letter(i int) byte { return byte('a' + i%26) }
+
+func ping(conn net.Conn, b byte) error {
+	got := []byte{0}
+	if _, err := conn.Write([]byte{b}); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(conn, got); err != nil {
+		return err
+	}
+	if got[0] != b {
+		return errors.New("another byte")
+	}
+	return nil
+}
+
+// TestBound: beyond the bound clients wait, and none is lost.
+func TestBound(t *testing.T) {
+	port := server(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c); c.Close() })
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), func(c *Config) { c.MaxConns = 2 })
+	w.book.any = "127.0.0.1"
+	at := w.transparent("example.com", port)
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() {
+			conn, err := net.Dial("tcp", at)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			if err := ping(conn, letter(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestStop: the end of the context ends streams that would go on, with a
+// reset, and the event says so.
+func TestStop(t *testing.T) {
+	port := server(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c); c.Close() })
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	addr, _, _ := w.Table().Assign("example.com")
+	listener := listen(t, netip.AddrPortFrom(addr, port).String())
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- w.ServeTransparent(ctx, listener) }()
+	conn := dialTCP(t, listener.Addr().String())
+	if err := ping(conn, 'x'); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%v", err)
+	}
+	if e := w.ledger.wait(t, 1)[0]; e.Reason != Stopped || !e.Allowed {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestResetsPass: at the transparent door a reset of either side is one for
+// the other.
+func TestResetsPass(t *testing.T) {
+	port := server(t, func(c *net.TCPConn) {
+		_, _ = c.Read(make([]byte, 1))
+		_ = c.SetLinger(0)
+		c.Close()
+	})
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	conn := dialTCP(t, w.transparent("example.com", port))
+	if _, err := conn.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%v", err)
+	}
+	if e := w.ledger.wait(t, 1)[0]; e.Reason != Interrupted || !e.Allowed {
+		t.Errorf("%+v", e)
+	}
+}
+
+// source sends size bytes to each client.
+func source(t testing.TB, size int) uint16 {
+	block := make([]byte, 1<<20)
+	return server(t, func(c *net.TCPConn) {
+		defer c.Close()
+		for left := size; left > 0; left -= len(block) {
+			if _, err := c.Write(block[:min(left, len(block))]); err != nil {
+				return
+			}
+		}
+	})
+}
+
+func drain(conn net.Conn, buffer []byte) (total int) {
+	for {
+		n, err := conn.Read(buffer)
+		if total += n; err != nil {
+			return total
+		}
+	}
+}
+
+// TestConstantMemory: the size of a stream does not show in the heap.
+func TestConstantMemory(t *testing.T) {
+	const size = 512 << 20
+	port := source(t, size)
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	at := w.transparent("example.com", port)
+	buffer := make([]byte, 1<<20)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	if n := drain(dialTCP(t, at), buffer); n != size {
+		t.Fatalf("%d bytes", n)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 16<<20 {
+		t.Errorf("%d bytes were allocated for a stream of %d", grown, size)
+	}
+}
+
+// The benchmarks run each way in its own: "direct" is the loopback alone.
+func BenchmarkThroughput(b *testing.B) {
+	const size = 1 << 30
+	port := source(b, size)
+	w := newWorld(b, rules(b, []string{"example.com", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	for name, at := range map[string]string{"direct": loop(port), "transparent": w.transparent("example.com", port)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(size)
+			buffer := make([]byte, 1<<20)
+			var before, after syscall.Rusage
+			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+			for b.Loop() {
+				conn, err := net.Dial("tcp", at)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if n := drain(conn, buffer); n != size {
+					b.Fatal(n)
+				}
+				conn.Close()
+			}
+			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &after)
+			cpu := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
+			b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/GiB")
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.HeapSys)/(1<<20), "heap-MiB")
+		})
+	}
+}
+
+// BenchmarkLatency is a connection, one byte there and back, and its end; the
+// median is reported.
+func BenchmarkLatency(b *testing.B) {
+	port := server(b, func(c *net.TCPConn) { _, _ = io.Copy(c, c); c.Close() })
+	w := newWorld(b, rules(b, []string{"example.com", loop(port)}, nil), func(c *Config) { c.Sink = nil })
+	w.book.any = "127.0.0.1"
+	for name, at := range map[string]string{"direct": loop(port), "transparent": w.transparent("example.com", port)} {
+		b.Run(name, func(b *testing.B) {
+			var times []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				conn, err := net.Dial("tcp", at)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := ping(conn, 'x'); err != nil {
+					b.Fatal(err)
+				}
+				times = append(times, time.Since(start))
+				conn.Close()
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds()), "median-µs")
+		})
+	}
+}
