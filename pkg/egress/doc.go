@@ -38,5 +38,5 @@
 // TLS or on plain connections, a Host field. Behind an upstream proxy the
 // addresses cannot be judged, because it resolves the names. UDP but DNS is not
 // carried. A client that speaks first, and whose first message is shorter than
-// five bytes and could begin a TLS record, is held up as one. An event is kept in memory until its connection ends.
+// six bytes and could begin a TLS record, is held up as one. An event is kept in memory until its connection ends.
 package egress

@@ -157,7 +157,9 @@ func TestHostile(t *testing.T) {
 		"empty record":        append([]byte{22, 3, 1, 0, 0}, good...),
 		"sslv2 of tls":        {0x80, 0x2e, 1, 3, 1, 0, 3, 0, 0, 0, 16},
 		"sslv2":               {0x80, 0x2e, 1, 0, 2, 0, 3, 0, 0, 0, 16},
-		"server hello":        edit(5, 2),
+		"version 1":           edit(1, 1),
+		"empty, version 0":    append([]byte{22, 0, 1, 0, 0}, good...),
+		"alert, version 1":    append([]byte{21, 1, 1, 0, 2, 1, 100}, good...),
 		"version 4":           edit(9, 4),
 		"length of 16 MiB":    append(huge, make([]byte, 100)...),
 		"record of 65535":     edit(3, 0xff),
@@ -183,7 +185,7 @@ func TestHostile(t *testing.T) {
 
 // TestForeign: other protocols pass with their first bytes, at once.
 func TestForeign(t *testing.T) {
-	for _, text := range []string{"GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\x00\x00\x00\x08\x04\xd2\x16\x2f", "\x16", "\x16\x04\x01", "*1\r\n", "PRI * HTTP/2.0",
+	for _, text := range []string{"GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\x00\x00\x00\x08\x04\xd2\x16\x2f", "\x16", "\x16\x10\x01", "\x16\x01\x00\x00\x07\x00", "\x16\x03\x01\x00\x05\x02", "\x15\x01\x00\x00\x07", "\x18\x01", "*1\r\n", "PRI * HTTP/2.0",
 		"\xff\xfd\x03", "\x80\x00\x02", "\xff\xff\x01\x04", "\x80\x2e\x01\x00\x03", "a"} {
 		r, w := io.Pipe()
 		want := text != "\x16"

@@ -29,6 +29,7 @@ func malformed(reason string) error { return fmt.Errorf("%w: %s", ErrMalformed, 
 // Record types, RFC 8446 section 5.1 and RFC 6520.
 const (
 	recordChangeCipherSpec = 20
+	recordAlert            = 21
 	recordHandshake        = 22
 	recordApplicationData  = 23
 	recordHeartbeat        = 24
@@ -166,17 +167,27 @@ const (
 	yes
 )
 
-// likeTLS reports whether a server of TLS could take b for TLS: a record of
-// any type of version 3.x (some servers skip alerts before the hello), or a
-// ClientHello in the form of SSLv2, RFC 5246 appendix E.2.
+// likeTLS reports whether a server of TLS could take b for TLS. Servers differ:
+// crypto/tls takes any version below 0x1000 in the first record, and skips
+// alerts of warning; some take a ClientHello in the form of SSLv2, RFC 5246
+// appendix E.2. A first handshake message that is no ClientHello is an error to
+// all of them, so it can as well be another protocol.
 func likeTLS(b []byte) likeness {
-	if b[0] >= recordChangeCipherSpec && b[0] <= recordHeartbeat {
-		return prefix(b, func(i int) bool { return i != 1 || b[1] == 3 }, 2)
-	}
-	if b[0]&0x80 == 0 {
+	switch kind := b[0]; {
+	case kind == recordHandshake:
+		return prefix(b, 6, func(i int) bool {
+			return i != 1 && i != 5 || i == 1 && b[1] < 0x10 || i == 5 && (b[5] == 1 || b[3] == 0 && b[4] == 0)
+		})
+	case kind == recordAlert:
+		return prefix(b, 5, func(i int) bool {
+			return i == 0 || i == 2 || i == 1 && b[1] < 0x10 || i == 3 && b[3] == 0 || i == 4 && b[4] == 2
+		})
+	case kind >= recordChangeCipherSpec && kind <= recordHeartbeat:
+		return prefix(b, 2, func(i int) bool { return i == 0 || b[1] == 3 })
+	case kind&0x80 == 0:
 		return no
 	}
-	return prefix(b, func(i int) bool {
+	return prefix(b, 5, func(i int) bool {
 		switch i {
 		case 2:
 			return b[2] == 1 // client-hello
@@ -186,11 +197,11 @@ func likeTLS(b []byte) likeness {
 			return b[3] == 3 || b[4] == 2
 		}
 		return true
-	}, 5)
+	})
 }
 
 // prefix judges the first n bytes: no as soon as one is wrong.
-func prefix(b []byte, right func(i int) bool, n int) likeness {
+func prefix(b []byte, n int, right func(i int) bool) likeness {
 	for i := range min(n, len(b)) {
 		if !right(i) {
 			return no
