@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha1"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/egress/leaf"
 	"ethos/pkg/egress/rule"
 	"ethos/pkg/internal/probetest"
 )
@@ -215,4 +217,33 @@ func TestNPM(t *testing.T) {
 		}
 	}
 	t.Errorf("no event: %+v", c.ledger.all())
+}
+
+// TestInterceptedClient: curl, which trusts the user's authority, gets the
+// requests that an endpoint names through, with the secret that it does not
+// have, and no others.
+func TestInterceptedClient(t *testing.T) {
+	probetest.Need(t, "command:curl")
+	pair, text := signer(t)
+	authority, err := leaf.New(pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCell(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "served %s, authorized %v", r.URL, r.Header.Get("Authorization") == "Bearer "+secret)
+	}), func(c *Config, servers string) {
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(servers))
+		c.Intercept = &Intercept{Authority: authority, Roots: roots,
+			Endpoints:  []Endpoint{{Host: mustPattern(t, "registry.test"), Methods: []string{"GET"}, Paths: []string{"/public/*"}}},
+			Injections: []Injection{{Host: mustHost(t, "registry.test"), Header: "Authorization", Sentinel: sentinel, Secret: secret}}}
+	})
+	if err := os.WriteFile(c.cert, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const command = `curl -sS -H "Authorization: Bearer $TOKEN" https://registry.test/public/a; curl -sS -o /dev/null -w ' %{http_code}' https://registry.test/private`
+	output, err := c.run([]string{"TOKEN=" + sentinel}, "sh", "-c", command)
+	if err != nil || output != "served /public/a, authorized true 403" {
+		t.Errorf("%q, %v", output, err)
+	}
 }

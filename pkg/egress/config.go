@@ -58,6 +58,9 @@ type Config struct {
 	// Upstream is the caller's own proxy, nil for none.
 	Upstream *upstream.Proxies
 
+	// Intercept opens the TLS of some hosts; nil opens none.
+	Intercept *Intercept
+
 	// Sink takes the events; nil drops them.
 	Sink Sink
 
@@ -104,6 +107,9 @@ func New(c Config) (*Gateway, error) {
 	c.MaxConns = orDefault(c.MaxConns, 4096)
 	c.HeadTimeout = orDefault(c.HeadTimeout, 10*time.Second)
 	c.DialTimeout = orDefault(c.DialTimeout, 30*time.Second)
+	if err := c.Intercept.check(); err != nil {
+		return nil, err
+	}
 	g := &Gateway{config: c}
 	var err error
 	if g.names, err = newNames(c); err != nil {

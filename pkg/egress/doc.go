@@ -25,6 +25,10 @@
 // A TLS client must name the judged host in its ClientHello unless
 // [Config.SNI] says otherwise. The hello is read and never changed.
 //
+// [Intercept] opens the TLS of the hosts that it names, by a certificate of
+// the user's authority: their requests are judged by method and path, and
+// credentials put in that the program does not have. It is off by default.
+//
 // Each connection that a door took, allowed or not, is one [Event], and so is
 // each name that the name server refused, once.
 //

@@ -154,17 +154,17 @@ func (e *errand) dial(ctx context.Context) error {
 
 // serve serves the one request of a connection with net/http.
 func (f *forwarder) serve(ctx context.Context, client *inbound) {
+	serveConn(ctx, client, &http.Server{Handler: f, ReadHeaderTimeout: f.headTimeout}, false)
+}
+
+// serveConn serves one connection with net/http until it is closed.
+func serveConn(ctx context.Context, conn net.Conn, server *http.Server, keepAlive bool) {
 	done := make(chan struct{})
-	server := &http.Server{
-		Handler:           f,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		MaxHeaderBytes:    2 * head.Limit,
-		ReadHeaderTimeout: f.headTimeout,
-		ErrorLog:          log.New(io.Discard, "", 0),
-	}
-	server.SetKeepAlivesEnabled(false)
-	listener := &single{conn: &closing{inbound: client, done: done}, done: done}
-	_ = server.Serve(listener) // ends with the connection
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	server.MaxHeaderBytes = 2 * head.Limit
+	server.ErrorLog = log.New(io.Discard, "", 0)
+	server.SetKeepAlivesEnabled(keepAlive)
+	_ = server.Serve(&single{conn: &closing{Conn: conn, done: done}, done: done}) // ends with the connection
 	<-done
 }
 
@@ -173,7 +173,27 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := errandOf(r.Context())
 	r.URL.Scheme, r.URL.User = "http", nil
 	r.URL.Host = strings.TrimSuffix(e.host.JoinPort(e.event.Port), ":80")
+	if i := e.gateway.config.Intercept; i.opens(e.host, e.event.Port) {
+		if err := i.judge(e.host, e.event.Port, false, r); err != nil {
+			e.note(err)
+			failure := e.event
+			failure.Allowed = false
+			e.failure.Store(&failure)
+			tell(w, failure)
+			return
+		}
+		i.inject(e.host, false, r)
+	}
 	f.proxy.ServeHTTP(w, r)
+}
+
+// tell answers with a refusal.
+func tell(w http.ResponseWriter, e Event) {
+	status, body := answer(e)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(ErrorHeader, string(e.Reason))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
 }
 
 // failed answers for a request whose server did not.
@@ -182,11 +202,7 @@ func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	failure := e.event
 	failure.Reason, failure.Detail = Interrupted, err.Error()
 	e.failure.Store(&failure)
-	status, body := answer(failure)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set(ErrorHeader, string(failure.Reason))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
+	tell(w, failure)
 }
 
 // single is a listener of one connection.
@@ -210,13 +226,13 @@ func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
 
 // closing tells when a connection is closed.
 type closing struct {
-	*inbound
+	net.Conn
 	once sync.Once
 	done chan struct{}
 }
 
 func (c *closing) Close() error {
-	err := c.inbound.Close()
+	err := c.Conn.Close()
 	c.once.Do(func() { close(c.done) })
 	return err
 }

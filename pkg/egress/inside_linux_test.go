@@ -2,14 +2,8 @@ package egress
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -206,7 +199,7 @@ func (p ports) DialContext(ctx context.Context, network, address string) (net.Co
 }
 
 // newCell has servers for HTTP and HTTPS behind every name below test.
-func newCell(t *testing.T, handler http.Handler) *cell {
+func newCell(t *testing.T, handler http.Handler, changes ...func(c *Config, servers string)) *cell {
 	t.Helper()
 	probetest.Need(t, probetest.UserNS, "command:ip")
 	dir := t.TempDir()
@@ -226,7 +219,12 @@ func newCell(t *testing.T, handler http.Handler) *cell {
 	tlsServer.StartTLS()
 	t.Cleanup(tlsServer.Close)
 	to := ports{"80": portOf(t, plain.Listener.Addr().String()), "443": portOf(t, tlsServer.Listener.Addr().String())}
-	w := newWorld(t, rules(t, []string{"registry.test", "*.wild.test"}, nil), func(c *Config) { c.Dialer, c.Table = to, nil })
+	w := newWorld(t, rules(t, []string{"registry.test", "*.wild.test"}, nil), func(c *Config) {
+		c.Dialer, c.Table = to, nil
+		for _, change := range changes {
+			change(c, authority)
+		}
+	})
 	w.book.any = public
 	home := filepath.Join(dir, "home")
 	if err := os.Mkdir(home, 0o755); err != nil {
@@ -236,33 +234,4 @@ func newCell(t *testing.T, handler http.Handler) *cell {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "CURL_CA_BUNDLE=" + ca, "SSL_CERT_FILE=" + ca, "REQUESTS_CA_BUNDLE=" + ca, "PIP_CERT=" + ca,
 		"NODE_EXTRA_CA_CERTS=" + ca, "GIT_SSL_CAINFO=" + ca, "npm_config_cafile=" + ca, "npm_config_update_notifier=false", "PYENV_VERSION=" + os.Getenv("PYENV_VERSION")}
 	return &cell{world: w, dir: dir, cert: ca, env: env}
-}
-
-// authorityFor makes a certificate for names, and the authority that signed it.
-func authorityFor(t *testing.T, names ...string) (tls.Certificate, string) {
-	t.Helper()
-	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, SubjectKeyId: []byte{1}}
-	ca.Subject.CommonName = "test authority"
-	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, DNSNames: names,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
-	leaf.Subject.CommonName = names[0]
-	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER})
-	return tls.Certificate{Certificate: [][]byte{der, caDER}, PrivateKey: key}, string(authority)
 }

@@ -33,7 +33,7 @@ func answer(e Event) (status int, body []byte) {
 		body = []byte("{}")
 	}
 	switch e.Reason {
-	case rule.NotAllowed, rule.Denied, rule.DeniedAddress, UnknownTarget:
+	case rule.NotAllowed, rule.Denied, rule.DeniedAddress, UnknownTarget, DeniedRequest, DeniedHost:
 		status = http.StatusForbidden
 	case BadRequest:
 		status = http.StatusBadRequest

@@ -34,6 +34,10 @@ func (c *inbound) Read(p []byte) (int, error) {
 // writes the event. The client's first bytes are judged before any of them
 // reaches the server.
 func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn) {
+	if a.gateway.config.Intercept.opens(a.host, a.event.Port) {
+		a.open(ctx, client, server)
+		return
+	}
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn, server) })
 	defer stop()
 	t := &tunnel{attempt: a, client: client, answered: make(chan struct{})}
