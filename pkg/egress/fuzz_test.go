@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -56,7 +54,7 @@ func FuzzExplicit(f *testing.F) {
 		dialled.mu.Lock()
 		defer dialled.mu.Unlock()
 		for _, address := range dialled.at {
-			if !slices.Contains([]string{public + ":443", public + ":80"}, address) || !strings.Contains(strings.ToLower(string(b)), "example") {
+			if address != public+":443" && address != public+":80" {
 				t.Errorf("%q: dialled %s", b, address)
 			}
 		}
