@@ -304,6 +304,8 @@ func TestSecondIsAHello(t *testing.T) {
 }
 
 // FuzzRead holds Read against crypto/tls: a hello that both read has one name.
+// The coverage of crypto/tls differs from run to run; -fuzzminimizetime 10x
+// keeps the fuzzer from minimizing for ever.
 func FuzzRead(f *testing.F) {
 	for _, raw := range hellos(f) {
 		f.Add(raw)
