@@ -389,6 +389,9 @@ type Denial struct {
 	Layer  string `json:"layer"`
 	What   string `json:"what"`
 	Reason string `json:"reason"`
+	Path   string `json:"path,omitempty"`   // the file it is about, absolute; "" when it is about none
+	Kept   string `json:"kept,omitempty"`   // where what was put aside is kept, absolute
+	Remedy string `json:"remedy,omitempty"` // what a person does about it
 }
 
 // Output is a piece of a running command's output; it stands on a line of its own.

@@ -39,9 +39,20 @@ func denials(found []planted.Finding) (list []record.Denial) {
 		if f.Err != nil {
 			reason = "git would run it outside of the sandbox, and it is still in force: " + f.Err.Error()
 		}
-		list = append(list, record.Denial{Layer: ControlGit, What: printable(f.Path + ": " + f.What), Reason: printable(reason)})
+		list = append(list, record.Denial{
+			Layer: ControlGit, What: printable(f.Path + ": " + f.What), Reason: printable(reason),
+			Path: f.Path, Kept: f.Aside, Remedy: remedy(f),
+		})
 	}
 	return list
+}
+
+// remedy is what a person does about a finding.
+func remedy(f planted.Finding) string {
+	if f.Err != nil {
+		return "remove it, or run no git command there"
+	}
+	return "read it before you use git there, and put back what you want"
 }
 
 // printable makes a text that a terminal shows and does not obey.
