@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
+	"ethos/pkg/statedir"
 )
 
 type deriveCmd struct {
@@ -109,7 +110,7 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if !filepath.IsAbs(home) {
 		home = ""
 	}
-	options := facts.Options{Home: home, Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant}
+	options := facts.Options{Home: home, State: stateFolder(sys), Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant}
 	if c.Config != "" {
 		options.Config = absolute(sys, c.Config)
 	}
@@ -125,6 +126,19 @@ func gitOptions(sys *cli.System, home string) gitrepo.Options {
 	all := gitrepo.FromEnviron(sys.Getenv)
 	all.Home, all.GitDir, all.WorkTree, all.CommonDir = home, "", "", ""
 	return all
+}
+
+// stateFolder is where ethos keeps what a person has trusted, "" where the
+// environment names none.
+func stateFolder(sys *cli.System) string {
+	dir, err := statedir.Dir(sys.Getenv)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // directory checks --cwd.

@@ -23,6 +23,7 @@ type Options struct {
 	Open    OpenRepo            // nil is [gitrepo.Open]
 	Git     gitrepo.Options     // where git's configuration lies
 	Home    string              // absolute; "" leaves "~" unknown
+	State   string              // the state folder of ethos, without symbolic links; absolute, or ""
 	Env     []record.Assignment // the environment of an exec action, as far as git listens to it
 	Config  string              // a configuration file in place of the work space's repo_config.yaml; absolute
 	Profile string              // in place of the profile that would be in force
@@ -93,7 +94,7 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 		return record.Facts{}, err
 	}
 	w := &work{d: d, action: a, config: cfg, repo: d.repos.at(a.Cwd), lacks: &lacks{}}
-	w.place = place{workspace: a.Workspace, home: d.opt.Home, gitDir: w.repo.Record.GitDir, gitCover: w.repo.Record.CommonDir}
+	w.place = place{workspace: a.Workspace, home: d.opt.Home, state: d.opt.State, gitDir: w.repo.Record.GitDir, gitCover: w.repo.Record.CommonDir}
 	w.files = newFileFacts(d.opt.Tree, w.place, w.lacks)
 	w.analyse()
 	f := record.Facts{Shell: w.shell, Git: w.git, Files: w.files.files, Repo: w.repoFact()}

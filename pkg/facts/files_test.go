@@ -9,7 +9,7 @@ import (
 )
 
 func TestProtected(t *testing.T) {
-	p := place{workspace: "/home/u/site", home: "/home/u", gitDir: "/srv/git/site.git/worktrees/x", gitCover: "/srv/git/site.git"}
+	p := place{workspace: "/home/u/site", home: "/home/u", state: "/var/state/ethos", gitDir: "/srv/git/site.git/worktrees/x", gitCover: "/srv/git/site.git"}
 	for name, want := range map[string]string{
 		"/home/u/site/.git":                        "git",
 		"/home/u/site/.git/hooks/pre-commit":       "git",
@@ -30,6 +30,11 @@ func TestProtected(t *testing.T) {
 		"/home/u/site/repo_config.yaml":            "ethos",
 		"/home/u/site/examples/repo_config.yaml":   "",
 		"/home/u/site/.coding-ethos/traces/a":      "ethos",
+		"/home/u/.local/state/ethos":               "ethos",
+		"/home/u/.local/state/ethos/trust/x":       "ethos",
+		"/home/u/.local/state/other":               "",
+		"/var/state/Ethos/trust":                   "ethos", // XDG_STATE_HOME
+		"/var/state/other":                         "",
 		"/home/u/site/.claude/settings.json":       "agent-settings",
 		"/home/u/site/.claude/settings.local.json": "agent-settings",
 		"/home/u/site/.claude/commands/review.md":  "",

@@ -34,6 +34,7 @@ var rules = []rule{
 	{classEthos, "./coding_ethos.yml"},
 	{classEthos, "./repo_config.yaml"},
 	{classEthos, ".coding-ethos/**"},
+	{classEthos, "~/.local/state/ethos/**"},
 
 	{classCredentials, "~/.claude/.credentials.json"},
 	{classCredentials, "~/.codex/auth.json"},
@@ -197,6 +198,7 @@ var rules = []rule{
 // place is what paths are judged against.
 type place struct {
 	workspace, home  string
+	state            string // the state folder of ethos
 	gitDir, gitCover string // the repository's own directories, wherever they are
 }
 
@@ -234,6 +236,9 @@ func (p place) protected(name string) string {
 		}
 	}
 	lower, x := strings.ToLower(name), indexed()
+	if p.state != "" && within(lower, strings.ToLower(p.state)) {
+		return classEthos
+	}
 	class := classOf(x.root, strings.TrimPrefix(lower, "/"))
 	if rest, ok := below(lower, strings.ToLower(p.home)); ok {
 		class = worse(class, classOf(x.home, rest))

@@ -69,6 +69,9 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 	if err := b.astray(p, "cache", entries); err != nil {
 		return nil, err
 	}
+	if b.showsState(p.path) { // an overlay shows all that is below
+		return nil, refuse(CodeDeclaration, stateHint, "cache path %s shows the state folder of ethos", p.path)
+	}
 	if covering(entries, p.path).Access == ReadWrite {
 		return nil, nil
 	}

@@ -59,6 +59,7 @@ type builder struct {
 	declared []rule
 	// kept are the places that no declaration opens again.
 	kept    []place
+	state   []place // the state folders of ethos
 	links   []mount.Mount
 	notes   []Note
 	guarded []Guarded
@@ -159,7 +160,7 @@ func (b *builder) gather() error {
 			b.hideSockets(r.path)
 		}
 	}
-	return nil
+	return b.hideState()
 }
 
 // keepFilter makes the profile file that is used read-only: the command must not choose what the next one meets.

@@ -123,7 +123,10 @@ func (h *host) place(t *testing.T, c Case) place {
 	if err := os.WriteFile(p.out+"/secret", []byte("secret\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p.environ = append([]string{"HOME=" + p.home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", "TMPDIR=/tmp"}, c.Env...)
+	p.environ = []string{"HOME=" + p.home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", "TMPDIR=/tmp"}
+	for _, entry := range c.Env {
+		p.environ = append(p.environ, strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(entry))
+	}
 	p.variables = h.variables + fmt.Sprintf("W='%s'\nH='%s'\nOUT='%s'\n", p.work, p.home, p.out)
 	if strings.Contains(c.Attack+c.After, "$VICTIM") {
 		p.variables += "VICTIM=" + strconv.Itoa(victim(t)) + "\n"
