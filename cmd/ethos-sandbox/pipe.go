@@ -19,7 +19,7 @@ type pipeCmd struct {
 }
 
 // Run reads records, runs what is allowed, and writes records. The status is 3 after a line that was not valid, else 4 when this machine could not enforce what a
-// record asks for, else 1 when something was denied or did not succeed.
+// record asks for, else 1 when something was denied, also while it ran, or did not succeed.
 func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
@@ -141,7 +141,7 @@ func (p *pipe) action(line *record.Line) *record.BadLine {
 	} else {
 		result = p.execute(line, action)
 	}
-	if result.Status != record.StatusExited || result.ExitCode != 0 {
+	if result.Status != record.StatusExited || result.ExitCode != 0 || len(result.Capture.Sandbox.Denials) > 0 {
 		p.note(&p.negative)
 	}
 	return badLine(fit(line, result, p.max))

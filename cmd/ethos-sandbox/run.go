@@ -107,9 +107,14 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 // warnHeld tells what the command left for git to run outside.
 func warnHeld(sys *cli.System, out sandbox.Outcome) {
 	for _, d := range out.Evidence.Denials {
-		if d.Layer == sandbox.ControlGit {
-			sys.Warn(d.What+": "+d.Reason, "read it before you use git there, and put back what you want")
+		if d.Layer != sandbox.ControlGit {
+			continue
 		}
+		message := d.What + ": " + d.Reason
+		if d.Kept != "" {
+			message += ", and kept in " + d.Kept
+		}
+		sys.Warn(message, d.Remedy)
 	}
 }
 

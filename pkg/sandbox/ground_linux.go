@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +34,7 @@ func denials(found []planted.Finding) (list []record.Denial) {
 		if i == maxFindings {
 			return append(list, record.Denial{Layer: ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "as the ones before"})
 		}
-		reason := "git would run it outside of the sandbox; it is out of force, and kept in " + filepath.Base(f.Aside)
+		reason := "git would run it outside of the sandbox; it is out of force"
 		if f.Err != nil {
 			reason = "git would run it outside of the sandbox, and it is still in force: " + f.Err.Error()
 		}

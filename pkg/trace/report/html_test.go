@@ -59,7 +59,7 @@ func hostile(t testing.TB) (entries []*trace.Entry) {
 		res := ran("", 1, 5, p, p)["result"].(record.Result)
 		res.Signal, res.Capture.Sandbox.Profile = p, p
 		res.Capture.Sandbox.Controls = []record.Control{{Name: p, State: p, Enforced: p, Reason: p}}
-		res.Capture.Sandbox.Denials = []record.Denial{{Layer: p, What: p, Reason: p}}
+		res.Capture.Sandbox.Denials = []record.Denial{{Layer: p, What: p, Reason: p, Path: p, Kept: p, Remedy: p}}
 		set["result"] = res
 		entries = append(entries, entry(t, i, script(strings.ReplaceAll(p, "\x00", "")), set, trace.Finding{Rule: p, Level: trace.LevelError, Message: p, Path: p, Line: 1}))
 	}
