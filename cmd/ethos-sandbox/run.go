@@ -147,6 +147,9 @@ func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	case record.StatusOOM:
 		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "give it more with --memory", "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
 	case record.StatusSignaled:
+		if out.Lost {
+			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "everything it started is dead; if nobody killed it, the kernel's log (dmesg) may tell of memory that ran out", "%s: %s", plan.Argv[0], out.Evidence.Reason)
+		}
 		if out.Evidence.Reason != "" {
 			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "start it again; while it runs, leave the protected files of its work space alone", "%s: %s", plan.Argv[0], out.Evidence.Reason)
 		}

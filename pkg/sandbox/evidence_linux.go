@@ -31,6 +31,9 @@ func (r *run) evidence(failure error) record.Sandbox {
 	if failure != nil {
 		e.Denied, e.Reason = true, failure.Error()
 	}
+	if r.lost != "" {
+		e.Reason = r.lost
+	}
 	e.Denials = append(e.Denials, denials(r.held)...)
 	if r.opened != nil {
 		e.Reason = "ended because the boundary changed: " + r.opened.Error()

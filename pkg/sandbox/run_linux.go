@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,6 +32,9 @@ type Outcome struct {
 	Started  time.Time
 	Duration time.Duration
 	Evidence record.Sandbox
+	// Lost says that init ended without telling how the command had ended, though nobody asked it to: Status and Signal are then what became of the command, not what it
+	// did, and the evidence has the reason.
+	Lost bool
 }
 
 // Run carries out a plan and waits for the end. The error is a [*Refusal] when nothing ran; the outcome's evidence is set in any case. When ctx ends, everything the
@@ -44,8 +48,9 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 	}
 	err = nestedRefusal(err)
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL && r.layers.resources.oom() {
-		out.Status = record.StatusOOM
+		out.Status, r.lost = record.StatusOOM, ""
 	}
+	out.Lost = r.lost != ""
 	out.Evidence = r.evidence(err)
 	return out, err
 }
@@ -63,6 +68,8 @@ type run struct {
 	usage            syscall.Rusage
 	started          time.Time
 	finished, reaped bool
+	asked            atomic.Bool     // init was asked to end, which it does without a last message
+	lost             string          // what became of init when it ended by itself without one
 	opened           error           // the boundary changed while the command ran
 	tamper           func(*compiled) // for tests: changes the calls before they are made
 	term             *terminal
@@ -103,7 +110,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	if r.proc, err = child.Start(&program.Program); err != nil {
 		return Outcome{}, cloneRefusal(err)
 	}
-	stop := context.AfterFunc(ctx, func() { r.proc.End() })
+	stop := context.AfterFunc(ctx, func() { r.asked.Store(true); r.proc.End() })
 	defer stop()
 	r.look = r.plan.look() // while the child sets itself up
 	out, err := r.supervise()
@@ -182,7 +189,7 @@ func (r *run) supervise() (Outcome, error) {
 	if r.look != nil {
 		r.look.Prefetch()
 	}
-	r.layers.watch(r.proc.PID, func() { r.proc.End() })
+	r.layers.watch(r.proc.PID, func() { r.asked.Store(true); r.proc.End() })
 	r.proc.Watch(int(r.seen.table.Fd()))
 	out, err := r.follow()
 	r.layers.kill()
@@ -249,14 +256,27 @@ func (r *run) confine() error {
 			settled = true
 		case child.Idle:
 			return refuse(CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
-		case child.Exited, child.Gone:
-			return refuse(CodeSetup, "it may have run out of memory, or have been killed by a seccomp filter around this process", "the set-up was killed")
+		case child.Exited:
+			return refuse(CodeSetup, setupKilledHint, "the set-up was killed")
+		case child.Gone:
+			return refuse(CodeSetup, setupKilledHint, "the set-up was ended: %s", r.fate())
 		}
 	}
 	if early != nil {
 		return r.explain(early)
 	}
 	return r.explain(r.compareCommand())
+}
+
+const setupKilledHint = "it may have run out of memory, or have been killed by a seccomp filter around this process"
+
+// fate says what became of an init that ended without a last message.
+func (r *run) fate() string {
+	fate, err := r.proc.Fate(time.Now().Add(endLimit))
+	if err != nil {
+		return "init, which holds the sandbox, ended without a message: " + err.Error()
+	}
+	return fate.String()
 }
 
 // explain prefers to a difference what a command that did not wait but ended says about itself: it has no state to compare.
@@ -313,6 +333,9 @@ func (r *run) follow() (Outcome, error) {
 			r.note(event.Err)
 			continue
 		case child.Changed:
+			if r.asked.Load() { // init is taking its own mounts away
+				continue
+			}
 			if r.opened = r.recheck(); r.opened == nil {
 				continue
 			}
@@ -329,6 +352,9 @@ func (r *run) follow() (Outcome, error) {
 			out.Status, out.Signal = record.StatusTimeout, syscall.SIGKILL
 		case child.Gone:
 			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
+			if !r.asked.Load() {
+				r.lost = r.fate() + " before it told how the command ended"
+			}
 		case child.Exited:
 			r.finished = true
 			out.ended(event.Status)

@@ -204,6 +204,9 @@ func (m *machine) end() {
 // failedStatus is the exit status of a child that could not run its program. The parent does not go by it.
 const failedStatus = 125
 
+// unheardStatus is the exit status of an init whose last report could not be sent.
+const unheardStatus = 124
+
 //go:nosplit
 //go:norace
 func exit(status uintptr) {

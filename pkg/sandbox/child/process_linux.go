@@ -34,7 +34,7 @@ const (
 	Settled                      // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
 	Stopped                      // the command was stopped: Signal
 	Exited                       // the command ended and nothing it started is alive: Status
-	Gone                         // init was killed, and with it everything inside
+	Gone                         // init ended without a last message, and with it everything inside: see [Process.Fate]
 	Changed                      // the file given to Watch has news
 	Idle                         // the time given to Next is over
 )
