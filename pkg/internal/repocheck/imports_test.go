@@ -10,7 +10,7 @@ import (
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
 	{"pkg/record"},
-	{"pkg/sandbox/child", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir"},
+	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
 		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/planted"},

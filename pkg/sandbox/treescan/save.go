@@ -1,0 +1,52 @@
+package treescan
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxNames is the most that 32 bits count.
+const maxNames = 1<<32 - 1
+
+// memory is what the next scan starts from.
+func (t *Tree) memory() *memory {
+	if t.fresh == 0 {
+		return t.old
+	}
+	id := identity(t.Root, t.options.InterestID, t.at)
+	m, err := decode(encode(t, id), id, t.at)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// Save writes the memory for the next process, with the directories above the
+// file as far as they do not exist. It does nothing when there is no file for it,
+// or nothing that the next scan would gain.
+func (t *Tree) Save() error {
+	if t.options.Memory == "" || t.fresh == 0 || t.at.boot == "" {
+		return nil
+	}
+	data := encode(t, identity(t.Root, t.options.InterestID, t.at))
+	if len(data) > maxNames {
+		return &fs.PathError{Op: "write", Path: t.options.Memory, Err: errors.New("too many directories to remember")}
+	}
+	if err := os.MkdirAll(filepath.Dir(t.options.Memory), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(t.options.Memory), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), t.options.Memory)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
