@@ -1,0 +1,254 @@
+package quarantine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/treescan"
+)
+
+// Scope is where a command can leave something. Paths are absolute and have no
+// symbolic links.
+type Scope struct {
+	Roots    []string               // directories that it can write to, none within another
+	Writable func(path string) bool // whether it could change what lies there; nil: everything in the roots
+	Home     string                 // of the person, for "~/" in a configuration; may be ""
+	// Settings are the names of files and directories, anywhere in the roots, that
+	// decide what runs outside or under which policy.
+	Settings []string
+	// Kept is the name of the directory of each root that is ethos's own. What is
+	// put aside goes to its folder "quarantine".
+	Kept string
+	// Memory names the file in which a scan of a root is remembered for the next
+	// run; nil or "" for none.
+	Memory func(root string) string
+}
+
+// Finding is one thing that was left.
+type Finding struct {
+	Path  string // the file
+	What  string // what it is, or what in it
+	Aside string // where it is kept as it was; "" when it is not
+	// Rest says that a file without what was found stands at Path.
+	Rest bool
+	Err  error // why it is still in force; nil when it is not
+}
+
+// Session is one run: what was there when it began, and what it left.
+type Session struct {
+	scope    Scope
+	trees    []*tree
+	scans    []*treescan.Tree
+	known    map[string]bool     // what was there at the start
+	heads    map[string]string   // HEAD files at the start
+	closed   map[string][2]int64 // directories that could not be searched at the start: inode and change time
+	learning bool
+	started  time.Time
+	store    map[*tree]*store
+	found    []Finding
+	pass     *pass
+}
+
+// pass is one look through all trees.
+type pass struct {
+	seen  map[string]bool // git directories that were judged
+	queue []candidate
+}
+
+// candidate is a directory that git could take for a git directory.
+type candidate struct {
+	path string
+	own  bool // it is nothing else: .git, or a submodule's
+}
+
+// Begin remembers what is there. It must have returned before the command
+// starts. What it cannot see counts as what the command left.
+func Begin(ctx context.Context, scope Scope) *Session {
+	s := &Session{scope: scope, known: map[string]bool{}, heads: map[string]string{}, closed: map[string][2]int64{}, learning: true, started: time.Now().UTC(), store: map[*tree]*store{}}
+	for _, root := range scope.Roots {
+		t, err := openTree(root)
+		if err != nil {
+			s.found = append(s.found, Finding{Path: root, What: "a writable directory that cannot be opened", Err: err})
+			continue
+		}
+		s.trees = append(s.trees, t)
+	}
+	for _, t := range s.trees {
+		var memory string
+		if scope.Memory != nil {
+			memory = scope.Memory(t.path)
+		}
+		scan, err := treescan.Scan(ctx, t.path, treescan.Options{Interest: s.interest(), InterestID: s.interestID(), Skip: s.skip(t), Memory: memory})
+		if err != nil {
+			scan = &treescan.Tree{Root: t.path}
+		}
+		s.scans = append(s.scans, scan)
+		for _, u := range scan.Unreadable {
+			s.closed[u.Path] = t.stamp(u.Path)
+		}
+	}
+	s.look()
+	s.learning = false
+	return s
+}
+
+// Finish puts aside what came to be since the start, or changed, and would run or
+// lead elsewhere. Everything that the command started must be dead.
+func (s *Session) Finish(ctx context.Context) []Finding {
+	defer s.close()
+	for i, t := range s.trees {
+		scan, err := s.scans[i].Rescan(ctx)
+		if err != nil {
+			s.note(Finding{Path: t.path, What: "a writable directory that could not be searched", Err: err})
+			continue
+		}
+		s.scans[i] = scan
+		s.open(t, scan)
+		_ = scan.Save() // a memory that cannot be kept makes the next run slower
+	}
+	s.look()
+	return s.found
+}
+
+func (s *Session) close() {
+	for _, t := range s.trees {
+		unix.Close(t.fd)
+	}
+}
+
+// interest picks what tells a git directory, the names of settings, and what no
+// git directory may hold.
+func (s *Session) interest() func(string, fs.FileMode) bool {
+	names := append([]string{".git", "head", "objects", "refs", "commondir"}, lower(s.scope.Settings)...)
+	return func(name string, typ fs.FileMode) bool {
+		return typ != 0 && typ != fs.ModeDir || slices.ContainsFunc(names, func(want string) bool { return strings.EqualFold(name, want) })
+	}
+}
+
+func (s *Session) interestID() string { return "git " + strings.Join(s.scope.Settings, " ") }
+
+func lower(list []string) (out []string) {
+	for _, s := range list {
+		out = append(out, strings.ToLower(s))
+	}
+	return out
+}
+
+// skip leaves out what ethos keeps for itself.
+func (s *Session) skip(t *tree) func(string) bool {
+	kept := t.path + "/" + s.scope.Kept
+	return func(path string) bool { return path == kept && s.scope.Kept != "" }
+}
+
+// look goes through what the scans found.
+func (s *Session) look() {
+	s.pass = &pass{seen: map[string]bool{}}
+	for _, scan := range s.scans {
+		for _, p := range scan.Places {
+			s.place(p)
+		}
+	}
+	for len(s.pass.queue) > 0 {
+		next := s.pass.queue[0]
+		s.pass.queue = s.pass.queue[1:]
+		s.gitDir(next)
+	}
+}
+
+// place judges what is of interest in one directory.
+func (s *Session) place(p treescan.Place) {
+	t := s.treeOf(p.Path)
+	var has []string
+	for _, e := range p.Entries {
+		path := join(p.Path, e.Name)
+		name := strings.ToLower(e.Name)
+		has = append(has, name)
+		switch {
+		case name == ".git":
+			s.dotGit(t, path, e.Type)
+		case slices.Contains(lower(s.scope.Settings), name):
+			s.setting(t, path, e.Type)
+		}
+	}
+	if isGitDir(has) {
+		s.enqueue(candidate{path: p.Path})
+	}
+}
+
+// isGitDir is setup.c, is_git_directory, of the lower-cased names in a directory:
+// some file systems do not tell upper case from lower.
+func isGitDir(has []string) bool {
+	all := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(has, name) })
+	}
+	return all("head", "commondir") || all("head", "objects", "refs")
+}
+
+func (s *Session) enqueue(c candidate) { s.pass.queue = append(s.pass.queue, c) }
+
+func join(dir, name string) string {
+	if dir == "/" {
+		return dir + name
+	}
+	return dir + "/" + name
+}
+
+// treeOf is the tree that a path lies in, or nil.
+func (s *Session) treeOf(path string) *tree {
+	for _, t := range s.trees {
+		if within(path, t.path) {
+			return t
+		}
+	}
+	return nil
+}
+
+// allowed reports whether something was there at the start. id tells it from
+// everything else: its place, its kind, and its text.
+func (s *Session) allowed(parts ...string) bool {
+	id := strings.Join(parts, "\x00")
+	if s.learning {
+		s.known[id] = true
+	}
+	return s.known[id]
+}
+
+// digest tells texts apart.
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// sum is the digest of a file, or says why there is none.
+func (t *tree) sum(path string) string {
+	f, _, err := t.file(path)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "error: " + err.Error()
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// note adds a finding once.
+func (s *Session) note(f Finding) {
+	if !s.learning && !slices.ContainsFunc(s.found, func(other Finding) bool { return other.Path == f.Path && other.What == f.What }) {
+		s.found = append(s.found, f)
+	}
+}
+
+// writable reports whether the command could change what lies at a path.
+func (s *Session) writable(path string) bool {
+	return s.treeOf(path) != nil && (s.scope.Writable == nil || s.scope.Writable(path))
+}
