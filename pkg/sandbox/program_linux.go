@@ -32,9 +32,10 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compi
 	c := &compiled{plan: p, layers: l}
 	c.CloneFlags = cloneFlags(p)
 	c.CgroupFD = l.cgroupFD()
-	c.Init = append(make([]child.Step, 0, 72+4*len(mounts)+5*len(g.items)), c.guardSteps()...) // an array that has to grow is copied, and its pages are touched twice
+	c.Init = append(make([]child.Step, 0, 78+4*len(mounts)+5*len(g.items)), c.guardSteps()...) // an array that has to grow is copied, and its pages are touched twice
 	c.Init = append(c.Init, c.ownCgroupView()...)
 	c.Init = append(c.Init, identitySteps(&c.slots)...)
+	c.Init = append(c.Init, l.segmentSteps(&c.slots)...)
 	guarded := g.steps(c.Init, p, &c.slots)
 	c.Init, c.Cleanup, c.Keep = guarded.make, guarded.remove, guarded.keep
 	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)

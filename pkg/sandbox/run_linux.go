@@ -248,8 +248,11 @@ func (r *run) confine() error {
 			r.note(event.Err)
 		case child.Failed:
 			return stepRefusal(event.Err)
+		case child.Handed:
+			r.handed(event)
 		case child.Begins:
 			early = r.comparePlace(event.CommandPID)
+			r.openScratch(event.CommandPID)
 		case child.Waiting:
 			waiting = true
 		case child.Settled:

@@ -51,6 +51,7 @@ var single = []Mutant{
 	{Name: "privileges: capset", Edits: []Edit{{program, "child.Int(securebits)),\n\t\tcapsetNone(stage))", "child.Int(securebits)))"}}, Tests: boundary},
 	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),`, ``}}, Tests: boundary},
 	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
+	{Name: "memory: shared memory that nobody has mapped", Edits: []Edit{{"pkg/sandbox/resources_linux.go", `limits.Tree{Init: init, Held: r.shared.Held(limit)}`, `limits.Tree{Init: init}`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSharedMemoryIsBounded$"}}},
 	{Name: "init: forged signals", Edits: []Edit{{initFile, ` || m.sigs.Code < 0 {`, ` {`}}, Tests: []Tests{{Package: "./pkg/sandbox/child", Run: "^TestForgedSignal$"}}},
 	{Name: "init: a lost last message is told", Edits: []Edit{{initFile, "\t\texit(unheardStatus)\n", "\t\texit(failedStatus)\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/child", Run: "^TestFate$"}}},
 	{Name: "sockets: declared as files", Edits: []Edit{{"pkg/sandbox/declare.go", `case isSocket && why != unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},

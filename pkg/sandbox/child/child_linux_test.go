@@ -311,3 +311,33 @@ func TestForgedSignal(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestHand: a descriptor that the child opened inside of its namespaces arrives, and is the child's own.
+func TestHand(t *testing.T) {
+	var slots Slots
+	fd := slots.New()
+	p := shell("exit 0")
+	open := call("openat", unix.SYS_OPENAT, Int(unix.AT_FDCWD), Str("/proc/self/setgroups"), Int(unix.O_RDONLY|unix.O_CLOEXEC))
+	open.Save = fd
+	p.Init = []Step{open, Hand(42, fd), call("close", unix.SYS_CLOSE, From(fd))}
+	probetest.Need(t, probetest.UserNS)
+	proc, err := Start(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proc.Wait()
+	defer proc.Kill()
+	event, err := proc.Next(time.Now().Add(patience))
+	if err != nil || event.Kind != Handed || event.What != 42 {
+		t.Fatalf("%+v, %v", event, err)
+	}
+	defer unix.Close(event.FD)
+	text := make([]byte, 16)
+	n, err := unix.Read(event.FD, text) // "allow" is what a new user namespace begins with
+	if err != nil || string(text[:n]) != "allow\n" {
+		t.Errorf("%q, %v", text[:n], err)
+	}
+	if flags, err := unix.FcntlInt(uintptr(event.FD), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %#x, %v", flags, err)
+	}
+}

@@ -48,6 +48,7 @@ const (
 	kindSettled                  // init has given up what it no longer needs
 	kindExited                   // value: wait status of the command; nothing else is alive
 	kindStopped                  // value: the signal that stopped the command
+	kindHanded                   // value: what the descriptor is that comes with it
 )
 
 // room makes a place for every slot that steps name.

@@ -37,6 +37,7 @@ const (
 	Gone                         // init ended without a last message, and with it everything inside: see [Process.Fate]
 	Changed                      // the file given to Watch has news
 	Idle                         // the time given to Next is over
+	Handed                       // the child gave a descriptor: FD, which is the receiver's to close, and What
 )
 
 // Event is one thing that happened inside.
@@ -46,6 +47,7 @@ type Event struct {
 	CommandPID int   // in the caller's PID namespace
 	Signal     syscall.Signal
 	Status     syscall.WaitStatus
+	FD, What   int
 }
 
 // Next waits for the next event until the deadline; a zero deadline is none.
@@ -56,7 +58,7 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	}
 	var m message
 	buf := (*[messageSize]byte)(unsafe.Pointer(&m))[:]
-	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4))
 	n, oobn, _, _, err := unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
 	if errors.Is(err, unix.ECONNRESET) { // it is told once, and before the messages that are still there: __skb_try_recv_datagram in net/core/datagram.c
 		n, oobn, _, _, err = unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
@@ -115,6 +117,8 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 		}
 		pid, err := senderPID(oob)
 		return Event{Kind: kind, CommandPID: pid}, err
+	case kindHanded:
+		return received(m, oob)
 	case kindSettled:
 		return Event{Kind: Settled}, nil
 	case kindStopped:
