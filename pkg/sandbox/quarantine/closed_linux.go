@@ -43,7 +43,7 @@ func (s *Session) open(t *tree, scan *treescan.Tree) {
 			continue
 		}
 		s.note(Finding{Path: u.Path, What: "a directory that its owner could not search; now it is readable and was searched", Rest: true})
-		below, err := treescan.Scan(context.Background(), u.Path, treescan.Options{Interest: s.interest(), InterestID: s.interestID()})
+		below, err := treescan.Scan(context.Background(), u.Path, ScanOptions(s.scope.Settings, "", ""))
 		if err != nil {
 			s.note(Finding{Path: u.Path, What: "a directory that cannot be searched", Err: err})
 			continue

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +29,9 @@ type Scope struct {
 	// Memory names the file in which a scan of a root is remembered for the next
 	// run; nil or "" for none.
 	Memory func(root string) string
+	// Scans are scans of Roots that were made at the start with [ScanOptions]:
+	// those roots are not scanned again for it.
+	Scans []*treescan.Tree
 }
 
 // Finding is one thing that was left.
@@ -82,13 +84,9 @@ func Begin(ctx context.Context, scope Scope) *Session {
 		s.trees = append(s.trees, t)
 	}
 	for _, t := range s.trees {
-		var memory string
-		if scope.Memory != nil {
-			memory = scope.Memory(t.path)
-		}
-		scan, err := treescan.Scan(ctx, t.path, treescan.Options{Interest: s.interest(), InterestID: s.interestID(), Skip: s.skip(t), Memory: memory})
+		scan, err := s.scan(ctx, t)
 		if err != nil {
-			scan = &treescan.Tree{Root: t.path}
+			scan = &treescan.Tree{Root: t.path} // everything counts as left
 		}
 		s.scans = append(s.scans, scan)
 		for _, u := range scan.Unreadable {
@@ -100,12 +98,29 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	return s
 }
 
+// scan is the one that was made of a tree already, or a new one.
+func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
+	for _, scan := range s.scope.Scans {
+		if scan.Root == t.path {
+			return scan, nil
+		}
+	}
+	var kept, memory string
+	if s.scope.Kept != "" {
+		kept = join(t.path, s.scope.Kept)
+	}
+	if s.scope.Memory != nil {
+		memory = s.scope.Memory(t.path)
+	}
+	return treescan.Scan(ctx, t.path, ScanOptions(s.scope.Settings, kept, memory))
+}
+
 // Finish puts aside what came to be since the start, or changed, and would run or
 // lead elsewhere. Everything that the command started must be dead.
 func (s *Session) Finish(ctx context.Context) []Finding {
 	defer s.close()
 	for i, t := range s.trees {
-		scan, err := s.scans[i].Rescan(ctx)
+		scan, err := s.again(ctx, i)
 		if err != nil {
 			s.note(Finding{Path: t.path, What: "a writable directory that could not be searched", Err: err})
 			continue
@@ -118,34 +133,25 @@ func (s *Session) Finish(ctx context.Context) []Finding {
 	return s.found
 }
 
+// again scans a tree once more, or for the first time where the start could not.
+func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
+	if s.scans[i].Dirs == 0 {
+		return s.scan(ctx, s.trees[i])
+	}
+	return s.scans[i].Rescan(ctx)
+}
+
 func (s *Session) close() {
 	for _, t := range s.trees {
 		unix.Close(t.fd)
 	}
 }
 
-// interest picks what tells a git directory, the names of settings, and what no
-// git directory may hold.
-func (s *Session) interest() func(string, fs.FileMode) bool {
-	names := append([]string{".git", "head", "objects", "refs", "commondir"}, lower(s.scope.Settings)...)
-	return func(name string, typ fs.FileMode) bool {
-		return typ != 0 && typ != fs.ModeDir || slices.ContainsFunc(names, func(want string) bool { return strings.EqualFold(name, want) })
-	}
-}
-
-func (s *Session) interestID() string { return "git " + strings.Join(s.scope.Settings, " ") }
-
 func lower(list []string) (out []string) {
 	for _, s := range list {
 		out = append(out, strings.ToLower(s))
 	}
 	return out
-}
-
-// skip leaves out what ethos keeps for itself.
-func (s *Session) skip(t *tree) func(string) bool {
-	kept := t.path + "/" + s.scope.Kept
-	return func(path string) bool { return path == kept && s.scope.Kept != "" }
 }
 
 // look goes through what the scans found.
