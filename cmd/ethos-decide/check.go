@@ -37,14 +37,14 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 		total.Add(report)
 	}
 	for _, wrong := range total.Wrong {
-		fmt.Fprintln(sys.Stdout, wrong)
+		sys.Print(fmt.Sprintln(wrong))
 	}
 	if c.Coverage {
 		for _, missing := range slices.Concat(total.Bare, total.Coverage.Missing) {
-			fmt.Fprintln(sys.Stdout, missing)
+			sys.Print(fmt.Sprintln(missing))
 		}
 	}
-	fmt.Fprintf(sys.Stdout, "%d policies, %d examples, %d wrong; %d of %d policies have refused and allowed examples; %d of %d parts of expressions seen true and false\n",
+	sys.Printf("%d policies, %d examples, %d wrong; %d of %d policies have refused and allowed examples; %d of %d parts of expressions seen true and false\n",
 		total.Policies, total.Examples, len(total.Wrong), total.Policies-len(total.Bare), total.Policies, total.Coverage.Both, total.Coverage.Parts)
 	wrong, err := c.corpora(ctx, sys, b)
 	if err != nil {

@@ -38,7 +38,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	out := sys.Stdout
+	out := sys.Records()
 	if c.Quiet {
 		out = io.Discard
 	}

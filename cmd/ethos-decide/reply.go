@@ -41,7 +41,7 @@ func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 
 func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	if a.Message != "" {
-		fmt.Fprintf(sys.Stderr, "%s: error: %s\n", sys.Name, a.Message)
+		sys.Fail(a.Message, "")
 	}
 	if len(a.Output) > 0 && !c.Quiet {
 		if _, err := sys.Stdout.Write(a.Output); err != nil {

@@ -100,7 +100,7 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if modes := []string{"", record.ModePlan, record.ModeSafe, record.ModeAuto, record.ModeVerify}; !slices.Contains(modes, mode) {
 		return nil, cli.Errorf(cli.Usage, "set it to plan, safe, auto or verify", "ETHOS_MODE: unknown trust mode %q", mode)
 	}
-	w := &writer{sys: sys, mode: mode, max: c.MaxLine, explain: c.Explain, out: record.NewWriter(sys.Stdout)}
+	w := &writer{sys: sys, mode: mode, max: c.MaxLine, explain: c.Explain, out: record.NewWriter(sys.Records())}
 	var err error
 	if w.cwd, err = directory(sys, c.Cwd); err != nil {
 		return nil, err

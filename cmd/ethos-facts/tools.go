@@ -3,13 +3,13 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 
 	"ethos/pkg/catalog"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/cli"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -31,13 +31,17 @@ func (c *toolsCmd) Run(sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(sys.Stdout)
+	to := sys.Stdout
+	if c.JSON {
+		to = sys.Records()
+	}
+	out := bufio.NewWriter(to)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	for _, t := range catalog.New(config).Tools() {
 		line := toolLine{Tool: catalog.Fact(t, t.Forms[0]), ConfigFiles: append([]string{}, t.ConfigFiles...), Forms: forms(t)}
 		if !c.JSON {
-			fmt.Fprintf(out, "%-22s %-14s %-14s %s\n", t.ID, t.Category, inForce(t), strings.Join(line.Forms, ", "))
+			out.WriteString(printable.Sprintf("%-22s %-14s %-14s %s\n", t.ID, t.Category, inForce(t), strings.Join(line.Forms, ", ")))
 		} else if err := e.Encode(line); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (w *writer) modeOf(event string) string {
 func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Action, f record.Facts, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(w.sys.Stderr, "%s", debug.Stack())
+			w.sys.Stderr.Write(debug.Stack())
 			err = internal{r}
 		}
 	}()

@@ -99,7 +99,7 @@ func (*trustCmd) Run(_ context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Refused, "run it in the work tree of the repository, outside of any sandbox", "trust: %w", err)
 	}
 	for _, entry := range added {
-		if _, err := fmt.Fprintln(sys.Stdout, entry); err != nil {
+		if err := sys.Printf("%s\n", entry); err != nil {
 			return err
 		}
 	}

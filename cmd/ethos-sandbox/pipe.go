@@ -24,7 +24,7 @@ func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
 	}
-	p := &pipe{sys: sys, out: record.NewWriter(sys.Stdout), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
+	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
 	err := p.read()

@@ -61,8 +61,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 		return err
 	}
 	if e.DryRun {
-		_, err := io.WriteString(sys.Stdout, plan.Text())
-		return err
+		return sys.Print(plan.Text())
 	}
 	evidence, err := e.open()
 	if err != nil {

@@ -36,7 +36,11 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	defer s.Close()
-	out := bufio.NewWriter(sys.Stdout)
+	to := sys.Stdout
+	if c.JSON {
+		to = sys.Records()
+	}
+	out := bufio.NewWriter(to)
 	table := report.NewTable(report.DetectTerminal(sys.Stdout, sys.Getenv))
 	list := &listing{limit: c.Limit, write: func(text []byte) { c.write(out, text, table) }}
 	err = s.Walk(since, func(l trace.Stored) error {

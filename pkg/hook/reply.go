@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -133,7 +134,7 @@ func (v Verdict) Reason() string {
 			text = append(text, "Also refused by "+m.ID+".")
 		}
 	}
-	return strings.Join(append(text, v.retry()), " ")
+	return printable.Text(strings.Join(append(text, v.retry()), " "))
 }
 
 func labelled(id, code string) string {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/planted"
 )
@@ -39,7 +39,7 @@ func denials(found []planted.Finding) (list []record.Denial) {
 			reason = "git would run it outside of the sandbox, and it is still in force: " + f.Err.Error()
 		}
 		list = append(list, record.Denial{
-			Layer: ControlGit, What: printable(f.Path + ": " + f.What), Reason: printable(reason),
+			Layer: ControlGit, What: shown(f.Path + ": " + f.What), Reason: shown(reason),
 			Path: f.Path, Kept: f.Aside, Remedy: remedy(f),
 		})
 	}
@@ -54,14 +54,9 @@ func remedy(f planted.Finding) string {
 	return "read it before you use git there, and put back what you want"
 }
 
-// printable makes a text that a terminal shows and does not obey.
-func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
+// shown is a text of a finding in a bounded line that can be printed.
+func shown(text string) string {
+	text = printable.Line(text)
 	if len(text) > maxFinding {
 		text = strings.ToValidUTF8(text[:maxFinding], "") + "…"
 	}

@@ -30,7 +30,7 @@ func TestInjectedReachesEveryReport(t *testing.T) {
 		t.Fatalf("result: %+v", result)
 	}
 	for _, format := range []string{"human", "markdown", "html", "ndjson", "sarif"} {
-		report := s.shell("ethos-trace --store kept --format " + format + " < ran.ndjson").mustExit(t, 1).stdout
+		report := s.shell("ethos-trace --store kept --format "+format+" < ran.ndjson").mustExit(t, 1).stdout
 		for _, d := range result.Capture.Sandbox.Denials {
 			for _, want := range []string{filepath.Base(d.Path), d.Kept, d.Remedy} {
 				if want == "" || !strings.Contains(report, want) {

@@ -9,7 +9,7 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/record"},
+	{"pkg/record", "pkg/printable"},
 	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
@@ -27,7 +27,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

@@ -130,7 +130,7 @@ func (d detail) stream(name string, s record.Stream) {
 	}
 	d.title(fmt.Sprintf("%s (%d bytes%s)", name, s.Bytes, cut))
 	for line := range strings.Lines(s.Text) {
-		fmt.Fprintln(d.w, visible(strings.TrimRight(line, "\r\n")))
+		fmt.Fprintln(d.w, "│ "+visible(strings.TrimRight(line, "\r\n"))) // no line of it passes for one of ours
 	}
 }
 

@@ -68,7 +68,7 @@ func ran(tool string, code int, ms float64, stdout, stderr string) map[string]an
 			Status: record.StatusExited, ExitCode: code, Started: "2026-01-02T03:04:05Z", DurationMS: ms,
 			Capture: record.Capture{Stdout: stream(stdout), Stderr: stream(stderr), Sandbox: record.Sandbox{
 				Profile: "build", Controls: []record.Control{{Name: "landlock", State: "enforced", Enforced: "abi 4"}},
-				Usage:   record.Usage{PeakMemoryBytes: 3 << 20, CPUSeconds: 0.25, PeakPids: 4, MeasuredBy: "cgroup"},
+				Usage: record.Usage{PeakMemoryBytes: 3 << 20, CPUSeconds: 0.25, PeakPids: 4, MeasuredBy: "cgroup"},
 			}},
 		},
 	}

@@ -281,7 +281,7 @@ document.title = [shown(), after("o-denied"), after("o-wrong"), after("o-invalid
 </script>`
 	for _, wide := range []string{"360", "1200"} {
 		dom := chromium(t, policy.ReplaceAllString(doc, "")+click, "--dump-dom", "--window-size="+wide+",900")
-		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "10 2 7 1 10 1 0 fits" {
+		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "12 2 9 1 12 1 0 fits" {
 			t.Errorf("%s pixels wide: shown actions: %q", wide, got)
 		}
 	}

@@ -105,7 +105,7 @@ func TestFit(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain ä 世": "plain ä 世", "a\nb": "a⏎b", "\x1b[2J": "␛[2J", "\x00\x07\x7f": "␀␇␡", "\u009b2J": `\u009b2J`, "a\u202eb": `a\u202eb`, "\u2066x\u2069": `\u2066x\u2069`, "t\tt": "t t",
+		"plain ä 世": "plain ä 世", "a\nb": "a⏎b", "\x1b[2J": `\x1b[2J`, "\x00\x07\x7f": `\x00\x07\x7f`, "\u009b2J": `\u009b2J`, "a\u202eb": `a\u202eb`, "\u2066x\u2069": `\u2066x\u2069`, "t\tt": "t t",
 	} {
 		if got := visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)

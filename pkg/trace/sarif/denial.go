@@ -19,7 +19,7 @@ func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 		text += " " + sentence("Kept in "+d.Kept)
 	}
 	if d.Remedy != "" {
-		text += " " + sentence("To do: " + d.Remedy)
+		text += " " + sentence("To do: "+d.Remedy)
 	}
 	file := relative(e.Action.Workspace, d.Path)
 	out := draft{identity: []string{trace.RuleDenial, d.Layer, file, what}}
