@@ -34,7 +34,7 @@ func (r *run) evidence(failure error) record.Sandbox {
 	if r.lost != "" {
 		e.Reason = r.lost
 	}
-	e.Denials = append(e.Denials, denials(r.held)...)
+	e.Denials = append(e.Denials, denials(r.aside)...)
 	if r.opened != nil {
 		e.Reason = "ended because the boundary changed: " + r.opened.Error()
 		e.Denials = append(e.Denials, record.Denial{Layer: ControlMount, What: "the rest of the run", Reason: r.opened.Error()})

@@ -60,9 +60,8 @@ func (w *walk) look(dir string) (below []string, err error) {
 	if err != nil {
 		return nil, nil // what the caller cannot list the command cannot either
 	}
-	w.b.walked = append(w.b.walked, dir)
 	if dir != w.root && isBare(entries) {
-		if err := w.repository(dir, func() error { return w.b.protectGitDir(dir) }); err != nil {
+		if err := w.repository(func() error { return w.b.protectGitDir(dir) }); err != nil {
 			return nil, err
 		}
 	}
@@ -91,14 +90,13 @@ func (w *walk) guard(path string, e fs.DirEntry) error {
 	case e.Name() != ".git":
 		return nil
 	}
-	return w.repository(path, func() error { return w.linked(path, e) })
+	return w.repository(func() error { return w.linked(path, e) })
 }
 
-// repository guards one more repository, or remembers that it was there.
-func (w *walk) repository(gitDir string, guard func() error) error {
+// repository guards one more repository, up to the bound.
+func (w *walk) repository(guard func() error) error {
 	if w.repos++; w.repos > nestedRepos {
 		w.cut = true
-		w.b.unguarded = append(w.b.unguarded, gitDir)
 		return nil
 	}
 	return guard()

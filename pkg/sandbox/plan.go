@@ -38,7 +38,7 @@ type Plan struct {
 	CloseStdin   bool          `json:"close_stdin"`
 	Notes        []Note        `json:"notes"`
 	procFiles    []mount.File  // for a /proc that is not proc(5)
-	ground       ground        // where git is looked for when the run has ended
+	home         string        // the person's, for "~/" in a configuration of git
 }
 
 // Note is something that the plan leaves out, and why.
@@ -63,7 +63,6 @@ type builder struct {
 	links   []mount.Mount
 	notes   []Note
 	guarded []Guarded
-	ground
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -280,7 +279,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,
-		ground: b.ground,
+		home: b.home,
 	}
 	if p.Enforce == "" {
 		p.Enforce = "available"

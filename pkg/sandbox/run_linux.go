@@ -12,7 +12,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/child"
 	"ethos/pkg/sandbox/mount"
-	"ethos/pkg/sandbox/planted"
+	"ethos/pkg/sandbox/quarantine"
 )
 
 // IO is what a run has to do with its surroundings.
@@ -73,8 +73,8 @@ type run struct {
 	opened           error           // the boundary changed while the command ran
 	tamper           func(*compiled) // for tests: changes the calls before they are made
 	term             *terminal
-	look             *planted.Look
-	held             []planted.Finding
+	before           *quarantine.Session // what the writable trees held when the command started
+	aside            []quarantine.Finding
 }
 
 func (r *run) run(ctx context.Context) (Outcome, error) {
@@ -112,10 +112,12 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { r.asked.Store(true); r.proc.End() })
 	defer stop()
-	r.look = r.plan.look() // while the child sets itself up
+	if r.before = r.remember(ctx); r.before != nil { // while the child sets itself up
+		defer r.before.Close()
+	}
 	out, err := r.supervise()
-	if !r.started.IsZero() && r.look != nil {
-		r.held = r.look.Hold()
+	if !r.started.IsZero() && r.before != nil {
+		r.aside = r.before.Finish(context.WithoutCancel(ctx))
 	}
 	return out, err
 }
@@ -185,9 +187,6 @@ func (r *run) supervise() (Outcome, error) {
 	if err := r.proc.Go(); err != nil {
 		r.end()
 		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
-	}
-	if r.look != nil {
-		r.look.Prefetch()
 	}
 	r.layers.watch(r.proc.PID, func() { r.asked.Store(true); r.proc.End() })
 	r.proc.Watch(int(r.seen.table.Fd()))

@@ -13,7 +13,7 @@ var layers = [][]string{
 	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
-		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/planted", "pkg/sandbox/quarantine"},
+		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},

@@ -83,6 +83,7 @@ func (w *workspace) finds(found []Finding, want ...string) {
 func (w *workspace) after(script string) []Finding {
 	w.t.Helper()
 	s := Begin(context.Background(), w.Scope)
+	defer s.Close()
 	w.sh(script)
 	return s.Finish(context.Background())
 }
@@ -90,6 +91,7 @@ func (w *workspace) after(script string) []Finding {
 func TestSettingsAreLeftOut(t *testing.T) {
 	w := newWorkspace(t)
 	s := Begin(context.Background(), w.Scope)
+	defer s.Close()
 	w.sh(`git init -q n; cd n; git config core.fsmonitor ./evil; git config remote.origin.url 'https://example.org/a "b"'; git config 'branch.a"b.merge' 'x	y'; git config alias.st status`)
 	own := w.text("n/.git/config")
 	found := s.Finish(context.Background())

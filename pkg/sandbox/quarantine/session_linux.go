@@ -118,7 +118,6 @@ func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
 // Finish puts aside what came to be since the start, or changed, and would run or
 // lead elsewhere. Everything that the command started must be dead.
 func (s *Session) Finish(ctx context.Context) []Finding {
-	defer s.close()
 	for i, t := range s.trees {
 		scan, err := s.again(ctx, i)
 		if err != nil {
@@ -141,10 +140,15 @@ func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 	return s.scans[i].Rescan(ctx)
 }
 
-func (s *Session) close() {
+// Close releases what the session has open.
+func (s *Session) Close() {
 	for _, t := range s.trees {
 		unix.Close(t.fd)
 	}
+	for _, st := range s.store {
+		unix.Close(st.fd)
+	}
+	s.trees = nil
 }
 
 func lower(list []string) (out []string) {

@@ -6,14 +6,9 @@ import (
 	"ethos/pkg/sandbox/mount"
 )
 
-// ControlGit names, in denials, the layer that takes out of force what a command left for git to run outside.
+// ControlGit names, in denials, the layer that puts aside what a command left
+// for git, or for an agent, to run outside.
 const ControlGit = "git"
-
-// ground is what the search through the writable trees saw when the plan was made.
-type ground struct {
-	walked    []string // directories
-	unguarded []string // git directories beyond the bound: they were there
-}
 
 // writableRoots are the directories of the host that the command can write to, none within another.
 func (p *Plan) writableRoots() []string {
