@@ -303,4 +303,3 @@ func (r *run) note(err error) {
 		r.notes = append(r.notes, step)
 	}
 }
-
