@@ -30,7 +30,7 @@ var topLevel = map[string]role{
 	"HEAD": checked, "config": settings, "config.worktree": settings, "index": indexFile, "commondir": pointer, "gitdir": treeName,
 	"description": data, "packed-refs": data, "shallow": data, "gc.pid": data, "gc.log": data, "locked": data, "rebased-patches": data,
 	"addp-hunk-edit.diff": data, "ADD_EDIT.patch": data, "gitk.cache": data, "git-daemon-export-ok": data,
-	"MERGE_RR": checked, "BISECT_NAMES": checked, "BISECT_START": checked, "BISECT_TERMS": checked, "MERGE_AUTOSTASH": checked, "head-name": data,
+	"MERGE_RR": checked, "BISECT_NAMES": checked, "BISECT_START": checked, "BISECT_TERMS": checked, "MERGE_AUTOSTASH": checked, "head-name": checked,
 	"objects": subtree, "refs": subtree, "logs": subtree, "lost-found": subtree, "rr-cache": subtree, "NOTES_MERGE_WORKTREE": subtree,
 	"lfs": subtree, "svn": subtree, "fsmonitor--daemon": subtree, "reftable": listed,
 	"hooks": hooksDir, "info": listed, "rebase-merge": listed, "rebase-apply": listed, "sequencer": listed,
@@ -42,16 +42,18 @@ var inside = map[string]map[string]role{
 	"info":         roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"),
 	"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
 	"sequencer":    {"todo": todoFile, "opts": checked, "head": checked, "abort-safety": checked},
-	"rebase-merge": with(roles(data, `allow_rerere_autoupdate rerere-autoupdate cdate_is_adate current-fixups drop_redundant_commits dropped end head-name ignore_date interactive
-		keep_redundant_commits message message-fixup message-squash msgnum no-reschedule-failed-exec patch quiet refs-to-delete reschedule-failed-exec rewritten-list
+	"rebase-merge": with(roles(data, `allow_rerere_autoupdate rerere-autoupdate cdate_is_adate current-fixups drop_redundant_commits dropped ignore_date interactive
+		keep_redundant_commits message message-fixup message-squash no-reschedule-failed-exec patch quiet refs-to-delete reschedule-failed-exec rewritten-list
 		rewritten-pending root-commit signoff squash-onto stopped-sha update-refs verbose`), map[string]role{
 		"git-rebase-todo": todoFile, "git-rebase-todo.backup": todoFile, "done": todoFile, "strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
 		"author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "amend": checked,
+		"head-name": checked, "msgnum": checked, "end": checked,
 	}),
-	"rebase-apply": with(roles(data, `abort-safety allow_rerere_autoupdate applying dirtyindex final-commit head head-name info keep last messageid msg msg-clean next no-verify no_inbody_headers
+	"rebase-apply": with(roles(data, `abort-safety allow_rerere_autoupdate applying dirtyindex final-commit head info keep messageid msg msg-clean no-verify no_inbody_headers
 		patch patch-merge-index quiet quoted-cr rebasing rerere-autoupdate rewritten scissors sign signoff threeway utf8 verbose`), map[string]role{
 		"apply-opt": checked, "author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "original-commit": checked, "stopped-sha": checked,
 		"strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
+		"head-name": checked, "next": checked, "last": checked,
 	}),
 	"reftable": {"tables.list": checked},
 }
@@ -66,6 +68,8 @@ var checks = map[string]check{
 	"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
 	"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
 	"reftable/tables.list": tables,
+	"head-name":            headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
+	"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
 }
 
 func roles(r role, names string) map[string]role {

@@ -54,6 +54,11 @@ var (
 	}
 	headText = matching(`ref:\s*`+refName+`\s*|`+hexName+`\s*`, "no name of a branch or a commit")
 
+	// counter: git-prompt.sh puts msgnum, end, next and last into PS1 as they are,
+	// and the shell expands what stands in a prompt.
+	counter  = matching(`[0-9]{0,18}\s*`, "something beside a number")
+	headName = matching(`(?:`+refName+`|detached HEAD|HEAD)?\s*`, "no name of a branch")
+
 	// authorScript was once given to a shell, and is read by sequencer.c,
 	// parse_key_value_squoted.
 	authorScript = matching(`(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:`+quoted+`|\\!)+\n)*`, "something beside the author's name, address and date")
