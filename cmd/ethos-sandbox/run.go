@@ -103,10 +103,10 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	return ended(plan, out)
 }
 
-// warnHeld tells what the command left for git to run outside.
+// warnHeld tells what the command left to be run outside.
 func warnHeld(sys *cli.System, out sandbox.Outcome) {
 	for _, d := range out.Evidence.Denials {
-		if d.Layer != sandbox.ControlGit {
+		if d.Layer != sandbox.ControlGit && d.Layer != sandbox.ControlNames {
 			continue
 		}
 		message := d.What + ": " + d.Reason

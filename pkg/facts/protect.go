@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ethos/pkg/protected"
 )
 
 // The classes of a protected path, those that hold over others first.
@@ -23,7 +25,7 @@ type rule struct{ class, pattern string }
 
 // rules may overlap: the class that stands first in the order of the constants holds. Names are compared without regard to case: file systems that ignore it (and core.ignoreCase) lead to the same file,
 // CVE-2014-9390.
-var rules = []rule{
+var rules = append(named(), []rule{
 	{classGit, ".git/**"},
 	{classGit, "~/.gitconfig"},
 	{classGit, "~/.config/git/config"},
@@ -31,8 +33,6 @@ var rules = []rule{
 	{classGit, "~/.config/git/hooks/**"},
 	{classGit, "/etc/gitconfig"},
 
-	{classEthos, "./coding_ethos.yml"},
-	{classEthos, "./repo_config.yaml"},
 	{classEthos, ".coding-ethos/**"},
 	{classEthos, "~/.local/state/ethos/**"},
 
@@ -99,33 +99,9 @@ var rules = []rule{
 	{classCredentials, "/root/.ssh/**"},
 	{classCredentials, "/home/*/.ssh/**"},
 
-	{classSettings, ".claude/settings*.json"},
-	{classSettings, ".claude/hooks/**"},
-	{classSettings, ".claude/plugins/**"},
 	{classSettings, "~/.claude.json"},
-	{classSettings, ".codex/**"},
-	{classSettings, ".gemini/settings.json"},
-	{classSettings, ".gemini/hooks/**"},
-	{classSettings, ".gemini/extensions/**"},
-	{classSettings, ".gemini/policies/**"},
-	{classSettings, ".cursor/hooks.json"},
-	{classSettings, ".cursor/hooks/**"},
-	{classSettings, ".cursor/mcp.json"},
-	{classSettings, ".cursor/cli.json"},
-	{classSettings, ".cursor/permissions.json"},
-	{classSettings, ".cursor/sandbox.json"},
-	{classSettings, ".github/hooks/**"},
 	{classSettings, "~/.copilot/**"},
-	{classSettings, ".mcp.json"},
-	{classSettings, ".opencode/plugin/**"},
-	{classSettings, ".opencode/plugins/**"},
-	{classSettings, ".opencode/tool/**"},
-	{classSettings, "opencode.json"},
-	{classSettings, "opencode.jsonc"},
 	{classSettings, "~/.config/opencode/**"},
-	{classSettings, ".vscode/settings.json"},
-	{classSettings, ".vscode/tasks.json"},
-	{classSettings, ".vscode/mcp.json"},
 	{classSettings, "/etc/claude-code/**"},
 	{classSettings, "/etc/codex/**"},
 	{classSettings, "/etc/gemini-cli/**"},
@@ -193,6 +169,24 @@ var rules = []rule{
 	{classCI, "./bitbucket-pipelines.yml"},
 	{classCI, "./appveyor.yml"},
 	{classCI, "./cloudbuild.yaml"},
+}...)
+
+// named are the rules of package protected: settings count in every directory,
+// since agents are started in any; the files of ethos in the work space.
+func named() (list []rule) {
+	for _, n := range protected.Names() {
+		class, at := classSettings, n.Path
+		if n.Owner == protected.Ethos {
+			class, at = classEthos, "./"+n.Path
+		}
+		if !n.Dir {
+			list = append(list, rule{class, at})
+		}
+		for _, part := range n.Files {
+			list = append(list, rule{class, at + "/" + part})
+		}
+	}
+	return list
 }
 
 // place is what paths are judged against.

@@ -34,7 +34,11 @@ func (r *run) evidence(failure error) record.Sandbox {
 	if r.lost != "" {
 		e.Reason = r.lost
 	}
-	e.Denials = append(e.Denials, denials(r.aside)...)
+	e.Denials = append(append(e.Denials, denialsOf(r.names)...), denials(r.aside)...)
+	if r.insisted != nil {
+		e.Reason = shown("ended because of protected names: " + r.insisted.Error())
+		e.Denials = append(e.Denials, record.Denial{Layer: ControlNames, What: "the rest of the run", Reason: shown(r.insisted.Error())})
+	}
 	if r.opened != nil {
 		e.Reason = "ended because the boundary changed: " + r.opened.Error()
 		e.Denials = append(e.Denials, record.Denial{Layer: ControlMount, What: "the rest of the run", Reason: r.opened.Error()})

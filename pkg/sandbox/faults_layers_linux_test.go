@@ -41,7 +41,11 @@ func unverified(t *testing.T, p *Plan, tamper func(*child.Step)) (said string, s
 		t.Fatal(err)
 	}
 	defer g.close()
-	c := compile(p, p.Mounts, g, r.layers, streams)
+	if r.watch, err = takeWatch(p); err != nil {
+		t.Fatal(err)
+	}
+	defer r.watch.close()
+	c := compile(p, p.Mounts, g, r.watch, r.layers, streams)
 	for _, steps := range [][]child.Step{c.Init, c.Command} {
 		for i := range steps {
 			tamper(&steps[i])

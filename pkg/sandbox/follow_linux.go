@@ -20,7 +20,7 @@ func (r *run) follow() (Outcome, error) {
 	}
 	var out Outcome
 	for {
-		event, err := r.proc.Next(deadline)
+		event, err := r.proc.Next(r.watch.soon(deadline))
 		if err != nil {
 			r.end()
 			return out, err
@@ -44,9 +44,17 @@ func (r *run) follow() (Outcome, error) {
 		case child.Failed:
 			r.end()
 			return out, stepRefusal(r.worstExec(event.Err))
-		case child.Idle:
+		case child.Readable, child.Idle:
+			late := event.Kind == child.Idle && !deadline.IsZero() && !time.Now().Before(deadline)
+			if !late && r.watch.tend() {
+				continue
+			}
+			r.insisted = r.watch.failed
 			r.end()
-			out.Status, out.Signal = record.StatusTimeout, syscall.SIGKILL
+			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
+			if late {
+				out.Status = record.StatusTimeout
+			}
 		case child.Gone:
 			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
 			if !r.asked.Load() {

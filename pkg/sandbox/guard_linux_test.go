@@ -37,28 +37,19 @@ func tree(t *testing.T, dir string) []string {
 func TestGuard(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		for name, attack := range map[string]string{
-			"mkdir":            "mkdir .claude",
-			"settings":         "mkdir -p .claude && echo x > .claude/settings.json",
-			"file":             "echo x > .mcp.json",
-			"rename onto":      "echo x > a; mv -T a .mcp.json",
-			"rename dir onto":  "mkdir a; mv -T a .claude",
-			"link onto":        "echo x > a; ln -f a .mcp.json; [ -f .mcp.json ]",
-			"symlink onto":     "ln -s /tmp .codex; [ -L .codex ]",
-			"remove and make":  "rmdir .claude; mkdir .claude/x",
-			"move away":        "mv .claude b",
-			"move git away":    "mv .git b",
-			"hooks":            "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
-			"config":           "git config core.fsmonitor ./x",
-			"config by rename": "echo '[core]' > .git/c; mv .git/c .git/config",
-			"config.worktree":  "echo x > .git/config.worktree",
-			"attributes":       "mkdir -p .git/info; echo x > .git/info/attributes",
-			"commondir":        "echo /tmp > .git/commondir",
-			"commondir moved":  "echo /tmp > .git/c; mv .git/c .git/commondir",
-			"policy":           "echo x > coding_ethos.yml",
-			"own directory":    "echo x > .coding-ethos/traces",
-			"chmod":            "chmod 777 .git/config",
-			"truncate":         ": > .git/config",
-			"hard link":        "ln .git/config a",
+			"move git away":     "mv .git b",
+			"hooks":             "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+			"config":            "git config core.fsmonitor ./x",
+			"config by rename":  "echo '[core]' > .git/c; mv .git/c .git/config",
+			"config.worktree":   "echo x > .git/config.worktree",
+			"attributes":        "mkdir -p .git/info; echo x > .git/info/attributes",
+			"commondir":         "echo /tmp > .git/commondir",
+			"commondir removed": "rm .git/commondir; echo /tmp > .git/commondir",
+			"commondir moved":   "echo /tmp > .git/c; mv .git/c .git/commondir",
+			"own directory":     "echo x > .coding-ethos/traces",
+			"chmod":             "chmod 777 .git/config",
+			"truncate":          ": > .git/config",
+			"hard link":         "ln .git/config a",
 		} {
 			t.Run(name, func(t *testing.T) {
 				spec := repository(t, attack)
@@ -131,7 +122,7 @@ func started(t *testing.T, spec Spec) (release func(), done chan result) {
 // TestGuardShared: two runs in one work space never uncover each other, whichever ends first.
 func TestGuardShared(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
-	spec := repository(t, "mkdir .claude/x; echo x > .git/commondir; echo $? > code")
+	spec := repository(t, "echo x > .git/commondir; echo $? > code")
 	before := tree(t, spec.Workspace)
 	first, firstDone := started(t, spec)
 	second, secondDone := started(t, spec)
@@ -139,7 +130,7 @@ func TestGuardShared(t *testing.T) {
 	if r := <-firstDone; r.err != nil {
 		t.Fatal(r.err)
 	}
-	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".claude")); err != nil {
+	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".git/commondir")); err != nil {
 		t.Errorf("the first run took the placeholder of the second away: %v", err)
 	}
 	second()
@@ -209,7 +200,7 @@ func TestBoundaryChanged(t *testing.T) {
 			"replaced": func(dir string) error {
 				return os.Rename(filepath.Join(dir, ".git/HEAD"), filepath.Join(dir, ".git/config"))
 			},
-			"removed": func(dir string) error { return os.Remove(filepath.Join(dir, ".claude")) },
+			"removed": func(dir string) error { return os.Remove(filepath.Join(dir, ".git/commondir")) },
 		} {
 			t.Run(name, func(t *testing.T) {
 				spec := repository(t, "true")
@@ -284,9 +275,11 @@ func TestKilled(t *testing.T) {
 }
 
 // victim is the process that is killed.
-func victim() {
+func victim() { victimOf("sleep 1000 & setsid sleep 1000 & sleep 1000") }
+
+func victimOf(script string) {
 	dir := os.Getenv("ETHOS_TEST_VICTIM")
-	plan, err := Build(Spec{Argv: []string{"sh", "-c", "sleep 1000 & setsid sleep 1000 & sleep 1000"}, Dir: dir, Workspace: dir, Environ: os.Environ()}, HostFiles{}, os.Geteuid())
+	plan, err := Build(Spec{Argv: []string{"sh", "-c", script}, Dir: dir, Workspace: dir, Environ: os.Environ()}, HostFiles{}, os.Geteuid())
 	if err == nil {
 		_, err = Run(context.Background(), plan, IO{})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/mount"
 )
 
@@ -22,6 +23,7 @@ type Plan struct {
 	Paths        []Entry       `json:"paths"`
 	Mounts       []mount.Mount `json:"mounts"`
 	Guarded      []Guarded     `json:"guarded"`
+	Watched      []Watched     `json:"watched"`
 	ScratchBytes int64         `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
 	Network      string        `json:"network"`
 	AllowDomains []string      `json:"allow_domains"`
@@ -63,6 +65,7 @@ type builder struct {
 	links   []mount.Mount
 	notes   []Note
 	guarded []Guarded
+	watched []Watched
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -197,8 +200,8 @@ func (b *builder) protectAround(root string) error {
 	if tree == "" || slices.ContainsFunc(b.rules, func(r rule) bool { return r.class == grantWrite && mount.Within(tree, r.path) }) {
 		return nil
 	}
-	for _, name := range protectedNames {
-		if err := b.denyWrite(filepath.Join(tree, name), "protected"); err != nil {
+	for _, n := range protected.Names() {
+		if err := b.denyWrite(filepath.Join(tree, n.Path), whyProtected); err != nil {
 			return err
 		}
 	}
@@ -275,7 +278,7 @@ func (b *builder) plan() (*Plan, error) {
 	network, domains := b.network()
 	p := &Plan{
 		Profile: b.profile.Name, Tags: list(b.spec.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded,
+		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded, Watched: b.watches(entries),
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,

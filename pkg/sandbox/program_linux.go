@@ -28,7 +28,7 @@ type compiled struct {
 }
 
 // compile prepares every call of a plan. The plan's resources, such as descriptors, are the caller's to close after the start.
-func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compiled {
+func compile(p *Plan, mounts []mount.Mount, g *guard, w *watch, l layers, io stdio) *compiled {
 	c := &compiled{plan: p, layers: l}
 	c.CloneFlags = cloneFlags(p)
 	c.CgroupFD = l.cgroupFD()
@@ -37,7 +37,10 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compi
 	c.Init = append(c.Init, identitySteps(&c.slots)...)
 	c.Init = append(c.Init, l.segmentSteps(&c.slots)...)
 	guarded := g.steps(c.Init, p, &c.slots)
-	c.Init, c.Cleanup, c.Keep = guarded.make, guarded.remove, guarded.keep
+	watched := w.steps(&c.slots)
+	c.Init = append(guarded.make, watched.make...)
+	c.Cleanup = append(watched.remove, guarded.remove...)
+	c.Keep = append(guarded.keep, watched.keep...)
 	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)
 	c.Init = c.built.Steps
 	c.Init = append(c.Init, hostname(p.Hostname))
@@ -45,7 +48,7 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compi
 		c.Init = append(c.Init, netns.LoopbackSteps(&c.slots)...)
 	}
 	c.Command = c.commandSteps(io)
-	c.Settle = settleSteps(len(c.Cleanup) > 0)
+	c.Settle = settleSteps(len(guarded.remove) > 0)
 	return c
 }
 

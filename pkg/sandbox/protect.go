@@ -7,22 +7,14 @@ import (
 	"ethos/pkg/sandbox/mount"
 )
 
-// protectedNames of a work space are read-only, existing or not: they decide what runs outside of the sandbox, or under which policy.
-var protectedNames = []string{
-	"coding_ethos.yml", "repo_config.yaml",
-	".claude", ".codex", ".gemini", ".cursor", ".opencode", ".mcp.json", "opencode.json",
-}
-
 // gitProtected are the parts of a git directory with which git can be made to run a command, or be led to another directory that can:
 // githooks(5), git-config(1) (core.fsmonitor, core.hooksPath, core.sshCommand, include.path, filter.*), gitattributes(5), gitrepository-layout(5).
 var gitProtected = []string{"hooks", "config", "config.worktree", "info/attributes", "commondir"}
 
 // protect makes the guarded parts of a writable root read-only.
 func (b *builder) protect(root string) error {
-	for _, name := range protectedNames {
-		if err := b.denyWrite(filepath.Join(root, name), "protected"); err != nil {
-			return err
-		}
+	if err := b.protectNames(root); err != nil {
+		return err
 	}
 	if err := b.keepOwn(root); err != nil {
 		return err

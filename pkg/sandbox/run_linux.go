@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -75,6 +74,9 @@ type run struct {
 	term             *terminal
 	before           *quarantine.Session // what the writable trees held when the command started
 	aside            []quarantine.Finding
+	watch            *watch
+	names            []asideName // what was put aside by its name
+	insisted         error       // why the command was ended because of names
 }
 
 func (r *run) run(ctx context.Context) (Outcome, error) {
@@ -103,7 +105,11 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer guard.close()
-	program := compile(r.plan, r.mounts, guard, r.layers, streams)
+	if r.watch, err = takeWatch(r.plan); err != nil {
+		return Outcome{}, err
+	}
+	defer r.watch.close()
+	program := compile(r.plan, r.mounts, guard, r.watch, r.layers, streams)
 	if r.tamper != nil {
 		r.tamper(program)
 	}
@@ -116,7 +122,11 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 		defer r.before.Close()
 	}
 	out, err := r.supervise()
-	if !r.started.IsZero() && r.before != nil {
+	if r.started.IsZero() {
+		return out, err
+	}
+	r.names = r.watch.finish(r.before)
+	if r.before != nil {
 		r.aside = r.before.Finish(context.WithoutCancel(ctx))
 	}
 	return out, err
@@ -128,46 +138,6 @@ func asSetup(err error) error {
 		return err
 	}
 	return &Refusal{Code: CodeSetup, Err: err}
-}
-
-// streams gives the command's three descriptors numbers above 2, or leaves them where they are.
-func (r *run) streams() (stdio, func(), error) {
-	files := [3]*os.File{r.io.Stdin, r.io.Stdout, r.io.Stderr}
-	var opened []*os.File
-	cleanup := func() {
-		for _, f := range opened {
-			f.Close()
-		}
-	}
-	var out stdio
-	for i, f := range files {
-		if f == nil || i == 0 && r.plan.CloseStdin {
-			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-			if err != nil {
-				cleanup()
-				return out, cleanup, err
-			}
-			opened = append(opened, null)
-			f = null
-		}
-		fd := int(f.Fd())
-		if err := r.plan.offered(fd); err != nil {
-			cleanup()
-			return out, cleanup, err
-		}
-		if fd <= 2 && fd != i {
-			dup, err := syscall.Dup(fd)
-			if err != nil {
-				cleanup()
-				return out, cleanup, fmt.Errorf("duplicate descriptor %d: %w", fd, err)
-			}
-			syscall.CloseOnExec(dup)
-			opened = append(opened, os.NewFile(uintptr(dup), f.Name()))
-			fd = dup
-		}
-		out[i] = fd
-	}
-	return out, cleanup, nil
 }
 
 // supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it
@@ -183,6 +153,10 @@ func (r *run) supervise() (Outcome, error) {
 		r.end()
 		return Outcome{}, err
 	}
+	if err := r.watch.begin(); err != nil {
+		r.end()
+		return Outcome{}, err
+	}
 	r.started = time.Now()
 	if err := r.proc.Go(); err != nil {
 		r.end()
@@ -190,6 +164,7 @@ func (r *run) supervise() (Outcome, error) {
 	}
 	r.layers.watch(r.proc.PID, func() { r.asked.Store(true); r.proc.End() })
 	r.proc.Watch(int(r.seen.table.Fd()))
+	r.proc.Listen(r.watch.events)
 	out, err := r.follow()
 	r.layers.kill()
 	out.Started, out.Duration = r.started, time.Since(r.started)

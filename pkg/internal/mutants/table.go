@@ -82,6 +82,11 @@ var single = []Mutant{
 	{Name: "mounts: devpts noexec", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOSUID`}}, Tests: boundary},
 	{Name: "this process follows no link: directories", Edits: []Edit{{"pkg/sandbox/directory_linux.go", `unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `unix.O_CLOEXEC}`}}, Tests: races},
 	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
+	{Name: "names: put aside at once", Edits: []Edit{{"pkg/sandbox/follow_linux.go", `if !late && r.watch.tend() {`, `if !late {`}}, Tests: boundary},
+	{Name: "names: put aside at the end", Edits: []Edit{{"pkg/sandbox/run_linux.go", `r.names = r.watch.finish(r.before)`, `r.names = r.watch.aside`}}, Tests: boundary},
+	{Name: "names: put aside by init", Edits: []Edit{{"pkg/sandbox/aside_linux.go", `s.remove = append(s.remove, r)`, `_ = r`}}, Tests: boundary},
+	{Name: "names: an end to insisting", Edits: []Edit{{"pkg/sandbox/watch_linux.go", `w.count > insists`, `false`}}, Tests: boundary},
+	{Name: "names: none appears in the set-up", Edits: []Edit{{"pkg/sandbox/watch_linux.go", `covering(paths, path).Access == ReadWrite {`, `false {`}}, Tests: boundary},
 	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
 	{Name: "network: loopback alone is up", Edits: []Edit{{observe, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
@@ -111,7 +116,10 @@ func All(root string) ([]Mutant, error) {
 		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
 		func() ([]Mutant, error) { return Lines(root, "pkg/sandbox/env.go", []string{"injecting"}, written) },
 		func() ([]Mutant, error) {
-			return Lines(root, "pkg/sandbox/protect.go", []string{"protectedNames", "gitProtected"}, slices.Concat(written, boundary))
+			return Lines(root, "pkg/sandbox/protect.go", []string{"gitProtected"}, slices.Concat(written, boundary))
+		},
+		func() ([]Mutant, error) {
+			return Lines(root, "pkg/protected/protected.go", []string{"names"}, slices.Concat(written, boundary))
 		},
 	} {
 		mutants, err := more()

@@ -10,7 +10,7 @@ import (
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
 	{"pkg/record", "pkg/printable"},
-	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir"},
+	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/protected"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
 		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
@@ -27,7 +27,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook", "pkg/protected"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

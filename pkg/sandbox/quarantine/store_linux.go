@@ -139,6 +139,30 @@ func (g *gitDir) move(t *tree, path string) (string, error) {
 	return "", explain(errors.Join(err, again))
 }
 
+// Keep takes into the store what somebody else has put aside, by another name in
+// the directory that it was in. path is what it was called. Everything that the
+// command started must be dead. It returns where the thing is then.
+func (s *Session) Keep(from, path string) (string, error) {
+	t := s.treeOf(from)
+	if t == nil {
+		return "", fs.ErrInvalid
+	}
+	dir, name, err := t.parent(from)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(dir)
+	if err := unix.Fstatat(dir, name, new(unix.Stat_t), unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return "", err
+	}
+	disarm(dir, name, 0)
+	st := s.storeOf(t)
+	if st.err != nil {
+		return "", st.err
+	}
+	return st.take(t, dir, name, path)
+}
+
 // rename moves a name; where the directory may not be written to, its owner lets
 // it be.
 func rename(t *tree, from int, name, dir string, to int, as string) error {
@@ -184,13 +208,14 @@ func (st *store) take(t *tree, dir int, name, path string) (string, error) {
 	if at != st.fd {
 		defer unix.Close(at)
 	}
-	as := shorten(name) + suffix
+	last := shorten(filepath.Base(path))
+	as := last + suffix
 	for n := 1; ; n++ {
 		err := rename(t, dir, name, filepath.Dir(path), at, as)
 		if !errors.Is(err, fs.ErrExist) {
 			return join(place, as), err
 		}
-		as = shorten(name) + "." + strconv.Itoa(n) + suffix
+		as = last + "." + strconv.Itoa(n) + suffix
 	}
 }
 
