@@ -2,6 +2,8 @@ package quarantine
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -124,9 +126,9 @@ func (g *gitDir) config(path string) {
 	var out []string
 	err = gitrepo.ParseConfig(path, text, func(e gitrepo.Entry) error {
 		switch {
-		case gitargs.Inert(e.Key, e.Value), e.Key == "core.worktree" && g.inTrees(e.Value):
+		case gitargs.Inert(e.Key, e.Value), e.Key == "core.worktree" && g.ownWorkTree(path, e.Value):
 			rest.WriteString(setting(e))
-		case g.allowed("config", path, e.Key, e.Value):
+		case e.Key != "core.worktree" && g.allowed("config", path, e.Key, e.Value):
 			rest.WriteString(setting(e))
 			g.follow(path, e)
 		default:
@@ -153,11 +155,39 @@ func unusual(text string) bool {
 	return strings.Contains(text, "\\\n") || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff")
 }
 
-// inTrees reports whether core.worktree leads to a directory that the command
-// could write to.
-func (g *gitDir) inTrees(value string) bool {
+// ownWorkTree reports whether core.worktree leads to the work tree of this git
+// directory: one whose .git names it, as git submodule writes both. Git would
+// check files out into any other: hooks, settings, or the sources of a
+// neighbour. What led there at the start may still, to the same directory.
+func (g *gitDir) ownWorkTree(config, value string) bool {
 	to, err := g.tree.resolve(g.path, value)
-	return err == nil && g.writable(to.path)
+	if err == nil && to.dir && g.writable(to.path) && g.namedBy(to.path) {
+		return true
+	}
+	why := fmt.Sprint(to, err)
+	return g.allowed("worktree", config, value, why)
+}
+
+// namedBy reports whether the .git of a work tree is this git directory, or a
+// file that names it.
+func (g *gitDir) namedBy(worktree string) bool {
+	t := g.treeOf(worktree)
+	dotGit := join(worktree, ".git")
+	if dotGit == g.path {
+		return true
+	}
+	f, info, err := t.file(dotGit)
+	if err != nil || info.Size() > maxGitFile {
+		return false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	if err != nil || !ok {
+		return false
+	}
+	to, err := t.resolve(worktree, name)
+	return err == nil && to.path == g.path
 }
 
 // setting writes one setting as git-config(1) reads it.
