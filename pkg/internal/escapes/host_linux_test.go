@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/quantity"
 	"ethos/pkg/sandbox"
-	"ethos/pkg/sandbox/limits"
 )
 
 // host is what attacks try to reach: servers, a process and descriptors of this machine.
@@ -245,7 +245,7 @@ func declare(s *sandbox.Spec, name, value string) (err error) {
 	case "--workspace":
 		s.Workspace = value
 	case "--memory":
-		s.Limits.MemoryBytes, err = limits.ParseSize(value)
+		s.Limits.MemoryBytes, err = quantity.ParseSize(value)
 	case "--pids":
 		s.Limits.Pids, err = strconv.ParseInt(value, 10, 64)
 	default:

@@ -1,6 +1,5 @@
 // Package limits bounds what a command may use where no cgroup can be had: resource limits of the kernel, getrlimit(2),
-// and a sampled watch over the memory of a process tree. It also reads the sizes, durations and percentages in which
-// people state limits ([ParseSize], [ParseDuration], [ParsePercent]).
+// and a sampled watch over the memory of a process tree.
 //
 // [Rlimits] is pure and returns the table that the confined process sets on itself with prlimit64(2); [Watch.Run] is
 // run outside, beside the command.
