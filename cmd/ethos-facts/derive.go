@@ -110,7 +110,7 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if !filepath.IsAbs(home) {
 		home = ""
 	}
-	options := facts.Options{Home: home, State: stateFolder(sys), Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant}
+	options := facts.Options{Home: home, State: stateFolder(sys), Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant, Programs: programDirs(sys)}
 	if c.Config != "" {
 		options.Config = absolute(sys, c.Config)
 	}
@@ -126,6 +126,16 @@ func gitOptions(sys *cli.System, home string) gitrepo.Options {
 	all := gitrepo.FromEnviron(sys.Getenv)
 	all.Home, all.GitDir, all.WorkTree, all.CommonDir = home, "", "", ""
 	return all
+}
+
+// programDirs are the directories from which programs of ethos are started:
+// that of this one, and those of PATH.
+func programDirs(sys *cli.System) []string {
+	dirs := filepath.SplitList(sys.Getenv("PATH"))
+	if self, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Dir(self))
+	}
+	return dirs
 }
 
 // stateFolder is where ethos keeps what a person has trusted, "" where the

@@ -31,6 +31,7 @@ func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts)
 	p.uses("reads", f.Shell.Reads)
 	p.uses("writes", f.Shell.Writes)
 	p.git(f.Git)
+	p.ethos(f.Ethos)
 	p.files(f.Files)
 	if len(f.Shell.Risks) > 0 {
 		p.row("risks", strings.Join(f.Shell.Risks, " "))
@@ -163,6 +164,23 @@ func (p *page) git(entries []record.Git) {
 			text += "  dangers " + strings.Join(g.Dangers, ", ")
 		}
 		p.row("git", text)
+	}
+}
+
+// ethos lists the calls of ethos's own programs that would widen something, or
+// cannot be read.
+func (p *page) ethos(calls []record.Ethos) {
+	for _, c := range calls {
+		for _, w := range c.Widens {
+			text := c.Program + " " + c.Command + "  widens by " + w.By + " " + plain(w.Option)
+			if w.Value != "" {
+				text += " " + quoted(w.Value)
+			}
+			p.row("ethos", text)
+		}
+		for _, word := range c.Unknown {
+			p.row("ethos", c.Program+" "+c.Command+"  cannot be read at "+quoted(word))
+		}
 	}
 }
 

@@ -28,7 +28,10 @@ type Options struct {
 	Config  string              // a configuration file in place of the work space's repo_config.yaml; absolute
 	Profile string              // in place of the profile that would be in force
 	Tool    string              // the action is this tool, whatever it looks like
-	Grants  []string            // see [catalog.Grant]
+	// Programs are the directories from which programs are started: those of
+	// PATH, and that of the running program.
+	Programs []string
+	Grants   []string // see [catalog.Grant]
 }
 
 // Deriver makes facts. It remembers repositories and configurations between actions.
@@ -36,6 +39,8 @@ type Deriver struct {
 	opt     Options
 	repos   repos
 	configs configs
+	// programs of ethos, looked for when an action first changes a file
+	programs *programs
 }
 
 // New checks the options: an unknown profile or grant is an error.
@@ -95,10 +100,13 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 	}
 	w := &work{d: d, action: a, config: cfg, repo: d.repos.at(a.Cwd), lacks: &lacks{}}
 	w.place = place{workspace: a.Workspace, home: d.opt.Home, state: d.opt.State, gitDir: w.repo.Record.GitDir, gitCover: w.repo.Record.CommonDir}
-	w.files = newFileFacts(d.opt.Tree, w.place, w.lacks)
+	w.files = newFileFacts(d, w.place, w.lacks)
 	w.analyse()
 	f := record.Facts{Shell: w.shell, Git: w.git, Files: w.files.files, Repo: w.repoFact()}
 	if f.Tool, f.Capabilities, err = w.capabilities(actor); err != nil {
+		return record.Facts{}, err
+	}
+	if f.Ethos, err = w.ethos(actor, f.Capabilities); err != nil {
 		return record.Facts{}, err
 	}
 	f.Incomplete = w.lacks.codes
@@ -116,6 +124,7 @@ type work struct {
 	files  *fileFacts
 	shell  record.Shell
 	git    []record.Git
+	calls  []shell.EthosCall
 }
 
 // analyse reads the command, and looks up the files that it names.
@@ -138,6 +147,7 @@ func (w *work) analyse() {
 func (w *work) commands(a shell.Analysis, opt shell.Options) {
 	w.shell = a.Shell
 	w.lacks.add(a.Incomplete...)
+	w.calls = a.Ethos
 	g := gitWork{work: w, opt: opt}
 	g.read(a)
 	w.git = g.found
@@ -166,16 +176,23 @@ func (w *work) repoFact() record.Repo {
 	return out
 }
 
-// capabilities settles which tool the action is, and what is in force for it.
-func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
-	m := w.match()
+// request is what decides over the capabilities of the action, whatever tool
+// it is.
+func (w *work) request(actor record.Actor) catalog.Request {
 	r := catalog.Request{
+
 		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
 		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
 	}
 	if actor.Parent != nil {
 		r.Parent = actor.Parent.Capabilities
 	}
+	return r
+}
+
+// capabilities settles which tool the action is, and what is in force for it.
+func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
+	m, r := w.match(), w.request(actor)
 	if name := w.d.opt.Tool; name != "" {
 		t, ok := w.config.catalog.Tool(name)
 		if !ok {

@@ -30,10 +30,10 @@ func TestProtected(t *testing.T) {
 		"/home/u/site/repo_config.yaml":            "ethos",
 		"/home/u/site/examples/repo_config.yaml":   "",
 		"/home/u/site/.coding-ethos/traces/a":      "ethos",
-		"/home/u/.local/state/ethos":               "ethos",
-		"/home/u/.local/state/ethos/trust/x":       "ethos",
+		"/home/u/.local/state/ethos":               "ethos-state",
+		"/home/u/.local/state/ethos/trust/x":       "ethos-state",
 		"/home/u/.local/state/other":               "",
-		"/var/state/Ethos/trust":                   "ethos", // XDG_STATE_HOME
+		"/var/state/Ethos/trust":                   "ethos-state", // XDG_STATE_HOME
 		"/var/state/other":                         "",
 		"/home/u/site/.claude/settings.json":       "agent-settings",
 		"/home/u/site/.claude/settings.local.json": "agent-settings",
@@ -109,7 +109,7 @@ func TestEveryRuleProtectsSomething(t *testing.T) {
 
 func collect(root string, add func(*fileFacts)) (string, []string) {
 	l := &lacks{}
-	f := newFileFacts(OS{}, place{workspace: root + "/w", home: root + "/h"}, l)
+	f := newFileFacts(&Deriver{opt: Options{Tree: OS{}}}, place{workspace: root + "/w", home: root + "/h"}, l)
 	add(f)
 	var out []string
 	for _, file := range f.files {

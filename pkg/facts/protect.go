@@ -11,8 +11,10 @@ import (
 
 // The classes of a protected path, those that hold over others first.
 const (
-	classGit         = "git"   // git's own files, by which it can be made to run code
-	classEthos       = "ethos" // what decides over ours
+	classGit         = "git"           // git's own files, by which it can be made to run code
+	classEthos       = "ethos"         // what decides over ours
+	classState       = "ethos-state"   // what a person has trusted
+	classProgram     = "ethos-program" // an installed program of ethos
 	classCredentials = "credentials"
 	classSettings    = "agent-settings" // what decides over an agent's later commands
 	classStartup     = "shell-startup"  // what runs at the next login, shell, boot or timer
@@ -34,7 +36,7 @@ var rules = append(named(), []rule{
 	{classGit, "/etc/gitconfig"},
 
 	{classEthos, ".coding-ethos/**"},
-	{classEthos, "~/.local/state/ethos/**"},
+	{classState, "~/.local/state/ethos/**"},
 
 	{classCredentials, "~/.claude/.credentials.json"},
 	{classCredentials, "~/.codex/auth.json"},
@@ -231,7 +233,7 @@ func (p place) protected(name string) string {
 	}
 	lower, x := strings.ToLower(name), indexed()
 	if p.state != "" && within(lower, strings.ToLower(p.state)) {
-		return classEthos
+		return classState
 	}
 	class := classOf(x.root, strings.TrimPrefix(lower, "/"))
 	if rest, ok := below(lower, strings.ToLower(p.home)); ok {
@@ -301,7 +303,7 @@ func wildcard(pattern, name string) bool {
 }
 
 // severity is the order in which classes hold over one another.
-var severity = [...]string{classGit, classEthos, classCredentials, classSettings, classStartup, classCI}
+var severity = [...]string{classGit, classState, classProgram, classEthos, classCredentials, classSettings, classStartup, classCI}
 
 // worse picks the class that holds over the other.
 func worse(a, b string) string {

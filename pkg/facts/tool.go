@@ -1,11 +1,13 @@
 package facts
 
 import (
+	"path"
 	"slices"
 
 	"ethos/pkg/catalog"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/record"
+	"ethos/pkg/shell"
 )
 
 // match is the tool that an action is.
@@ -22,6 +24,10 @@ func (w *work) match() match {
 	sole, plain := w.readInFull(), true
 	for i := range w.shell.Commands {
 		c := &w.shell.Commands[i]
+		if w.confines(c) {
+			plain = plain && len(c.Assignments) == 0
+			continue
+		}
 		if beside(c) {
 			plain = plain && shipped.Inert(c.Name)
 			continue
@@ -48,6 +54,18 @@ func (w *work) match() match {
 		return reaching
 	}
 	return match{}
+}
+
+// confines reports a call of ethos-sandbox that only puts a boundary around
+// the command that it runs, as ethos-decide --confine writes it: what is in
+// force is then that command's.
+func (w *work) confines(c *record.Command) bool {
+	return slices.ContainsFunc(w.calls, func(call shell.EthosCall) bool {
+		name := call.Args.Name()
+		return call.Args.Program == "ethos-sandbox" && (name == "run" || name == "shell") && len(call.Args.Unknown) == 0 &&
+			call.Command.Name == c.Name && call.Command.Line == c.Line && call.Command.Column == c.Column && !call.Cleared && !c.Background &&
+			(catalog.Installed(c.Path) || slices.Contains(w.d.opt.Programs, path.Dir(c.Path)))
+	})
 }
 
 // beside reports a program that only looks at a tool's output, or sets the scene. One of the work space is none, whatever its name.

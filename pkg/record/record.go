@@ -92,6 +92,7 @@ type Facts struct {
 	Shell        Shell        `json:"shell" required:"true"`
 	Git          []Git        `json:"git" required:"true"`
 	Files        []File       `json:"files" required:"true"`
+	Ethos        []Ethos      `json:"ethos,omitempty"` // absent when there is none
 	Tool         Tool         `json:"tool" required:"true"`
 	Capabilities Capabilities `json:"capabilities" required:"true"` // in force: the tool's, narrowed and granted
 	Repo         Repo         `json:"repo" required:"true"`
@@ -203,8 +204,39 @@ type File struct {
 	WorkspaceRelative string `json:"workspace_relative,omitempty"`
 	InsideWorkspace   bool   `json:"inside_workspace"`
 	ViaSymlink        bool   `json:"via_symlink"`
-	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | credentials | shell-startup | ci
+	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | ethos-program | ethos-state | credentials | shell-startup | ci
 	Exists            bool   `json:"exists"`
+}
+
+// Ethos is one call of a program of ethos, wherever it stands.
+type Ethos struct {
+	Program string `json:"program" required:"true"` // ethos-facts, …
+	Command string `json:"command"`                 // the program's command; its default one when none is named
+	// Widens lists what the call would have beyond what is in force for the
+	// action, and what it would change of what only a person changes.
+	Widens []Widening `json:"widens"`
+	// Unknown lists the words that keep the call from being read: those that
+	// the program does not take, and "…" for one that is not static where an
+	// option could stand.
+	Unknown   []string `json:"unknown"`
+	PipedFrom []string `json:"piped_from"` // names of the commands upstream in its pipeline, first to last
+}
+
+// The values of [Widening.By].
+const (
+	WidensByOption      = "option"
+	WidensByCommand     = "command"     // one that only a person gives
+	WidensByInput       = "input"       // records of unknown origin
+	WidensByEnvironment = "environment" // a variable
+	WidensByDirectory   = "directory"   // the boundary of another work space
+)
+
+// Widening is one thing by which a call of a program of ethos would widen a
+// boundary.
+type Widening struct {
+	By     string `json:"by" required:"true"`
+	Option string `json:"option"` // the option's, command's or variable's name
+	Value  string `json:"value"`  // "" when it has none, or it is not static
 }
 
 // Tool is the catalog entry that the action matches; ID "" when none does.
