@@ -172,7 +172,7 @@ func (p *page) git(entries []record.Git) {
 func (p *page) ethos(calls []record.Ethos) {
 	for _, c := range calls {
 		for _, w := range c.Widens {
-			text := c.Program + " " + c.Command + "  widens by " + w.By + " " + plain(w.Option)
+			text := c.Program + " " + c.Command + "  widens by " + w.By + " " + w.Option
 			if w.Value != "" {
 				text += " " + quoted(w.Value)
 			}
