@@ -124,9 +124,16 @@ func (g *gitDir) config(path string) {
 	}
 	var rest strings.Builder
 	var out []string
+	lazy := promisorsIn(text)
 	err = gitrepo.ParseConfig(path, text, func(e gitrepo.Entry) error {
-		switch {
-		case gitargs.Inert(e.Key, e.Value), e.Key == "core.worktree" && g.ownWorkTree(path, e.Value):
+		switch remote := lazy.of(e); {
+		case remote != "":
+			if where, plain := lazy.lead(remote); !plain && !g.allowed("promisor", path, e.Key, e.Value, where) {
+				out = append(out, e.Key)
+				return nil
+			}
+			rest.WriteString(setting(e))
+		case gitargs.Inert(e.Key, e.Value) && !misplaced(path, e.Key), e.Key == "core.worktree" && g.ownWorkTree(path, e.Value):
 			rest.WriteString(setting(e))
 		case e.Key != "core.worktree" && g.allowed("config", path, e.Key, e.Value):
 			rest.WriteString(setting(e))
