@@ -21,7 +21,7 @@ func (r *run) remember(ctx context.Context) *quarantine.Session {
 		return nil
 	}
 	return quarantine.Begin(ctx, quarantine.Scope{
-		Roots: roots, Home: p.home, Settings: protectedNames, Kept: ethosDir,
+		Roots: roots, Home: p.home, Settings: protectedNames, Kept: ethosDir, Scans: p.scans.take(), Memory: p.scans.memoryOf,
 		Writable: func(path string) bool { return r.opened != nil || p.canWrite(path) },
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/treescan"
 )
 
 // Plan is all that will be done to confine one command, as data.
@@ -41,6 +42,7 @@ type Plan struct {
 	Notes        []Note        `json:"notes"`
 	procFiles    []mount.File  // for a /proc that is not proc(5)
 	home         string        // the person's, for "~/" in a configuration of git
+	scans        *startScans   // of the writable directories, as they were planned with
 }
 
 // Note is something that the plan leaves out, and why.
@@ -66,6 +68,7 @@ type builder struct {
 	notes   []Note
 	guarded []Guarded
 	watched []Watched
+	scans   []*treescan.Tree
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -162,6 +165,9 @@ func (b *builder) gather() error {
 			b.hideSockets(r.path)
 		}
 	}
+	if err := b.protectNested(); err != nil {
+		return err
+	}
 	return b.hideState()
 }
 
@@ -180,9 +186,6 @@ func (b *builder) keepFilter() error {
 // protectAll guards what lies in a writable root, and what its configuration leads to.
 func (b *builder) protectAll(root string) error {
 	if err := b.protect(root); err != nil {
-		return err
-	}
-	if err := b.protectNested(root); err != nil {
 		return err
 	}
 	return b.protectConfigured(root, b.userGit())
@@ -282,7 +285,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,
-		home: b.home,
+		home: b.home, scans: &startScans{trees: b.scans, memoryOf: b.memoryOf},
 	}
 	if p.Enforce == "" {
 		p.Enforce = "available"
