@@ -57,8 +57,8 @@ const (
 )
 
 // protectNested protects repositories and settings below the writable roots: the
-// person runs git and agents there too. It never refuses; what it cannot judge is
-// held read-only as a directory.
+// person runs git and agents there too. It refuses nothing that it finds; what it
+// cannot judge is held read-only as a directory.
 func (b *builder) protectNested() error {
 	entries := table(b.rules)
 	for _, root := range b.topRoots() {
@@ -68,9 +68,7 @@ func (b *builder) protectNested() error {
 		}
 		b.scans = append(b.scans, tree)
 		n := &nested{b: b, tree: tree, entries: entries, mounts: nestedMounts}
-		if err := n.unreadable(); err != nil {
-			return err
-		}
+		n.unreadable()
 		for _, p := range tree.Places {
 			n.collect(p)
 		}
@@ -99,18 +97,17 @@ func (b *builder) topRoots() []string {
 
 // unreadable holds directories that cannot be listed: their owner, whom the command
 // runs as, could open them again inside, and what lies below is not known.
-func (n *nested) unreadable() error {
+func (n *nested) unreadable() {
 	for _, u := range n.tree.Unreadable {
 		switch {
 		case u.Path == n.tree.Root:
-			return refuse(CodeDeclaration, "chmod u+rx it", "writable directory %s cannot be listed: %w", u.Path, u.Err)
+			n.b.note(u.Path, "it cannot be listed, so what lies in it is not protected by name: %v. Give yourself the right to read it, and start again", plain(u.Err))
 		case len(n.held) < nestedHolds:
 			n.hold(u.Path, u.Err)
 		default:
 			n.left++
 		}
 	}
-	return nil
 }
 
 // hold makes a directory read-only as a whole, and says so.
@@ -177,21 +174,24 @@ func (n *nested) collect(p treescan.Place) {
 			add(path, gitPointer)
 		}
 	}
-	if base := filepath.Base(p.Path); base != ".git" && isGitDir(p, slices.Contains(strings.Split(below, "/"), ".git")) {
+	if isGitDir(p) {
 		add(p.Path, gitDirectory)
 	}
 }
 
-// isGitDir reports whether a directory is what git takes for a git directory by
-// its entries: setup.c, is_git_directory. In a git directory, where those of
-// submodules and work trees are, one part is enough: an earlier command can have
+// isGitDir reports whether a directory other than .git is what git takes for a git
+// directory, by its entries: setup.c, is_git_directory. Of a submodule's one part
+// is enough, which no other directory there has: an earlier command can have
 // removed the others.
-func isGitDir(p treescan.Place, inGitDir bool) bool {
+func isGitDir(p treescan.Place) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(p.Entries, func(e treescan.Entry) bool { return e.Name == name })
 	}
-	if inGitDir {
-		return has("HEAD")
+	switch {
+	case filepath.Base(p.Path) == ".git":
+		return false
+	case strings.Contains(p.Path, "/.git/modules/") && has("objects"):
+		return true
 	}
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
@@ -231,7 +231,7 @@ func (s site) dir() string {
 func (n *nested) guard(s site) error {
 	switch s.kind {
 	case settingsFile:
-		return n.b.guardNested(s.path, "protected")
+		return n.b.guardNested(s.path, whyProtected)
 	case gitPointer:
 		return n.b.guardPointer(s.path)
 	}
