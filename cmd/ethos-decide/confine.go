@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 // sandboxProgram is what a confined call runs.
@@ -30,7 +31,7 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
 	switch {
 	case !allows(v.decision.Verdict):
-	case inside(os.DirFS("/proc")):
+	case trust.Inside(os.DirFS("/proc")):
 		err = hook.ErrConfined
 	default:
 		input, err = hook.Confine(c.Reply, v.actor.Event, &v.action, boundaryOf(v.facts))

@@ -304,6 +304,16 @@ type Repo struct {
 	Aliases           map[string]string `json:"aliases"`
 	ProtectedBranches []string          `json:"protected_branches"` // patterns
 	Config            string            `json:"config,omitempty"`   // path of repo_config.yaml, when there is one
+	// Configuration is each configuration file that counted, the work space's own first, then those of the work trees around it.
+	Configuration []Configuration `json:"configuration,omitempty"`
+}
+
+// Configuration is a file by which a work space says what may be done in it.
+type Configuration struct {
+	Path    string   `json:"path" required:"true"`    // absolute
+	Digest  string   `json:"digest" required:"true"`  // "sha256:" and the SHA-256 of the bytes that were read, in hex
+	Trusted bool     `json:"trusted" required:"true"` // a person has accepted this content of this file at this place
+	Widens  []string `json:"widens" required:"true"`  // "key: value" of what gives more than there is without it; in force only when trusted
 }
 
 // Decision is what policy says of a record.
@@ -343,6 +353,8 @@ type PolicySet struct {
 	Digest    string   `json:"digest" required:"true"`
 	Packs     []string `json:"packs"`
 	Evaluated int      `json:"evaluated"`
+	// Configuration is each coding_ethos.yml that counted, the work space's own first, then those of the work trees around it.
+	Configuration []Configuration `json:"configuration,omitempty"`
 }
 
 // Result is what became of a decided action.
