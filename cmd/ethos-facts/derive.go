@@ -16,6 +16,7 @@ import (
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
 	"ethos/pkg/statedir"
+	"ethos/pkg/trust"
 )
 
 type deriveCmd struct {
@@ -110,7 +111,11 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if !filepath.IsAbs(home) {
 		home = ""
 	}
-	options := facts.Options{Home: home, State: stateFolder(sys), Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant, Programs: programDirs(sys)}
+	w.memory = &memory{Memory: trust.New(sys.Getenv)}
+	options := facts.Options{
+		Home: home, State: stateFolder(sys), Trust: w.memory, Git: gitOptions(sys, home), Programs: programDirs(sys),
+		Profile: c.Profile, Tool: c.Tool, Grants: c.Grant,
+	}
 	if c.Config != "" {
 		options.Config = absolute(sys, c.Config)
 	}

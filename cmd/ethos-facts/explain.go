@@ -37,6 +37,7 @@ func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts)
 		p.row("risks", strings.Join(f.Shell.Risks, " "))
 	}
 	p.capabilities(f)
+	p.configuration(f.Repo.Configuration)
 	for _, code := range f.Incomplete {
 		p.row("unknown", code+": "+lackTexts[code])
 	}
@@ -219,6 +220,24 @@ func (p *page) capabilities(f record.Facts) {
 	p.row("may use", text)
 	for _, g := range c.GrantedBy {
 		p.row("granted", g)
+	}
+}
+
+// configuration shows what the files of the work space would give, and whether
+// they do.
+func (p *page) configuration(files []record.Configuration) {
+	for _, c := range files {
+		state := "applies"
+		switch {
+		case c.Trusted:
+			state = "trusted"
+		case len(c.Widens) > 0:
+			state = "not trusted; what follows does not apply"
+		}
+		p.row("config", c.Path+": "+state)
+		for _, w := range c.Widens {
+			p.row("widens", w)
+		}
 	}
 }
 

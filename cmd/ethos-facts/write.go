@@ -19,6 +19,8 @@ const codeInternal = "internal_error"
 type writer struct {
 	sys      *cli.System
 	deriver  *facts.Deriver
+	memory   *memory
+	told     map[string]bool // files that were said not to be trusted
 	out      *record.Writer
 	mode     string // "" leaves it to the event
 	cwd      string
@@ -106,6 +108,7 @@ func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Actio
 		return placed, f, err
 	}
 	f, err = w.deriver.Derive(placed, actor)
+	w.tell(f.Repo.Configuration)
 	return placed, f, err
 }
 

@@ -25,7 +25,8 @@ type Options struct {
 	Home    string              // absolute; "" leaves "~" unknown
 	State   string              // the state folder of ethos, without symbolic links; absolute, or ""
 	Env     []record.Assignment // the environment of an exec action, as far as git listens to it
-	Config  string              // a configuration file in place of the work space's repo_config.yaml; absolute
+	Config  string              // a configuration file in place of the work space's repo_config.yaml, trusted because a person names it; absolute
+	Trust   Trust               // nil trusts nothing
 	Profile string              // in place of the profile that would be in force
 	Tool    string              // the action is this tool, whatever it looks like
 	// Programs are the directories from which programs are started: those of
@@ -94,7 +95,7 @@ func (d *Deriver) encloses(root, dir string) bool {
 // Derive makes the facts of an action that was placed. The error is a [*catalog.Fault] of the configuration, [ErrUnknownTool], or what reading the
 // configuration returned.
 func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, error) {
-	cfg, err := d.configs.of(a.Workspace)
+	cfg, err := d.effective(a.Workspace)
 	if err != nil {
 		return record.Facts{}, err
 	}
@@ -117,7 +118,7 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 type work struct {
 	d      *Deriver
 	action record.Action
-	config *config
+	config *effective
 	repo   *repo
 	place  place
 	lacks  *lacks
@@ -172,7 +173,7 @@ func (w *work) repoFact() record.Repo {
 			out.ProtectedBranches = append(out.ProtectedBranches, b)
 		}
 	}
-	out.Config = w.config.file
+	out.Config, out.Configuration = w.config.file, w.config.files
 	return out
 }
 
@@ -180,7 +181,6 @@ func (w *work) repoFact() record.Repo {
 // it is.
 func (w *work) request(actor record.Actor) catalog.Request {
 	r := catalog.Request{
-
 		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
 		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
 	}
@@ -190,13 +190,34 @@ func (w *work) request(actor record.Actor) catalog.Request {
 	return r
 }
 
-// capabilities settles which tool the action is, and what is in force for it.
+// capabilities settles which tool the action is, and what is in force for it. Where tools are defined that nobody has trusted, it is what the action may
+// use with them and without.
 func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
-	m, r := w.match(), w.request(actor)
+	fact := record.Tool{Capabilities: shipped.Clone(record.Capabilities{})}
+	m, c, err := w.inForce(actor, w.config.catalog)
+	if err != nil {
+		return fact, c, err
+	}
+	for _, other := range w.config.defined {
+		_, with, err := w.inForce(actor, other)
+		if err != nil {
+			return fact, c, err
+		}
+		c = catalog.Meet(w.request(actor).Space, c, with)
+	}
+	if m.tool != nil {
+		fact = catalog.Fact(*m.tool, m.form)
+	}
+	return fact, c, nil
+}
+
+// inForce is what an action may use that is matched by one catalog; --tool names another tool.
+func (w *work) inForce(actor record.Actor, from *catalog.Catalog) (match, record.Capabilities, error) {
+	m, r := w.match(from), w.request(actor)
 	if name := w.d.opt.Tool; name != "" {
-		t, ok := w.config.catalog.Tool(name)
+		t, ok := from.Tool(name)
 		if !ok {
-			return record.Tool{}, record.Capabilities{}, fmt.Errorf("%w: %s; %s", ErrUnknownTool, name, w.config.catalog.KnownTool(name))
+			return m, record.Capabilities{}, w.unknownTool(name)
 		}
 		if m.tool == nil || m.tool.ID != t.ID {
 			m = match{tool: &t, form: t.Forms[0]}
@@ -207,9 +228,14 @@ func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilitie
 		r.Tool = m.tool
 	}
 	c, err := catalog.InForce(w.config.Config, r)
-	fact := record.Tool{Capabilities: shipped.Clone(record.Capabilities{})}
-	if m.tool != nil {
-		fact = catalog.Fact(*m.tool, m.form)
+	return m, c, err
+}
+
+func (w *work) unknownTool(name string) error {
+	for _, other := range w.config.defined {
+		if _, ok := other.Tool(name); ok {
+			return fmt.Errorf("%w: %s is defined in a file that nobody has trusted: ethos-decide trust", ErrUnknownTool, name)
+		}
 	}
-	return fact, c, err
+	return fmt.Errorf("%w: %s; %s", ErrUnknownTool, name, w.config.catalog.KnownTool(name))
 }

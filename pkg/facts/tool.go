@@ -19,7 +19,7 @@ type match struct {
 
 // match finds the tool of a command. Where several commands run, the first that needs the network stands for them, so that the need shows; it is not the sole
 // one then, and nothing is given for it.
-func (w *work) match() match {
+func (w *work) match(from *catalog.Catalog) match {
 	var found, reaching match
 	sole, plain := w.readInFull(), true
 	for i := range w.shell.Commands {
@@ -32,7 +32,7 @@ func (w *work) match() match {
 			plain = plain && shipped.Inert(c.Name)
 			continue
 		}
-		t, form, ok := w.config.catalog.Match(words(c))
+		t, form, ok := from.Match(words(c))
 		switch {
 		case !ok || c.Opaque || c.Background:
 			sole = false
@@ -82,8 +82,7 @@ func (w *work) readInFull() bool {
 
 // reaches reports a tool that will be given network access: then nothing beside it may start a program, and no variable may lead it to other code.
 func (w *work) reaches(t *catalog.Tool) bool {
-	listed := slices.ContainsFunc(w.config.NetworkTools, func(n catalog.NetworkTool) bool { return n.Tool == t.ID })
-	return listed || t.Managed && t.Capabilities.RequiresNetwork
+	return w.config.Connects(t.ID) || t.Managed && t.Capabilities.RequiresNetwork
 }
 
 // words is the command as written: the path it is called by decides whether a tool with network access is meant.

@@ -108,6 +108,9 @@ func resolve(t Tree, name string, nofollow bool) resolved {
 	return r
 }
 
+// Resolve is where an absolute path leads on this machine, as far as it exists.
+func Resolve(name string) string { return resolve(OS{}, name, false).name }
+
 // last reports that no component follows; a trailing slash makes the kernel follow the link before it.
 func last(rest []string) bool { return len(rest) == 0 }
 
