@@ -35,7 +35,7 @@ type listed struct {
 
 // Run implements the command.
 func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
-	set, err := newLibrary(c.policyFlags).set(sys.Dir)
+	set, err := newLibrary(c.policyFlags, sys).set(sys.Dir)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,11 @@ func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	if a.Message != "" {
 		sys.Fail(a.Message, "")
 	}
+	if a.Notice != "" {
+		for line := range strings.SplitSeq(a.Notice, "\n") {
+			sys.Warn(line, "")
+		}
+	}
 	if len(a.Output) > 0 && !c.Quiet {
 		if _, err := sys.Stdout.Write(a.Output); err != nil {
 			return cli.Exit(cli.Usage) // 2: the status that blocks
@@ -91,6 +96,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten,
+		Notice: d.library.notice(strictest, sys.Now()),
 	})
 }
 
