@@ -5,7 +5,8 @@
 // message, a command. [Text] is for text of several lines that this program
 // laid out. [Sprintf] formats as fmt does, with each value passed through Line,
 // so that no value makes a line of its own. [JSON] does for records on a
-// terminal what Text does for text, without changing them.
+// terminal what Text does for text, without changing them, and [Word] quotes a
+// word of a command line that a message says to type.
 //
 // # Contract
 //

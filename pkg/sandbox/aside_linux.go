@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/child"
 )
@@ -166,5 +167,5 @@ func remedyFor(a asideName) string {
 	case a.kept == "":
 		return "nothing, the command has removed it itself"
 	}
-	return "if it is yours, and not the command's: mv '" + a.kept + "' '" + a.path + "'"
+	return "if it is yours, and not the command's: mv " + printable.Word(a.kept) + " " + printable.Word(a.path)
 }

@@ -70,7 +70,7 @@ func remedy(f quarantine.Finding) string {
 	case filepath.Base(f.Path) == "index":
 		return "make the index anew with: git reset"
 	}
-	return "read it, and put back what you want: mv '" + f.Aside + "' '" + f.Path + "'"
+	return "read it, and put back what you want: mv " + printable.Word(f.Aside) + " " + printable.Word(f.Path)
 }
 
 // shown is a text of a finding in a bounded line that can be printed.

@@ -2,8 +2,6 @@ package trust
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -32,19 +30,5 @@ func Notice(c record.Configuration) string {
 
 // Command is the command line by which a person trusts a file, for a shell.
 func Command(file string) string {
-	return "ethos-decide trust " + quote(file)
-}
-
-func quote(word string) string {
-	ordinary := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,@=:%", r)
-	}
-	switch {
-	case strings.IndexFunc(word, func(r rune) bool { return !ordinary(r) }) < 0:
-		return word
-	case printable.Line(word) == word:
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	text := strconv.QuoteToASCII(word)
-	return "$'" + strings.ReplaceAll(text[1:len(text)-1], "'", `\'`) + "'"
+	return "ethos-decide trust " + printable.Word(file)
 }
