@@ -161,6 +161,7 @@ func (w *work) paths(uses []record.PathUse, abs []string) {
 	for i, u := range uses {
 		if abs[i] != "" || u.Certain {
 			w.files.add(u.Op, u.Path, abs[i], true)
+			w.into(u, abs[i])
 		}
 	}
 }

@@ -115,6 +115,9 @@ func (f *fileFacts) glob(op, shown, abs string) {
 		base.WorkspaceRelative = path.Join(base.WorkspaceRelative, abs[len(dir):])
 	}
 	base.Exists = false
+	if f.d.matchesProgram(op, path.Clean(abs), f.place) {
+		base.Protected = worse(base.Protected, classProgram)
+	}
 	f.files = append(f.files, base)
 	listed := 0
 	f.walk(dir, strings.Split(abs[len(dir):], "/"), func(name string) {
