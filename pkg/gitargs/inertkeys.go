@@ -59,8 +59,8 @@ var inertKeys = map[string]func(string) bool{
 
 	"user.name": anyText, "user.email": anyText, "user.signingkey": anyText, "user.useconfigonly": boolean,
 	"author.name": anyText, "author.email": anyText, "committer.name": anyText, "committer.email": anyText,
-	"commit.gpgsign": boolean, "commit.status": boolean, "commit.verbose": word, "commit.cleanup": word,
-	"tag.gpgsign": boolean, "tag.forcesignannotated": boolean, "tag.sort": word, "gpg.format": oneOf("openpgp", "x509", "ssh"),
+	"commit.gpgsign": isFalse, "commit.status": boolean, "commit.verbose": word, "commit.cleanup": word,
+	"tag.gpgsign": isFalse, "tag.forcesignannotated": isFalse, "tag.sort": word, "gpg.format": oneOf("openpgp", "x509", "ssh"),
 
 	"remote.*.url": plainURL, "remote.*.pushurl": plainURL, "remote.*.fetch": anyText, "remote.*.push": anyText, "remote.*.tagopt": oneOf("--tags", "--no-tags"),
 	"remote.*.prune": boolean, "remote.*.prunetags": boolean, "remote.*.mirror": boolean, "remote.*.promisor": boolean, "remote.*.partialclonefilter": filterSpec,

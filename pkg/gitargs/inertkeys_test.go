@@ -21,6 +21,8 @@ func TestInert(t *testing.T) {
 		{"core.pager", "less"}:                              false,
 		{"core.editor", "vim -u X"}:                         false,
 		{"core.sharedrepository", "0666"}:                   false,
+		{"commit.gpgsign", "false"}:                         true,
+		{"commit.gpgsign", "true"}:                          false, // gpg runs, and makes its directory
 		{"core.unheardof", "1"}:                             false,
 		{"user.name", "O'Neill; x"}:                         true,
 		{"user.name", "a\x00b"}:                             false,

@@ -65,7 +65,7 @@ var (
 	// quotedWords are what quote.c, sq_quote_argv writes: BISECT_NAMES was given
 	// to eval by git-bisect.sh.
 	quotedWords   = matching(`(?: ?(?:`+quoted+`|\\!)+)*\s*`, "something beside quoted paths")
-	signOption    = matching(`(?:-S[A-Za-z0-9 <>@._+=-]*)?\s*`, "an option")
+	signOption    = matching(`\s*`, "an option to sign: gpg runs")
 	strategyWords = matching(`[A-Za-z0-9 '=/._-]*\s*`, "something beside options of a merge strategy")
 	applyOptions  = matching(`(?: ?'(?:--whitespace=[a-z-]+|--ignore-space-change|--ignore-whitespace|--directory=[^']*|--exclude=[^']*|--include=[^']*|--reject|-C[0-9]+|-p[0-9]+)')*\s*`, "options that git am does not pass on")
 	noOption      = matching(`(?:[^-\x00][^\x00]*)?`, "an option")
@@ -98,7 +98,7 @@ func sequencerOptions(text string) (fault string) {
 			fault = e.Key
 		case name == "strategy" && !slices.Contains(strategies, e.Value):
 			fault = "the merge strategy " + e.Value
-		case name == "strategy-option" && strategyWords(e.Value) != "", name == "gpg-sign" && signOption("-S"+e.Value) != "":
+		case name == "strategy-option" && strategyWords(e.Value) != "", name == "gpg-sign":
 			fault = e.Key
 		}
 		return nil
