@@ -27,6 +27,7 @@ func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
+	p.recovered = recoverRuns(p.ctx, sys)
 	err := p.read()
 	p.running.Wait()
 	sandbox.Release()
@@ -51,6 +52,16 @@ type pipe struct {
 
 	mu                    sync.Mutex
 	bad, unable, negative bool
+	recovered             []record.Denial // of runs that were killed; the first action's evidence has them
+}
+
+// takeRecovered is what was recovered, once.
+func (p *pipe) takeRecovered() []record.Denial {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.recovered
+	p.recovered = nil
+	return left
 }
 
 func (p *pipe) note(flag *bool) {
@@ -180,6 +191,7 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	if err != nil {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
 	}
+	spec.Recovered = p.takeRecovered()
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
 		return p.denied(err, sandbox.NoEvidence())

@@ -56,6 +56,9 @@ func specNow(sys *cli.System, b *boundaryFlags, argv []string) (sandbox.Spec, er
 // runSpec runs one command with this process's own streams, or shows what would be done.
 func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags) error {
 	caught := catch()
+	if !e.DryRun {
+		spec.Recovered = recoverRuns(ctx, sys)
+	}
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
 		return err
@@ -99,13 +102,26 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
-	warnHeld(sys, out)
+	warnHeld(sys, plan, out)
 	return ended(plan, out)
 }
 
-// warnHeld tells what the command left to be run outside.
-func warnHeld(sys *cli.System, out sandbox.Outcome) {
-	for _, d := range out.Evidence.Denials {
+// recoverRuns judges runs that were killed, and tells what they left. It comes
+// before the plan, which would take that for the person's.
+func recoverRuns(ctx context.Context, sys *cli.System) []record.Denial {
+	left := sandbox.Recover(ctx, sys.Environ)
+	warn(sys, left)
+	return left
+}
+
+// warnHeld tells what the command left to be run outside. What was recovered has
+// been told.
+func warnHeld(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
+	warn(sys, out.Evidence.Denials[min(len(plan.Recovered), len(out.Evidence.Denials)):])
+}
+
+func warn(sys *cli.System, denials []record.Denial) {
+	for _, d := range denials {
 		if d.Layer != sandbox.ControlGit && d.Layer != sandbox.ControlNames {
 			continue
 		}

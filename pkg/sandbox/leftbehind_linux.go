@@ -2,13 +2,17 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/mount"
 	"ethos/pkg/sandbox/quarantine"
+	"ethos/pkg/statedir"
 )
 
 // remember begins the comparison of what the command leaves with what is there;
@@ -20,10 +24,53 @@ func (r *run) remember(ctx context.Context) *quarantine.Session {
 	if len(roots) == 0 {
 		return nil
 	}
-	return quarantine.Begin(ctx, quarantine.Scope{
-		Roots: roots, Home: p.home, Settings: protectedNames, Kept: ethosDir, Scans: p.scans.take(), Memory: p.scans.memoryOf,
-		Writable: func(path string) bool { return r.opened != nil || p.canWrite(path) },
-	})
+	scope := scopeOf(p.home, p.scans.getenv)
+	scope.Roots, scope.Scans, scope.ReadOnly = roots, p.scans.take(), p.readOnlyIn(roots)
+	scope.Writable = func(path string) bool { return r.opened != nil || p.canWrite(path) }
+	var fault error
+	if scope.Journals, fault = statedir.Make(p.scans.getenv, journalsName); fault != nil {
+		scope.Journals = ""
+	}
+	s := quarantine.Begin(ctx, scope)
+	if fault = errors.Join(fault, s.Unjournaled()); fault != nil {
+		r.left = append(r.left, Note{ControlGit, "were ethos-sandbox killed, what the command left would not be found: " + fault.Error()})
+	}
+	return s
+}
+
+// journalsName is the directory of the state folder in which runs keep what was
+// there when they began.
+const journalsName = "runs"
+
+// scopeOf is what every search in the writable trees has in common.
+func scopeOf(home string, getenv func(string) string) quarantine.Scope {
+	return quarantine.Scope{Home: home, Settings: protectedNames, Kept: ethosDir, Memory: func(root string) string { return memoryOf(getenv, root) }}
+}
+
+// readOnlyIn lists what the command cannot write to in its writable roots.
+func (p *Plan) readOnlyIn(roots []string) (list []string) {
+	for _, e := range p.Paths {
+		if e.Access != ReadWrite && slices.ContainsFunc(roots, func(root string) bool { return mount.Within(e.Path, root) }) {
+			list = append(list, e.Path)
+		}
+	}
+	return list
+}
+
+// Recover puts aside what runs left for git or for an agent whose ethos-sandbox
+// was killed before it could: see [quarantine.Recover]. It belongs before
+// [Build], once in a process; environ is this process's environment.
+func Recover(ctx context.Context, environ []string) []record.Denial {
+	getenv := func(name string) string { return lookup(environ, name) }
+	dir, err := statedir.Open(getenv, journalsName)
+	if err != nil {
+		return nil // nothing is kept there
+	}
+	list := denials(quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv)))
+	for i := range list {
+		list[i].Reason = "left by a run that was killed: " + list[i].Reason
+	}
+	return list
 }
 
 // maxFindings and maxFinding bound what the evidence says of findings: their names are the command's.

@@ -64,7 +64,7 @@ func (b *builder) protectNested() error {
 	for _, root := range b.topRoots() {
 		tree, err := b.scan(root)
 		if err != nil {
-			return refuse(CodeDeclaration, "look at it, and start again", "writable directory cannot be scanned: %w", err)
+			return refuse(CodeSetup, "look at it, and start again", "writable directory cannot be scanned: %w", err)
 		}
 		b.scans = append(b.scans, tree)
 		n := &nested{b: b, tree: tree, entries: entries, mounts: nestedMounts}

@@ -8,41 +8,43 @@ import (
 	"strings"
 
 	"ethos/pkg/protected"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/mount"
 	"ethos/pkg/sandbox/treescan"
 )
 
 // Plan is all that will be done to confine one command, as data.
 type Plan struct {
-	Profile      string        `json:"profile"`
-	Tags         []string      `json:"tags"`
-	Argv         []string      `json:"argv"`
-	Dir          string        `json:"dir"`
-	Workspace    string        `json:"workspace"`
-	Namespaces   []string      `json:"namespaces"`
-	Hostname     string        `json:"hostname"`
-	Paths        []Entry       `json:"paths"`
-	Mounts       []mount.Mount `json:"mounts"`
-	Guarded      []Guarded     `json:"guarded"`
-	Watched      []Watched     `json:"watched"`
-	ScratchBytes int64         `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
-	Network      string        `json:"network"`
-	AllowDomains []string      `json:"allow_domains"`
-	DenyDomains  []string      `json:"deny_domains"`
-	UnixSockets  []string      `json:"unix_sockets"`
-	Env          []string      `json:"env"`
-	Limits       Limits        `json:"limits"`
-	Asked        bool          `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
-	Enforce      string        `json:"enforce"`
-	Require      []string      `json:"require"`
-	Seccomp      string        `json:"seccomp"`
-	SeccompFile  string        `json:"seccomp_file,omitempty"`
-	NewSession   bool          `json:"new_session"`
-	CloseStdin   bool          `json:"close_stdin"`
-	Notes        []Note        `json:"notes"`
-	procFiles    []mount.File  // for a /proc that is not proc(5)
-	home         string        // the person's, for "~/" in a configuration of git
-	scans        *startScans   // of the writable directories, as they were planned with
+	Profile      string          `json:"profile"`
+	Tags         []string        `json:"tags"`
+	Argv         []string        `json:"argv"`
+	Dir          string          `json:"dir"`
+	Workspace    string          `json:"workspace"`
+	Namespaces   []string        `json:"namespaces"`
+	Hostname     string          `json:"hostname"`
+	Paths        []Entry         `json:"paths"`
+	Mounts       []mount.Mount   `json:"mounts"`
+	Guarded      []Guarded       `json:"guarded"`
+	Watched      []Watched       `json:"watched"`
+	ScratchBytes int64           `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
+	Network      string          `json:"network"`
+	AllowDomains []string        `json:"allow_domains"`
+	DenyDomains  []string        `json:"deny_domains"`
+	UnixSockets  []string        `json:"unix_sockets"`
+	Env          []string        `json:"env"`
+	Limits       Limits          `json:"limits"`
+	Asked        bool            `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
+	Enforce      string          `json:"enforce"`
+	Require      []string        `json:"require"`
+	Seccomp      string          `json:"seccomp"`
+	SeccompFile  string          `json:"seccomp_file,omitempty"`
+	NewSession   bool            `json:"new_session"`
+	CloseStdin   bool            `json:"close_stdin"`
+	Notes        []Note          `json:"notes"`
+	Recovered    []record.Denial `json:"-"` // what runs left that were killed
+	procFiles    []mount.File    // for a /proc that is not proc(5)
+	home         string          // the person's, for "~/" in a configuration of git
+	scans        *startScans     // of the writable directories, as they were planned with
 }
 
 // Note is something that the plan leaves out, and why.
@@ -82,7 +84,7 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		return nil, err
 	}
 	if err := b.gather(); err != nil {
-		return nil, asRefusal(err)
+		return nil, nestedRefusal(asRefusal(err))
 	}
 	return b.plan()
 }
@@ -119,8 +121,11 @@ func (b *builder) locate(files Files) error {
 }
 
 // getenv reads the caller's environment.
-func (b *builder) getenv(name string) string {
-	for _, entry := range slices.Backward(b.spec.Environ) {
+func (b *builder) getenv(name string) string { return lookup(b.spec.Environ, name) }
+
+// lookup is the value of a variable in an environment; the last one counts.
+func lookup(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}
@@ -284,8 +289,8 @@ func (b *builder) plan() (*Plan, error) {
 		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded, Watched: b.watches(entries),
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
-		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,
-		home: b.home, scans: &startScans{trees: b.scans, memoryOf: b.memoryOf},
+		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
+		home: b.home, scans: &startScans{trees: b.scans, getenv: b.getenv},
 	}
 	if p.Enforce == "" {
 		p.Enforce = "available"

@@ -15,15 +15,15 @@ import (
 // scan lists a writable root completely. The plan protects what it finds, and the
 // search after the run begins with it.
 func (b *builder) scan(root string) (*treescan.Tree, error) {
-	return b.files.files.Scan(root, quarantine.ScanOptions(protectedNames, filepath.Join(root, ethosDir), b.memoryOf(root)))
+	return b.files.files.Scan(root, quarantine.ScanOptions(protectedNames, filepath.Join(root, ethosDir), memoryOf(b.getenv, root)))
 }
 
 // startScans are the scans that a plan was made with. The search after the first
 // run of the plan begins with them; for another run they would be too old.
 type startScans struct {
-	trees    []*treescan.Tree
-	memoryOf func(root string) string
-	taken    atomic.Bool
+	trees  []*treescan.Tree
+	getenv func(string) string
+	taken  atomic.Bool
 }
 
 func (s *startScans) take() []*treescan.Tree {
@@ -35,8 +35,8 @@ func (s *startScans) take() []*treescan.Tree {
 
 // memoryOf names the file in which the scan of a root is remembered: in the state
 // folder, which no command sees. "" where there is no state folder.
-func (b *builder) memoryOf(root string) string {
-	dir, err := statedir.Dir(b.getenv)
+func memoryOf(getenv func(string) string, root string) string {
+	dir, err := statedir.Dir(getenv)
 	if err != nil {
 		return ""
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"ethos/pkg/record"
 )
 
 // Spec is what is asked of the boundary for one command. [Build] makes a [Plan] of it.
@@ -37,9 +39,10 @@ type Spec struct {
 	SeccompFile  string   // OCI seccomp JSON that is used instead
 	Git          string   // none | read | wrapped | full; "" as the profile
 	Managed      ManagedGit
-	CloseStdin   bool // the command's standard input is empty
-	NewSession   bool // the command has no controlling terminal
-	AllEnv       bool // every variable is passed on but those that make programs load code
+	CloseStdin   bool            // the command's standard input is empty
+	NewSession   bool            // the command has no controlling terminal
+	Recovered    []record.Denial // what [Recover] found before the run: it goes into the evidence
+	AllEnv       bool            // every variable is passed on but those that make programs load code
 }
 
 // Limits bound what a command may use. A zero member is no limit of that kind.

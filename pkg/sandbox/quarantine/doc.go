@@ -34,7 +34,8 @@
 // # Limits
 //
 // It is in force when the run has ended: who uses git in such a place while the
-// command still runs is not protected, nor after ethos-sandbox was killed. What a
+// command still runs is not protected, nor between the end of an ethos-sandbox that
+// was killed and the next [Recover]. What a
 // hook or program that was there runs in turn, such as the scripts that a
 // manager of hooks finds in the work tree, is the work tree's.
 package quarantine

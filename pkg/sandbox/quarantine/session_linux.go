@@ -29,6 +29,12 @@ type Scope struct {
 	// Memory names the file in which a scan of a root is remembered for the next
 	// run; nil or "" for none.
 	Memory func(root string) string
+	// Journals is the directory, out of every command's reach, in which a run
+	// keeps what it knew at its start for [Recover]; "" for none.
+	Journals string
+	// ReadOnly are the paths in the roots that the command could not change; for
+	// [Recover], when Writable is gone.
+	ReadOnly []string
 	// Scans are scans of Roots that were made at the start with [ScanOptions]:
 	// those roots are not scanned again for it.
 	Scans []*treescan.Tree
@@ -49,7 +55,7 @@ type Session struct {
 	scope    Scope
 	trees    []*tree
 	scans    []*treescan.Tree
-	known    map[string]bool     // what was there at the start
+	known    map[identifier]bool // what was there at the start
 	heads    map[string]string   // HEAD files at the start
 	closed   map[string][2]int64 // directories that could not be searched at the start: inode and change time
 	learning bool
@@ -57,6 +63,16 @@ type Session struct {
 	store    map[*tree]*store
 	found    []Finding
 	pass     *pass
+	journal  *journal
+	fault    error // why there is no journal
+}
+
+// identifier stands for one thing that was there: a hash of its place, its kind
+// and its text.
+type identifier [16]byte
+
+func newSession(scope Scope) *Session {
+	return &Session{scope: scope, known: map[identifier]bool{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
 }
 
 // pass is one look through all trees.
@@ -74,7 +90,8 @@ type candidate struct {
 // Begin remembers what is there. It must have returned before the command
 // starts. What it cannot see counts as what the command left.
 func Begin(ctx context.Context, scope Scope) *Session {
-	s := &Session{scope: scope, known: map[string]bool{}, heads: map[string]string{}, closed: map[string][2]int64{}, learning: true, started: time.Now().UTC(), store: map[*tree]*store{}}
+	s := newSession(scope)
+	s.learning = true
 	for _, root := range scope.Roots {
 		t, err := openTree(root)
 		if err != nil {
@@ -95,8 +112,15 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	}
 	s.look()
 	s.learning = false
+	if scope.Journals != "" {
+		s.fault = s.write(scope.Journals)
+	}
 	return s
 }
+
+// Unjournaled says why nothing will be known of this run once its process was
+// killed; nil when that is kept, or was not asked for.
+func (s *Session) Unjournaled() error { return s.fault }
 
 // scan is the one that was made of a tree already, or a new one.
 func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
@@ -129,6 +153,8 @@ func (s *Session) Finish(ctx context.Context) []Finding {
 		_ = scan.Save() // a memory that cannot be kept makes the next run slower
 	}
 	s.look()
+	s.journal.close(true)
+	s.journal = nil
 	return s.found
 }
 
@@ -140,8 +166,11 @@ func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 	return s.scans[i].Rescan(ctx)
 }
 
-// Close releases what the session has open.
+// Close releases what the session has open. A run that did not begin leaves
+// nothing to judge.
 func (s *Session) Close() {
+	s.journal.close(true)
+	s.journal = nil
 	for _, t := range s.trees {
 		unix.Close(t.fd)
 	}
@@ -224,7 +253,8 @@ func (s *Session) treeOf(path string) *tree {
 // allowed reports whether something was there at the start. id tells it from
 // everything else: its place, its kind, and its text.
 func (s *Session) allowed(parts ...string) bool {
-	id := strings.Join(parts, "\x00")
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	id := identifier(sum[:len(identifier{})])
 	if s.learning {
 		s.known[id] = true
 	}
