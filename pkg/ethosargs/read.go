@@ -29,7 +29,8 @@ type Call struct {
 	Rest     int   // index of the first word of the command line passed on; -1 without one
 	// Unknown lists what keeps the command line from being read: words that
 	// the program does not take, and "…" for each that is not known where an
-	// option could stand.
+	// option could stand. It is empty for a command that has nothing that could
+	// widen a boundary, whatever its words are.
 	Unknown []string
 	Foreign bool // what is passed on begins with an option of no command
 	ends    bool
@@ -69,6 +70,9 @@ func Read(p *Program, words []Word) Call {
 	if r.call.Command = r.command; r.command == nil && r.path == "" {
 		r.call.Command = p.otherwise()
 	}
+	if r.command != nil && r.command.harmless() {
+		r.call.Unknown = r.call.Unknown[:r.before]
+	}
 	return r.call
 }
 
@@ -80,6 +84,7 @@ type reader struct {
 	command *Command // nil above the commands
 	early   bool     // an option of the default command was given before any command
 	ended   bool     // "--" was seen
+	before  int      // words that are not known before the command's name
 	call    Call
 }
 
@@ -262,16 +267,17 @@ func (r *reader) operand(w Word) {
 	case w.Known && r.program.leads(name) && !(described && name != otherwise.Name):
 		r.enter(name, otherwise)
 	case r.path == "" && otherwise != nil:
-		r.command = otherwise
+		r.command, r.before = otherwise, len(r.call.Unknown)
 	default:
 		r.unknown(w.Text)
 	}
 }
 
 func (r *reader) enter(name string, otherwise *Command) {
-	r.path, r.command = name, r.program.command(name)
+	r.path, r.command, r.before = name, r.program.command(name), len(r.call.Unknown)
 	if r.early && r.command != otherwise {
 		r.call.Unknown = append(r.call.Unknown, name)
+		r.before++
 	}
 	r.at++
 }

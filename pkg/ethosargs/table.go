@@ -49,6 +49,17 @@ type Command struct {
 	Options   []Option
 }
 
+// harmless reports a command that none of its options turns into more than
+// reading and showing.
+func (c *Command) harmless() bool {
+	for _, o := range c.Options {
+		if o.Class == Widens || o.Class == Compared {
+			return false
+		}
+	}
+	return !c.Person && !c.Default
+}
+
 // Program is one program of ethos.
 type Program struct {
 	Name     string

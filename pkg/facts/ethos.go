@@ -39,8 +39,9 @@ func (w *work) ethos(actor record.Actor, inForce record.Capabilities) ([]record.
 // limit is what a call is compared with.
 type limit struct {
 	*work
-	mode  string
-	space capability.Space
+	mode   string
+	parent *record.Parent
+	space  capability.Space
 	// in holds what the action may use, and what any command of an agent may.
 	// A value that is within one of them widens nothing.
 	in []record.Capabilities
@@ -50,7 +51,7 @@ func (w *work) limit(actor record.Actor, inForce record.Capabilities) (*limit, e
 	r := w.request(actor)
 	r.Agent = true
 	plain, err := catalog.InForce(w.config.Config, r)
-	return &limit{work: w, mode: actor.Bounded().Mode, space: r.Space, in: []record.Capabilities{inForce, plain}}, err
+	return &limit{work: w, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{inForce, plain}}, err
 }
 
 // widens lists what a call would widen.
@@ -77,6 +78,9 @@ func (l *limit) widens(c *shell.EthosCall) (out []record.Widening) {
 	if !l.clean(c) {
 		add(record.WidensByInput, c.Args.Name(), strings.Join(c.Command.PipedFrom, " | "))
 	}
+	if profile := l.implied(c); profile != "" && l.profile(profile) {
+		add(record.WidensByOption, "profile", profile)
+	}
 	if bounded(c) && c.Cwd != "" && l.elsewhere(c.Cwd) {
 		add(record.WidensByDirectory, "cwd", c.Cwd)
 	}
@@ -100,6 +104,18 @@ func bounded(c *shell.EthosCall) bool {
 		return true
 	}
 	return false
+}
+
+// implied is the profile of a call that names none, for a sub-agent: its parent
+// may have less. In plan mode the pack trust decides.
+func (l *limit) implied(c *shell.EthosCall) string {
+	if _, given := c.Args.Last("profile"); given || !bounded(c) || l.parent == nil || l.mode == record.ModePlan {
+		return ""
+	}
+	if c.Args.Name() == "shell" {
+		return catalog.AgentProfile
+	}
+	return catalog.DefaultProfile
 }
 
 // elsewhere reports a directory outside of the work space. Directories for

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/record"
 )
@@ -127,6 +128,12 @@ var spellings = []struct{ script, widens string }{
 	{`ethos-facts -- "$X"`, ""},
 	{`ethos-facts -c "$X"`, ""},
 	{`ethos-decide "$X"`, "…"},
+	{`ethos-trace show "$X"`, ""}, // a command that can widen nothing
+	{"ethos-trace ls --since $X", ""},
+	{`ethos-trace "$X" show`, "…"},
+	{`ethos-decide check "$X"`, ""},
+	{`ethos-decide trust "$X"`, "command:trust …"},
+	{`ethos-sandbox plan $X`, ""},
 	{`ethos-trace -- "$X"`, "input:report …"},
 	// Wrappers, paths, nested code.
 	{"/usr/local/bin/ethos-sandbox run --rw / -- make", "rw"},
@@ -232,6 +239,20 @@ var spellings = []struct{ script, widens string }{
 	{"f() { ethos-sandbox; }; ethos-facts -- x | ethos-decide | f; cat x | f", "input:pipe"},
 	{"f() { cat x; }; f; { f; ethos-facts -- x; } | ethos-decide | ethos-sandbox", "input:pipe"},
 	{"for i in a b; do ethos-facts -- $i | ethos-decide | ethos-sandbox; done", ""},
+	{"ethos-facts -- x | ethos-decide | tee >(cat y) | ethos-sandbox", "input:pipe"},
+	{"ethos-facts -- x 2> >(cat y) | ethos-decide | ethos-sandbox", "input:pipe"},
+	{"ethos-facts -- $(cat y) | ethos-decide | ethos-sandbox", ""},
+	{"ethos-facts -- x | ethos-decide | { exec < y; ethos-sandbox; }", "input:pipe"},
+	{"ethos-facts -- x | ethos-decide | ethos-sandbox <&3", "input:pipe"},
+	{"ethos-facts -- x | ethos-decide | ethos-sandbox 0< y", "input:pipe"},
+	{"ethos-decide() { cat y; }; ethos-facts -- x | ethos-decide | ethos-sandbox", "input:pipe"},
+	{"alias ethos-decide='cat y'; ethos-facts -- x | ethos-decide | ethos-sandbox", "input:pipe"},
+	{"parallel ethos-sandbox run --rw {} -- ls ::: /", "rw"},
+	{"watch ethos-sandbox run --rw / -- ls", "rw"},
+	{"tmux new-session 'ethos-decide trust'", "command:trust"},
+	{"systemd-run --user ethos-sandbox run --rw / -- ls", "rw"},
+	{"nohup ethos-sandbox run --rw / -- ls &", "rw"},
+	{"/lib64/ld-linux-x86-64.so.2 /usr/bin/ethos-sandbox run --rw / -- ls", "rw"},
 	{"cat x | ethos-trace", "input:report"},
 	{"cat x | ethos-trace --no-store", ""},
 	{"cat x | ethos-decide", ""},
@@ -345,6 +366,32 @@ func TestModesAreCompared(t *testing.T) {
 			if got := widened(f.Ethos) == "mode"; got != (k > i) {
 				t.Errorf("in %s: %s: %q", in, a.Script, widened(f.Ethos))
 			}
+		}
+	}
+}
+
+// TestImpliedProfile compares the profile of a call that names none with what
+// the parent of a sub-agent has.
+func TestImpliedProfile(t *testing.T) {
+	d, a := widenedPlace(t)
+	a.Script = "ethos-sandbox run -- make"
+	less, _ := shipped.Profile("lint-offline")
+	same, _ := shipped.Profile("agent-shell")
+	for _, c := range []struct {
+		parent *record.Parent
+		widens string
+	}{
+		{nil, ""},
+		{&record.Parent{Mode: record.ModeAuto}, ""},
+		{&record.Parent{Mode: record.ModeAuto, Capabilities: &same}, ""},
+		{&record.Parent{Mode: record.ModeAuto, Capabilities: &less}, "profile"},
+	} {
+		f, err := d.Derive(a, record.Actor{Agent: "claude", Mode: record.ModeSafe, Parent: c.parent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := widened(f.Ethos); got != c.widens {
+			t.Errorf("%+v: %q, want %q", c.parent, got, c.widens)
 		}
 	}
 }

@@ -1760,20 +1760,27 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.widening.environment", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "ethos.exists(e, e.widens.exists(w, w.by == \"environment\"))",
+			When:      "ethos.exists(e, e.widens.exists(w, w.by == \"environment\")) || shell.commands.exists(c, c.name == \"hash\" && c.argv.exists(a, a.startsWith(\"ethos-\")))",
 			Message:   "This changes where ethos finds its mode, its memory or its programs.",
 			Remedy:    "Call it with the environment as it is; ethos-facts has --mode for a stricter mode.",
 			Protected: true,
 			File:      "pack:core/widening.yaml", Line: 116, Column: 5,
 		},
-		need: need{op: all, of: []need{
-			need{op: someValue, fact: 22 /* ethos */},
-			need{op: someValue, fact: 24 /* Ethos.widens */},
-			need{op: equals, fact: 25 /* Widening.by */, value: "environment"},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 22 /* ethos */},
+				need{op: someValue, fact: 24 /* Ethos.widens */},
+				need{op: equals, fact: 25 /* Widening.by */, value: "environment"},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 17 /* Shell.commands */},
+				need{op: equals, fact: 26 /* Command.name */, value: "hash"},
+				need{op: someValue, fact: 32 /* Command.argv */},
+			}},
 		}},
-		reads:  []string{"ethos"},
-		digest: "5d8d4c995c12d4fbc8ff45e826f7826866e474ffeca954c067454e14cf430389",
-		from:   66056, to: 66474,
+		reads:  []string{"ethos", "shell"},
+		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
+		from:   66056, to: 67001,
 	},
 	{
 		policy: Policy{
@@ -1783,7 +1790,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This puts a boundary around another directory, in which everything could then be written.",
 			Remedy:    "Run it in the work space; a person starts the agent where it is to work.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 140, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 144, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* ethos */},
@@ -1792,7 +1799,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   66474, to: 66890,
+		from:   67001, to: 67417,
 	},
 	{
 		policy: Policy{
@@ -1802,12 +1809,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This command line of ethos cannot be read, so what it would widen is not known.",
 			Remedy:    "Write every option out, and `--` before the command to run.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 158, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 162, Column: 5,
 		},
 		need:   need{op: someValue, fact: 22 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   66890, to: 67140,
+		from:   67417, to: 67667,
 	},
 	{
 		policy: Policy{
@@ -1817,7 +1824,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes or hides an installed program of ethos, or the git that leads to it.",
 			Remedy:    "Build it in the work space; a person installs it.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 178, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 182, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 21 /* files */},
@@ -1825,7 +1832,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files"},
 		digest: "d255cb7abaebe7324be2b4975d81eded03bf4904420d661944db2d84a4cca618",
-		from:   67140, to: 67378,
+		from:   67667, to: 67905,
 	},
 	{
 		policy: Policy{
@@ -1835,7 +1842,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reads or changes what ethos keeps of a person's decisions.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 210, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 214, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1849,7 +1856,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3c4dfe6dc0b8471b436d5d3eb9e7522b6be473e248ed856f7a50ea3124dbda7a",
-		from:   67378, to: 67899,
+		from:   67905, to: 68426,
 	},
 	{
 		policy: Policy{
@@ -1863,7 +1870,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   67899, to: 68173,
+		from:   68426, to: 68700,
 	},
 	{
 		policy: Policy{
@@ -1877,7 +1884,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   68173, to: 68239,
+		from:   68700, to: 68766,
 	},
 	{
 		policy: Policy{
@@ -1911,7 +1918,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   68239, to: 68899,
+		from:   68766, to: 69426,
 	},
 	{
 		policy: Policy{
@@ -1944,7 +1951,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   68899, to: 69478,
+		from:   69426, to: 70005,
 	},
 	{
 		policy: Policy{
@@ -2094,7 +2101,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   69478, to: 75118,
+		from:   70005, to: 75645,
 	},
 	{
 		policy: Policy{
@@ -2175,7 +2182,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   75118, to: 77176,
+		from:   75645, to: 77703,
 	},
 	{
 		policy: Policy{
@@ -2202,7 +2209,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   77176, to: 78430,
+		from:   77703, to: 78957,
 	},
 	{
 		policy: Policy{
@@ -2219,7 +2226,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   78430, to: 78653,
+		from:   78957, to: 79180,
 	},
 	{
 		policy: Policy{
@@ -2236,7 +2243,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   78653, to: 78957,
+		from:   79180, to: 79484,
 	},
 	{
 		policy: Policy{
@@ -2257,7 +2264,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   78957, to: 79381,
+		from:   79484, to: 79908,
 	},
 	{
 		policy: Policy{
@@ -2292,7 +2299,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   79381, to: 80392,
+		from:   79908, to: 80919,
 	},
 	{
 		policy: Policy{
@@ -2309,7 +2316,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   80392, to: 80620,
+		from:   80919, to: 81147,
 	},
 	{
 		policy: Policy{
@@ -2334,7 +2341,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   80620, to: 81118,
+		from:   81147, to: 81645,
 	},
 	{
 		policy: Policy{
@@ -2357,7 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   81118, to: 81584,
+		from:   81645, to: 82111,
 	},
 	{
 		policy: Policy{
@@ -2374,7 +2381,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   81584, to: 81825,
+		from:   82111, to: 82352,
 	},
 	{
 		policy: Policy{
@@ -2391,7 +2398,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   81825, to: 82051,
+		from:   82352, to: 82578,
 	},
 	{
 		policy: Policy{
@@ -2408,7 +2415,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   82051, to: 82285,
+		from:   82578, to: 82812,
 	},
 	{
 		policy: Policy{
@@ -2429,7 +2436,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   82285, to: 82600,
+		from:   82812, to: 83127,
 	},
 	{
 		policy: Policy{
@@ -2443,7 +2450,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   82600, to: 82655,
+		from:   83127, to: 83182,
 	},
 	{
 		policy: Policy{
@@ -2457,7 +2464,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   82655, to: 82716,
+		from:   83182, to: 83243,
 	},
 	{
 		policy: Policy{
@@ -2471,7 +2478,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   82716, to: 82775,
+		from:   83243, to: 83302,
 	},
 	{
 		policy: Policy{
@@ -2485,7 +2492,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   82775, to: 82931,
+		from:   83302, to: 83458,
 	},
 	{
 		policy: Policy{
@@ -2499,7 +2506,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   82931, to: 83002,
+		from:   83458, to: 83529,
 	},
 	{
 		policy: Policy{
@@ -2523,7 +2530,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   83002, to: 83324,
+		from:   83529, to: 83851,
 	},
 	{
 		policy: Policy{
@@ -2539,7 +2546,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   83324, to: 88542,
+		from:   83851, to: 89069,
 	},
 	{
 		policy: Policy{
@@ -2561,7 +2568,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   88542, to: 89066,
+		from:   89069, to: 89593,
 	},
 	{
 		policy: Policy{
@@ -2587,7 +2594,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   89066, to: 89680,
+		from:   89593, to: 90207,
 	},
 	{
 		policy: Policy{
@@ -2603,7 +2610,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   89680, to: 89685,
+		from:   90207, to: 90212,
 	},
 	{
 		policy: Policy{
@@ -2628,7 +2635,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   89685, to: 90641,
+		from:   90212, to: 91168,
 	},
 	{
 		policy: Policy{
@@ -2661,7 +2668,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   90641, to: 91188,
+		from:   91168, to: 91715,
 	},
 	{
 		policy: Policy{
@@ -2677,7 +2684,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   91188, to: 91193,
+		from:   91715, to: 91720,
 	},
 	{
 		policy: Policy{
@@ -2693,7 +2700,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   91193, to: 91611,
+		from:   91720, to: 92138,
 	},
 	{
 		policy: Policy{
@@ -2709,7 +2716,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   91611, to: 91875,
+		from:   92138, to: 92402,
 	},
 	{
 		policy: Policy{
@@ -2725,7 +2732,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   91875, to: 92380,
+		from:   92402, to: 92907,
 	},
 	{
 		policy: Policy{
@@ -2758,7 +2765,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   92380, to: 92927,
+		from:   92907, to: 93454,
 	},
 	{
 		policy: Policy{
@@ -2848,7 +2855,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   92927, to: 97785,
+		from:   93454, to: 98312,
 	},
 	{
 		policy: Policy{
@@ -2864,6 +2871,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   97785, to: 97790,
+		from:   98312, to: 98317,
 	},
 }

@@ -19,8 +19,8 @@ type EthosCall struct {
 	Before  []Feeder // the commands whose output reaches it, first to last
 	// Cleared says that the caller's environment does not reach it: env -i.
 	Cleared bool
-	// Hidden says that commands before it are listed at another place only:
-	// the body of a function that is called twice.
+	// Hidden says that commands write into its pipeline that are not in Before:
+	// the body of a function that is called twice, a process substitution.
 	Hidden bool
 }
 

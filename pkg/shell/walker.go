@@ -111,7 +111,7 @@ func (c *walker) finish() {
 // pipeline is the names of the commands in each of its stages.
 type pipeline struct {
 	names  [][]string
-	unseen []bool // of a stage: a command in it is listed at another place only
+	unseen []bool // of a stage: a command writes into it that is not listed there
 }
 
 // stage is a place in a pipeline, which may stand inside a stage of another.
@@ -130,15 +130,15 @@ func (s *stage) add(name string) {
 	}
 }
 
-// skip notes that a command is not listed again.
+// skip notes that a command writes into the pipeline that is not listed there.
 func (s *stage) skip() {
 	for ; s != nil; s = s.outer {
 		s.pipe.unseen[s.index] = true
 	}
 }
 
-// hidden reports that a stage before this one has commands that are listed at
-// another place only.
+// hidden reports that commands write into a stage before this one that are not
+// listed there.
 func (s *stage) hidden() bool {
 	for ; s != nil; s = s.outer {
 		for _, unseen := range s.pipe.unseen[:s.index] {
