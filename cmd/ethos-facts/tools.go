@@ -9,6 +9,7 @@ import (
 	"ethos/pkg/catalog"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/cli"
+	"ethos/pkg/facts"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
@@ -54,7 +55,11 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	if !named {
 		name = catalog.ConfigName
 	}
-	text, err := os.ReadFile(absolute(sys, name))
+	read := os.ReadFile // of what was named also a pipe
+	if !named {
+		read = func(name string) ([]byte, error) { return facts.OS{}.ReadFile(name, 1<<20) }
+	}
+	text, err := read(absolute(sys, name))
 	if !named && (os.IsNotExist(err) || err != nil && guarded(absolute(sys, name))) {
 		return catalog.Config{}, nil
 	}

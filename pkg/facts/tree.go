@@ -29,9 +29,9 @@ func (OS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 // Readlink is os.Readlink.
 func (OS) Readlink(name string) (string, error) { return os.Readlink(name) }
 
-// Names reads a directory in the order the file system has it.
+// Names reads a directory in the order the file system has it. A FIFO of that name is not waited for.
 func (OS) Names(dir string, most int) ([]string, error) {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
