@@ -69,6 +69,7 @@ func (r *run) controls() []record.Control {
 		r.control(ControlNetwork, p.Network, r.inForce() && r.seen.namespaces["network"], p.Network != "host"),
 		r.landlockControl(),
 		r.control(ControlSeccomp, p.seccompText(), r.inForce(), true),
+		r.socketControl(),
 		r.weaker(r.control(ControlPrivileges, "no capability, no_new_privs", r.inForce(), true), "keyctl", "the session keyring is the caller's"),
 		r.limitControl((*resources).cgroupControl, ControlCgroup), r.limitControl((*resources).rlimitControl, ControlRlimits),
 		r.control(ControlTimeout, p.Limits.Timeout.String(), r.inForce(), p.Limits.Timeout > 0),

@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/child"
 	"ethos/pkg/sandbox/landlock"
+	"ethos/pkg/sandbox/notify"
 )
 
 // unverified carries a plan out without comparing anything, so that a layer can be taken away to see what the others hold alone.
@@ -76,6 +77,10 @@ func ended(t *testing.T, p *child.Process) int {
 			waiting = true
 		case event.Kind == child.Settled:
 			settled = true
+		case event.Kind == child.Handed && event.What == handedListener:
+			go notify.Pass(event.FD)
+		case event.Kind == child.Handed:
+			unix.Close(event.FD)
 		case event.Kind == child.Exited:
 			return event.Status.ExitStatus()
 		case event.Kind == child.Failed || event.Kind == child.Gone || event.Kind == child.Idle:

@@ -134,6 +134,7 @@ func (c *compiled) commandSteps(io stdio) []child.Step {
 	s = addPrivileges(s)
 	s = c.layers.addLandlock(s, &c.slots, c.built.Trees, io)
 	s = append(s, child.RestoreSignals())
+	s = append(s, c.layers.sockets.steps(&c.slots)...) // a profile file may refuse what it takes to hand the listener over
 	s = append(s, c.layers.seccompSteps()...)
 	s = append(s, child.Ready()...)
 	return append(s, execSteps(p)...)

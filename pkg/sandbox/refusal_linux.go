@@ -114,7 +114,9 @@ var wayTo = map[string]string{
 	ControlOutput:   "let it be a record in the pipe: only there ethos-sandbox reads the command's output",
 	ControlCaches:   "it is in full force where a package cache exists and the work space can keep what is added to it",
 	ControlLandlock: "use a kernel with Landlock, CONFIG_SECURITY_LANDLOCK and landlock in its lsm= parameter, Linux 6.12 or newer for all of it",
-	ControlRlimits:  "an ordinary user can be held by resource limits alone; for root have a cgroup delegated",
+	ControlSockets: "give it a network of its own (--net none or loopback), where pidfd_getfd(2) is allowed (kernel.yama.ptrace_scope below 3) and no container engine " +
+		"has a seccomp listener of its own; or use a kernel with ABI 9 of Landlock",
+	ControlRlimits: "an ordinary user can be held by resource limits alone; for root have a cgroup delegated",
 }
 
 func requireHint(c record.Control, r *resources) string {

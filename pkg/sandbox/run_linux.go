@@ -149,6 +149,7 @@ func (r *run) supervise() (Outcome, error) {
 		}
 	}()
 	defer func() { r.seen.close() }()
+	defer r.layers.sockets.close()
 	if err := r.confine(); err != nil {
 		r.end()
 		return Outcome{}, err

@@ -11,7 +11,10 @@ import (
 )
 
 // What a descriptor is that the child hands over.
-const handedSegments = 1 // /proc/sysvipc/shm of its IPC namespace
+const (
+	handedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
+	handedListener            // what the filter of connect(2) is answered by
+)
 
 // segmentSteps bound System V shared memory where no cgroup counts it, and hand its list over for the watch. They must run in the IPC namespace, while the host's /proc is there.
 //
@@ -46,6 +49,8 @@ func (r *run) handed(event child.Event) {
 	switch event.What {
 	case handedSegments:
 		r.layers.shared.Segments = os.NewFile(uintptr(event.FD), "/proc/sysvipc/shm")
+	case handedListener:
+		r.layers.sockets.listener = event.FD
 	default:
 		unix.Close(event.FD)
 	}

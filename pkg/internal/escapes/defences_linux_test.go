@@ -54,7 +54,7 @@ func TestEveryLayerIsAskedFor(t *testing.T) {
 				if err != nil || out.Status != record.StatusExited {
 					t.Fatalf("%v %s", err, out.Status)
 				}
-				for _, name := range []string{"userns", "mount", "pid", "ipc", "uts", "cgroupns", "network", "seccomp", "privileges", "timeout", "environment"} {
+				for _, name := range []string{"userns", "mount", "pid", "ipc", "uts", "cgroupns", "network", "seccomp", "unix_sockets", "privileges", "timeout", "environment"} {
 					if got := control(out.Evidence, name).State; got != "enforced" && !(name == "privileges" && strings.Contains(control(out.Evidence, name).Reason, "keyring")) {
 						t.Errorf("%s: %s is %s", profile, name, got)
 					}
