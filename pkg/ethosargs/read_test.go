@@ -37,7 +37,7 @@ func TestWordsThatAreNotKnown(t *testing.T) {
 		{"ethos-sandbox", "run -- ? --rw", "run [] rest"},
 		{"ethos-sandbox", "run make * --rw", "run [] rest"},
 		{"ethos-sandbox", "? run -- make", "run [] … rest"},
-		{"ethos-sandbox", "-- ? run", "pipe [] …"},
+		{"ethos-sandbox", "-- ? run", "run [] …"},
 		{"ethos-sandbox", "plan ? --rw / -- make", "plan [rw=/] rest"},
 		{"ethos-facts", "? -- make", "derive [] … rest"},
 		{"ethos-facts", "-- ?", "derive [] rest"},
