@@ -38,9 +38,12 @@ func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
 func (t *truster) terminal() (io.ReadWriteCloser, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err == nil {
-		return tty, nil
+		return tty, cli.DiscardTyped(tty)
 	}
 	if in, ok := t.sys.Stdin.(*os.File); ok && cli.IsTerminal(in) {
+		if err := cli.DiscardTyped(in); err != nil {
+			return nil, err
+		}
 		return struct {
 			io.Reader
 			io.Writer

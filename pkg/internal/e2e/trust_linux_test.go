@@ -190,19 +190,19 @@ func TestTrustInside(t *testing.T) {
 func TestTrustAsks(t *testing.T) {
 	s := clone(t, "sandbox: {read_paths: [\"~/a\", \"~/b\\e]0;x\\u202e\"]}\n")
 	const escaped = `sandbox.read_paths: ~/b\x1b]0;x\u202e`
-	screen, status := s.atTerminal("n\n", nil)
+	screen, status := s.atTerminal("y\n", "n\n", nil)
 	if !strings.Contains(screen, "It was not trusted before. It widens what commands may do here:\r\n  + sandbox.read_paths: ~/a\r\n  + "+escaped+"\r\n") || status != 1 || strings.ContainsAny(screen, "\x1b\u202e") {
 		t.Errorf("status %d\n%q", status, screen)
 	}
 	if o := s.shell("ethos-decide trust --list"); o.stdout != "" {
 		t.Errorf("refused, and trusted all the same\n%s", o)
 	}
-	if screen, status = s.atTerminal("y\n", nil); status != 0 {
+	if screen, status = s.atTerminal("", "y\n", nil); status != 0 {
 		t.Errorf("status %d\n%q", status, screen)
 	}
 	s.write("repo_config.yaml", "sandbox: {read_paths: [\"~/a\", \"~/c\"]}\n")
 	swap := func() { s.write("repo_config.yaml", hostileConfigs["all"]) }
-	screen, status = s.atTerminal("yes\n", swap)
+	screen, status = s.atTerminal("", "yes\n", swap)
 	if !strings.Contains(screen, "    sandbox.read_paths: ~/a\r\n  + sandbox.read_paths: ~/c\r\n  - "+escaped+"\r\n") || !strings.Contains(screen, "It has changed since it was trusted on ") || status != 0 {
 		t.Errorf("status %d\n%q", status, screen)
 	}
@@ -212,9 +212,10 @@ func TestTrustAsks(t *testing.T) {
 	s.harmless(s.shell("ethos-facts -- make | ethos-decide | ethos-sandbox"))
 }
 
-// atTerminal runs ethos-decide trust with a terminal of its own, calls then once
-// it has asked, types an answer, and returns the screen and the status.
-func (s *session) atTerminal(answer string, then func()) (string, int) {
+// atTerminal runs ethos-decide trust with a terminal of its own, on which ahead
+// was typed before. It calls then once it has asked, types an answer, and returns
+// the screen and the status.
+func (s *session) atTerminal(ahead, answer string, then func()) (string, int) {
 	s.t.Helper()
 	master, slave := openTerminal(s.t)
 	defer master.Close()
@@ -226,6 +227,9 @@ func (s *session) atTerminal(answer string, then func()) (string, int) {
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if _, err := master.WriteString(ahead); err != nil {
+		s.t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
