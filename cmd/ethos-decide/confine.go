@@ -53,6 +53,9 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	if c.SandboxProfile != "" {
 		b.Flags = append(b.Flags, "--profile", c.SandboxProfile)
 	}
+	if c.Enforce == "cgroup" {
+		b.Flags = append(b.Flags, "--require", "cgroup")
+	}
 	if len(c.GrantedBy) == 0 {
 		return b
 	}
