@@ -143,6 +143,16 @@ func TestTrustedLinkLeadsOut(t *testing.T) {
 	}
 }
 
+// TestEnforceReachesAgents: what narrows needs no trust, also in the rewritten
+// call of an agent.
+func TestEnforceReachesAgents(t *testing.T) {
+	s := clone(t, "sandbox: {enforce: cgroup}\n")
+	event := fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"cwd":%q}`, s.dir)
+	if o := s.feed(event, "ethos-facts --from claude | ethos-decide --reply claude --confine"); !strings.Contains(o.stdout, " --require cgroup ") || o.stderr != "" {
+		t.Errorf("%s", o)
+	}
+}
+
 // TestNestedWorkSpace: a command makes a directory a repository with files of
 // its own; the next action in it gets nothing by them, and stays under what the
 // work tree around says.
