@@ -38,7 +38,7 @@ func BenchmarkScan(b *testing.B) {
 		})
 		b.Run(name+"/save", func(b *testing.B) {
 			for b.Loop() {
-				tree.fresh = 1
+				tree.fresh = tree.Dirs
 				s.ok(tree.Save())
 			}
 		})

@@ -10,9 +10,19 @@ import (
 // maxNames is the most that 32 bits count.
 const maxNames = 1<<32 - 1
 
+// listingCost is how many directories are written in the time in which one is
+// listed.
+const listingCost = 50
+
+// outdated reports whether a new memory costs less than the directories that have
+// to be listed without it.
+func (t *Tree) outdated() bool {
+	return t.fresh > 0 && (t.old == nil || t.fresh*listingCost >= t.Dirs)
+}
+
 // memory is what the next scan starts from.
 func (t *Tree) memory() *memory {
-	if t.fresh == 0 {
+	if !t.outdated() {
 		return t.old
 	}
 	id := identity(t.Root, t.options.InterestID, t.at)
@@ -25,9 +35,9 @@ func (t *Tree) memory() *memory {
 
 // Save writes the memory for the next process, with the directories above the
 // file as far as they do not exist. It does nothing when there is no file for it,
-// or nothing that the next scan would gain.
+// or when the next scan would gain less than it costs.
 func (t *Tree) Save() error {
-	if t.options.Memory == "" || t.fresh == 0 || t.at.boot == "" {
+	if t.options.Memory == "" || !t.outdated() || t.at.boot == "" {
 		return nil
 	}
 	data := encode(t, identity(t.Root, t.options.InterestID, t.at))
