@@ -60,7 +60,7 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 		read = func(name string) ([]byte, error) { return facts.OS{}.ReadFile(name, 1<<20) }
 	}
 	text, err := read(absolute(sys, name))
-	if !named && (os.IsNotExist(err) || err != nil && guarded(absolute(sys, name))) {
+	if !named && os.IsNotExist(err) {
 		return catalog.Config{}, nil
 	}
 	if err != nil {
@@ -71,13 +71,6 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 		return config, cli.Errorf(cli.BadInput, "", "%w", err)
 	}
 	return config, nil
-}
-
-// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
-// runs that must not make one.
-func guarded(path string) bool {
-	entries, err := os.ReadDir(path)
-	return err == nil && len(entries) == 0
 }
 
 // inForce is the profile that a tool runs under; one that is only recognised has none of its own.

@@ -61,7 +61,7 @@ func (c *configs) read(name, root string) (*config, error) {
 // is parsed.
 func (c *config) load(from *configs, name, root string) error {
 	text, err := from.tree.ReadFile(name, maxConfig)
-	if !c.named && (errors.Is(err, fs.ErrNotExist) || err != nil && guarded(from.tree, name)) {
+	if !c.named && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && !c.named {
@@ -108,11 +108,4 @@ func (c *config) fact(trusted bool, widens []catalog.Widening) record.Configurat
 		out.Widens[i] = w.String()
 	}
 	return out
-}
-
-// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
-// runs that must not make one.
-func guarded(t Tree, name string) bool {
-	names, err := t.Names(name, 1)
-	return err == nil && len(names) == 0
 }

@@ -66,6 +66,7 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 	if err := b.declarable(p, c, why); err != nil {
 		return err
 	}
+	p.dir = p.dir || !p.exists && !must && strings.HasSuffix(path, "/") // of what is missing, the declaration tells
 	r := rule{p, c, why}
 	b.rules = append(b.rules, r)
 	b.declared = append(b.declared, r)

@@ -28,9 +28,11 @@ func repository(t *testing.T, text string) Spec {
 	return spec
 }
 
+// tree lists a work space and its git directory, but for what ethos keeps there.
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
-	return append(names(t, dir), names(t, filepath.Join(dir, ".git"))...)
+	own := func(name string) bool { return name == filepath.Base(ownInGit) }
+	return append(names(t, dir), slices.DeleteFunc(names(t, filepath.Join(dir, ".git")), own)...)
 }
 
 // TestGuard: what is protected cannot come to exist, cannot be moved aside, and nothing is left of the means.
@@ -151,7 +153,7 @@ func TestGuardBesideStore(t *testing.T) {
 	if err := os.Mkdir(other, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	spec.Write = []string{other}
+	spec.Write, spec.KeepsStore = []string{other}, true
 	release, done := started(t, spec)
 	var stores []string
 	for _, dir := range []string{spec.Workspace, other} {
@@ -183,7 +185,7 @@ func TestGuardStale(t *testing.T) {
 	if err := os.Mkdir(stale, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(spec.Workspace, ethosDir, journalName), `"`+stale+`"`+"\n\""+kept+"\"\nnot json\n")
+	write(t, filepath.Join(spec.Workspace, ownInGit, journalName), `"`+stale+`"`+"\n\""+kept+"\"\nnot json\n")
 	if r := execute(t, spec); r.err != nil {
 		t.Fatal(r.err)
 	}

@@ -43,6 +43,7 @@ type Plan struct {
 	Notes        []Note          `json:"notes"`
 	Recovered    []record.Denial `json:"-"` // what runs left that were killed
 	procFiles    []mount.File    // for a /proc that is not proc(5)
+	own          string          // the directory of ethos for this work space
 	home         string          // the person's, for "~/" in a configuration of git
 	scans        *startScans     // of the writable directories, as they were planned with
 }
@@ -71,6 +72,7 @@ type builder struct {
 	guarded []Guarded
 	watched []Watched
 	scans   []*treescan.Tree
+	own     string // the directory of ethos for this work space
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -117,6 +119,7 @@ func (b *builder) locate(files Files) error {
 		return refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
 	}
 	b.spec.Dir = dir.path
+	b.findOwn()
 	return nil
 }
 
@@ -269,10 +272,6 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts, err := b.mounts(entries)
-	if err != nil {
-		return nil, err
-	}
 	caches, err := b.caches(entries)
 	if err != nil {
 		return nil, err
@@ -281,8 +280,11 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts = beside(beside(mounts, caches), managed)
-	mount.Sort(mounts)
+	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
+	mounts, err := b.allMounts(entries, caches, managed)
+	if err != nil {
+		return nil, err
+	}
 	network, domains := b.network()
 	p := &Plan{
 		Profile: b.profile.Name, Tags: list(b.spec.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
@@ -290,7 +292,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
-		home: b.home, scans: &startScans{trees: b.scans, getenv: b.getenv},
+		home: b.home, own: b.own, scans: &startScans{trees: b.scans, getenv: b.getenv},
 	}
 	if p.Enforce == "" {
 		p.Enforce = "available"

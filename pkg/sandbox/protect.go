@@ -22,11 +22,6 @@ func (b *builder) protect(root string) error {
 	return b.protectGit(root)
 }
 
-// keepOwn takes what ethos keeps in a work space out of sight: traces are evidence, and overlays leave directories in the caches that nobody may read.
-func (b *builder) keepOwn(root string) error {
-	return b.guard(filepath.Join(root, ethosDir), blank, "kept by ethos")
-}
-
 // denyWrite makes a path read-only.
 func (b *builder) denyWrite(path, why string) error { return b.guard(path, denyWrite, why) }
 

@@ -19,6 +19,9 @@ type Spec struct {
 	Dir       string // working directory, absolute
 	Workspace string // absolute
 	Environ   []string
+	// KeepsStore says that a store of traces is kept in the work space, or may be
+	// while the command runs: its directory is there, and hidden.
+	KeepsStore bool
 
 	Read            []string // can be read
 	Write           []string // can be read and written

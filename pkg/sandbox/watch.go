@@ -58,7 +58,8 @@ const whyProtected = "protected"
 func (b *builder) watches(entries []Entry) []Watched {
 	list := []Watched{}
 	add := func(dir, name string) {
-		if covering(entries, dir).Access != ReadWrite {
+		at := covering(entries, filepath.Join(dir, name))
+		if covering(entries, dir).Access != ReadWrite || name == ethosDir && filepath.Base(at.Path) == ethosDir {
 			return
 		}
 		i := slices.IndexFunc(list, func(w Watched) bool { return w.Dir == dir })

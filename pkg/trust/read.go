@@ -14,8 +14,7 @@ import (
 // ReadFile reads a configuration file of the work space root. It waits for no
 // FIFO, reads no more than [MaxText], and follows no link out of the work space:
 // messages would tell what the other file says. The error wraps
-// [fs.ErrNotExist] also where a run of ethos-sandbox keeps the file from coming
-// to exist, by an empty directory in its place.
+// [fs.ErrNotExist] where there is none.
 //
 // What is hashed must be what is used: a caller reads once.
 func ReadFile(file, root string) ([]byte, error) {
@@ -38,8 +37,6 @@ func ReadFile(file, root string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case info.IsDir() && empty(f):
-		return nil, &fs.PathError{Op: "read", Path: file, Err: fs.ErrNotExist}
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("read %s: it is not a regular file", file)
 	}
@@ -48,11 +45,6 @@ func ReadFile(file, root string) ([]byte, error) {
 		err = fmt.Errorf("read %s: it is longer than %d bytes", file, MaxText)
 	}
 	return text, err
-}
-
-func empty(dir *os.File) bool {
-	_, err := dir.Readdirnames(1)
-	return errors.Is(err, io.EOF)
 }
 
 // Around lists the files of that name in the git work trees that a directory
