@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -97,7 +100,7 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	out, err := sandbox.Run(context.WithoutCancel(ctx), plan, streams)
 	sandbox.Release()
 	if fault := report(evidence, out, err); fault != nil {
-		sys.Warn(fmt.Sprintf("evidence: %v", fault), "the command ran; its evidence is lost")
+		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}
 	if err != nil {
 		return refused(err, cli.Refused)
@@ -183,7 +186,11 @@ func (e *evidenceFlags) open() (io.WriteCloser, error) {
 	}
 	number, isFD := strings.CutPrefix(e.Evidence, "fd:")
 	if !isFD {
-		return os.OpenFile(e.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		path, err := filepath.Abs(e.Evidence) // an error then says where
+		if err != nil {
+			return nil, err
+		}
+		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	}
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {

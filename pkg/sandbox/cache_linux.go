@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/nospace"
 	"ethos/pkg/sandbox/mount"
 )
 
@@ -51,7 +52,7 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 		}
 		slot, lock, err := takeSlot(p.own, filepath.Dir(m.Upper))
 		if err != nil {
-			notes = append(notes, Note{m.Target, fmt.Sprintf("what it writes to the cache is not kept: %v", err)})
+			notes = append(notes, Note{m.Target, strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, ethosDir))), "; ")})
 			m.Upper, m.Work = "", ""
 			continue
 		}

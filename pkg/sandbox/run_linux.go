@@ -45,7 +45,7 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 		r = &run{plan: p.withBareProc(), io: io}
 		out, err = r.run(ctx)
 	}
-	err = nestedRefusal(err)
+	err = fullRefusal(nestedRefusal(err), p)
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL && r.layers.resources.oom() {
 		out.Status, r.lost = record.StatusOOM, ""
 	}

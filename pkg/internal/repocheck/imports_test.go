@@ -10,7 +10,7 @@ import (
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
 	{"pkg/record", "pkg/printable"},
-	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
+	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
 		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},

@@ -84,11 +84,12 @@ type target struct {
 	address []byte
 	file    int  // instead of the address
 	keep    bool // the file is known, and stays open
+	held    *held
 }
 
 func (t target) connect(socket int) error {
 	if t.address != nil {
-		return connect(socket, t.address)
+		return t.held.do(func() error { return connect(socket, t.address) })
 	}
 	return connectTo(socket, t.file)
 }
@@ -105,6 +106,10 @@ func (j *Judge) target(c caller, s socket, address []byte) (target, error) {
 		return target{}, unix.EINVAL
 	}
 	written := target{address: address}
+	if s.domain == unix.AF_INET || s.domain == unix.AF_INET6 {
+		written.held = j.held
+		return written, nil
+	}
 	if s.domain == unix.AF_NETLINK {
 		return written, routeAlone(address)
 	}

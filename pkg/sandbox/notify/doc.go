@@ -15,8 +15,8 @@
 //   - a declared socket, by the file that was open before the command began;
 //   - a socket that listens in the network namespace of the command: listen(2) is notified too, and SIOCUNIXFILE names the file that the socket itself is bound to. A file is
 //     bound once, when bind(2) makes it, so it can never come to be another server's;
-//   - whatever has an abstract name, an address of the internet and so on, as its network namespace allows: the socket must be of the command's own namespace, and the judge's
-//     thread is held to the same Landlock rules for TCP.
+//   - whatever has an abstract name, an address of the internet and so on, as its network namespace allows: the socket must be of the command's own namespace, and a
+//     thread that is held to the same Landlock rules for TCP connects it.
 //
 // Everything else is EACCES. A call that blocks does not keep others waiting, ends when its caller is interrupted, and honours SO_SNDTIMEO. When the judge is gone the kernel
 // answers ENOSYS.

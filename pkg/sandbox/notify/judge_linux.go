@@ -9,8 +9,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"ethos/pkg/sandbox/landlock"
 )
 
 // Options are what a judge needs to know of a run.
@@ -31,7 +29,7 @@ type Judge struct {
 	unheard        map[identity]bool // sockets that were connected, and whose caller was interrupted before it could be told
 	wake           [2]int
 	done           chan struct{}
-	denyTCP        bool
+	held           *held // what connects sockets of the internet, nil when this thread does
 }
 
 // endPatience is how long Close waits: closing a socket of the command may linger (socket(7), SO_LINGER).
@@ -39,7 +37,7 @@ const endPatience = time.Second
 
 // Start begins to answer. On an error nobody does: the caller closes the listener, or lets [Pass] answer.
 func Start(o Options) (*Judge, error) {
-	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), unheard: map[identity]bool{}, denyTCP: o.DenyTCP}
+	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), unheard: map[identity]bool{}}
 	if err := j.prepare(o); err != nil {
 		j.release()
 		return nil, err
@@ -74,6 +72,11 @@ func (j *Judge) prepare(o Options) error {
 	if err := j.known.declare(o.Declared); err != nil {
 		return err
 	}
+	if o.DenyTCP {
+		if j.held, err = newHeld(); err != nil {
+			return err
+		}
+	}
 	flags := uint64(syncWakeUp)
 	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unsafe.Pointer(&flags)) // faster where the kernel can
 	if err := unix.Pipe2(j.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
@@ -96,37 +99,10 @@ func takable(pid int) error {
 	return unix.Close(fd)
 }
 
-// restrict holds the judge's thread to what holds the command.
-func (j *Judge) restrict() error {
-	if err := dropPrivileges(); err != nil || !j.denyTCP {
-		return err
-	}
-	kernel, err := landlock.Probe()
-	if err != nil {
-		return nil // the command has no such rule either
-	}
-	rules, _ := landlock.Build(kernel.ABI, landlock.Request{Net: landlock.ConnectTCP})
-	if rules.Empty() {
-		return nil
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("judge of connect: no_new_privs: %w", err)
-	}
-	fd, err := rules.Create()
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0); e != 0 {
-		return fmt.Errorf("judge of connect: landlock_restrict_self: %w", e)
-	}
-	return nil
-}
-
 // run is the judge's thread, which ends with it: what it gave up it cannot have back.
 func (j *Judge) run(ready chan<- error) {
 	runtime.LockOSThread()
-	err := j.restrict()
+	err := dropPrivileges()
 	ready <- err
 	if err != nil {
 		return
@@ -184,6 +160,7 @@ func (j *Judge) Close() {
 
 func (j *Judge) release() {
 	j.known.close()
+	j.held.close()
 	for _, fd := range []int{j.listener, j.root, j.wake[0], j.wake[1]} {
 		if fd >= 0 {
 			unix.Close(fd)

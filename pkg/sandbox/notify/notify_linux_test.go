@@ -334,7 +334,10 @@ func interrupted([]string) error {
 func tcp(args []string) error {
 	fd := must(unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0))
 	want := map[string]error{"denied": unix.EACCES, "allowed": unix.ENETUNREACH}[args[0]]
-	return wants(unix.Connect(fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{127, 0, 0, 1}}), want)
+	if _, err := serve("@own"); err != nil {
+		return err
+	}
+	return errors.Join(wants(unix.Connect(fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{127, 0, 0, 1}}), want), unix.Connect(stream(0), &unix.SockaddrUnix{Name: "@own"}))
 }
 
 // dir is a directory with a short name, as the path of a socket needs it.

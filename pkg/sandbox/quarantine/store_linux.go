@@ -177,7 +177,7 @@ func rename(t *tree, from int, name, dir string, to int, as string) error {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("the disk is full: %w", err)
+		return fmt.Errorf("its file system is full (df shows it, df -i its inodes): %w", err)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("the file system is read-only: %w", err)
 	}
