@@ -56,6 +56,7 @@ type Session struct {
 	trees    []*tree
 	scans    []*treescan.Tree
 	known    map[identifier]bool // what was there at the start
+	where    map[identifier]string
 	heads    map[string]string   // HEAD files at the start
 	closed   map[string][2]int64 // directories that could not be searched at the start: inode and change time
 	learning bool
@@ -72,7 +73,7 @@ type Session struct {
 type identifier [16]byte
 
 func newSession(scope Scope) *Session {
-	return &Session{scope: scope, known: map[identifier]bool{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
+	return &Session{scope: scope, known: map[identifier]bool{}, where: map[identifier]string{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
 }
 
 // pass is one look through all trees.
@@ -92,6 +93,7 @@ type candidate struct {
 func Begin(ctx context.Context, scope Scope) *Session {
 	s := newSession(scope)
 	s.learning = true
+	others := live(scope.Journals, scope)
 	for _, root := range scope.Roots {
 		t, err := openTree(root)
 		if err != nil {
@@ -112,6 +114,8 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	}
 	s.look()
 	s.learning = false
+	s.doubt(append(others, live(scope.Journals, scope)...))
+	s.where = nil
 	if scope.Journals != "" {
 		s.fault = s.write(scope.Journals)
 	}
@@ -257,6 +261,7 @@ func (s *Session) allowed(parts ...string) bool {
 	id := identifier(sum[:len(identifier{})])
 	if s.learning {
 		s.known[id] = true
+		s.where[id] = parts[1]
 	}
 	return s.known[id]
 }
