@@ -119,14 +119,6 @@ func (t fakeTree) ReadFile(path string) ([]byte, error) {
 	return []byte(t[to].text), nil
 }
 
-func (t fakeTree) ReadDir(path string) (names []string, err error) {
-	entries, err := t.Entries(path)
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, err
-}
-
 func (t fakeTree) Entries(path string) (list []fs.DirEntry, err error) {
 	to, ok := t.real(path)
 	if !ok || !t[to].IsDir() {

@@ -18,7 +18,6 @@ type Files interface {
 	Lstat(path string) (fs.FileInfo, error)
 	Readlink(path string) (string, error)
 	ReadFile(path string) ([]byte, error) // of at most 1 MiB, what git reads of a .git file; a larger one is an error
-	ReadDir(path string) ([]string, error)
 	Entries(path string) ([]fs.DirEntry, error)
 	Writable(dir string) bool // the caller can make files in the directory
 	Scan(root string, o treescan.Options) (*treescan.Tree, error)
@@ -48,15 +47,6 @@ func (HostFiles) ReadFile(path string) ([]byte, error) {
 const maxFile = 1 << 20
 
 var errLargeFile = errors.New("larger than 1 MiB")
-
-func (HostFiles) ReadDir(path string) ([]string, error) {
-	entries, err := os.ReadDir(path)
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return names, err
-}
 
 func (HostFiles) Entries(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 

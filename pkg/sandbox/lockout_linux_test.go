@@ -34,11 +34,11 @@ var lockouts = map[string]struct {
 		left: `for i in $(seq 300); do mkdir -p d/$i; chmod 0 d/$i; done`, attack: `false`, twin: `echo x > d/f`},
 	"submodules": {
 		left: `git init -q .; python3 -c "import os
-for i in range(1200):
+for i in range(600):
   d = '.git/modules/s%d' % i
   for x in (d + '/objects', d + '/refs', 's%d' % i): os.makedirs(x)
   for f, text in ((d + '/HEAD', 'ref: refs/heads/m'), (d + '/config', '[core]'), ('s%d/.git' % i, 'gitdir: ../' + d)): open(f, 'w').write(text + chr(10))"`,
-		attack: `echo evil > .git/config`, twin: `echo x > s1199/f; echo x > f; git add f`, noted: "."},
+		attack: `echo evil > .git/config`, twin: `echo x > s599/f; echo x > f; git add f`, noted: "."},
 	"settings": {
 		left: `python3 -c "import os
 for i in range(2000): os.mkdir('d%d' % i); open('d%d/.mcp.json' % i, 'w').write('{}')"`, attack: `echo evil > d0/.mcp.json`, twin: `echo x > d1999/f`, noted: "."},

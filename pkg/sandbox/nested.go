@@ -21,7 +21,7 @@ const (
 	nestedMounts = 256
 	nestedLevels = 16      // each directory on the way is pinned, which takes a mount
 	nestedHolds  = 32      // directories that cannot be judged
-	nestedSocket = 64      // sockets
+	nestedSocket = 256     // sockets
 	mountPath    = 4 << 10 // PATH_MAX, limits.h
 )
 

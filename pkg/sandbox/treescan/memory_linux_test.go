@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -362,4 +363,34 @@ func TestALinkOnTheWay(t *testing.T) {
 		return path == s.in("other") || path == s.in("was")
 	}
 	s.finds(s.scan())
+}
+
+// TestOldMemories: what was written before the machine started goes, and nothing
+// else.
+func TestOldMemories(t *testing.T) {
+	s := newSite(t)
+	s.mkdir("a")
+	s.remember()
+	dir := filepath.Dir(s.Memory)
+	old := time.Now().Add(-100 * 365 * 24 * time.Hour)
+	put := func(name, text string, at time.Time) {
+		s.ok(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		s.ok(os.Chtimes(filepath.Join(dir, name), at, at))
+	}
+	put("dead", magic+"rest", old)
+	put("live", magic+"rest", time.Now())
+	put("another's", "text", old)
+	put(unfinished+"1", "", old)
+	put(unfinished+"2", "", time.Now())
+	s.ok(os.Remove(s.Memory))
+	s.ok(s.scan().Save())
+	var left []string
+	entries, err := os.ReadDir(dir)
+	s.ok(err)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{unfinished + "2", "another's", "live", "memory"}; !slices.Equal(left, want) {
+		t.Errorf("%q, want %q", left, want)
+	}
 }

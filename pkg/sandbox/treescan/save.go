@@ -35,7 +35,8 @@ func (t *Tree) memory() *memory {
 
 // Save writes the memory for the next process, with the directories above the
 // file as far as they do not exist. It does nothing when there is no file for it,
-// or when the next scan would gain less than it costs.
+// or when the next scan would gain less than it costs. Memories in the same folder
+// that no scan uses any more, because the machine has started since, are removed.
 func (t *Tree) Save() error {
 	if t.options.Memory == "" || !t.outdated() || t.at.boot == "" {
 		return nil
@@ -44,10 +45,12 @@ func (t *Tree) Save() error {
 	if len(data) > maxNames {
 		return &fs.PathError{Op: "write", Path: t.options.Memory, Err: errors.New("too many directories to remember")}
 	}
-	if err := os.MkdirAll(filepath.Dir(t.options.Memory), 0o700); err != nil {
+	dir := filepath.Dir(t.options.Memory)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(t.options.Memory), ".new-*")
+	t.at.prune(dir)
+	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {
 		return err
 	}
