@@ -13,5 +13,8 @@ var ownProgram argstest.Program = func([]string) cli.Program { return program() 
 // pkg/ethosargs.
 func TestOptionsAreClassed(t *testing.T) { argstest.Table(t, ownProgram) }
 
-// FuzzArgs compares the reader of pkg/ethosargs with the program's own.
+// TestArgs compares the reader of pkg/ethosargs with the program's own.
+func TestArgs(t *testing.T) { argstest.Random(t, ownProgram, 1500) }
+
+// FuzzArgs does so with more.
 func FuzzArgs(f *testing.F) { argstest.Fuzz(f, ownProgram) }

@@ -395,3 +395,28 @@ func TestImpliedProfile(t *testing.T) {
 		}
 	}
 }
+
+// TestUntrustedConfigurationWidensNothing holds that what a work space says of
+// itself is not in force for what an agent types either; the same file, named
+// by a person, is.
+func TestUntrustedConfigurationWidensNothing(t *testing.T) {
+	d, a := widenedPlace(t)
+	file := filepath.Join(a.Workspace, "repo_config.yaml")
+	if err := os.WriteFile(file, []byte("sandbox: {read_write_paths: [\"~/other\"], network_tools: [{tool: make, mode: host}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named, err := New(Options{Home: d.opt.Home, Config: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Script = "ethos-sandbox run --rw ~/other --net host -- make"
+	for d, want := range map[*Deriver]string{d: "rw net", named: ""} {
+		f, err := d.Derive(a, record.Actor{Agent: "claude", Mode: record.ModeSafe})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := widened(f.Ethos); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

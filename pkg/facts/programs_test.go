@@ -65,6 +65,8 @@ func TestInstalledPrograms(t *testing.T) {
 		"mkdir -p ~/bin":                             false,
 		"tar -xf x.tar -C ~/bin":                     true,
 		"find ~ -name 'ethos-*' -delete":             true,
+		"find ~/bin -name 'ethos-*' -delete":         true,
+		"find ~/bin -name 'o*' -delete":              false,
 		"find build -name 'ethos-*' -delete":         false,
 		"find ~/work/build -name '*.o' -delete":      false,
 		"rm build/ethos-git":                         false,

@@ -2,12 +2,13 @@
 // the real command line of a program.
 //
 // [Table] fails for an option that is not classed, [Agree] reads command lines
-// with both and compares, [Fuzz] does so with random ones. Each program's own
+// with both and compares, [Random] and [Fuzz] do so with random ones. Each program's own
 // tests call them, because a command structure is part of its main package.
 package argstest
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -187,6 +188,31 @@ func sameRest(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Readi
 	}
 	if !slices.EqualFunc(mine, want, samePath) {
 		t.Fatalf("%q: operands %q, want %q", args, mine, want)
+	}
+}
+
+// Random compares on command lines that are the same in each run: n random
+// ones, and every command with what begins a command line to pass on.
+func Random(t *testing.T, program Program, n int) {
+	t.Helper()
+	table, _ := ethosargs.Find(program(nil).Name)
+	for _, c := range table.Commands {
+		for _, rest := range []string{"--bogus x", "-Zx y", "-- ls --bogus", "ls -- --bogus", "-- -- ls", "--help=no ls", "-hZ ls", "- x"} {
+			Agree(t, program, strings.Fields(c.Name+" "+rest))
+			Agree(t, program, strings.Fields("-- "+c.Name+" "+rest))
+			Agree(t, program, strings.Fields(rest+" "+c.Name))
+		}
+	}
+	words, r := vocabulary(program), rand.New(rand.NewPCG(1, 2))
+	for range n {
+		args := make([]string, r.IntN(6))
+		for i := range args {
+			args[i] = words[r.IntN(len(words))]
+		}
+		if r.IntN(2) == 0 {
+			args = append(strings.Fields(table.Commands[r.IntN(len(table.Commands))].Name), args...)
+		}
+		Agree(t, program, args)
 	}
 }
 
