@@ -7,6 +7,7 @@ import (
 
 	"ethos/pkg/catalog/capability"
 	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/protected"
 	"ethos/pkg/record"
 )
 
@@ -66,10 +67,9 @@ func (c Config) Widenings(g Ground) (out []Widening) {
 // left out, also where they narrow: what a command may use is then
 // [capability.Narrow] of what it may with them and without.
 func (c Config) Bounded(g Ground) Config {
-	outside := func(p string) bool { return g.outside(p) }
 	out := Config{
-		ReadPaths:         slices.DeleteFunc(slices.Clone(c.ReadPaths), outside),
-		ReadWritePaths:    slices.DeleteFunc(slices.Clone(c.ReadWritePaths), outside),
+		ReadPaths:         g.within(c.ReadPaths),
+		ReadWritePaths:    g.within(c.ReadWritePaths),
 		Enforce:           c.Enforce,
 		ProtectedBranches: c.ProtectedBranches,
 	}
@@ -83,15 +83,37 @@ func (c Config) Bounded(g Ground) Config {
 	return out
 }
 
-// outside reports that a declared path does not lie in the work space: as it is
-// written, or once its links are followed.
+// within keeps the paths that lie in the work space, each as one that may be
+// missing: nobody's run is refused for a path that nobody has trusted.
+func (g Ground) within(paths []string) (out []string) {
+	for _, p := range paths {
+		if !g.outside(p) {
+			out = append(out, strings.TrimSuffix(p, "?")+"?")
+		}
+	}
+	return out
+}
+
+// outside reports that a declared path does not lie in the work space, as it is
+// written or once its links are followed, or lies in what is kept from commands
+// there.
 func (g Ground) outside(declared string) bool {
 	list, err := capability.Expand(g.Space, func(string) string { return "" }, []string{declared})
 	if err != nil {
 		return true
 	}
 	name, root := list[0].Name, g.Space.Workspace
-	return !below(name, root) || !below(g.Resolve(name), g.Resolve(root))
+	real, realRoot := g.Resolve(name), g.Resolve(root)
+	if !below(name, root) || !below(real, realRoot) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), kept)
+}
+
+// kept reports a name that package sandbox keeps from commands in every work
+// space.
+func kept(element string) bool {
+	return element == ".coding-ethos" || element == ".git" || slices.Contains(protected.Single(), element)
 }
 
 // below reports that name is root or lies in it; both absolute and clean.

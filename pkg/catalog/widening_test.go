@@ -234,6 +234,11 @@ git: {protected_branches: [release/*]}
 		t.Errorf("told as widening: %v", told)
 	}
 	less := config.Bounded(g)
+	for _, p := range slices.Concat(less.ReadPaths, less.ReadWritePaths) {
+		if !strings.HasSuffix(p, "?") || strings.HasSuffix(p, "??") {
+			t.Errorf("%s: a path that nobody has trusted must exist", p)
+		}
+	}
 	if len(less.ReadPaths) != 4 || len(less.ReadWritePaths) != 1 || len(less.NetworkTools) != 2 || less.Enforce != "cgroup" || len(less.ProtectedBranches) != 1 {
 		t.Errorf("something is left out: %+v", less)
 	}
@@ -255,7 +260,7 @@ func TestLinksLeadOutside(t *testing.T) {
 	}
 	for declared, want := range map[string]bool{
 		"out": true, "out/x": true, "/home/u/w/out": true, "outer": true, "in": false, ".": false, "in/../out": true, "out?": true,
-		"..": true, "../w": false, "../w2": true, "~/w/in": false, "~/other": true, "~": true, "/home/u": true, "/home/u/w": false, "/": true, "~other": false,
+		".claude": true, "x/.cursor/rules": true, ".coding-ethos/traces": true, ".git/hooks": true, ".claude-notes": false, "..": true, "../w": false, "../w2": true, "~/w/in": false, "~/other": true, "~": true, "/home/u": true, "/home/u/w": false, "/": true, "~other": false,
 	} {
 		if declared == "outer" {
 			want = true // the fake resolver goes by prefixes: /home/uer
