@@ -30,7 +30,7 @@ func TestReadFile(t *testing.T) {
 		"the longest":           {write(name, MaxText), "", false},
 		"too long":              {write(name, MaxText+1), "longer than", false},
 		"nothing":               {func() error { return nil }, "no such file", true},
-		"an empty directory":    {func() error { return os.Mkdir(name, 0o700) }, "not exist", true},
+		"an empty directory":    {func() error { return os.Mkdir(name, 0o700) }, "not a regular file", false},
 		"a directory":           {func() error { return os.MkdirAll(name+"/x", 0o700) }, "not a regular file", false},
 		"a FIFO":                {func() error { return syscall.Mkfifo(name, 0o600) }, "not a regular file", false},
 		"a link inside":         {func() error { return errors.Join(write(r.work+"/real", 3)(), os.Symlink("real", name)) }, "", false},
