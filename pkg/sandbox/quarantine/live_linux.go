@@ -3,7 +3,6 @@ package quarantine
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +41,7 @@ func live(dir string, scope Scope) (list []*Session) {
 func (s *Session) doubt(others []*Session) {
 	for _, other := range others {
 		for id, path := range s.where {
-			if !other.known[id] && slices.ContainsFunc(other.trees, func(t *tree) bool { return within(path, t.path) }) {
+			if !other.known[id] && other.writable(path) {
 				delete(s.known, id)
 			}
 		}

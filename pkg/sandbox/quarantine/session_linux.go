@@ -60,6 +60,7 @@ type Session struct {
 	heads    map[string]string   // HEAD files at the start
 	closed   map[string][2]int64 // directories that could not be searched at the start: inode and change time
 	learning bool
+	guarded  map[string]origin // what Scope.ReadOnly were at the start
 	started  time.Time
 	store    map[*tree]*store
 	found    []Finding
@@ -116,6 +117,7 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	s.learning = false
 	s.doubt(append(others, live(scope.Journals, scope)...))
 	s.where = nil
+	s.protect()
 	if scope.Journals != "" {
 		s.fault = s.write(scope.Journals)
 	}
@@ -291,9 +293,4 @@ func (s *Session) note(f Finding) {
 	if !s.learning && !slices.ContainsFunc(s.found, func(other Finding) bool { return other.Path == f.Path && other.What == f.What }) {
 		s.found = append(s.found, f)
 	}
-}
-
-// writable reports whether the command could change what lies at a path.
-func (s *Session) writable(path string) bool {
-	return s.treeOf(path) != nil && (s.scope.Writable == nil || s.scope.Writable(path))
 }
