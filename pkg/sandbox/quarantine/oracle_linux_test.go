@@ -64,7 +64,7 @@ git help -m status; git web--browse http://x
 git gc --auto; git -c gc.auto=1 gc --auto; git gc
 git repack -ad; git pack-refs --all; git commit-graph write --reachable; git update-server-info
 git fsck --lost-found; git maintenance run --task=gc; git reflog expire --all --expire=now
-git bundle create /dev/null HEAD; git rm -f --cached f; git reset; git clean -n; git init`
+git bundle create - HEAD >/dev/null; git rm -f --cached f; git reset; git clean -n; git init`
 
 // doings makes a script of the lines; mark is the file by which a plant shows,
 // where it is to end then.
