@@ -127,7 +127,7 @@ func (w *watch) steps(slots *child.Slots) guardSteps {
 		slot := slots.New()
 		s.make, s.keep = append(s.make, openDir(d.Dir, slot)), append(s.keep, slot)
 		for _, name := range d.Names {
-			if d.were[name] != nil || strings.Contains(name, "/") {
+			if d.were[name] != nil || strings.Contains(name, "/") || w.placeholder(filepath.Join(d.Dir, name)) {
 				continue
 			}
 			r := step("watch", "renameat2", unix.SYS_RENAMEAT2, filepath.Join(d.Dir, name), child.From(slot), child.Str(name), child.From(slot), child.Str(name+w.suffix), child.Int(unix.RENAME_NOREPLACE))

@@ -35,10 +35,12 @@ type watch struct {
 	events int // of signalfd(2); -1 where the names have to be looked at from time to time
 	mask   unix.Sigset_t
 	dirs   []watchedDir
-	aside  []asideName
-	suffix string // of the names that init gives, when this process is killed
-	count  int
-	failed error // something could not be put aside, or the command insists
+	// guarded are the placeholders of the run.
+	guarded []Guarded
+	aside   []asideName
+	suffix  string // of the names that init gives, when this process is killed
+	count   int
+	failed  error // something could not be put aside, or the command insists
 }
 
 type watchedDir struct {
@@ -56,7 +58,7 @@ const insists = 64
 
 // takeWatch finds out what is there. The error is a [*Refusal].
 func takeWatch(p *Plan) (*watch, error) {
-	w := &watch{events: -1, suffix: asideSuffix + randomDigits()}
+	w := &watch{events: -1, suffix: asideSuffix + randomDigits(), guarded: p.Guarded}
 	for _, d := range p.Watched {
 		dir, err := openDirectory(d.Dir)
 		if err != nil {
@@ -83,16 +85,34 @@ func (w *watch) begin() error {
 	for i := range w.dirs {
 		d := &w.dirs[i]
 		for _, name := range d.Names {
-			fd, err := d.open(name)
-			if err != nil {
-				continue
-			}
-			old := d.isOld(name, fd)
-			unix.Close(fd)
-			if !old {
-				return cameToExist(filepath.Join(d.Dir, name))
+			if err := d.same(name, w.placeholder(filepath.Join(d.Dir, name))); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// placeholder reports whether init has put one at a path: a person denies the
+// name besides.
+func (w *watch) placeholder(path string) bool {
+	return slices.ContainsFunc(w.guarded, func(g Guarded) bool { return g.Path == path })
+}
+
+// same refuses what has appeared under a name since takeWatch, unless it was
+// expected: then that is what was there at the start.
+func (d *watchedDir) same(name string, expected bool) error {
+	fd, err := d.open(name)
+	if err != nil {
+		return nil
+	}
+	if expected && d.were[name] == nil {
+		d.were[name] = os.NewFile(uintptr(fd), name)
+		return nil
+	}
+	defer unix.Close(fd)
+	if !d.isOld(name, fd) {
+		return cameToExist(filepath.Join(d.Dir, name))
 	}
 	return nil
 }

@@ -305,3 +305,20 @@ func TestNamesIgnoringCase(t *testing.T) {
 		t.Errorf("the neighbour: %v", err)
 	}
 }
+
+// TestNamesDeniedBesides: a protected name that a person denies by name as well
+// has a placeholder, and of the kind that it would be.
+func TestNamesDeniedBesides(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		spec := script(t, `test -d .claude && test -f .mcp.json && test -f notes.txt && test -f Makefile && test -d .ssh && test -d d && test -d out
+			for n in .claude .mcp.json notes.txt Makefile .ssh d out; do ! rm -rf $n 2>/dev/null || exit 1; ! mv $n x 2>/dev/null || exit 1; done; echo x > notes`)
+		spec.DenyWrite = []string{".claude", ".mcp.json", "notes.txt", "Makefile", ".ssh", "d", "out/"}
+		r := execute(t, spec)
+		if r.err != nil || r.ExitCode != 0 || len(r.Evidence.Denials) > 0 {
+			t.Errorf("%v %d %s %+v", r.err, r.ExitCode, r.Stderr.Text, r.Evidence.Denials)
+		}
+		if left := slices.DeleteFunc(names(t, spec.Workspace), func(n string) bool { return n == ethosDir }); !slices.Equal(left, []string{"notes"}) {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+}

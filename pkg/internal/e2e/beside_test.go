@@ -51,12 +51,11 @@ func (s *session) settingsAtHome() {
 // beside starts a confined command that waits, and returns what ends it.
 func (s *session) beside() (release func() outcome) {
 	s.t.Helper()
-	cmd := exec.Command("ethos-sandbox", "run", "--", "sh", "-c", "echo up; read line; ls -A")
 	dir, err := bin()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cmd.Path = filepath.Join(dir, "ethos-sandbox")
+	cmd := exec.Command(filepath.Join(dir, "ethos-sandbox"), "run", "--", "sh", "-c", "echo up; read line; ls -A")
 	cmd.Dir, cmd.Env = s.dir, s.env
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
