@@ -33,7 +33,7 @@ var errIndex = errors.New("not an index that git writes")
 // the file that a split index builds on. It reads on, in constant memory, up to
 // the first entry that is not in order.
 func checkIndex(in io.Reader, hash int, size int64) (base string, err error) {
-	x := &index{in: bufio.NewReaderSize(in, 64<<10), hash: hash}
+	x := &index{in: bufio.NewReaderSize(in, maxIndexName), hash: hash}
 	head, err := x.take(12)
 	if err != nil || !bytes.HasPrefix(head, []byte("DIRC")) {
 		return "", errIndex
@@ -76,8 +76,8 @@ const (
 // maxEntries is several times what the largest known repositories have.
 const maxEntries = 16 << 20
 
-// maxIndexName is far above PATH_MAX.
-const maxIndexName = 64 << 10
+// maxIndexName is above PATH_MAX.
+const maxIndexName = 16 << 10
 
 func (x *index) entry() error {
 	start := x.at

@@ -18,7 +18,7 @@ type plant struct {
 func setting1(kind, more string, settings ...string) plant {
 	var b strings.Builder
 	for i := 0; i+1 < len(settings); i += 2 {
-		fmt.Fprintf(&b, "git config -f \"$G/config\" %s \"%s\"\n", settings[i], settings[i+1])
+		fmt.Fprintf(&b, "git config -f \"$G/config\" \"%s\" \"%s\"\n", settings[i], settings[i+1])
 	}
 	return plant{kind: "config " + kind, script: b.String() + more}
 }
@@ -58,7 +58,7 @@ var settingPlants = []plant{
 	setting1("diff.tool", "", "diff.tool", "x", "difftool.x.cmd", "$E"),
 	setting1("difftool known path", "", "diff.tool", "meld", "difftool.meld.path", "$E"),
 	{kind: "config branch.mergeOptions", script: `git config -f "$G/config" branch.main.mergeOptions "-s x"`, quiet: "the strategy must be on PATH"},
-	setting1("interactive.diffFilter", "", "interactive.diffFilter", "$E", "color.interactive", "always"),
+	{kind: "config interactive.diffFilter", script: `git config -f "$G/config" interactive.diffFilter "$E"`, quiet: "it needs a terminal with colours"},
 	setting1("trailer.command", "", "trailer.x.command", "$E", "trailer.x.key", "X"),
 	setting1("tar.command", "", "tar.x.command", "$E"),
 	setting1("gpg.program", "", "gpg.program", "$E", "commit.gpgSign", "true"),
@@ -70,7 +70,7 @@ var settingPlants = []plant{
 	setting1("remote.uploadpack", "", "remote.up.url", "$T", "remote.up.uploadpack", "$E"),
 	setting1("remote.receivepack", "", "remote.up.url", "$T", "remote.up.receivepack", "$E"),
 	setting1("core.alternateRefsCommand", `mkdir -p "$G/objects/info"; echo "$W/upstream.git/objects" > "$G/objects/info/alternates"`, "core.alternateRefsCommand", "$E", "remote.alt.url", "$T"),
-	setting1("submodule.update", `git -C "$T" config -f .gitmodules submodule.s.path s; git -C "$T" config -f .gitmodules submodule.s.url "$W/upstream.git"; git -C "$T" update-index --add --cacheinfo "160000,$(git --git-dir="$W/upstream.git" rev-parse main~1),s"`, "submodule.s.update", "!$E", "submodule.s.url", "$W/upstream.git"),
+	setting1("submodule.update", `git -C "$T" config -f .gitmodules submodule.s.path s; git -C "$T" config -f .gitmodules submodule.s.url "$W/upstream.git"; git -C "$T" update-index --add --cacheinfo "160000,$(git --git-dir="$W/upstream.git" rev-parse main~1),s"; mkdir -p "$T/s"; git -C "$T" add .gitmodules; git -C "$T" commit -qm s`, "submodule.s.update", "!$E", "submodule.s.url", "$W/upstream.git"),
 	setting1("man.viewer", "", "man.viewer", "x", "man.x.cmd", "$E"),
 	setting1("web.browser", "", "web.browser", "x", "browser.x.cmd", "$E"),
 	setting1("imap.tunnel", "", "imap.tunnel", "$E", "imap.folder", "x", "imap.host", "imap://x"),
@@ -94,7 +94,11 @@ var hookNames = []string{"applypatch-msg", "pre-applypatch", "post-applypatch", 
 
 func hookPlants() (list []plant) {
 	for _, name := range hookNames {
-		list = append(list, plant{kind: "hook " + name, script: `mkdir -p "$G/hooks"; cp "$E" "$G/hooks/` + name + `"`})
+		p := plant{kind: "hook " + name, script: `mkdir -p "$G/hooks"; cp "$E" "$G/hooks/` + name + `"`}
+		if name == "pre-auto-gc" {
+			p.quiet = "it needs thousands of objects"
+		}
+		list = append(list, p)
 	}
 	return append(list,
 		plant{kind: "hook link", script: `mkdir -p "$G/hooks"; ln -s "$E" "$G/hooks/pre-commit"`},
