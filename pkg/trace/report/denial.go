@@ -86,11 +86,14 @@ func (l *deniedRows) add(d record.Denial, number int) {
 	for _, text := range []*string{&d.Layer, &d.What, &d.Reason, &d.Path, &d.Kept, &d.Remedy} {
 		*text = clip(*text, maxDeniedText)
 	}
-	kept := d.Kept
-	d.Kept = "" // a second run's file has another name
+	kept, remedy := d.Kept, d.Remedy
+	d.Kept = "" // a second run's file has another name, which the remedy may say
+	if kept != "" {
+		d.Remedy = ""
+	}
 	if row := l.known[d]; row != nil {
 		row.times++
-		row.Kept = cmp.Or(kept, row.Kept)
+		row.Kept, row.Remedy = cmp.Or(kept, row.Kept), cmp.Or(remedy, row.Remedy)
 		return
 	}
 	if len(l.rows) == maxDenied {
@@ -102,6 +105,6 @@ func (l *deniedRows) add(d record.Denial, number int) {
 	}
 	row := &deniedRow{d, number, 1}
 	l.known[d] = row
-	row.Kept = kept
+	row.Kept, row.Remedy = kept, remedy
 	l.rows = append(l.rows, row)
 }

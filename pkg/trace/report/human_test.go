@@ -82,6 +82,17 @@ func TestDeniedRowsAreBounded(t *testing.T) {
 	}
 }
 
+// TestDeniedRowsAreJoined holds that the same thing left twice is one row, though each is kept elsewhere, and the last way back is told.
+func TestDeniedRowsAreJoined(t *testing.T) {
+	s := newSummary()
+	for _, run := range []string{"1", "2"} {
+		s.add(entry(t, 1, argv("c"), left(0, record.Denial{Layer: "git", What: "x", Kept: "/kept/" + run, Remedy: "mv /kept/" + run + " x"})))
+	}
+	if l := s.denied.rows; len(l) != 1 || l[0].times != 2 || l[0].Kept != "/kept/2" || l[0].Remedy != "mv /kept/2 x" {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestWidth(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "世界": 4, "e\u0301": 1, "한": 2, "🙂": 2, "…": 1, "a\u200bb": 2, "ﾊ": 1} {
 		if got := width(text); got != want {
