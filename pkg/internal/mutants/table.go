@@ -53,7 +53,7 @@ var single = []Mutant{
 	{Name: "privileges: capset", Edits: []Edit{{program, "child.Int(securebits)),\n\t\tcapsetNone(stage))", "child.Int(securebits)))"}}, Tests: boundary},
 	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),`, ``}}, Tests: boundary},
 	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
-	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM {", "if true {"}}, Tests: laterSockets},
+	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM || st.Mode&unix.S_IFMT != unix.S_IFSOCK {", "if true {"}}, Tests: laterSockets},
 	{Name: "connect: to what was judged", Edits: []Edit{{connects, "return target{file: known, keep: true}, nil", "return target{address: append(append([]byte{1, 0}, path...), 0)}, nil"}}, Tests: laterSockets},
 	{Name: "connect: of the command's network", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn nil, unix.EACCES", "if false {\n\t\treturn nil, unix.EACCES"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
 	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn\n", "if false {\n\t\treturn\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}},

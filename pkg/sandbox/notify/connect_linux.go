@@ -148,15 +148,11 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 		return target{}, err
 	}
 	var st unix.Stat_t
-	err = unix.Fstat(fd, &st)
-	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFSOCK {
-		err = unix.ECONNREFUSED // unix_find_bsd
-	}
-	if err != nil {
+	if err := unix.Fstat(fd, &st); err != nil {
 		unix.Close(fd)
 		return target{}, err
 	}
-	if s.kind == unix.SOCK_DGRAM {
+	if s.kind == unix.SOCK_DGRAM || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel refuses what is no socket, and says why: unix_find_bsd
 		return target{file: fd}, nil
 	}
 	unix.Close(fd)
