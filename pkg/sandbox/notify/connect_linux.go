@@ -159,7 +159,7 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 	if known := j.known.find(identity{st.Dev, st.Ino}); known >= 0 {
 		return target{file: known, keep: true}, nil
 	}
-	return target{}, unix.EACCES
+	return target{}, unix.ECONNREFUSED // what a socket says that was bound and does not listen yet, or no longer: callers wait for one and replace the other
 }
 
 // listening remembers the file of a socket that is about to listen. Whatever the caller does meanwhile, the file is one that a socket of its own namespace is bound to.

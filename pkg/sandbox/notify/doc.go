@@ -18,7 +18,7 @@
 //   - whatever has an abstract name, an address of the internet and so on, as its network namespace allows: the socket must be of the command's own namespace, and a
 //     thread that is held to the same Landlock rules for TCP connects it.
 //
-// Everything else is EACCES. A call that blocks does not keep others waiting, ends when its caller is interrupted, and honours SO_SNDTIMEO. When the judge is gone the kernel
+// Every other socket file is ECONNREFUSED, as one that nobody listens at is, and a socket from another network namespace EACCES. A call that blocks does not keep others waiting, ends when its caller is interrupted, and honours SO_SNDTIMEO. When the judge is gone the kernel
 // answers ENOSYS.
 //
 // # Limits
