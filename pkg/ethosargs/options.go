@@ -47,7 +47,7 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 		{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,
 	}, policies...)},
 	{Name: "replay", Operands: Words, Options: append([]Option{{Name: "mode", Class: Neutral}, maxLine}, policies...)},
-	{Name: "trust", Operands: Words, Person: true, Announced: true, Options: []Option{
+	{Name: "trust", Operands: Words, Person: true, Options: []Option{
 		{Name: "list", Bool: true, Class: Neutral},
 		{Name: "revoke", Class: Narrows},
 		{Name: "digest", Class: Widens},
