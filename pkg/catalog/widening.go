@@ -53,10 +53,10 @@ var keyClasses = []keyClass{
 
 // Widenings lists the values of the configuration that give more than there
 // would be without them, in the order of the keys.
-func (c Config) Widenings(g Ground) (out []Widening) {
+func (config Config) Widenings(g Ground) (out []Widening) {
 	for _, k := range keyClasses {
 		if k.widens != nil {
-			out = append(out, k.widens(c, g)...)
+			out = append(out, k.widens(config, g)...)
 		}
 	}
 	return out
@@ -66,15 +66,15 @@ func (c Config) Widenings(g Ground) (out []Widening) {
 // narrows, and what it says of paths in the work space. Tool definitions are
 // left out, also where they narrow: what a command may use is then
 // [capability.Narrow] of what it may with them and without.
-func (c Config) Bounded(g Ground) Config {
+func (config Config) Bounded(g Ground) Config {
 	out := Config{
-		ReadPaths:         g.within(c.ReadPaths),
-		ReadWritePaths:    g.within(c.ReadWritePaths),
-		Enforce:           c.Enforce,
-		ProtectedBranches: c.ProtectedBranches,
+		ReadPaths:         g.within(config.ReadPaths),
+		ReadWritePaths:    g.within(config.ReadWritePaths),
+		Enforce:           config.Enforce,
+		ProtectedBranches: config.ProtectedBranches,
 	}
 	catalog := New(Config{})
-	for _, n := range c.NetworkTools {
+	for _, n := range config.NetworkTools {
 		if t, ok := catalog.Tool(n.Tool); ok && !n.beyond(t) {
 			n.Within = true
 			out.NetworkTools = append(out.NetworkTools, n)

@@ -43,7 +43,6 @@ const (
 
 var (
 	objectName = matching(`(?:`+hexName+`)?\s*`, "no name of an object")
-	objectList = matching(`(?:`+hexName+`(?: `+hexName+`)?\n?)*`, "no names of objects")
 	// head is what a HEAD file may be: refs.c. A name that leads out of refs is
 	// none.
 	head = func(text string) string {

@@ -162,11 +162,11 @@ func (n *node) below(count int) []node {
 }
 
 // init sets what a node of one name is.
-func (k *node) init(parent *node, name string, was int32) {
-	k.parent, k.name, k.was = parent, name, was
-	k.length = int32(len(name))
+func (n *node) init(parent *node, name string, was int32) {
+	n.parent, n.name, n.was = parent, name, was
+	n.length = int32(len(name))
 	if parent.parent != nil {
-		k.length += parent.length + 1
+		n.length += parent.length + 1
 	}
 }
 
