@@ -99,6 +99,9 @@ func roleOf(part, name string) role {
 	if r, ok := topLevel[name]; ok {
 		return r
 	}
+	if r, ok := topLevel[strings.ToLower(name)]; ok { // the same file where a file system does not tell case
+		return r
+	}
 	switch {
 	case strings.HasSuffix(name, ".lock"), temporary(name), capitals(name):
 		return data
