@@ -43,6 +43,7 @@ type Plan struct {
 	Notes        []Note          `json:"notes"`
 	Recovered    []record.Denial `json:"-"` // what runs left that were killed
 	procFiles    []mount.File    // for a /proc that is not proc(5)
+	sockets      []string        // those of UnixSockets that are there, without links
 	own          string          // the directory of ethos for this work space
 	home         string          // the person's, for "~/" in a configuration of git
 	scans        *startScans     // of the writable directories, as they were planned with
@@ -293,6 +294,11 @@ func (b *builder) plan() (*Plan, error) {
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
 		home: b.home, own: b.own, scans: &startScans{trees: b.scans, getenv: b.getenv},
+	}
+	for _, r := range b.declared {
+		if r.why == unixSocket {
+			p.sockets = append(p.sockets, r.path)
+		}
 	}
 	if p.Enforce == "" {
 		p.Enforce = "available"

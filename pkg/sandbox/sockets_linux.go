@@ -66,13 +66,7 @@ func (r *run) startJudge() {
 	if s.listener == 0 {
 		return
 	}
-	var declared []string
-	for _, e := range r.plan.Paths {
-		if e.Why == unixSocket {
-			declared = append(declared, e.Path)
-		}
-	}
-	s.judge, s.err = notify.Start(notify.Options{Listener: s.listener, PID: r.seen.pid, Declared: declared, DenyTCP: r.plan.Network == "none"})
+	s.judge, s.err = notify.Start(notify.Options{Listener: s.listener, PID: r.seen.pid, Declared: r.plan.sockets, DenyTCP: r.plan.Network == "none"})
 	if s.err != nil {
 		go notify.Pass(s.listener)
 	}
