@@ -295,11 +295,7 @@ func (b *builder) plan() (*Plan, error) {
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
 		home: b.home, own: b.own, scans: &startScans{trees: b.scans, getenv: b.getenv},
 	}
-	for _, r := range b.declared {
-		if r.why == unixSocket {
-			p.sockets = append(p.sockets, r.path)
-		}
-	}
+	p.sockets = b.declaredSockets()
 	if p.Enforce == "" {
 		p.Enforce = "available"
 	}

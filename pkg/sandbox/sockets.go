@@ -54,3 +54,13 @@ func (b *builder) socketsIn(dir string) (below []string) {
 	}
 	return below
 }
+
+// declaredSockets are those that the command may connect to, without links.
+func (b *builder) declaredSockets() (paths []string) {
+	for _, r := range b.declared {
+		if r.why == unixSocket {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
+}
