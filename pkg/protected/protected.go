@@ -11,7 +11,11 @@
 // .devcontainer, the workflows of .github), is not: see the threat model.
 package protected
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Owner says who obeys a name.
 type Owner string
@@ -19,7 +23,8 @@ type Owner string
 // The owners.
 const (
 	Ethos    Owner = "ethos"
-	Settings Owner = "settings" // of an agent, or of an editor that agents use
+	Settings Owner = "settings" // of an agent
+	Editor   Owner = "editor"   // settings of an editor
 )
 
 // Name is one path that is protected in the root of a work tree.
@@ -58,10 +63,10 @@ var names = []Name{
 	{Path: ".agents", Dir: true, Owner: Settings, Files: []string{"**"}},
 	// Visual Studio Code: tasks that run when the folder is opened, paths of
 	// interpreters, MCP servers.
-	{Path: ".vscode", Dir: true, Owner: Settings, Files: []string{"settings.json", "tasks.json", "launch.json", "mcp.json"}},
+	{Path: ".vscode", Dir: true, Owner: Editor, Files: []string{"settings.json", "tasks.json", "launch.json", "mcp.json"}},
 	// IntelliJ IDEA and its relatives: run configurations, start-up tasks, file
 	// watchers.
-	{Path: ".idea", Dir: true, Owner: Settings, Files: []string{"**"}},
+	{Path: ".idea", Dir: true, Owner: Editor, Files: []string{"**"}},
 }
 
 // Names lists them. The caller does not change it.
@@ -77,4 +82,32 @@ func Single() []string {
 		}
 	}
 	return list
+}
+
+// RunsBelow reports whether a path below the root of a work tree, given from the
+// directory in which a protected name stands (".claude/hooks/x"), decides what
+// an agent or ethos runs that is started there. Editors are not started in
+// every directory of a tree, and most published packages and repositories have
+// a .vscode or an .idea: what a command unpacks or clones keeps them.
+func RunsBelow(rel string) bool {
+	top, rest, below := strings.Cut(rel, "/")
+	for _, n := range names {
+		if !strings.EqualFold(n.Path, top) || n.Owner == Editor {
+			continue
+		}
+		if !below || len(n.Files) == 0 {
+			return true
+		}
+		return slices.ContainsFunc(n.Files, func(pattern string) bool { return matches(pattern, rest) })
+	}
+	return false
+}
+
+// matches compares a path with a pattern of [Name.Files].
+func matches(pattern, rel string) bool {
+	if dir, tree := strings.CutSuffix(pattern, "**"); tree {
+		return len(rel) > len(dir) && strings.EqualFold(rel[:len(dir)], dir)
+	}
+	ok, err := path.Match(pattern, strings.ToLower(rel))
+	return err == nil && ok
 }

@@ -22,13 +22,24 @@ func TestNames(t *testing.T) {
 		if n.Dir != (len(n.Files) > 0) {
 			t.Errorf("%q: Dir is %v and Files are %q", n.Path, n.Dir, n.Files)
 		}
-		if n.Owner != Ethos && n.Owner != Settings {
+		if n.Owner != Ethos && n.Owner != Settings && n.Owner != Editor {
 			t.Errorf("%q: owner %q", n.Path, n.Owner)
 		}
 	}
 	for _, name := range Single() {
 		if strings.Contains(name, "/") || !slices.Contains(seen, name) {
 			t.Errorf("%q is not a single name", name)
+		}
+	}
+}
+
+func TestRunsBelow(t *testing.T) {
+	for rel, want := range map[string]bool{
+		".mcp.json": true, "REPO_CONFIG.yaml": true, ".claude": true, ".claude/settings.json": true, ".claude/Settings.Local.json": true, ".claude/hooks/a/b": true, ".codex/config.toml": true,
+		".claude/agents/reviewer.md": false, ".claude/hooks": false, ".vscode/tasks.json": false, ".idea/workspace.xml": false, "README.md": false, ".github/hooks/x": false,
+	} {
+		if got := RunsBelow(rel); got != want {
+			t.Errorf("RunsBelow(%q) = %v", rel, got)
 		}
 	}
 }

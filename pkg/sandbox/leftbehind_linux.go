@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ethos/pkg/printable"
+	"ethos/pkg/protected"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/mount"
 	"ethos/pkg/sandbox/quarantine"
@@ -44,7 +45,7 @@ const journalsName = "runs"
 
 // scopeOf is what every search in the writable trees has in common.
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
-	return quarantine.Scope{Home: home, Settings: protectedNames, Kept: ethosDir, Memory: func(root string) string { return memoryOf(getenv, root) }}
+	return quarantine.Scope{Home: home, Settings: protectedNames, Runs: protected.RunsBelow, Kept: ethosDir, Memory: func(root string) string { return memoryOf(getenv, root) }}
 }
 
 // readOnlyIn lists what the command cannot write to in its writable roots.

@@ -151,8 +151,12 @@ func (g *gitDir) named(base, value string) (target, bool) {
 	return target{}, false
 }
 
-// setting judges a file or directory whose name decides what runs outside.
-func (s *Session) setting(t *tree, path string, typ fs.FileMode) {
+// setting judges a file or directory whose name decides what runs outside. rel
+// is its path from the directory in which that name stands.
+func (s *Session) setting(t *tree, path, rel string, typ fs.FileMode) {
+	if typ != fs.ModeDir && s.scope.Runs != nil && !s.scope.Runs(rel) {
+		return
+	}
 	g := &gitDir{Session: s, tree: t, path: path}
 	switch typ {
 	case 0:
@@ -165,7 +169,7 @@ func (s *Session) setting(t *tree, path string, typ fs.FileMode) {
 			s.note(Finding{Path: path, What: "settings that cannot be read", Err: err})
 		}
 		for _, e := range entries {
-			s.setting(t, join(path, e.Name()), e.Type())
+			s.setting(t, join(path, e.Name()), rel+"/"+e.Name(), e.Type())
 		}
 	case fs.ModeSymlink:
 		if to, err := t.link(path); err != nil || !s.allowed("setting", path, to) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ethos/pkg/protected"
 )
 
 // TestNothingLeadsOut: links of a git directory that lead out of the writable
@@ -65,4 +67,16 @@ func TestFilesOfOtherKinds(t *testing.T) {
 	w.finds(s.Finish(t.Context()), "n/.git/config", "m/.git/config", "o/.git/rebase-merge/git-rebase-todo", "o/.git/COMMIT_EDITMSG")
 	w.sh(`mkfifo m/.git/packed-refs`)
 	Begin(t.Context(), w.Scope).Close()
+}
+
+// TestHonestSettings: what a package or a clone brings for editors, and what of
+// an agent's directory runs nothing, is left.
+func TestHonestSettings(t *testing.T) {
+	w := newWorkspace(t)
+	w.Settings, w.Runs = protected.Single(), protected.RunsBelow
+	s := Begin(t.Context(), w.Scope)
+	defer s.Close()
+	w.sh(`mkdir -p node_modules/a/.vscode clone/.claude/agents clone/.claude/hooks; echo '{}' > node_modules/a/.vscode/settings.json
+		echo x > clone/.claude/agents/reviewer.md; echo '{}' > clone/.claude/settings.json; echo x > clone/.claude/hooks/pre`)
+	w.finds(s.Finish(t.Context()), "clone/.claude/settings.json", "clone/.claude/hooks/pre")
 }

@@ -23,6 +23,9 @@ type Scope struct {
 	// Settings are the names of files and directories, anywhere in the roots, that
 	// decide what runs outside or under which policy.
 	Settings []string
+	// Runs reports whether one of the files of Settings runs something, by its path
+	// from the directory in which the name stands; nil: each does.
+	Runs func(rel string) bool
 	// Kept is the name of the directory of each root that is ethos's own. What is
 	// put aside goes to its folder "quarantine".
 	Kept string
@@ -220,7 +223,7 @@ func (s *Session) place(p treescan.Place) {
 		case name == ".git":
 			s.dotGit(t, path, e.Type)
 		case slices.Contains(lower(s.scope.Settings), name):
-			s.setting(t, path, e.Type)
+			s.setting(t, path, e.Name, e.Type)
 		}
 	}
 	if isGitDir(has) {
