@@ -16,6 +16,7 @@ import (
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/child"
+	"ethos/pkg/statedir"
 )
 
 // asideName is one thing that was put aside.
@@ -62,7 +63,11 @@ func (d *watchedDir) putAside(name string) (kept string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer unix.Close(fd)
+	opened := os.NewFile(uintptr(fd), name)
+	if d.byEthos(name, opened) {
+		return "", nil
+	}
+	defer opened.Close()
 	if d.isOld(name, fd) {
 		return "", nil
 	}
@@ -73,6 +78,22 @@ func (d *watchedDir) putAside(name string) (kept string, err error) {
 	defer unix.Close(parent)
 	kept = name + asideSuffix + randomDigits()
 	return filepath.Join(d.Dir, kept), renameIn(parent, filepath.Base(name), filepath.Base(kept))
+}
+
+// byEthos reports whether a directory of ethos's own was made by another of its
+// programs, such as one that keeps a store of traces, while the command runs. It
+// counts as there from the start, and is kept open: no other gets its inode
+// number.
+func (d *watchedDir) byEthos(name string, opened *os.File) bool {
+	if name != ethosDir || d.were[name] != nil {
+		return false
+	}
+	info, err := opened.Stat()
+	if err != nil || !statedir.JustMade(os.Getenv, info) {
+		return false
+	}
+	d.were[name] = opened
+	return true
 }
 
 // isOld reports whether what was opened is what the name was at the start.
@@ -127,7 +148,7 @@ func (w *watch) steps(slots *child.Slots) guardSteps {
 		slot := slots.New()
 		s.make, s.keep = append(s.make, openDir(d.Dir, slot)), append(s.keep, slot)
 		for _, name := range d.Names {
-			if d.were[name] != nil || strings.Contains(name, "/") || w.placeholder(filepath.Join(d.Dir, name)) {
+			if d.were[name] != nil || strings.Contains(name, "/") || name == ethosDir || w.placeholder(filepath.Join(d.Dir, name)) {
 				continue
 			}
 			r := step("watch", "renameat2", unix.SYS_RENAMEAT2, filepath.Join(d.Dir, name), child.From(slot), child.Str(name), child.From(slot), child.Str(name+w.suffix), child.Int(unix.RENAME_NOREPLACE))

@@ -13,6 +13,7 @@ import (
 
 	"ethos/pkg/nospace"
 	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/statedir"
 )
 
 // cacheHolds are the locks on the upper directories in use; closing them gives the directories free.
@@ -105,10 +106,7 @@ func openOwn(own string) (*os.Root, error) {
 	info, err := above.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		if err := above.Mkdir(name, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return nil, err
-		}
-		if err := above.WriteFile(name+"/.gitignore", []byte("*\n"), 0o600); err != nil {
+		if err := statedir.MakeDir(os.Getenv, above, name); err != nil {
 			return nil, err
 		}
 	case err != nil:

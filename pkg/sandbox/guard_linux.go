@@ -60,7 +60,10 @@ func takeGuard(p *Plan) (*guard, error) {
 	if len(paths) == 0 {
 		return g, nil
 	}
-	err := g.open(p.own)
+	err := p.makeKept()
+	if err == nil {
+		err = g.open(p.own)
+	}
 	if err == nil {
 		err = g.look(paths)
 	}
@@ -69,6 +72,22 @@ func takeGuard(p *Plan) (*guard, error) {
 		return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: "the work space must be writable for you, and its .coding-ethos directory yours"}
 	}
 	return g, nil
+}
+
+// makeKept makes the directory of ethos in a work space where a store of traces
+// will be kept there: no placeholder, for other runs would put that aside.
+func (p *Plan) makeKept() error {
+	for _, g := range p.Guarded {
+		if g.Path != filepath.Join(p.Workspace, ethosDir) {
+			continue
+		}
+		root, err := openOwn(g.Path)
+		if err != nil {
+			return err
+		}
+		root.Close()
+	}
+	return nil
 }
 
 // protective lists what must exist to be held: the guarded paths, and what was there already when the plan was made.

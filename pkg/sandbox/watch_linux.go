@@ -110,7 +110,11 @@ func (d *watchedDir) same(name string, expected bool) error {
 		d.were[name] = os.NewFile(uintptr(fd), name)
 		return nil
 	}
-	defer unix.Close(fd)
+	opened := os.NewFile(uintptr(fd), name)
+	if d.byEthos(name, opened) {
+		return nil
+	}
+	defer opened.Close()
 	if !d.isOld(name, fd) {
 		return cameToExist(filepath.Join(d.Dir, name))
 	}

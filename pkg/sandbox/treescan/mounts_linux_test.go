@@ -63,7 +63,7 @@ func TestMountsInTheTree(t *testing.T) {
 
 // needLoop is for tests that mount a file.
 func needLoop(t *testing.T) {
-	probetest.Need(t, "command:mkfs.ext4")
+	probetest.Need(t, probetest.Root, "command:mkfs.ext4")
 	probetest.NeedFunc(t, "loop", func() string {
 		if _, err := os.Stat("/dev/loop-control"); err != nil {
 			return err.Error()
