@@ -89,6 +89,12 @@ test-faults: ## make every system call of a sandbox's start fail, with every pla
 test-races: ## start a thousand sandboxes while a hostile process swaps the names in the work space (minutes)
 	ETHOS_TEST_RACE_STARTS=1000 $(GO) test ./pkg/sandbox -run '^(TestSwaps|TestParallelStarts)$$' -count=1 -v -timeout 60m $(TESTFLAGS)
 
+# How many plants the oracle makes.
+PLANTS ?= 5000
+.PHONY: test-oracle
+test-oracle: ## leave things for git by chance, PLANTS of them, with real git as the victim (an hour)
+	ETHOS_TEST_PLANTS=$(PLANTS) ETHOS_TEST_HONEST=100 $(GO) test ./pkg/sandbox/quarantine -run '^(TestOracle|TestOracleBites|TestHonest)$$' -count=1 -v -timeout 12h $(TESTFLAGS)
+
 .PHONY: test-mutants
 test-mutants: ## take the sandbox's defences away one at a time; the tests must notice (an hour)
 	$(GO) test -tags mutants ./pkg/internal/mutants -run '^TestMutants' -count=1 -v -timeout 5h $(TESTFLAGS)

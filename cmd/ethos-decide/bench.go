@@ -31,6 +31,7 @@ var benchFiles = map[string]string{
 	"package.json":                  "{}\n",
 	"Makefile":                      "all:\n",
 	"src/main.go":                   "package main\n",
+	"../home/.local/bin/ethos-git":  "",
 }
 
 const (
@@ -48,7 +49,7 @@ func newBench() (*bench, error) {
 	b := &bench{root: root}
 	if err = b.fill(); err == nil {
 		home := filepath.Join(root, "home")
-		b.deriver, err = facts.New(facts.Options{Home: home, Git: gitrepo.Options{Home: home}})
+		b.deriver, err = facts.New(facts.Options{Home: home, Git: gitrepo.Options{Home: home}, Programs: []string{filepath.Join(home, ".local/bin"), "/usr/local/bin", "/usr/bin"}})
 	}
 	if err != nil {
 		b.close()
@@ -77,7 +78,7 @@ func (b *bench) fill() error {
 			return err
 		}
 	}
-	return nil
+	return os.Symlink("ethos-git", filepath.Join(b.root, "home/.local/bin/git"))
 }
 
 func (b *bench) close() { os.RemoveAll(b.root) }

@@ -37,14 +37,14 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 		total.Add(report)
 	}
 	for _, wrong := range total.Wrong {
-		fmt.Fprintln(sys.Stdout, wrong)
+		sys.Print(fmt.Sprintln(wrong))
 	}
 	if c.Coverage {
 		for _, missing := range slices.Concat(total.Bare, total.Coverage.Missing) {
-			fmt.Fprintln(sys.Stdout, missing)
+			sys.Print(fmt.Sprintln(missing))
 		}
 	}
-	fmt.Fprintf(sys.Stdout, "%d policies, %d examples, %d wrong; %d of %d policies have refused and allowed examples; %d of %d parts of expressions seen true and false\n",
+	sys.Printf("%d policies, %d examples, %d wrong; %d of %d policies have refused and allowed examples; %d of %d parts of expressions seen true and false\n",
 		total.Policies, total.Examples, len(total.Wrong), total.Policies-len(total.Bare), total.Policies, total.Coverage.Both, total.Coverage.Parts)
 	wrong, err := c.corpora(ctx, sys, b)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // sets are what is checked: the text of the shipped packs, unless files are named, and the consumer's policies over the shipped ones.
 func (c *checkCmd) sets(sys *cli.System) ([]*policy.Set, error) {
-	library := newLibrary(policyFlags{Policy: c.File, Pack: c.Pack})
+	library := newLibrary(policyFlags{Policy: c.File, Pack: c.Pack}, sys)
 	library.unproven = true
 	consumer, err := library.set(sys.Dir)
 	if err != nil {

@@ -14,6 +14,7 @@ type commands struct {
 	List    listCmd    `cmd:"" help:"List the policies that decide."`
 	Explain explainCmd `cmd:"" help:"Show how each policy judged the record on standard input, and what it read."`
 	Replay  replayCmd  `cmd:"" help:"Decide recorded actions again and show what would change."`
+	Trust   trustCmd   `cmd:"" help:"Accept what the configuration files of a work space widen, as they are now."`
 }
 
 // decideOnly is the command line of the plain form. Building the model of all commands takes longer than deciding one record, and a hook waits for it.
@@ -24,7 +25,7 @@ type decideOnly struct {
 // modelFor returns the command line that args need: all of it, when another command or something about the program is asked for.
 func modelFor(args []string) any {
 	other := func(a string) bool {
-		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay"}, a) ||
+		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
 	if slices.ContainsFunc(args, other) {
@@ -38,7 +39,8 @@ func program(args []string) cli.Program {
 		Name:    "ethos-decide",
 		Summary: "Decide what may run.",
 		Description: `Reads action records, one JSON object a line, and adds a decision to each: deny, ask, warn or allow, with the policies that matched.
-The pack core always decides; --pack adds others, and coding_ethos.yml in an action's work space adds the consumer's own.
+The pack core always decides; --pack adds others, and coding_ethos.yml in an action's work space adds the consumer's own. What that file makes
+stricter always counts; what it weakens counts once a person has accepted it with ethos-decide trust.
 
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
@@ -46,6 +48,7 @@ What cannot be decided is denied: a record without facts, an expression that fai
 			{Command: "ethos-facts -c 'rm -rf ~' | ethos-decide", Text: "a denial, status 1"},
 			{Command: "ethos-facts --from claude | ethos-decide --reply claude", Text: "a Claude Code PreToolUse hook"},
 			{Command: "ethos-decide check policies/", Text: "the examples of your own policies"},
+			{Command: "ethos-decide trust", Text: "what this work space's configuration widens; asks before that counts"},
 		},
 	}
 }

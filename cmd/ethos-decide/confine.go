@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 // sandboxProgram is what a confined call runs.
@@ -30,7 +31,7 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
 	switch {
 	case !allows(v.decision.Verdict):
-	case inside(os.DirFS("/proc")):
+	case trust.Inside(os.DirFS("/proc")):
 		err = hook.ErrConfined
 	default:
 		input, err = hook.Confine(c.Reply, v.actor.Event, &v.action, boundaryOf(v.facts))
@@ -51,6 +52,9 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	c := &f.Capabilities
 	if c.SandboxProfile != "" {
 		b.Flags = append(b.Flags, "--profile", c.SandboxProfile)
+	}
+	if c.Enforce == "cgroup" {
+		b.Flags = append(b.Flags, "--require", "cgroup")
 	}
 	if len(c.GrantedBy) == 0 {
 		return b

@@ -141,13 +141,13 @@ func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int,
 			confusion.count(corpus.name, allowed)
 			if fault != "" {
 				wrong++
-				fmt.Fprintf(sys.Stdout, "%s: %q: %s\n", s.place, s.command, fault)
+				sys.Printf("%s: %q: %s\n", s.place, s.command, fault)
 			}
 		}
-		fmt.Fprintf(sys.Stdout, "%s:\n%s", corpus.file, counts)
+		sys.Print(fmt.Sprintf("%s:\n%s", corpus.file, counts))
 	}
 	if len(confusion) > 0 {
-		fmt.Fprintf(sys.Stdout, "confusion, %d wrong:\n%s", wrong, confusion)
+		sys.Print(fmt.Sprintf("confusion, %d wrong:\n%s", wrong, confusion))
 	}
 	return wrong, nil
 }

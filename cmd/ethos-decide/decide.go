@@ -38,7 +38,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	out := sys.Stdout
+	out := sys.Records()
 	if c.Quiet {
 		out = io.Discard
 	}
@@ -48,6 +48,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		decided, err := d.decide(ctx, l)
 		if err == nil && !c.Quiet {
 			people.tell(decided)
+			d.library.tell(sys, decided.decision)
 		}
 		return err
 	})
@@ -76,7 +77,7 @@ func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
 	if mode != "" && !slices.Contains(policy.Modes(), mode) {
 		return nil, cli.Errorf(cli.Usage, "set it to plan, verify, safe or auto", "ETHOS_MODE: unknown trust mode %q", mode)
 	}
-	return &decider{library: newLibrary(c.policyFlags), mode: mode, approvals: newApprovals(c.Approve), now: sys.Now}, nil
+	return &decider{library: newLibrary(c.policyFlags, sys), mode: mode, approvals: newApprovals(c.Approve), now: sys.Now}, nil
 }
 
 // verdict is a decided line, for those who report it.

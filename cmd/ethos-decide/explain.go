@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -60,8 +61,8 @@ func (c *explainCmd) explain(ctx context.Context, sys *cli.System, d *decider, l
 		return &cli.Error{Status: cli.BadInput, Err: err, Hint: "ethos-decide list shows the policies; ethos-facts makes records"}
 	}
 	decision := set.Decide(ctx, in)
-	out := &strings.Builder{}
-	fmt.Fprintf(out, "%s: %s, %d policies on %s in mode %s\n", l.ID(), decision.Verdict, decision.Policy.Evaluated, in.Action.Kind, in.Actor.Mode)
+	out := &page{}
+	out.addf("%s: %s, %d policies on %s in mode %s\n", l.ID(), decision.Verdict, decision.Policy.Evaluated, in.Action.Kind, in.Actor.Mode)
 	hidden := 0
 	for _, e := range explained {
 		if !c.All && len(c.IDs) == 0 && (!e.Asked || e.Skipped) {
@@ -71,21 +72,25 @@ func (c *explainCmd) explain(ctx context.Context, sys *cli.System, d *decider, l
 		write(out, e)
 	}
 	if hidden > 0 {
-		fmt.Fprintf(out, "\n%d more policies could not match; --all shows them\n", hidden)
+		out.addf("\n%d more policies could not match; --all shows them\n", hidden)
 	}
-	_, err = io.WriteString(sys.Stdout, out.String())
-	return err
+	return sys.Print(out.String())
 }
 
-func write(out *strings.Builder, e policy.Explanation) {
-	fmt.Fprintf(out, "\n%s (%s, %s:%d): %s\n", e.Policy.ID, e.Policy.Effect, e.Policy.File, e.Policy.Line, judgement(e))
+// page is text for people.
+type page struct{ strings.Builder }
+
+func (p *page) addf(format string, args ...any) { p.WriteString(printable.Sprintf(format, args...)) }
+
+func write(out *page, e policy.Explanation) {
+	out.addf("\n%s (%s, %s:%d): %s\n", e.Policy.ID, e.Policy.Effect, e.Policy.File, e.Policy.Line, judgement(e))
 	for _, part := range e.Parts {
-		fmt.Fprintf(out, "    %s\n        = %s\n", strings.ReplaceAll(part.Text, "\n", " "), part.Value)
+		out.addf("    %s\n        = %s\n", strings.ReplaceAll(part.Text, "\n", " "), part.Value)
 	}
 	if len(e.Read) > 0 {
-		fmt.Fprintln(out, "    read:")
+		out.addf("    read:\n")
 		for _, fact := range e.Read {
-			fmt.Fprintf(out, "        %s = %s\n", fact.Text, fact.Value)
+			out.addf("        %s = %s\n", fact.Text, fact.Value)
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
+	"ethos/pkg/printable"
 )
 
 type listCmd struct {
@@ -33,7 +35,7 @@ type listed struct {
 
 // Run implements the command.
 func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
-	set, err := newLibrary(c.policyFlags).set(sys.Dir)
+	set, err := newLibrary(c.policyFlags, sys).set(sys.Dir)
 	if err != nil {
 		return err
 	}
@@ -43,13 +45,13 @@ func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
 	table := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tPACK\tEFFECT\tPRINCIPLE\tSOURCE")
 	for _, p := range set.Policies() {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s:%d\n", p.ID, p.Pack, p.Effect, p.Principle, p.File, p.Line)
+		io.WriteString(table, printable.Sprintf("%s\t%s\t%s\t%s\t%s:%d\n", p.ID, p.Pack, p.Effect, p.Principle, p.File, p.Line))
 	}
 	return table.Flush()
 }
 
 func listJSON(sys *cli.System, set *policy.Set) error {
-	out := json.NewEncoder(sys.Stdout)
+	out := json.NewEncoder(sys.Records())
 	out.SetEscapeHTML(false)
 	for _, p := range set.Policies() {
 		row := listed{p.ID, p.Pack, p.Effect, p.Principle, p.Kinds(), p.InModes(), p.When, p.Message, p.Remedy, p.Protected, p.File, p.Line}

@@ -11,6 +11,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
+	"ethos/pkg/trust"
 )
 
 // consumerFile is the consumer's policy file in the root of a work space.
@@ -34,10 +35,13 @@ type library struct {
 	// unproven leaves the examples in the consumer's policies unrun; check reports them itself.
 	unproven bool
 	sets     map[string]*policy.Set
+	memory   *trust.Memory
+	failed   error           // that kept the memory from being asked
+	told     map[string]bool // files that were said not to be trusted
 }
 
-func newLibrary(flags policyFlags) *library {
-	return &library{flags: flags, sets: map[string]*policy.Set{}}
+func newLibrary(flags policyFlags, sys *cli.System) *library {
+	return &library{flags: flags, sets: map[string]*policy.Set{}, told: map[string]bool{}, memory: trust.New(sys.Getenv)}
 }
 
 // set loads the policies that decide in a work space: shipped packs, those of implied, --policy, and the work space's own file.
@@ -78,27 +82,34 @@ func (l *library) sources(workspace string) ([]policy.Source, error) {
 	if workspace == "" {
 		return l.given, nil
 	}
-	path := filepath.Join(workspace, consumerFile)
-	text, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err != nil && guarded(path):
-		return l.given, nil
-	case err != nil:
-		return nil, fmt.Errorf("read policies: %w", err)
-	}
-	for _, source := range l.given {
-		if source.Name == path {
-			return l.given, nil
+	sources := slices.Clone(l.given)
+	for i, path := range append([]string{filepath.Join(workspace, consumerFile)}, trust.Around(workspace, consumerFile)...) {
+		source, err := l.consumer(path, i > 0)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, fmt.Errorf("read policies: %w", err)
+		case !slices.ContainsFunc(sources, func(have policy.Source) bool { return have.Name == source.Name }):
+			sources = append(sources, source)
 		}
 	}
-	return append(slices.Clone(l.given), policy.Source{Name: path, Text: text}), nil
+	return sources, nil
 }
 
-// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
-// runs that must not make one.
-func guarded(path string) bool {
-	entries, err := os.ReadDir(path)
-	return err == nil && len(entries) == 0
+// consumer reads the policy file of a work space, or of a work tree around it.
+func (l *library) consumer(path string, around bool) (policy.Source, error) {
+	text, err := trust.ReadFile(path, filepath.Dir(path))
+	if err == nil {
+		path, err = trust.Canonical(path)
+	}
+	if err != nil {
+		return policy.Source{}, err
+	}
+	source := policy.Source{Name: path, Text: text, Around: around, Digest: trust.Digest(text)}
+	if source.Trusted, err = l.memory.Trusted(path, source.Digest); err != nil {
+		l.failed = err
+	}
+	return source, nil
 }
 
 // readPolicies reads a file, or all YAML files of a directory by name.
@@ -119,7 +130,7 @@ func readPolicies(path string) ([]policy.Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read policies: %w", err)
 		}
-		sources = append(sources, policy.Source{Name: name, Text: text})
+		sources = append(sources, policy.Source{Name: name, Text: text, Trusted: true}) // a person names it
 	}
 	return sources, nil
 }

@@ -37,7 +37,7 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 			return err
 		}
 	}
-	fmt.Fprintf(sys.Stdout, "%d records: %d as before, %d stricter, %d looser, %d for other reasons, %d never decided, %d unreadable\n",
+	sys.Printf("%d records: %d as before, %d stricter, %d looser, %d for other reasons, %d never decided, %d unreadable\n",
 		n.same+n.stricter+n.looser+n.other+n.undecided+n.bad, n.same, n.stricter, n.looser, n.other, n.undecided, n.bad)
 	switch {
 	case n.bad > 0:
@@ -91,9 +91,8 @@ func replayOne(ctx context.Context, sys *cli.System, d *decider, l *record.Line,
 	if !n.count(before, after.decision) {
 		return nil
 	}
-	_, err = fmt.Fprintf(sys.Stdout, "%s: %s -> %s\n    %s\n    was: %s\n    now: %s\n", l.ID(), before.Verdict, after.decision.Verdict,
+	return sys.Printf("%s: %s -> %s\n    %s\n    was: %s\n    now: %s\n", l.ID(), before.Verdict, after.decision.Verdict,
 		inShort(after.action), causes(before), causes(after.decision))
-	return err
 }
 
 // count reports whether the decision changed.

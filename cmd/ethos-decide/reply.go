@@ -41,7 +41,12 @@ func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 
 func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	if a.Message != "" {
-		fmt.Fprintf(sys.Stderr, "%s: error: %s\n", sys.Name, a.Message)
+		sys.Fail(a.Message, "")
+	}
+	if a.Notice != "" {
+		for line := range strings.SplitSeq(a.Notice, "\n") {
+			sys.Warn(line, "")
+		}
 	}
 	if len(a.Output) > 0 && !c.Quiet {
 		if _, err := sys.Stdout.Write(a.Output); err != nil {
@@ -91,6 +96,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten,
+		Notice: d.library.notice(strictest, sys.Now()),
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
+	"ethos/pkg/statedir"
+	"ethos/pkg/trust"
 )
 
 type deriveCmd struct {
@@ -99,7 +101,7 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if modes := []string{"", record.ModePlan, record.ModeSafe, record.ModeAuto, record.ModeVerify}; !slices.Contains(modes, mode) {
 		return nil, cli.Errorf(cli.Usage, "set it to plan, safe, auto or verify", "ETHOS_MODE: unknown trust mode %q", mode)
 	}
-	w := &writer{sys: sys, mode: mode, max: c.MaxLine, explain: c.Explain, out: record.NewWriter(sys.Stdout)}
+	w := &writer{sys: sys, mode: mode, max: c.MaxLine, explain: c.Explain, out: record.NewWriter(sys.Records())}
 	var err error
 	if w.cwd, err = directory(sys, c.Cwd); err != nil {
 		return nil, err
@@ -109,7 +111,11 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if !filepath.IsAbs(home) {
 		home = ""
 	}
-	options := facts.Options{Home: home, Git: gitOptions(sys, home), Profile: c.Profile, Tool: c.Tool, Grants: c.Grant}
+	w.memory = &memory{Memory: trust.New(sys.Getenv)}
+	options := facts.Options{
+		Home: home, State: stateFolder(sys), Trust: w.memory, Git: gitOptions(sys, home), Programs: programDirs(sys),
+		Profile: c.Profile, Tool: c.Tool, Grants: c.Grant,
+	}
 	if c.Config != "" {
 		options.Config = absolute(sys, c.Config)
 	}
@@ -125,6 +131,29 @@ func gitOptions(sys *cli.System, home string) gitrepo.Options {
 	all := gitrepo.FromEnviron(sys.Getenv)
 	all.Home, all.GitDir, all.WorkTree, all.CommonDir = home, "", "", ""
 	return all
+}
+
+// programDirs are the directories from which programs of ethos are started:
+// that of this one, and those of PATH.
+func programDirs(sys *cli.System) []string {
+	dirs := filepath.SplitList(sys.Getenv("PATH"))
+	if self, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Dir(self))
+	}
+	return dirs
+}
+
+// stateFolder is where ethos keeps what a person has trusted, "" where the
+// environment names none.
+func stateFolder(sys *cli.System) string {
+	dir, err := statedir.Dir(sys.Getenv)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // directory checks --cwd.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -31,11 +31,13 @@ func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts)
 	p.uses("reads", f.Shell.Reads)
 	p.uses("writes", f.Shell.Writes)
 	p.git(f.Git)
+	p.ethos(f.Ethos)
 	p.files(f.Files)
 	if len(f.Shell.Risks) > 0 {
 		p.row("risks", strings.Join(f.Shell.Risks, " "))
 	}
 	p.capabilities(f)
+	p.configuration(f.Repo.Configuration)
 	for _, code := range f.Incomplete {
 		p.row("unknown", code+": "+lackTexts[code])
 	}
@@ -55,7 +57,7 @@ func (p *page) row(head, text string) {
 	} else {
 		p.last = head
 	}
-	fmt.Fprintf(&p.text, "%-9s %s\n", head, text)
+	p.text.WriteString(printable.Sprintf("%-9s %s\n", head, text))
 }
 
 func (p *page) action(a record.Action, actor record.Actor, repo record.Repo) {
@@ -68,29 +70,29 @@ func (p *page) action(a record.Action, actor record.Actor, repo record.Repo) {
 		p.row("command", strings.Join(words, " "))
 	case record.KindShell:
 		for line := range strings.Lines(a.Script) {
-			p.row("script", plain(strings.TrimRight(line, "\n")))
+			p.row("script", strings.TrimRight(line, "\n"))
 		}
 	case record.KindFile:
-		p.row("file", a.File.Op+" "+plain(a.File.Path))
+		p.row("file", a.File.Op+" "+a.File.Path)
 	default:
-		p.row(a.Kind, plain(strings.TrimSpace(a.URL+" "+a.Server+" "+a.Name)))
+		p.row(a.Kind, strings.TrimSpace(a.URL+" "+a.Server+" "+a.Name))
 	}
-	where := plain(a.Cwd)
+	where := a.Cwd
 	if a.Workspace != a.Cwd {
-		where += ", work space " + plain(a.Workspace)
+		where += ", work space " + a.Workspace
 	}
 	if repo.Branch != "" {
-		where += ", branch " + plain(repo.Branch)
+		where += ", branch " + repo.Branch
 	}
 	p.row("in", where)
 	if actor.Agent != "" {
-		p.row("by", fmt.Sprintf("%s (%s, %s), mode %s", actor.Agent, plain(actor.Event), plain(actor.Tool), actor.Mode))
+		p.row("by", fmt.Sprintf("%s (%s, %s), mode %s", actor.Agent, actor.Event, actor.Tool, actor.Mode))
 	}
 }
 
 func (p *page) commands(s record.Shell) {
 	if s.Error != "" {
-		p.row("error", plain(s.Error))
+		p.row("error", s.Error)
 	}
 	for i := range s.Commands {
 		c := &s.Commands[i]
@@ -100,7 +102,7 @@ func (p *page) commands(s record.Shell) {
 			{"into", strings.Join(c.PipedTo, " | ")}, {"with", assignments(c.Assignments)},
 		} {
 			if about[1] != "" {
-				line += "  [" + about[0] + " " + plain(about[1]) + "]"
+				line += "  [" + about[0] + " " + about[1] + "]"
 			}
 		}
 		for _, flag := range []struct {
@@ -139,7 +141,7 @@ func assignments(list []record.Assignment) string {
 
 func (p *page) uses(head string, uses []record.PathUse) {
 	for _, u := range uses {
-		text := fmt.Sprintf("%s %s  [%s]", u.Op, plain(u.Path), plain(u.By))
+		text := fmt.Sprintf("%s %s  [%s]", u.Op, u.Path, u.By)
 		if !u.Certain {
 			text += "  [perhaps]"
 		}
@@ -149,20 +151,37 @@ func (p *page) uses(head string, uses []record.PathUse) {
 
 func (p *page) git(entries []record.Git) {
 	for _, g := range entries {
-		text := plain(g.Subcommand)
+		text := g.Subcommand
 		if g.AliasOf != "" {
-			text += "  [alias " + plain(g.AliasOf) + "]"
+			text += "  [alias " + g.AliasOf + "]"
 		}
 		if len(g.Class) > 0 {
 			text += "  touches " + strings.Join(g.Class, ", ")
 		}
 		if len(g.BranchTargets) > 0 {
-			text += "  moves " + plain(g.Remote+" "+strings.Join(g.BranchTargets, ", "))
+			text += "  moves " + g.Remote + " " + strings.Join(g.BranchTargets, ", ")
 		}
 		if len(g.Dangers) > 0 {
 			text += "  dangers " + strings.Join(g.Dangers, ", ")
 		}
 		p.row("git", text)
+	}
+}
+
+// ethos lists the calls of ethos's own programs that would widen something, or
+// cannot be read.
+func (p *page) ethos(calls []record.Ethos) {
+	for _, c := range calls {
+		for _, w := range c.Widens {
+			text := c.Program + " " + c.Command + "  widens by " + w.By + " " + w.Option
+			if w.Value != "" {
+				text += " " + quoted(w.Value)
+			}
+			p.row("ethos", text)
+		}
+		for _, word := range c.Unknown {
+			p.row("ethos", c.Program+" "+c.Command+"  cannot be read at "+quoted(word))
+		}
 	}
 }
 
@@ -180,14 +199,14 @@ func (p *page) files(files []record.File) {
 			notes = append(notes, "outside of the work space")
 		}
 		if len(notes) > 0 {
-			p.row("files", fmt.Sprintf("%s %s is %s  [%s]", f.Op, plain(f.Path), plain(f.Resolved), strings.Join(notes, ", ")))
+			p.row("files", fmt.Sprintf("%s %s is %s  [%s]", f.Op, f.Path, f.Resolved, strings.Join(notes, ", ")))
 		}
 	}
 }
 
 func (p *page) capabilities(f record.Facts) {
 	if f.Tool.ID != "" {
-		text := plain(f.Tool.ID + " (" + f.Tool.Category + ")")
+		text := f.Tool.ID + " (" + f.Tool.Category + ")"
 		if !f.Tool.Managed {
 			text += ", recognised only"
 		}
@@ -198,18 +217,28 @@ func (p *page) capabilities(f record.Facts) {
 	if len(c.WritePaths) > 0 {
 		text += ", writes " + strings.Join(c.WritePaths, " ")
 	}
-	p.row("may use", plain(text))
+	p.row("may use", text)
 	for _, g := range c.GrantedBy {
-		p.row("granted", plain(g))
+		p.row("granted", g)
 	}
 }
 
-// plain keeps text from steering a terminal.
-func plain(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }) {
-		return text
+// configuration shows what the files of the work space would give, and whether
+// they do.
+func (p *page) configuration(files []record.Configuration) {
+	for _, c := range files {
+		state := "applies"
+		switch {
+		case c.Trusted:
+			state = "trusted"
+		case len(c.Widens) > 0:
+			state = "not trusted; what follows does not apply"
+		}
+		p.row("config", c.Path+": "+state)
+		for _, w := range c.Widens {
+			p.row("widens", w)
+		}
 	}
-	return strconv.Quote(text)
 }
 
 // quoted shows where a word begins and ends.
@@ -217,5 +246,5 @@ func quoted(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\"'\\$`") {
 		return strconv.Quote(word)
 	}
-	return plain(word)
+	return word
 }

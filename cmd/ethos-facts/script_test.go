@@ -9,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -41,9 +43,17 @@ func TestScripts(t *testing.T) {
 			"records": func(ts *testscript.TestScript, _ bool, args []string) { records(ts, schema, args[0]) },
 			// steady FILE…: takes out of each file what differs from run to run.
 			"steady": steady,
+			// trust FILE: as ethos-decide trust does.
+			"trust": trustFile,
 		},
 		UpdateScripts: *update,
 	})
+}
+
+func trustFile(ts *testscript.TestScript, _ bool, args []string) {
+	path, err := trust.Canonical(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(trust.New(ts.Getenv).Save(trust.Entry{Kind: trust.Configuration, Path: path, Text: []byte(ts.ReadFile(args[0]))}, time.Now()))
 }
 
 func lineSchema(t *testing.T) *jsonschema.Schema {

@@ -82,7 +82,7 @@ func (w *writer) each(ctx context.Context, waiting func() bool, next func() erro
 // records derives the facts of recorded actions anew. The action and the actor stay, but for approval, which no input can give; what was decided and what
 // came of it goes, because it was made from other facts.
 func (w *writer) records(ctx context.Context) error {
-	filter := record.Filter{Stage: "facts", MaxLine: w.max, In: w.sys.Stdin, Out: w.sys.Stdout, Now: w.sys.Now}
+	filter := record.Filter{Stage: "facts", MaxLine: w.max, In: w.sys.Stdin, Out: w.sys.Records(), Now: w.sys.Now}
 	tally, err := filter.Run(ctx, w.again)
 	w.bad += tally.Bad
 	if tally.Bad > 0 && w.first == nil {

@@ -3,13 +3,14 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 
 	"ethos/pkg/catalog"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/cli"
+	"ethos/pkg/facts"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -31,13 +32,17 @@ func (c *toolsCmd) Run(sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(sys.Stdout)
+	to := sys.Stdout
+	if c.JSON {
+		to = sys.Records()
+	}
+	out := bufio.NewWriter(to)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	for _, t := range catalog.New(config).Tools() {
 		line := toolLine{Tool: catalog.Fact(t, t.Forms[0]), ConfigFiles: append([]string{}, t.ConfigFiles...), Forms: forms(t)}
 		if !c.JSON {
-			fmt.Fprintf(out, "%-22s %-14s %-14s %s\n", t.ID, t.Category, inForce(t), strings.Join(line.Forms, ", "))
+			out.WriteString(printable.Sprintf("%-22s %-14s %-14s %s\n", t.ID, t.Category, inForce(t), strings.Join(line.Forms, ", ")))
 		} else if err := e.Encode(line); err != nil {
 			return err
 		}
@@ -50,8 +55,12 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	if !named {
 		name = catalog.ConfigName
 	}
-	text, err := os.ReadFile(absolute(sys, name))
-	if !named && (os.IsNotExist(err) || err != nil && guarded(absolute(sys, name))) {
+	read := os.ReadFile // of what was named also a pipe
+	if !named {
+		read = func(name string) ([]byte, error) { return facts.OS{}.ReadFile(name, 1<<20) }
+	}
+	text, err := read(absolute(sys, name))
+	if !named && os.IsNotExist(err) {
 		return catalog.Config{}, nil
 	}
 	if err != nil {
@@ -62,13 +71,6 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 		return config, cli.Errorf(cli.BadInput, "", "%w", err)
 	}
 	return config, nil
-}
-
-// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
-// runs that must not make one.
-func guarded(path string) bool {
-	entries, err := os.ReadDir(path)
-	return err == nil && len(entries) == 0
 }
 
 // inForce is the profile that a tool runs under; one that is only recognised has none of its own.

@@ -19,6 +19,8 @@ const codeInternal = "internal_error"
 type writer struct {
 	sys      *cli.System
 	deriver  *facts.Deriver
+	memory   *memory
+	told     map[string]bool // files that were said not to be trusted
 	out      *record.Writer
 	mode     string // "" leaves it to the event
 	cwd      string
@@ -98,7 +100,7 @@ func (w *writer) modeOf(event string) string {
 func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Action, f record.Facts, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(w.sys.Stderr, "%s", debug.Stack())
+			w.sys.Stderr.Write(debug.Stack())
 			err = internal{r}
 		}
 	}()
@@ -106,6 +108,7 @@ func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Actio
 		return placed, f, err
 	}
 	f, err = w.deriver.Derive(placed, actor)
+	w.tell(f.Repo.Configuration)
 	return placed, f, err
 }
 

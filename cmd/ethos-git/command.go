@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/gitguard"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 // commands is the command line of `ethos-git ethos`; every other one is git's.
@@ -96,7 +97,7 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 		Self:     self,
 		Decider:  gitguard.SiblingOf(self, sys.Environ),
 		Recorder: recorder{sys: sys},
-		Trusted:  trusted{},
+		Trusted:  trust.GitTrees{Memory: trust.New(sys.Getenv), Now: sys.Now},
 		Facts:    deriver(sys),
 		Exec:     syscall.Exec,
 		Warn:     sys.Warn,
@@ -107,7 +108,7 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 // deriver derives facts as ethos-facts does.
 func deriver(sys *cli.System) gitguard.FactsFunc {
 	return func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error) {
-		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Git: look, Env: env})
+		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Trust: trust.New(sys.Getenv), Git: look, Env: env})
 		if err != nil {
 			return record.Facts{}, err
 		}

@@ -23,7 +23,7 @@ func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	if c.JSON {
-		_, err = sys.Stdout.Write(e.Line.AppendTo(nil))
+		_, err = sys.Records().Write(e.Line.AppendTo(nil))
 	} else {
 		err = e.WriteText(sys.Stdout)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/quantity"
 	"ethos/pkg/sandbox"
-	"ethos/pkg/sandbox/limits"
 )
 
 // boundaryFlags describe the boundary of one command.
@@ -53,16 +53,16 @@ func (f *boundaryFlags) limits() (l sandbox.Limits, err error) {
 		l.Timeout = sandbox.NoTimeout
 	default:
 		var d time.Duration
-		d, err = limits.ParseDuration(f.Timeout)
+		d, err = quantity.ParseDuration(f.Timeout)
 		note(err)
 		l.Timeout = d
 	}
 	if f.Memory != "" {
-		l.MemoryBytes, err = limits.ParseSize(f.Memory)
+		l.MemoryBytes, err = quantity.ParseSize(f.Memory)
 		note(err)
 	}
 	if f.CPU != "" {
-		l.CPUPercent, err = limits.ParsePercent(f.CPU)
+		l.CPUPercent, err = quantity.ParsePercent(f.CPU)
 		note(err)
 	}
 	if f.Pids < 0 {

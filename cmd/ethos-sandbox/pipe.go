@@ -19,14 +19,15 @@ type pipeCmd struct {
 }
 
 // Run reads records, runs what is allowed, and writes records. The status is 3 after a line that was not valid, else 4 when this machine could not enforce what a
-// record asks for, else 1 when something was denied or did not succeed.
+// record asks for, else 1 when something was denied, also while it ran, or did not succeed.
 func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
 	}
-	p := &pipe{sys: sys, out: record.NewWriter(sys.Stdout), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
+	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
+	p.recovered = recoverRuns(p.ctx, sys)
 	err := p.read()
 	p.running.Wait()
 	sandbox.Release()
@@ -51,6 +52,16 @@ type pipe struct {
 
 	mu                    sync.Mutex
 	bad, unable, negative bool
+	recovered             []record.Denial // of runs that were killed; the first action's evidence has them
+}
+
+// takeRecovered is what was recovered, once.
+func (p *pipe) takeRecovered() []record.Denial {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.recovered
+	p.recovered = nil
+	return left
 }
 
 func (p *pipe) note(flag *bool) {
@@ -141,7 +152,7 @@ func (p *pipe) action(line *record.Line) *record.BadLine {
 	} else {
 		result = p.execute(line, action)
 	}
-	if result.Status != record.StatusExited || result.ExitCode != 0 {
+	if result.Status != record.StatusExited || result.ExitCode != 0 || len(result.Capture.Sandbox.Denials) > 0 {
 		p.note(&p.negative)
 	}
 	return badLine(fit(line, result, p.max))
@@ -180,6 +191,7 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	if err != nil {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
 	}
+	spec.Recovered = p.takeRecovered()
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
 		return p.denied(err, sandbox.NoEvidence())

@@ -30,7 +30,7 @@ func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
 		if err != nil {
 			return err
 		}
-		return c.print(sys.Stdout, plan)
+		return c.print(sys, plan)
 	}
 	return c.records(sys)
 }
@@ -56,28 +56,26 @@ func (c *planCmd) records(sys *cli.System) error {
 		if err != nil {
 			return err
 		}
-		if err := c.print(sys.Stdout, plan); err != nil {
+		if err := c.print(sys, plan); err != nil {
 			return err
 		}
 	}
 }
 
-func (c *planCmd) print(to io.Writer, plan *sandbox.Plan) error {
+func (c *planCmd) print(sys *cli.System, plan *sandbox.Plan) error {
 	switch {
 	case c.SeccompAsm:
 		text, err := sandbox.SeccompText(plan)
 		if err != nil {
 			return refused(err, cli.CannotEnforce)
 		}
-		_, err = io.WriteString(to, text)
-		return err
+		return sys.Print(text)
 	case c.JSON:
-		enc := json.NewEncoder(to)
+		enc := json.NewEncoder(sys.Records())
 		enc.SetIndent("", "  ")
 		return enc.Encode(plan)
 	}
-	_, err := fmt.Fprint(to, plan.Text())
-	return err
+	return sys.Print(plan.Text())
 }
 
 // specOf makes the spec of an action line.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"io"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/sandbox/probe"
@@ -16,7 +15,7 @@ type probeCmd struct {
 // Run tries the controls and reports each; status 4 when the default profile cannot be enforced.
 func (c *probeCmd) Run(ctx context.Context, sys *cli.System) error {
 	report := probe.Run(ctx)
-	if err := c.print(sys.Stdout, report); err != nil {
+	if err := c.print(sys, report); err != nil {
 		return err
 	}
 	if !report.OK {
@@ -25,14 +24,13 @@ func (c *probeCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
-func (c *probeCmd) print(to io.Writer, report probe.Report) error {
+func (c *probeCmd) print(sys *cli.System, report probe.Report) error {
 	if c.JSON {
-		enc := json.NewEncoder(to)
+		enc := json.NewEncoder(sys.Records())
 		enc.SetIndent("", "  ")
 		return enc.Encode(report)
 	}
-	_, err := io.WriteString(to, report.Text())
-	return err
+	return sys.Print(report.Text())
 }
 
 // insideCmd is started by probe, confined.

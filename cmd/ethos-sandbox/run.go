@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -56,13 +59,15 @@ func specNow(sys *cli.System, b *boundaryFlags, argv []string) (sandbox.Spec, er
 // runSpec runs one command with this process's own streams, or shows what would be done.
 func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags) error {
 	caught := catch()
+	if !e.DryRun {
+		spec.Recovered = recoverRuns(ctx, sys)
+	}
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
 		return err
 	}
 	if e.DryRun {
-		_, err := io.WriteString(sys.Stdout, plan.Text())
-		return err
+		return sys.Print(plan.Text())
 	}
 	evidence, err := e.open()
 	if err != nil {
@@ -95,21 +100,39 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	out, err := sandbox.Run(context.WithoutCancel(ctx), plan, streams)
 	sandbox.Release()
 	if fault := report(evidence, out, err); fault != nil {
-		sys.Warn(fmt.Sprintf("evidence: %v", fault), "the command ran; its evidence is lost")
+		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
-	warnHeld(sys, out)
+	warnHeld(sys, plan, out)
 	return ended(plan, out)
 }
 
-// warnHeld tells what the command left for git to run outside.
-func warnHeld(sys *cli.System, out sandbox.Outcome) {
-	for _, d := range out.Evidence.Denials {
-		if d.Layer == sandbox.ControlGit {
-			sys.Warn(d.What+": "+d.Reason, "read it before you use git there, and put back what you want")
+// recoverRuns judges runs that were killed, and tells what they left. It comes
+// before the plan, which would take that for the person's.
+func recoverRuns(ctx context.Context, sys *cli.System) []record.Denial {
+	left := sandbox.Recover(ctx, sys.Environ)
+	warn(sys, left)
+	return left
+}
+
+// warnHeld tells what the command left to be run outside. What was recovered has
+// been told.
+func warnHeld(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
+	warn(sys, out.Evidence.Denials[min(len(plan.Recovered), len(out.Evidence.Denials)):])
+}
+
+func warn(sys *cli.System, denials []record.Denial) {
+	for _, d := range denials {
+		if d.Layer != sandbox.ControlGit && d.Layer != sandbox.ControlNames {
+			continue
 		}
+		message := d.What + ": " + d.Reason
+		if d.Kept != "" {
+			message += ", and kept in " + d.Kept
+		}
+		sys.Warn(message, d.Remedy)
 	}
 }
 
@@ -142,6 +165,9 @@ func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	case record.StatusOOM:
 		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "give it more with --memory", "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
 	case record.StatusSignaled:
+		if out.Lost {
+			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "everything it started is dead; if nobody killed it, the kernel's log (dmesg) may tell of memory that ran out", "%s: %s", plan.Argv[0], out.Evidence.Reason)
+		}
 		if out.Evidence.Reason != "" {
 			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "start it again; while it runs, leave the protected files of its work space alone", "%s: %s", plan.Argv[0], out.Evidence.Reason)
 		}
@@ -160,7 +186,11 @@ func (e *evidenceFlags) open() (io.WriteCloser, error) {
 	}
 	number, isFD := strings.CutPrefix(e.Evidence, "fd:")
 	if !isFD {
-		return os.OpenFile(e.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		path, err := filepath.Abs(e.Evidence) // an error then says where
+		if err != nil {
+			return nil, err
+		}
+		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	}
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {

@@ -20,6 +20,7 @@ type lsCmd struct {
 	Since   string `placeholder:"WHEN" help:"Only from then on: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
 	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only these: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
 	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
+	Denials bool   `help:"Only runs to which the sandbox denied something, or of which it put something aside."`
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
 	JSON    bool   `name:"json" help:"The stored lines themselves."`
 }
@@ -35,7 +36,11 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	defer s.Close()
-	out := bufio.NewWriter(sys.Stdout)
+	to := sys.Stdout
+	if c.JSON {
+		to = sys.Records()
+	}
+	out := bufio.NewWriter(to)
 	table := report.NewTable(report.DetectTerminal(sys.Stdout, sys.Getenv))
 	list := &listing{limit: c.Limit, write: func(text []byte) { c.write(out, text, table) }}
 	err = s.Walk(since, func(l trace.Stored) error {
@@ -52,13 +57,15 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	e, isAction := trace.Skim(text)
 	if e == nil {
-		return c.Tool == "" && (c.Outcome == "" || c.Outcome == "invalid")
+		return c.Tool == "" && !c.Denials && (c.Outcome == "" || c.Outcome == "invalid")
 	}
 	made, err := time.Parse(time.RFC3339Nano, e.Time)
 	switch {
 	case !isAction, err == nil && made.Before(since):
 		return false
 	case c.Tool != "" && e.Tool() != c.Tool && e.CommandName() != c.Tool:
+		return false
+	case c.Denials && len(e.Denials()) == 0:
 		return false
 	}
 	switch o := trace.Outcome(c.Outcome); o {

@@ -262,7 +262,7 @@ func (p *pipe) action(l *record.Line) error {
 // counts reports whether the entry makes the exit status 1.
 func (p *pipe) counts(e *trace.Entry, fresh int) bool {
 	outcome := e.Outcome()
-	if outcome == trace.Found && p.counted {
+	if outcome == trace.Found && p.counted && len(e.Denials()) == 0 {
 		return fresh > 0
 	}
 	return outcome.Negative()

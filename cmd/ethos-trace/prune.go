@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/trace"
@@ -41,8 +40,7 @@ func (c *pruneCmd) Run(_ context.Context, sys *cli.System) error {
 		return err
 	}
 	for _, f := range p.Files {
-		fmt.Fprintln(sys.Stdout, f)
+		sys.Printf("%s\n", f)
 	}
-	_, err = fmt.Fprintf(sys.Stdout, "%s %s with %s\n", verb, report.Count(len(p.Files), "day"), report.Count(p.Lines, "line"))
-	return err
+	return sys.Printf("%s %s with %s\n", verb, report.Count(len(p.Files), "day"), report.Count(p.Lines, "line"))
 }

@@ -83,7 +83,7 @@ func (c *reportCmd) pipe(sys *cli.System) (*pipe, error) {
 	case "human":
 		p.sink = report.NewHuman(sys.Stdout, report.DetectTerminal(sys.Stdout, sys.Getenv), sys.Now)
 	case "ndjson":
-		p.lines = record.NewWriter(sys.Stdout)
+		p.lines = record.NewWriter(sys.Records())
 	case "html":
 		p.sink = report.NewHTML(sys.Stdout, cli.Version(), sys.Now)
 	case "markdown":

@@ -106,6 +106,7 @@ func lineMain() {
 	code := f.Int("exit", 0, "")
 	stdout := f.String("stdout", "", "")
 	stderr := f.String("stderr", "", "")
+	denial := f.String("denial", "", "what the sandbox denied and kept aside")
 	output := f.String("output", "", "write a line of live output instead")
 	f.Parse(os.Args[1:])
 	if *space == "" {
@@ -136,9 +137,14 @@ func lineMain() {
 	}
 	if *status != "" {
 		stream := func(s string) record.Stream { return record.Stream{Text: s, Bytes: int64(len(s))} }
+		var denials []record.Denial
+		if *denial != "" {
+			path := *space + "/" + *denial
+			denials = []record.Denial{{Layer: "git", What: path + ": a hook", Reason: "git would run it", Path: path, Kept: path + ".held", Remedy: "read it"}}
+		}
 		set("result", record.Result{
 			Status: *status, ExitCode: *code, Started: "2026-01-02T03:04:05Z", DurationMS: 12.5,
-			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build"}},
+			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build", Denials: denials}},
 		})
 	}
 	os.Stdout.Write(l.AppendTo(nil))

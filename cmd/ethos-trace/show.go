@@ -31,7 +31,7 @@ func (c *showCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	if c.JSON {
-		_, err := fmt.Fprintf(sys.Stdout, "%s\n", text)
+		_, err := fmt.Fprintln(sys.Records(), text)
 		return err
 	}
 	l, err := record.ParseLine([]byte(text))
@@ -39,8 +39,7 @@ func (c *showCmd) Run(ctx context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.BadInput, "ethos-trace verify shows what was changed", "record %s: %w", c.ID, err)
 	}
 	if l.Kind() != record.LineAction {
-		_, err := fmt.Fprintf(sys.Stdout, "%s\n", text)
-		return err
+		return sys.Printf("%s\n", text)
 	}
 	e, err := trace.NewEntry(l)
 	if err != nil {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
@@ -62,7 +64,7 @@ func (s *stores) fail(dir string, err error) {
 	}
 	if !s.failed[dir] {
 		s.failed[dir] = true
-		s.err = errors.Join(s.err, cli.Errorf(cli.BadInput, "name another store with --store, or keep nothing with --no-store", "not stored: %w", err))
+		s.err = errors.Join(s.err, cli.Errorf(cli.BadInput, cmp.Or(nospace.Hint(err, dir), "name another store with --store, or keep nothing with --no-store"), "not stored: %w", err))
 	}
 }
 

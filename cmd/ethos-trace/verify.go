@@ -43,7 +43,7 @@ func (c *verifyCmd) print(sys *cli.System, v *trace.Verification) error {
 		return printJSON(sys, v)
 	}
 	for _, f := range v.Faults {
-		if _, err := fmt.Fprintf(sys.Stdout, "%s: %s: %s\n", f.At, f.Kind, f.Detail); err != nil {
+		if err := sys.Printf("%s: %s: %s\n", f.At, f.Kind, f.Detail); err != nil {
 			return err
 		}
 	}
@@ -55,12 +55,11 @@ func (c *verifyCmd) print(sys *cli.System, v *trace.Verification) error {
 	if v.Pruned > 0 {
 		pruned = fmt.Sprintf(", %d pruned before", v.Pruned)
 	}
-	_, err := fmt.Fprintf(sys.Stdout, "%s in %s%s: %s; head %s\n", report.Count(v.Lines, "line"), report.Count(v.Files, "day"), pruned, verdict, v.Head)
-	return err
+	return sys.Printf("%s in %s%s: %s; head %s\n", report.Count(v.Lines, "line"), report.Count(v.Files, "day"), pruned, verdict, v.Head)
 }
 
 func printJSON(sys *cli.System, v any) error {
-	e := json.NewEncoder(sys.Stdout)
+	e := json.NewEncoder(sys.Records())
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

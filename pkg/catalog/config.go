@@ -27,6 +27,7 @@ type NetworkTool struct {
 	Tool         string   // id
 	Mode         string   // loopback | proxy | host
 	AllowDomains []string // for proxy
+	Within       bool     // it takes away only; see [Config.Bounded]
 }
 
 // configText is the file as it is written.

@@ -8,7 +8,8 @@
 // # Contract
 //
 // A tool's declaration is its profile, narrowed; never more. Its tags and requires_* follow from the declaration, not from its name. Nothing widens but
-// repo_config.yaml, --profile and --grant, and each widening is named in granted_by. A configuration file that is not valid in every part is an
+// repo_config.yaml, --profile and --grant, and each widening is named in granted_by. [Config.Widenings] is what of the file needs a person's
+// trust, [Config.Bounded] what holds without. A configuration file that is not valid in every part is an
 // error with the line and the key, and then nothing of it is used.
 //
 // # Limits

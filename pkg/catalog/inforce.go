@@ -113,14 +113,33 @@ func (config Config) widen(c *record.Capabilities, r Request) {
 	}
 }
 
-// connect gives a listed tool its network.
+// Meet is what both of two results of [InForce] allow.
+func Meet(s capability.Space, a, b record.Capabilities) record.Capabilities {
+	return derive(capability.Narrow(s, a, b))
+}
+
+// Connects reports whether a tool is listed as one that gets more of the network
+// than it has.
+func (config Config) Connects(id string) bool {
+	return slices.ContainsFunc(config.NetworkTools, func(n NetworkTool) bool { return n.Tool == id && !n.Within })
+}
+
+// connect gives a listed tool its network, and takes from it what an entry that takes away only leaves out.
 func (config Config) connect(c *record.Capabilities, id string, note func(string)) {
-	i := slices.IndexFunc(config.NetworkTools, func(n NetworkTool) bool { return n.Tool == id })
-	if i < 0 {
-		return
+	given := false
+	for _, n := range config.NetworkTools {
+		if n.Tool == id && !n.Within && !given {
+			c.Network.Mode = n.Mode
+			c.Network.AllowDomains = append([]string{}, n.AllowDomains...)
+			note("sandbox.network_tools")
+			given = true
+		}
 	}
-	n := config.NetworkTools[i]
-	c.Network.Mode = n.Mode
-	c.Network.AllowDomains = append([]string{}, n.AllowDomains...)
-	note("sandbox.network_tools")
+	for _, n := range config.NetworkTools {
+		if n.Tool == id && n.Within {
+			less := shipped.Clone(*c)
+			less.Network.Mode, less.Network.AllowDomains = n.Mode, n.AllowDomains
+			c.Network = capability.Narrow(space, *c, less).Network
+		}
+	}
 }

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+
+	"ethos/pkg/nospace"
 )
 
 // Status is a process exit status.
@@ -89,9 +92,9 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	case errors.As(err, &exit):
 		return Status(exit), "", ""
 	case errors.As(err, &fault):
-		return fault.Status, err.Error(), fault.Hint
+		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), fault.Hint)
 	}
-	return unexpected(kind), err.Error(), ""
+	return unexpected(kind), err.Error(), nospace.Hint(err, "")
 }
 
 // unexpected is the status of a failure that no command classified: never one that a caller could take for success or for the child's own.

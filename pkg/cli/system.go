@@ -3,8 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
+
+	"ethos/pkg/printable"
 )
 
 // System is what a command has of the world.
@@ -36,27 +39,51 @@ func (s *System) Fail(message, hint string) { s.fail(message, hint) }
 
 func (s *System) fail(message, hint string) { s.message("error", message, hint) }
 
-// message prints at most two lines; control characters in them are shown, not sent.
+// message prints a message and its hint. Both may quote hostile input: what
+// would steer a terminal or not be seen is escaped, and a line that is not the
+// first is indented, so that no text passes for a message of ours.
 func (s *System) message(level, message, hint string) {
-	fmt.Fprintf(s.Stderr, "%s: %s: %s\n", s.Name, level, printable(message))
+	fmt.Fprintf(s.Stderr, "%s: %s: %s\n", s.Name, level, hanging(message))
 	if hint != "" {
-		fmt.Fprintf(s.Stderr, "%s: hint: %s\n", s.Name, printable(hint))
+		fmt.Fprintf(s.Stderr, "%s: hint: %s\n", s.Name, hanging(hint))
 	}
 }
 
-// printable keeps text from steering a terminal: a message may quote hostile input.
-func printable(text string) string {
-	clean := func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) }
-	if !strings.ContainsFunc(text, clean) {
-		return text
+func hanging(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(printable.Text(text), "\n"), "\n", "\n    ")
+}
+
+// Records is standard output for records and other JSON. On a terminal, what
+// would steer it or not be seen is escaped in the manner of JSON.
+func (s *System) Records() io.Writer {
+	if IsTerminal(s.Stdout) {
+		return printable.NewJSON(s.Stdout)
 	}
-	var out strings.Builder
-	for _, r := range text {
-		if clean(r) {
-			fmt.Fprintf(&out, `\x%02x`, r)
-		} else {
-			out.WriteRune(r)
-		}
+	return s.Stdout
+}
+
+// IsTerminal tells a terminal from files, pipes and the null device.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
 	}
-	return out.String()
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// Print writes text for people to standard output, made printable.
+func (s *System) Print(text string) error {
+	_, err := io.WriteString(s.Stdout, printable.Text(text))
+	return err
+}
+
+// Printf is [System.Print] of a format, whose arguments stay in their line.
+func (s *System) Printf(format string, args ...any) error {
+	_, err := io.WriteString(s.Stdout, printable.Sprintf(format, args...))
+	return err
 }

@@ -7,6 +7,8 @@ import (
 	"path"
 
 	"ethos/pkg/catalog"
+	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 // maxConfig bounds repo_config.yaml, in bytes.
@@ -19,21 +21,28 @@ type configs struct {
 	kept map[string]*config
 }
 
-// config is one repository's configuration and the catalog it makes.
+// config is one configuration file and the catalog it makes.
 type config struct {
 	catalog.Config
 	catalog *catalog.Catalog
 	file    string // "" when there is none
+	digest  string
+	named   bool // by --config
 	err     error
 	stamp   stamp
 }
 
 // of returns the configuration of a work space. The error names the key and the line.
 func (c *configs) of(workspace string) (*config, error) {
-	name := c.file
-	if name == "" {
-		name = path.Join(workspace, catalog.ConfigName)
+	if c.file != "" {
+		return c.read(c.file, "")
 	}
+	return c.read(path.Join(workspace, catalog.ConfigName), workspace)
+}
+
+// read returns what a file says, as it is now. root is the directory that a link
+// of that name must not lead out of, "" where it may.
+func (c *configs) read(name, root string) (*config, error) {
 	now := stampOf(c.tree, name)
 	if have := c.kept[name]; have != nil && have.stamp == now {
 		return have, have.err
@@ -41,30 +50,62 @@ func (c *configs) of(workspace string) (*config, error) {
 	if len(c.kept) >= maxKept || c.kept == nil {
 		c.kept = map[string]*config{}
 	}
-	read := &config{stamp: now}
-	read.err = read.load(c.tree, name, c.file != "")
+	read := &config{stamp: now, named: root == ""}
+	read.err = read.load(c, name, root)
 	read.catalog = catalog.New(read.Config)
 	c.kept[name] = read
 	return read, read.err
 }
 
-// load reads the file. One that was named must be there.
-func (c *config) load(t Tree, name string, named bool) error {
-	text, err := t.ReadFile(name, maxConfig)
-	if !named && (errors.Is(err, fs.ErrNotExist) || err != nil && guarded(t, name)) {
+// load reads the file. One that was named must be there. What is hashed is what
+// is parsed.
+func (c *config) load(from *configs, name, root string) error {
+	text, err := from.tree.ReadFile(name, maxConfig)
+	if !c.named && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
+	if err == nil && !c.named {
+		err = leadsOut(from.tree, name, root)
 	}
-	c.file = name
+	switch {
+	case err != nil && c.named:
+		return fmt.Errorf("read configuration: %w", err)
+	case err != nil:
+		return &catalog.Fault{File: name, Message: "cannot be read: " + cause(err), Hint: unreadableHint}
+	}
+	c.file, c.digest = name, trust.Digest(text)
 	c.Config, err = catalog.ParseConfig(name, text)
 	return err
 }
 
-// guarded reports an empty directory: what ethos-sandbox puts in the place of a file that does not exist while a command
-// runs that must not make one.
-func guarded(t Tree, name string) bool {
-	names, err := t.Names(name, 1)
-	return err == nil && len(names) == 0
+// unreadableHint is the way out for a person whom a file keeps from everything:
+// it binds the commands of agents and of the pipe, not the person's own shell.
+const unreadableHint = "put a regular file in its place, or remove it, in a shell of your own"
+
+// leadsOut refuses a configuration file that is a link out of its work space:
+// messages would tell what the other file says.
+func leadsOut(t Tree, name, root string) error {
+	at := resolve(t, name, false)
+	if at.partial || !within(at.name, root) {
+		return fmt.Errorf("it is a link that leads out of %s", root)
+	}
+	return nil
+}
+
+// cause is an error without the path that it is about.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// fact is the file as a record has it.
+func (c *config) fact(trusted bool, widens []catalog.Widening) record.Configuration {
+	out := record.Configuration{Path: c.file, Digest: c.digest, Trusted: trusted, Widens: make([]string, len(widens))}
+	for i, w := range widens {
+		out.Widens[i] = w.String()
+	}
+	return out
 }

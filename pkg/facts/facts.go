@@ -23,11 +23,16 @@ type Options struct {
 	Open    OpenRepo            // nil is [gitrepo.Open]
 	Git     gitrepo.Options     // where git's configuration lies
 	Home    string              // absolute; "" leaves "~" unknown
+	State   string              // the state folder of ethos, without symbolic links; absolute, or ""
 	Env     []record.Assignment // the environment of an exec action, as far as git listens to it
-	Config  string              // a configuration file in place of the work space's repo_config.yaml; absolute
+	Config  string              // a configuration file in place of the work space's repo_config.yaml, trusted because a person names it; absolute
+	Trust   Trust               // nil trusts nothing
 	Profile string              // in place of the profile that would be in force
 	Tool    string              // the action is this tool, whatever it looks like
-	Grants  []string            // see [catalog.Grant]
+	// Programs are the directories from which programs are started: those of
+	// PATH, and that of the running program.
+	Programs []string
+	Grants   []string // see [catalog.Grant]
 }
 
 // Deriver makes facts. It remembers repositories and configurations between actions.
@@ -35,6 +40,8 @@ type Deriver struct {
 	opt     Options
 	repos   repos
 	configs configs
+	// programs of ethos, looked for when an action first changes a file
+	programs *programs
 }
 
 // New checks the options: an unknown profile or grant is an error.
@@ -88,16 +95,19 @@ func (d *Deriver) encloses(root, dir string) bool {
 // Derive makes the facts of an action that was placed. The error is a [*catalog.Fault] of the configuration, [ErrUnknownTool], or what reading the
 // configuration returned.
 func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, error) {
-	cfg, err := d.configs.of(a.Workspace)
+	cfg, err := d.effective(a.Workspace)
 	if err != nil {
 		return record.Facts{}, err
 	}
 	w := &work{d: d, action: a, config: cfg, repo: d.repos.at(a.Cwd), lacks: &lacks{}}
-	w.place = place{workspace: a.Workspace, home: d.opt.Home, gitDir: w.repo.Record.GitDir, gitCover: w.repo.Record.CommonDir}
-	w.files = newFileFacts(d.opt.Tree, w.place, w.lacks)
+	w.place = place{workspace: a.Workspace, home: d.opt.Home, state: d.opt.State, gitDir: w.repo.Record.GitDir, gitCover: w.repo.Record.CommonDir}
+	w.files = newFileFacts(d, w.place, w.lacks)
 	w.analyse()
 	f := record.Facts{Shell: w.shell, Git: w.git, Files: w.files.files, Repo: w.repoFact()}
 	if f.Tool, f.Capabilities, err = w.capabilities(actor); err != nil {
+		return record.Facts{}, err
+	}
+	if f.Ethos, err = w.ethos(actor, f.Capabilities); err != nil {
 		return record.Facts{}, err
 	}
 	f.Incomplete = w.lacks.codes
@@ -108,13 +118,14 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 type work struct {
 	d      *Deriver
 	action record.Action
-	config *config
+	config *effective
 	repo   *repo
 	place  place
 	lacks  *lacks
 	files  *fileFacts
 	shell  record.Shell
 	git    []record.Git
+	calls  []shell.EthosCall
 }
 
 // analyse reads the command, and looks up the files that it names.
@@ -137,6 +148,7 @@ func (w *work) analyse() {
 func (w *work) commands(a shell.Analysis, opt shell.Options) {
 	w.shell = a.Shell
 	w.lacks.add(a.Incomplete...)
+	w.calls = a.Ethos
 	g := gitWork{work: w, opt: opt}
 	g.read(a)
 	w.git = g.found
@@ -149,6 +161,7 @@ func (w *work) paths(uses []record.PathUse, abs []string) {
 	for i, u := range uses {
 		if abs[i] != "" || u.Certain {
 			w.files.add(u.Op, u.Path, abs[i], true)
+			w.into(u, abs[i])
 		}
 	}
 }
@@ -161,13 +174,13 @@ func (w *work) repoFact() record.Repo {
 			out.ProtectedBranches = append(out.ProtectedBranches, b)
 		}
 	}
-	out.Config = w.config.file
+	out.Config, out.Configuration = w.config.file, w.config.files
 	return out
 }
 
-// capabilities settles which tool the action is, and what is in force for it.
-func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
-	m := w.match()
+// request is what decides over the capabilities of the action, whatever tool
+// it is.
+func (w *work) request(actor record.Actor) catalog.Request {
 	r := catalog.Request{
 		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
 		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
@@ -175,10 +188,37 @@ func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilitie
 	if actor.Parent != nil {
 		r.Parent = actor.Parent.Capabilities
 	}
+	return r
+}
+
+// capabilities settles which tool the action is, and what is in force for it. Where tools are defined that nobody has trusted, it is what the action may
+// use with them and without.
+func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
+	fact := record.Tool{Capabilities: shipped.Clone(record.Capabilities{})}
+	m, c, err := w.inForce(actor, w.config.catalog)
+	if err != nil {
+		return fact, c, err
+	}
+	for _, other := range w.config.defined {
+		_, with, err := w.inForce(actor, other)
+		if err != nil {
+			return fact, c, err
+		}
+		c = catalog.Meet(w.request(actor).Space, c, with)
+	}
+	if m.tool != nil {
+		fact = catalog.Fact(*m.tool, m.form)
+	}
+	return fact, c, nil
+}
+
+// inForce is what an action may use that is matched by one catalog; --tool names another tool.
+func (w *work) inForce(actor record.Actor, from *catalog.Catalog) (match, record.Capabilities, error) {
+	m, r := w.match(from), w.request(actor)
 	if name := w.d.opt.Tool; name != "" {
-		t, ok := w.config.catalog.Tool(name)
+		t, ok := from.Tool(name)
 		if !ok {
-			return record.Tool{}, record.Capabilities{}, fmt.Errorf("%w: %s; %s", ErrUnknownTool, name, w.config.catalog.KnownTool(name))
+			return m, record.Capabilities{}, w.unknownTool(name)
 		}
 		if m.tool == nil || m.tool.ID != t.ID {
 			m = match{tool: &t, form: t.Forms[0]}
@@ -189,9 +229,14 @@ func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilitie
 		r.Tool = m.tool
 	}
 	c, err := catalog.InForce(w.config.Config, r)
-	fact := record.Tool{Capabilities: shipped.Clone(record.Capabilities{})}
-	if m.tool != nil {
-		fact = catalog.Fact(*m.tool, m.form)
+	return m, c, err
+}
+
+func (w *work) unknownTool(name string) error {
+	for _, other := range w.config.defined {
+		if _, ok := other.Tool(name); ok {
+			return fmt.Errorf("%w: %s is defined in a file that nobody has trusted: ethos-decide trust", ErrUnknownTool, name)
+		}
 	}
-	return fact, c, err
+	return fmt.Errorf("%w: %s; %s", ErrUnknownTool, name, w.config.catalog.KnownTool(name))
 }

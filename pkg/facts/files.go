@@ -15,6 +15,7 @@ const (
 
 // fileFacts collects the files of one action.
 type fileFacts struct {
+	d     *Deriver
 	tree  Tree
 	place place
 	files []record.File
@@ -22,8 +23,8 @@ type fileFacts struct {
 	lacks *lacks
 }
 
-func newFileFacts(t Tree, p place, l *lacks) *fileFacts {
-	return &fileFacts{tree: t, place: p, files: []record.File{}, seen: map[[2]string]bool{}, lacks: l}
+func newFileFacts(d *Deriver, p place, l *lacks) *fileFacts {
+	return &fileFacts{d: d, tree: d.opt.Tree, place: p, files: []record.File{}, seen: map[[2]string]bool{}, lacks: l}
 }
 
 // action adds the files of an agent's file tool.
@@ -76,8 +77,17 @@ func (f *fileFacts) add(op, shown, abs string, globs bool) {
 	f.files = append(f.files, f.look(op, shown, abs))
 }
 
-// look resolves a path and judges where it leads.
+// look is find, and whether a program of ethos is changed with the path.
 func (f *fileFacts) look(op, shown, abs string) record.File {
+	out := f.find(op, shown, abs)
+	if f.d.changesProgram(op, f.place, out.Resolved, path.Clean(abs)) {
+		out.Protected = worse(out.Protected, classProgram)
+	}
+	return out
+}
+
+// find resolves a path and judges where it leads.
+func (f *fileFacts) find(op, shown, abs string) record.File {
 	at := resolve(f.tree, abs, op == "delete" || op == "move")
 	if at.partial {
 		f.lacks.add(record.IncompleteFile)
@@ -99,12 +109,15 @@ func (f *fileFacts) look(op, shown, abs string) record.File {
 func (f *fileFacts) glob(op, shown, abs string) {
 	i := strings.IndexAny(abs, "*?[")
 	dir := abs[:strings.LastIndexByte(abs[:i], '/')+1]
-	base := f.look(op, shown, dir)
+	base := f.find(op, shown, dir)
 	base.Resolved = path.Join(base.Resolved, abs[len(dir):])
 	if base.InsideWorkspace {
 		base.WorkspaceRelative = path.Join(base.WorkspaceRelative, abs[len(dir):])
 	}
 	base.Exists = false
+	if f.d.matchesProgram(op, path.Clean(abs), f.place) {
+		base.Protected = worse(base.Protected, classProgram)
+	}
 	f.files = append(f.files, base)
 	listed := 0
 	f.walk(dir, strings.Split(abs[len(dir):], "/"), func(name string) {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestProtected(t *testing.T) {
-	p := place{workspace: "/home/u/site", home: "/home/u", gitDir: "/srv/git/site.git/worktrees/x", gitCover: "/srv/git/site.git"}
+	p := place{workspace: "/home/u/site", home: "/home/u", state: "/var/state/ethos", gitDir: "/srv/git/site.git/worktrees/x", gitCover: "/srv/git/site.git"}
 	for name, want := range map[string]string{
 		"/home/u/site/.git":                        "git",
 		"/home/u/site/.git/hooks/pre-commit":       "git",
@@ -30,6 +30,11 @@ func TestProtected(t *testing.T) {
 		"/home/u/site/repo_config.yaml":            "ethos",
 		"/home/u/site/examples/repo_config.yaml":   "",
 		"/home/u/site/.coding-ethos/traces/a":      "ethos",
+		"/home/u/.local/state/ethos":               "ethos-state",
+		"/home/u/.local/state/ethos/trust/x":       "ethos-state",
+		"/home/u/.local/state/other":               "",
+		"/var/state/Ethos/trust":                   "ethos-state", // XDG_STATE_HOME
+		"/var/state/other":                         "",
 		"/home/u/site/.claude/settings.json":       "agent-settings",
 		"/home/u/site/.claude/settings.local.json": "agent-settings",
 		"/home/u/site/.claude/commands/review.md":  "",
@@ -43,6 +48,9 @@ func TestProtected(t *testing.T) {
 		"/home/u/site/.gemini/settings.json":       "agent-settings",
 		"/home/u/site/.vscode/settings.json":       "agent-settings",
 		"/home/u/site/.opencode/plugin/ethos.ts":   "agent-settings",
+		"/home/u/site/sub/.idea/workspace.xml":     "agent-settings",
+		"/home/u/site/.agents/skills/x/SKILL.md":   "agent-settings",
+		"/home/u/site/.github/hooks/pre.json":      "agent-settings",
 		"/home/u/.ssh":                             "credentials",
 		"/home/u/.ssh/id_ed25519":                  "credentials",
 		"/home/u/.SSH/config":                      "credentials",
@@ -101,7 +109,7 @@ func TestEveryRuleProtectsSomething(t *testing.T) {
 
 func collect(root string, add func(*fileFacts)) (string, []string) {
 	l := &lacks{}
-	f := newFileFacts(OS{}, place{workspace: root + "/w", home: root + "/h"}, l)
+	f := newFileFacts(&Deriver{opt: Options{Tree: OS{}}}, place{workspace: root + "/w", home: root + "/h"}, l)
 	add(f)
 	var out []string
 	for _, file := range f.files {

@@ -5,12 +5,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ethos/pkg/protected"
 )
 
 // The classes of a protected path, those that hold over others first.
 const (
-	classGit         = "git"   // git's own files, by which it can be made to run code
-	classEthos       = "ethos" // what decides over ours
+	classGit         = "git"           // git's own files, by which it can be made to run code
+	classEthos       = "ethos"         // what decides over ours
+	classState       = "ethos-state"   // what a person has trusted
+	classProgram     = "ethos-program" // an installed program of ethos
 	classCredentials = "credentials"
 	classSettings    = "agent-settings" // what decides over an agent's later commands
 	classStartup     = "shell-startup"  // what runs at the next login, shell, boot or timer
@@ -23,7 +27,7 @@ type rule struct{ class, pattern string }
 
 // rules may overlap: the class that stands first in the order of the constants holds. Names are compared without regard to case: file systems that ignore it (and core.ignoreCase) lead to the same file,
 // CVE-2014-9390.
-var rules = []rule{
+var rules = append(named(), []rule{
 	{classGit, ".git/**"},
 	{classGit, "~/.gitconfig"},
 	{classGit, "~/.config/git/config"},
@@ -31,9 +35,8 @@ var rules = []rule{
 	{classGit, "~/.config/git/hooks/**"},
 	{classGit, "/etc/gitconfig"},
 
-	{classEthos, "./coding_ethos.yml"},
-	{classEthos, "./repo_config.yaml"},
 	{classEthos, ".coding-ethos/**"},
+	{classState, "~/.local/state/ethos/**"},
 
 	{classCredentials, "~/.claude/.credentials.json"},
 	{classCredentials, "~/.codex/auth.json"},
@@ -98,33 +101,9 @@ var rules = []rule{
 	{classCredentials, "/root/.ssh/**"},
 	{classCredentials, "/home/*/.ssh/**"},
 
-	{classSettings, ".claude/settings*.json"},
-	{classSettings, ".claude/hooks/**"},
-	{classSettings, ".claude/plugins/**"},
 	{classSettings, "~/.claude.json"},
-	{classSettings, ".codex/**"},
-	{classSettings, ".gemini/settings.json"},
-	{classSettings, ".gemini/hooks/**"},
-	{classSettings, ".gemini/extensions/**"},
-	{classSettings, ".gemini/policies/**"},
-	{classSettings, ".cursor/hooks.json"},
-	{classSettings, ".cursor/hooks/**"},
-	{classSettings, ".cursor/mcp.json"},
-	{classSettings, ".cursor/cli.json"},
-	{classSettings, ".cursor/permissions.json"},
-	{classSettings, ".cursor/sandbox.json"},
-	{classSettings, ".github/hooks/**"},
 	{classSettings, "~/.copilot/**"},
-	{classSettings, ".mcp.json"},
-	{classSettings, ".opencode/plugin/**"},
-	{classSettings, ".opencode/plugins/**"},
-	{classSettings, ".opencode/tool/**"},
-	{classSettings, "opencode.json"},
-	{classSettings, "opencode.jsonc"},
 	{classSettings, "~/.config/opencode/**"},
-	{classSettings, ".vscode/settings.json"},
-	{classSettings, ".vscode/tasks.json"},
-	{classSettings, ".vscode/mcp.json"},
 	{classSettings, "/etc/claude-code/**"},
 	{classSettings, "/etc/codex/**"},
 	{classSettings, "/etc/gemini-cli/**"},
@@ -192,11 +171,30 @@ var rules = []rule{
 	{classCI, "./bitbucket-pipelines.yml"},
 	{classCI, "./appveyor.yml"},
 	{classCI, "./cloudbuild.yaml"},
+}...)
+
+// named are the rules of package protected: settings count in every directory,
+// since agents are started in any; the files of ethos in the work space.
+func named() (list []rule) {
+	for _, n := range protected.Names() {
+		class, at := classSettings, n.Path
+		if n.Owner == protected.Ethos {
+			class, at = classEthos, "./"+n.Path
+		}
+		if !n.Dir {
+			list = append(list, rule{class, at})
+		}
+		for _, part := range n.Files {
+			list = append(list, rule{class, at + "/" + part})
+		}
+	}
+	return list
 }
 
 // place is what paths are judged against.
 type place struct {
 	workspace, home  string
+	state            string // the state folder of ethos
 	gitDir, gitCover string // the repository's own directories, wherever they are
 }
 
@@ -234,6 +232,9 @@ func (p place) protected(name string) string {
 		}
 	}
 	lower, x := strings.ToLower(name), indexed()
+	if p.state != "" && within(lower, strings.ToLower(p.state)) {
+		return classState
+	}
 	class := classOf(x.root, strings.TrimPrefix(lower, "/"))
 	if rest, ok := below(lower, strings.ToLower(p.home)); ok {
 		class = worse(class, classOf(x.home, rest))
@@ -302,7 +303,7 @@ func wildcard(pattern, name string) bool {
 }
 
 // severity is the order in which classes hold over one another.
-var severity = [...]string{classGit, classEthos, classCredentials, classSettings, classStartup, classCI}
+var severity = [...]string{classGit, classState, classProgram, classEthos, classCredentials, classSettings, classStartup, classCI}
 
 // worse picks the class that holds over the other.
 func worse(a, b string) string {

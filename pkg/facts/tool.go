@@ -1,11 +1,13 @@
 package facts
 
 import (
+	"path"
 	"slices"
 
 	"ethos/pkg/catalog"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/record"
+	"ethos/pkg/shell"
 )
 
 // match is the tool that an action is.
@@ -17,16 +19,20 @@ type match struct {
 
 // match finds the tool of a command. Where several commands run, the first that needs the network stands for them, so that the need shows; it is not the sole
 // one then, and nothing is given for it.
-func (w *work) match() match {
+func (w *work) match(from *catalog.Catalog) match {
 	var found, reaching match
 	sole, plain := w.readInFull(), true
 	for i := range w.shell.Commands {
 		c := &w.shell.Commands[i]
+		if w.confines(c) {
+			plain = plain && len(c.Assignments) == 0
+			continue
+		}
 		if beside(c) {
 			plain = plain && shipped.Inert(c.Name)
 			continue
 		}
-		t, form, ok := w.config.catalog.Match(words(c))
+		t, form, ok := from.Match(words(c))
 		switch {
 		case !ok || c.Opaque || c.Background:
 			sole = false
@@ -50,6 +56,18 @@ func (w *work) match() match {
 	return match{}
 }
 
+// confines reports a call of ethos-sandbox that only puts a boundary around
+// the command that it runs, as ethos-decide --confine writes it: what is in
+// force is then that command's.
+func (w *work) confines(c *record.Command) bool {
+	return slices.ContainsFunc(w.calls, func(call shell.EthosCall) bool {
+		name := call.Args.Name()
+		return call.Args.Program == "ethos-sandbox" && (name == "run" || name == "shell") && len(call.Args.Unknown) == 0 &&
+			call.Command.Name == c.Name && call.Command.Line == c.Line && call.Command.Column == c.Column && !call.Cleared && !c.Background &&
+			(catalog.Installed(c.Path) || slices.Contains(w.d.opt.Programs, path.Dir(c.Path)))
+	})
+}
+
 // beside reports a program that only looks at a tool's output, or sets the scene. One of the work space is none, whatever its name.
 func beside(c *record.Command) bool {
 	return shipped.Companion(c.Name) && catalog.Installed(c.Path) && !c.Opaque
@@ -64,8 +82,7 @@ func (w *work) readInFull() bool {
 
 // reaches reports a tool that will be given network access: then nothing beside it may start a program, and no variable may lead it to other code.
 func (w *work) reaches(t *catalog.Tool) bool {
-	listed := slices.ContainsFunc(w.config.NetworkTools, func(n catalog.NetworkTool) bool { return n.Tool == t.ID })
-	return listed || t.Managed && t.Capabilities.RequiresNetwork
+	return w.config.Connects(t.ID) || t.Managed && t.Capabilities.RequiresNetwork
 }
 
 // words is the command as written: the path it is called by decides whether a tool with network access is meant.

@@ -29,9 +29,9 @@ func (OS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 // Readlink is os.Readlink.
 func (OS) Readlink(name string) (string, error) { return os.Readlink(name) }
 
-// Names reads a directory in the order the file system has it.
+// Names reads a directory in the order the file system has it. A FIFO of that name is not waited for.
 func (OS) Names(dir string, most int) ([]string, error) {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +107,9 @@ func resolve(t Tree, name string, nofollow bool) resolved {
 	}
 	return r
 }
+
+// Resolve is where an absolute path leads on this machine, as far as it exists.
+func Resolve(name string) string { return resolve(OS{}, name, false).name }
 
 // last reports that no component follows; a trailing slash makes the kernel follow the link before it.
 func last(rest []string) bool { return len(rest) == 0 }

@@ -1,6 +1,9 @@
 package gitargs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Executes reports whether a setting in a configuration file makes git run a program, or read hooks or more
 // configuration from a place of the setting's choice. A value that only names a well-known program for its purpose, or
@@ -10,10 +13,26 @@ func Executes(key, value string) bool {
 	case kindNone:
 		return false
 	case kindAlias:
-		return strings.HasPrefix(strings.TrimSpace(value), "!")
+		return aliasExecutes(value)
 	case kindAskpass:
 		return value != "" && !isStub(value)
 	default:
 		return !new(call).inert(k, key, value)
 	}
+}
+
+// aliasExecutes reports whether an alias runs a program: a shell command, or a
+// command of git's with an option or an argument that names one, such as
+// grep -O, difftool -x, rebase --exec, fetch --upload-pack, bisect run.
+func aliasExecutes(body string) bool {
+	if strings.HasPrefix(strings.TrimSpace(body), "!") {
+		return true
+	}
+	words, fault := splitAlias(body)
+	if fault != "" || len(words) == 0 {
+		return false // git refuses it
+	}
+	r := Read(Words(append([]string{"git"}, words...)...), Context{})
+	exec := func(danger string) bool { return strings.HasSuffix(danger, "_exec") }
+	return len(r.Runs) > 0 || len(r.Incomplete) > 0 || slices.ContainsFunc(r.Git.Dangers, exec)
 }

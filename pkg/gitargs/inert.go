@@ -62,16 +62,35 @@ func program(line, names string) bool {
 	if len(words) == 0 {
 		return false
 	}
-	for _, w := range words[1:] {
-		if strings.HasPrefix(w, "+") || strings.HasPrefix(w, "-c") && !strings.HasPrefix(w, "-cl") || w == "-S" || w == "--cmd" || strings.HasPrefix(w, "--eval") {
-			return false // vim +cmd, -c, -S and --cmd, emacs --eval: code
-		}
-	}
 	name := words[0]
 	for _, dir := range [...]string{"/usr/bin/", "/bin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/snap/bin/"} {
 		name = strings.TrimPrefix(name, dir)
 	}
+	for _, w := range words[1:] {
+		if !harmless(w) && (name != "less" || !lessFlags(w)) {
+			return false
+		}
+	}
 	return has(strings.Fields(names), name)
+}
+
+// harmless reports whether a word behind an editor or a pager changes how it looks
+// and no more. It is an allow-list: others name files of commands (vim -u, -S,
+// emacs -l, nano --rcfile, less -k and --lesskey-src), other programs (bat
+// --pager, emacsclient -a), or files to write (less -o).
+func harmless(word string) bool {
+	switch word {
+	case "--wait", "-w", "--new-window", "--nofork", "-nw", "--block", "--RAW-CONTROL-CHARS", "--raw-control-chars", "--quit-if-one-screen", "--no-init", "--chop-long-lines",
+		"--ignore-case", "--LONG-PROMPT", "--mouse", "--plain", "--dark", "--light", "--side-by-side", "--line-numbers", "--color-only", "--paging=always", "--paging=never":
+		return true
+	}
+	return false
+}
+
+// lessFlags are single letters of less(1) without an argument.
+func lessFlags(word string) bool {
+	cluster, ok := strings.CutPrefix(word, "-")
+	return ok && cluster != "" && strings.Trim(cluster, "FRSXiMNq") == ""
 }
 
 // isStub knows the commands that stand for "do nothing" in scripts.

@@ -36,7 +36,7 @@ func inherited(environ []string) []string {
 	var out []string
 	for _, entry := range environ {
 		switch name, _, _ := strings.Cut(entry, "="); name {
-		case "HOME", "USER", "LANG", "PATH", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME":
+		case "HOME", "USER", "LANG", "PATH", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME":
 			out = append(out, entry)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -49,7 +50,7 @@ func (e *Explanation) Runs() bool {
 func (e *Explanation) WriteText(w io.Writer) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); text != "" {
+		if text := printable.Sprintf(format, args...); text != "" {
 			fmt.Fprintf(&b, "%-10s %s\n", name, text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 // looked is a call with what its words and its repository say.
@@ -147,9 +148,10 @@ func (l *looked) plain() bool {
 
 func reads(class []string) bool { return len(class) == 1 && class[0] == "read" }
 
+// hasPolicies reports whether the work space, or a work tree around it, has policies of its own.
 func (l *looked) hasPolicies() bool {
 	_, err := os.Lstat(filepath.Join(l.action.Workspace, ownPolicies))
-	return !os.IsNotExist(err)
+	return !os.IsNotExist(err) || len(trust.Around(l.action.Workspace, ownPolicies)) > 0
 }
 
 // merge puts what only this call knows into facts that were derived from its argv alone: the environment's part, the

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -14,6 +15,7 @@ import (
 type Answer struct {
 	Output  []byte // for standard output, with its newline; empty means silence
 	Message string // for standard error; "" means nothing
+	Notice  string // for standard error, when nothing went wrong; "" means nothing
 	Status  int    // exit status
 }
 
@@ -24,6 +26,8 @@ type Verdict struct {
 	Actor    *record.Actor
 	// Rewritten is the tool input to run instead of the agent's, with all its other keys; nil leaves it as it is.
 	Rewritten json.RawMessage
+	// Notice is for the person at the agent, whatever the decision; "" is none.
+	Notice string
 }
 
 // replier is the reply side of one dialect.
@@ -33,6 +37,9 @@ type replier struct {
 	failure func(reason string) any // what to print when no decision could be made
 	status  int                     // exit status of a failure
 	rewrite func(event string) bool // whether the event's answer can name another input than the agent's
+	// notice reports whether an answer to the event may have the key
+	// systemMessage, which the agent shows to the person; nil: none may.
+	notice func(event string) bool
 }
 
 func repliers() []replier {
@@ -68,9 +75,25 @@ func Reply(dialect string, v Verdict) (Answer, error) {
 		return Answer{}, err
 	}
 	if silent(dialect, v) {
-		return Answer{}, nil
+		return Answer{Notice: v.Notice}, nil
 	}
-	return Answer{Output: printed(r.verdict(v))}, nil
+	answer := r.verdict(v)
+	if v.Notice != "" && r.notice != nil && r.notice(v.Actor.Event) {
+		return Answer{Output: noticed(v.Notice, answer)}, nil
+	}
+	return Answer{Output: printed(answer), Notice: v.Notice}, nil
+}
+
+// noticed prints an answer, which is an object or nil, with a message for the
+// person in it.
+func noticed(notice string, answer any) []byte {
+	out := printed(struct {
+		SystemMessage string `json:"systemMessage"`
+	}{notice})
+	if rest := printed(answer); rest != nil {
+		out = append(append(bytes.TrimSuffix(out, []byte("}\n")), ','), rest[1:]...)
+	}
+	return out
 }
 
 // Refuse answers in the way that blocks in the dialect, for when no decision could be made. It blocks in an unknown dialect, too.
@@ -133,7 +156,7 @@ func (v Verdict) Reason() string {
 			text = append(text, "Also refused by "+m.ID+".")
 		}
 	}
-	return strings.Join(append(text, v.retry()), " ")
+	return printable.Text(strings.Join(append(text, v.retry()), " "))
 }
 
 func labelled(id, code string) string {

@@ -7,6 +7,7 @@ import (
 )
 
 // Claude Code's hook replies: https://code.claude.com/docs/en/hooks, "PreToolUse decision control" and "PermissionRequest decision control".
+// systemMessage ("Common JSON fields") is shown to the user and decides nothing.
 // Silence leaves the user's own permission rules in force; exit status 2 blocks, and its standard error is shown to the model.
 
 type specificOutput struct {
@@ -37,6 +38,7 @@ func claudeReplier() replier {
 		rewrite: func(event string) bool { return event != "PermissionRequest" },
 		verdict: claudeVerdict,
 		failure: func(string) any { return nil },
+		notice:  always,
 	}
 }
 

@@ -10,6 +10,7 @@ func codexReplier() replier {
 		name: "codex", rewrite: only("PreToolUse"), status: 2,
 		verdict: codexVerdict,
 		failure: func(string) any { return nil },
+		notice:  always, // of the keys that every event has, its parser refuses others: continue, stopReason, suppressOutput
 	}
 }
 

@@ -36,6 +36,7 @@ func geminiReplier() replier {
 			return out
 		},
 		failure: func(string) any { return nil },
+		notice:  always,
 	}
 }
 
@@ -97,6 +98,7 @@ type copilotReply struct {
 func copilotReplier() replier {
 	return replier{
 		name: "copilot", rewrite: always, status: 0,
+		notice: only("PreToolUse"), // Claude's shape
 		verdict: func(v Verdict) any {
 			if v.Actor.Event == "PreToolUse" {
 				return claudeVerdict(v)

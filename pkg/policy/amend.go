@@ -5,7 +5,7 @@ import (
 )
 
 // amend lays a consumer's entry over a shipped policy. A protected policy can be made stricter, wider and better explained; its
-// expression stays. Every other shipped policy can be changed in all but its pack.
+// expression stays. Every other shipped policy can be changed in all but its pack, by a file that is trusted; by any other it is made stricter only.
 func (l *loader) amend(f *file, w *written, old *rule) {
 	faults := len(f.faults)
 	if old.Protected {
@@ -18,6 +18,7 @@ func (l *loader) amend(f *file, w *written, old *rule) {
 	if len(f.faults) > faults {
 		return
 	}
+	weaker := weakenings(w, &old.Policy)
 	amended := *old
 	overlay(&amended.Policy, w)
 	if w.given["when"] != nil {
@@ -29,7 +30,19 @@ func (l *loader) amend(f *file, w *written, old *rule) {
 		amended.need, amended.reads, amended.expr = compiled.need, compiled.reads, compiled.expr
 	}
 	amended.digest = digestOf(&amended.Policy)
+	f.widens = append(f.widens, weaker...)
+	if len(weaker) > 0 && !f.trusted {
+		l.beside(&amended)
+		return
+	}
 	l.set.rules[slices.Index(l.set.rules, old)] = &amended
+}
+
+// beside adds a policy to one of the same name, which decides as well: the
+// stricter of the two counts.
+func (l *loader) beside(r *rule) {
+	l.set.rules = append(l.set.rules, r)
+	l.set.doubled = true
 }
 
 // refuseWeakening notes every key that would let a protected policy pass more than it did.

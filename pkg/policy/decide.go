@@ -19,7 +19,7 @@ func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 		Verdict: record.VerdictAllow,
 		Matches: []record.Match{},
 		Errors:  []record.PolicyError{},
-		Policy:  record.PolicySet{Digest: s.digest, Packs: s.Packs()},
+		Policy:  record.PolicySet{Digest: s.digest, Packs: s.Packs(), Configuration: s.configuration},
 	}
 	if fault := in.missing(); fault != nil {
 		d.Verdict, d.Errors = record.VerdictDeny, append(d.Errors, *fault)
@@ -41,8 +41,21 @@ func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 		enter(&d, r, r.expr.eval(ctx, vars, hidden, s.bounds), codes)
 	}
 	slices.SortStableFunc(d.Matches, strictestFirst)
+	if s.doubled {
+		d.Matches = oncePerPolicy(d.Matches)
+	}
 	d.Errors = folded(d.Errors)
 	return d
+}
+
+// oncePerPolicy keeps the strictest match of each name.
+func oncePerPolicy(sorted []record.Match) []record.Match {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(sorted, func(m record.Match) bool {
+		again := seen[m.ID]
+		seen[m.ID] = true
+		return again
+	})
 }
 
 // folded keeps one of the errors that say a fact is missing: one missing fact stops many policies, and for the same reason.

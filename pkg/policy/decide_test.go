@@ -35,7 +35,7 @@ func consumer(t *testing.T, bounds Bounds, effectAndWhen ...string) *Set {
 	for i := 0; i < len(effectAndWhen); i += 2 {
 		fmt.Fprintf(&text, "  - {id: p%d, principle: person-decides, effect: %s, message: m, remedy: r, when: %q}\n", i/2, effectAndWhen[i], effectAndWhen[i+1])
 	}
-	set, err := Load(Options{Sources: []Source{{"c.yml", []byte(text.String())}}, Bounds: bounds})
+	set, err := Load(Options{Sources: []Source{{Name: "c.yml", Text: []byte(text.String()), Trusted: true}}, Bounds: bounds})
 	if err != nil {
 		t.Fatal(err)
 	}

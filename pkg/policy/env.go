@@ -40,6 +40,7 @@ func newVocabulary() *vocabulary {
 	add(v, "shell", func(in *Input) *record.Shell { return &in.Facts.Shell })
 	add(v, "git", func(in *Input) *[]record.Git { return &in.Facts.Git })
 	add(v, "files", func(in *Input) *[]record.File { return &in.Facts.Files })
+	add(v, "ethos", func(in *Input) *[]record.Ethos { return &in.Facts.Ethos })
 	add(v, "tool", func(in *Input) *record.Tool { return &in.Facts.Tool })
 	add(v, "capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Capabilities })
 	add(v, "tool_capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities })

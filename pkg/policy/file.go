@@ -15,14 +15,27 @@ import (
 type Source struct {
 	Name string // as messages name it
 	Text []byte
+	// Trusted lets the file weaken shipped policies that are not protected:
+	// a person has named it, or accepted this content of it. Otherwise the
+	// shipped policy decides beside the amended one.
+	Trusted bool
+	// Around is a file of a work tree that the work space lies in: what it adds
+	// counts, what it defines a second time does too, and it weakens nothing.
+	Around bool
+	// Digest is "sha256:" and the SHA-256 of Text, for a file of a work space,
+	// which decisions list; "" for any other.
+	Digest string
 }
 
 // file is a policy file as it was written.
 type file struct {
 	*document
-	packs      []string
-	principles []writtenPrinciple
-	policies   []*written
+	trusted, around bool
+	digest          string
+	widens          []string // what it weakens, or would
+	packs           []string
+	principles      []writtenPrinciple
+	policies        []*written
 }
 
 type writtenPrinciple struct {
@@ -43,16 +56,22 @@ var policyKeys = []string{"id", "pack", "principle", "effect", "on", "modes", "w
 // readFile parses the text of one policy file. Faults are collected in the result.
 func readFile(s Source) *file {
 	d, root := parseYAML(s.Name, s.Text)
-	f := &file{document: d}
+	f := &file{document: d, trusted: s.Trusted && !s.Around, around: s.Around, digest: s.Digest}
 	if root == nil {
 		return f
 	}
-	d.mapping(root, "the file",
-		key{"version", true, f.readVersion},
-		key{"packs", false, f.readPacks},
-		key{"principles", false, d.list("principles", f.readPrinciple)},
-		key{"policies", false, d.list("policies", f.readPolicy)})
+	d.mapping(root, "the file", f.keys()...)
 	return f
+}
+
+// keys are those of the file; see [amendable] for which can weaken.
+func (f *file) keys() []key {
+	return []key{
+		{"version", true, f.readVersion},
+		{"packs", false, f.readPacks},
+		{"principles", false, f.list("principles", f.readPrinciple)},
+		{"policies", false, f.list("policies", f.readPolicy)},
+	}
 }
 
 func (f *file) readVersion(n *yaml.Node) {

@@ -42,6 +42,11 @@ func Load(o Options) (*Set, error) {
 	if err := faults.orNil(); err != nil {
 		return nil, err
 	}
+	for _, f := range files {
+		if f.digest != "" {
+			l.set.configuration = append(l.set.configuration, f.report())
+		}
+	}
 	return l.set.seal(), nil
 }
 
@@ -69,6 +74,9 @@ func (l *loader) shipped(name string) error {
 
 func (l *loader) principlesOf(f *file) {
 	for _, p := range f.principles {
+		if l.principle(p.ID) && f.around {
+			continue
+		}
 		if l.principle(p.ID) {
 			f.fault(p.at, "principle %q is already defined", p.ID)
 			continue
@@ -102,6 +110,8 @@ func (l *loader) consumer(f *file) {
 		}
 		old := l.find(w.ID)
 		switch {
+		case f.around && !seen[w.ID] && old != nil && !slices.Contains(Packs(), old.Pack):
+			l.again(f, w)
 		case seen[w.ID] || old != nil && !slices.Contains(Packs(), old.Pack):
 			f.fault(w.given["id"], "policy %q is already defined%s", w.ID, whereElse(old))
 		case old != nil:
@@ -113,6 +123,20 @@ func (l *loader) consumer(f *file) {
 		}
 		seen[w.ID] = true
 	}
+}
+
+// again adds a policy of a work tree around, whose name the work space has given to one of its own.
+func (l *loader) again(f *file, w *written) {
+	if w.Pack == "" {
+		w.Pack = Local
+	}
+	same := func(r *rule) bool { return r.ID == w.ID && r.digest == digestOf(&w.Policy) }
+	if slices.ContainsFunc(l.set.rules, same) {
+		return
+	}
+	before := len(l.set.rules)
+	l.add(f, w)
+	l.set.doubled = l.set.doubled || len(l.set.rules) > before
 }
 
 func whereElse(r *rule) string {

@@ -19,7 +19,7 @@ const entry = `  - id: mine.no_make
 
 func loadText(t *testing.T, text string) (*Set, error) {
 	t.Helper()
-	return Load(Options{Sources: []Source{{Name: "mine.yml", Text: []byte(text)}}})
+	return Load(Options{Sources: []Source{{Name: "mine.yml", Text: []byte(text), Trusted: true}}})
 }
 
 func TestLoadAddsAndSeals(t *testing.T) {
@@ -138,7 +138,7 @@ func TestUnknownPack(t *testing.T) {
 }
 
 func TestSecondFileCannotRedefine(t *testing.T) {
-	_, err := Load(Options{Sources: []Source{{"a.yml", []byte(head + entry)}, {"b.yml", []byte(head + entry)}}})
+	_, err := Load(Options{Sources: []Source{{Name: "a.yml", Text: []byte(head + entry)}, {Name: "b.yml", Text: []byte(head + entry)}}})
 	if err == nil || !strings.Contains(err.Error(), `b.yml:3:9: policy "mine.no_make" is already defined at a.yml:3`) {
 		t.Errorf("got %v", err)
 	}
@@ -149,7 +149,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("version: 1\npolicies: [{id: a, when: \"x\"}]")
 	f.Add("version: 1\npolicies:\n  - {id: git.hook_bypass, effect: allow}")
 	f.Fuzz(func(t *testing.T, text string) {
-		set, err := Load(Options{Sources: []Source{{"f.yml", []byte(text)}}})
+		set, err := Load(Options{Sources: []Source{{Name: "f.yml", Text: []byte(text), Trusted: true}}})
 		if (set == nil) == (err == nil) {
 			t.Fatalf("set %v, error %v", set, err)
 		}

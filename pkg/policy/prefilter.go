@@ -38,6 +38,12 @@ var factTable = [...]struct {
 	{"Shell.writes", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Writes)) }},
 	{"git", func(in *Input) []string { return make([]string, len(in.Facts.Git)) }},
 	{"files", func(in *Input) []string { return make([]string, len(in.Facts.Files)) }},
+	{"ethos", func(in *Input) []string { return make([]string, len(in.Facts.Ethos)) }},
+	{"Ethos.unknown", func(in *Input) []string {
+		return gather(in.Facts.Ethos, func(e *record.Ethos) []string { return e.Unknown })
+	}},
+	{"Ethos.widens", ofWidenings},
+	{"Widening.by", ofWidenings},
 	{"Command.name", ofCommands(func(c *record.Command) string { return c.Name })},
 	{"Command.path", ofCommands(func(c *record.Command) string { return c.Path })},
 	{"Command.code", ofCommands(func(c *record.Command) string { return c.Code })},
@@ -106,6 +112,16 @@ func ofFiles(get func(*record.File) string) func(*Input) []string {
 	return func(in *Input) []string {
 		return gather(in.Facts.Files, func(f *record.File) []string { return []string{get(f)} })
 	}
+}
+
+func ofWidenings(in *Input) []string {
+	return gather(in.Facts.Ethos, func(e *record.Ethos) []string {
+		by := make([]string, len(e.Widens))
+		for i := range e.Widens {
+			by[i] = e.Widens[i].By
+		}
+		return by
+	})
 }
 
 // ofUses gathers from reads and writes: an expression does not say which of them a path came from.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/cel-go/common/ast"
+
+	"ethos/pkg/record"
 )
 
 // Bounds limit one evaluation of one expression. Zero means the default.
@@ -28,6 +30,9 @@ type Set struct {
 	packs      []string
 	digest     string
 	bounds     Bounds
+	// configuration is what decisions say of the files of work spaces.
+	configuration []record.Configuration
+	doubled       bool // a policy's name stands for several
 }
 
 // rule is a policy that is ready to be evaluated.

@@ -92,6 +92,7 @@ type Facts struct {
 	Shell        Shell        `json:"shell" required:"true"`
 	Git          []Git        `json:"git" required:"true"`
 	Files        []File       `json:"files" required:"true"`
+	Ethos        []Ethos      `json:"ethos,omitempty"` // absent when there is none
 	Tool         Tool         `json:"tool" required:"true"`
 	Capabilities Capabilities `json:"capabilities" required:"true"` // in force: the tool's, narrowed and granted
 	Repo         Repo         `json:"repo" required:"true"`
@@ -203,8 +204,39 @@ type File struct {
 	WorkspaceRelative string `json:"workspace_relative,omitempty"`
 	InsideWorkspace   bool   `json:"inside_workspace"`
 	ViaSymlink        bool   `json:"via_symlink"`
-	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | credentials | shell-startup | ci
+	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | ethos-program | ethos-state | credentials | shell-startup | ci
 	Exists            bool   `json:"exists"`
+}
+
+// Ethos is one call of a program of ethos, wherever it stands.
+type Ethos struct {
+	Program string `json:"program" required:"true"` // ethos-facts, …
+	Command string `json:"command"`                 // the program's command; its default one when none is named
+	// Widens lists what the call would have beyond what is in force for the
+	// action, and what it would change of what only a person changes.
+	Widens []Widening `json:"widens"`
+	// Unknown lists the words that keep the call from being read: those that
+	// the program does not take, and "…" for one that is not static where an
+	// option could stand.
+	Unknown   []string `json:"unknown"`
+	PipedFrom []string `json:"piped_from"` // names of the commands upstream in its pipeline, first to last
+}
+
+// The values of [Widening.By].
+const (
+	WidensByOption      = "option"
+	WidensByCommand     = "command"     // one that only a person gives
+	WidensByInput       = "input"       // records of unknown origin
+	WidensByEnvironment = "environment" // a variable
+	WidensByDirectory   = "directory"   // the boundary of another work space
+)
+
+// Widening is one thing by which a call of a program of ethos would widen a
+// boundary.
+type Widening struct {
+	By     string `json:"by" required:"true"`
+	Option string `json:"option"` // the option's, command's or variable's name
+	Value  string `json:"value"`  // "" when it has none, or it is not static
 }
 
 // Tool is the catalog entry that the action matches; ID "" when none does.
@@ -272,6 +304,16 @@ type Repo struct {
 	Aliases           map[string]string `json:"aliases"`
 	ProtectedBranches []string          `json:"protected_branches"` // patterns
 	Config            string            `json:"config,omitempty"`   // path of repo_config.yaml, when there is one
+	// Configuration is each configuration file that counted, the work space's own first, then those of the work trees around it.
+	Configuration []Configuration `json:"configuration,omitempty"`
+}
+
+// Configuration is a file by which a work space says what may be done in it.
+type Configuration struct {
+	Path    string   `json:"path" required:"true"`    // absolute
+	Digest  string   `json:"digest" required:"true"`  // "sha256:" and the SHA-256 of the bytes that were read, in hex
+	Trusted bool     `json:"trusted" required:"true"` // a person has accepted this content of this file at this place
+	Widens  []string `json:"widens" required:"true"`  // "key: value" of what gives more than there is without it; in force only when trusted
 }
 
 // Decision is what policy says of a record.
@@ -311,6 +353,8 @@ type PolicySet struct {
 	Digest    string   `json:"digest" required:"true"`
 	Packs     []string `json:"packs"`
 	Evaluated int      `json:"evaluated"`
+	// Configuration is each coding_ethos.yml that counted, the work space's own first, then those of the work trees around it.
+	Configuration []Configuration `json:"configuration,omitempty"`
 }
 
 // Result is what became of a decided action.
@@ -389,6 +433,9 @@ type Denial struct {
 	Layer  string `json:"layer"`
 	What   string `json:"what"`
 	Reason string `json:"reason"`
+	Path   string `json:"path,omitempty"`   // the file it is about, absolute; "" when it is about none
+	Kept   string `json:"kept,omitempty"`   // where what was put aside is kept, absolute
+	Remedy string `json:"remedy,omitempty"` // what a person does about it
 }
 
 // Output is a piece of a running command's output; it stands on a line of its own.

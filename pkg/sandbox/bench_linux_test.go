@@ -34,7 +34,7 @@ func BenchmarkPhases(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			compile(plan, plan.Mounts, &guard{}, l, stdio{0, 1, 2})
+			compile(plan, plan.Mounts, &guard{}, &watch{events: -1}, l, stdio{0, 1, 2})
 		}
 	})
 	b.Run("run", func(b *testing.B) {

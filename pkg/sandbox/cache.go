@@ -69,6 +69,9 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 	if err := b.astray(p, "cache", entries); err != nil {
 		return nil, err
 	}
+	if b.showsState(p.path) { // an overlay shows all that is below
+		return nil, refuse(CodeDeclaration, stateHint, "cache path %s shows the state folder of ethos", p.path)
+	}
 	if covering(entries, p.path).Access == ReadWrite {
 		return nil, nil
 	}
@@ -126,8 +129,5 @@ func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
 func (b *builder) cacheDir(lower string) string {
 	sum := sha256.Sum256([]byte(lower))
 	name := b.profile.Name + "-" + filepath.Base(lower) + "-" + hex.EncodeToString(sum[:6])
-	return filepath.Join(b.spec.Workspace, ethosDir, "cache", name)
+	return filepath.Join(b.own, "cache", name)
 }
-
-// ethosDir is the directory of a work space that belongs to ethos.
-const ethosDir = ".coding-ethos"

@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/nospace"
 	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/statedir"
 )
 
 // cacheHolds are the locks on the upper directories in use; closing them gives the directories free.
@@ -49,9 +51,9 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 		if m.Kind != mount.Overlay || m.Upper == "" {
 			continue
 		}
-		slot, lock, err := takeSlot(p.Workspace, filepath.Dir(m.Upper))
+		slot, lock, err := takeSlot(p.own, filepath.Dir(m.Upper))
 		if err != nil {
-			notes = append(notes, Note{m.Target, fmt.Sprintf("what it writes to the cache is not kept: %v", err)})
+			notes = append(notes, Note{m.Target, strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, ethosDir))), "; ")})
 			m.Upper, m.Work = "", ""
 			continue
 		}
@@ -62,13 +64,13 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 }
 
 // takeSlot finds a numbered directory below dir that no other run uses, and locks it. The directory lies in the work space, which may hold anything: no link is followed.
-func takeSlot(workspace, dir string) (string, *os.File, error) {
-	root, err := openEthosDir(workspace)
+func takeSlot(own, dir string) (string, *os.File, error) {
+	root, err := openOwn(own)
 	if err != nil {
 		return "", nil, err
 	}
 	defer root.Close()
-	rel, err := filepath.Rel(filepath.Join(workspace, ethosDir), dir)
+	rel, err := filepath.Rel(own, dir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -93,28 +95,26 @@ func takeSlot(workspace, dir string) (string, *os.File, error) {
 	return "", nil, fmt.Errorf("all %d are in use", concurrentCaches)
 }
 
-// openEthosDir makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
-func openEthosDir(workspace string) (*os.Root, error) {
-	ws, err := openRoot(workspace)
+// openOwn makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
+func openOwn(own string) (*os.Root, error) {
+	above, err := openRoot(filepath.Dir(own))
 	if err != nil {
 		return nil, err
 	}
-	defer ws.Close()
-	info, err := ws.Lstat(ethosDir)
+	defer above.Close()
+	name := filepath.Base(own)
+	info, err := above.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		if err := ws.Mkdir(ethosDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return nil, err
-		}
-		if err := ws.WriteFile(ethosDir+"/.gitignore", []byte("*\n"), 0o600); err != nil {
+		if err := statedir.MakeDir(os.Getenv, above, name); err != nil {
 			return nil, err
 		}
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is not a directory", ethosDir)
+		return nil, fmt.Errorf("%s is not a directory", name)
 	}
-	return ws.OpenRoot(ethosDir)
+	return above.OpenRoot(name)
 }
 
 // readySlot makes the two directories of an overlay. The mark of a volatile mount is taken away when the machine has not been restarted since; after a restart

@@ -22,11 +22,15 @@ type configured struct {
 func (b *builder) protectConfigured(tree string, user []string) error {
 	c := &configured{b: b, tree: tree, seen: map[string]bool{}}
 	dir := filepath.Join(tree, ".git")
-	if to, ok := b.pathIn(dir, "gitdir: "); ok {
+	if to, ok := b.gitFile(dir); ok {
 		dir = to
 	}
 	files := append([]string{filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree")}, user...)
-	if common, ok := b.pathIn(filepath.Join(dir, "commondir"), ""); ok {
+	common, linked, err := b.commonDir(dir)
+	if err != nil {
+		return err
+	}
+	if linked {
 		files = append(files, filepath.Join(common, "config"))
 	}
 	for _, file := range files {
@@ -120,3 +124,6 @@ func (c *configured) guard(path string) error {
 	}
 	return c.b.denyWrite(path, "named by git's configuration")
 }
+
+// isPath reports whether a word of a configuration can be the path of a file.
+func isPath(word string) bool { return word != "" && !strings.ContainsAny(word, "\x00\n$`*?") }

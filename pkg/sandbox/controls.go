@@ -11,6 +11,7 @@ const (
 	ControlNetwork    = "network"
 	ControlLandlock   = "landlock"
 	ControlSeccomp    = "seccomp"
+	ControlSockets    = "unix_sockets"
 	ControlPrivileges = "privileges"
 	ControlCgroup     = "cgroup"
 	ControlRlimits    = "rlimits"
@@ -23,5 +24,5 @@ const (
 // Controls lists every control, in the order of the evidence.
 func Controls() []string {
 	return []string{ControlUser, ControlMount, ControlPID, ControlIPC, ControlUTS, ControlCgroupNS, ControlNetwork, ControlLandlock, ControlSeccomp,
-		ControlPrivileges, ControlCgroup, ControlRlimits, ControlTimeout, ControlOutput, ControlCaches, ControlEnv}
+		ControlSockets, ControlPrivileges, ControlCgroup, ControlRlimits, ControlTimeout, ControlOutput, ControlCaches, ControlEnv}
 }

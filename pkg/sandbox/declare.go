@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func (b *builder) declare() error {
 		{b.spec.Read, grantRead, "declared", true},
 		{b.spec.Write, grantWrite, "declared", true},
 		{b.spec.AllowWithinDeny, lift, "allowed within a denied path", false},
-		{b.spec.UnixSockets, grantWrite, "unix socket", true},
+		{b.spec.UnixSockets, grantWrite, unixSocket, true},
 		{b.spec.DenyRead, denyRead, "denied", false},
 		{b.spec.DenyWrite, denyWrite, "denied", false},
 	}
@@ -59,9 +60,13 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 		}
 		return refuse(CodeDeclaration, "create it, leave it out, or mark it optional with a ? at the end", "%s path %s does not exist", why, named.Name)
 	}
+	if err := declaredKind(p, c, why); err != nil {
+		return err
+	}
 	if err := b.declarable(p, c, why); err != nil {
 		return err
 	}
+	p.dir = p.dir || !p.exists && !must && strings.HasSuffix(path, "/") // of what is missing, the declaration tells
 	r := rule{p, c, why}
 	b.rules = append(b.rules, r)
 	b.declared = append(b.declared, r)
@@ -69,6 +74,26 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 		for _, link := range p.links {
 			b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
 		}
+	}
+	return nil
+}
+
+// unixSocket is the reason of a rule that --unix-socket made.
+const unixSocket = "unix socket"
+
+// declaredKind keeps sockets and files apart. To show a socket is to let the command talk to whoever listens on it, whatever the mount says: connect(2) asks for the right to
+// write to the file, never for a writable mount (unix(7)). So it takes a declaration that says so, and one that says so gives nothing else: --unix-socket reaches into trees
+// that cannot be declared writable.
+func declaredKind(p place, c class, why string) error {
+	if !p.exists || c == denyRead || c == denyWrite {
+		return nil
+	}
+	isSocket := p.mode&fs.ModeSocket != 0
+	switch {
+	case isSocket && why != unixSocket:
+		return refuse(CodeDeclaration, "use --unix-socket "+p.path+" (unix_sockets in a declaration), if the command may talk to whoever listens there", "%s path %s is a socket", why, p.path)
+	case !isSocket && why == unixSocket:
+		return refuse(CodeDeclaration, "use --ro or --rw for files and directories", "unix socket %s is not a socket", p.path)
 	}
 	return nil
 }
@@ -99,7 +124,7 @@ func (b *builder) declarable(p place, c class, why string) error {
 		return nil
 	}
 	for _, tree := range neverWritable {
-		if mount.Within(p.path, tree) && why != "unix socket" || mount.Within(tree, p.path) {
+		if mount.Within(p.path, tree) && why != unixSocket || mount.Within(tree, p.path) {
 			return refuse(CodeDeclaration, "declare a directory outside of the system's", "%s path %s cannot be made writable", why, p.path)
 		}
 	}

@@ -31,7 +31,14 @@ func (r *run) evidence(failure error) record.Sandbox {
 	if failure != nil {
 		e.Denied, e.Reason = true, failure.Error()
 	}
-	e.Denials = append(e.Denials, denials(r.held)...)
+	if r.lost != "" {
+		e.Reason = r.lost
+	}
+	e.Denials = append(append(e.Denials, denialsOf(r.names)...), denials(r.aside)...)
+	if r.insisted != nil {
+		e.Reason = shown("ended because of protected names: " + r.insisted.Error())
+		e.Denials = append(e.Denials, record.Denial{Layer: ControlNames, What: "the rest of the run", Reason: shown(r.insisted.Error())})
+	}
 	if r.opened != nil {
 		e.Reason = "ended because the boundary changed: " + r.opened.Error()
 		e.Denials = append(e.Denials, record.Denial{Layer: ControlMount, What: "the rest of the run", Reason: r.opened.Error()})
@@ -62,6 +69,7 @@ func (r *run) controls() []record.Control {
 		r.control(ControlNetwork, p.Network, r.inForce() && r.seen.namespaces["network"], p.Network != "host"),
 		r.landlockControl(),
 		r.control(ControlSeccomp, p.seccompText(), r.inForce(), true),
+		r.socketControl(),
 		r.weaker(r.control(ControlPrivileges, "no capability, no_new_privs", r.inForce(), true), "keyctl", "the session keyring is the caller's"),
 		r.limitControl((*resources).cgroupControl, ControlCgroup), r.limitControl((*resources).rlimitControl, ControlRlimits),
 		r.control(ControlTimeout, p.Limits.Timeout.String(), r.inForce(), p.Limits.Timeout > 0),

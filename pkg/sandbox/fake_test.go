@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/treescan"
 )
 
 // fakeTree is a file system in memory: [Files] for plans that no kernel has to see.
@@ -116,14 +119,6 @@ func (t fakeTree) ReadFile(path string) ([]byte, error) {
 	return []byte(t[to].text), nil
 }
 
-func (t fakeTree) ReadDir(path string) (names []string, err error) {
-	entries, err := t.Entries(path)
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, err
-}
-
 func (t fakeTree) Entries(path string) (list []fs.DirEntry, err error) {
 	to, ok := t.real(path)
 	if !ok || !t[to].IsDir() {
@@ -136,6 +131,36 @@ func (t fakeTree) Entries(path string) (list []fs.DirEntry, err error) {
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
+}
+
+// Scan lists the tree as [treescan.Scan] does.
+func (t fakeTree) Scan(root string, o treescan.Options) (*treescan.Tree, error) {
+	tree := &treescan.Tree{Root: root}
+	for _, dir := range t.paths() {
+		if !t[dir].IsDir() || !mount.Within(dir, root) || t.skipped(dir, root, o.Skip) {
+			continue
+		}
+		place := treescan.Place{Path: dir}
+		entries, _ := t.Entries(dir)
+		for _, e := range entries {
+			if o.Interest(e.Name(), e.Type()) {
+				place.Entries = append(place.Entries, treescan.Entry{Name: e.Name(), Type: e.Type()})
+			}
+		}
+		if tree.Dirs++; len(place.Entries) > 0 {
+			tree.Places = append(tree.Places, place)
+		}
+	}
+	return tree, nil
+}
+
+func (t fakeTree) skipped(dir, root string, skip func(string) bool) bool {
+	for ; dir != root; dir = filepath.Dir(dir) {
+		if skip(dir) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t fakeTree) Writable(dir string) bool {

@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/child"
 	"ethos/pkg/sandbox/landlock"
+	"ethos/pkg/sandbox/notify"
 )
 
 // unverified carries a plan out without comparing anything, so that a layer can be taken away to see what the others hold alone.
@@ -41,7 +42,11 @@ func unverified(t *testing.T, p *Plan, tamper func(*child.Step)) (said string, s
 		t.Fatal(err)
 	}
 	defer g.close()
-	c := compile(p, p.Mounts, g, r.layers, streams)
+	if r.watch, err = takeWatch(p); err != nil {
+		t.Fatal(err)
+	}
+	defer r.watch.close()
+	c := compile(p, p.Mounts, g, r.watch, r.layers, streams)
 	for _, steps := range [][]child.Step{c.Init, c.Command} {
 		for i := range steps {
 			tamper(&steps[i])
@@ -72,6 +77,10 @@ func ended(t *testing.T, p *child.Process) int {
 			waiting = true
 		case event.Kind == child.Settled:
 			settled = true
+		case event.Kind == child.Handed && event.What == handedListener:
+			go notify.Pass(event.FD)
+		case event.Kind == child.Handed:
+			unix.Close(event.FD)
 		case event.Kind == child.Exited:
 			return event.Status.ExitStatus()
 		case event.Kind == child.Failed || event.Kind == child.Gone || event.Kind == child.Idle:

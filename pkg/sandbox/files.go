@@ -9,16 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"ethos/pkg/sandbox/treescan"
 )
 
 // Files is what planning needs to see of a file system. A test gives one of its own; [HostFiles] is the real one.
 type Files interface {
 	Lstat(path string) (fs.FileInfo, error)
 	Readlink(path string) (string, error)
-	ReadFile(path string) ([]byte, error) // at most 64 KiB
-	ReadDir(path string) ([]string, error)
+	ReadFile(path string) ([]byte, error) // of at most 1 MiB, what git reads of a .git file; a larger one is an error
 	Entries(path string) ([]fs.DirEntry, error)
 	Writable(dir string) bool // the caller can make files in the directory
+	Scan(root string, o treescan.Options) (*treescan.Tree, error)
 }
 
 // HostFiles is the file system of the machine.
@@ -34,17 +36,17 @@ func (HostFiles) ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 64<<10))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = &fs.PathError{Op: "read", Path: path, Err: errLargeFile}
+	}
+	return text, err
 }
 
-func (HostFiles) ReadDir(path string) ([]string, error) {
-	entries, err := os.ReadDir(path)
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return names, err
-}
+// maxFile is the most that is read of one file: setup.c, read_gitfile_gently.
+const maxFile = 1 << 20
+
+var errLargeFile = errors.New("larger than 1 MiB")
 
 func (HostFiles) Entries(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 

@@ -3,13 +3,18 @@ package sandbox
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/mount"
 )
 
-// Guarded is a path that must not come to exist, in a directory that is writable. Only what exists can be mounted over, so for the time of the run something
-// that means nothing to anybody is put there: an empty directory, which git does not see; in a git directory an empty file; and for commondir a
-// file that names the directory itself. It is gone when the last run that holds the work space has ended.
+// Guarded is a path that must not come to exist, in a directory that is writable:
+// a part of a git directory, or what a person denies by its name. Only what
+// exists can be mounted over, so a placeholder stands there for the time of the
+// run: an empty file or directory, and for commondir a file that names the
+// directory itself. It is gone when the last run that shares it has ended. Names
+// that are protected in the work tree have none, see [Watched].
 type Guarded struct {
 	Path    string `json:"path"`
 	Dir     bool   `json:"dir"`
@@ -59,16 +64,47 @@ func (e *Entry) inGit() bool {
 	return e.Why == gitConfiguration || slices.Contains(splitPath(e.Path), ".git")
 }
 
-// placeholder is what stands for a path on the way to the entry.
+// placeholder is what stands for a path on the way to the entry: a directory for
+// each on the way, and for the last a file where a file would have its name.
 func (e *Entry) placeholder(path string) Guarded {
 	g := Guarded{Path: path, Dir: true}
-	if path == e.Path && e.inGit() && filepath.Base(path) != "hooks" {
-		g.Dir = false
+	switch {
+	case path != e.Path:
+	case e.inGit():
+		g.Dir = filepath.Base(path) == "hooks"
 		if filepath.Base(path) == "commondir" {
 			g.Content = ".\n"
 		}
+	default:
+		g.Dir = e.Dir || isDirName(filepath.Base(path))
 	}
 	return g
+}
+
+// dotDirs are names with a dot in front that directories have; all others of
+// that kind are taken for files.
+var dotDirs = []string{
+	ethosDir, ".aws", ".azure", ".cache", ".cargo", ".circleci", ".config", ".devcontainer", ".docker", ".git", ".github", ".gitlab", ".gnupg",
+	".husky", ".kube", ".local", ".m2", ".npm", ".ssh", ".terraform", ".venv", ".yarn",
+}
+
+// isDirName guesses from a name whether it is a directory's. A program that
+// reads a file is stopped by a directory (EISDIR) and takes an empty file for no
+// settings; one that lists a directory takes a file for none (ENOTDIR).
+func isDirName(name string) bool {
+	for _, n := range protected.Names() {
+		if n.Path == name {
+			return n.Dir
+		}
+	}
+	rest, dotted := strings.CutPrefix(name, ".")
+	switch ext := filepath.Ext(rest); {
+	case slices.Contains(dotDirs, name), ext == ".d":
+		return true
+	case dotted, ext != "":
+		return false
+	}
+	return name == strings.ToLower(name) // not Makefile, LICENSE
 }
 
 func (b *builder) put(g Guarded) {

@@ -60,7 +60,10 @@ func takeGuard(p *Plan) (*guard, error) {
 	if len(paths) == 0 {
 		return g, nil
 	}
-	err := g.open(p.Workspace)
+	err := p.makeKept()
+	if err == nil {
+		err = g.open(p.own)
+	}
 	if err == nil {
 		err = g.look(paths)
 	}
@@ -71,11 +74,27 @@ func takeGuard(p *Plan) (*guard, error) {
 	return g, nil
 }
 
+// makeKept makes the directory of ethos in a work space where a store of traces
+// will be kept there: no placeholder, for other runs would put that aside.
+func (p *Plan) makeKept() error {
+	for _, g := range p.Guarded {
+		if g.Path != filepath.Join(p.Workspace, ethosDir) {
+			continue
+		}
+		root, err := openOwn(g.Path)
+		if err != nil {
+			return err
+		}
+		root.Close()
+	}
+	return nil
+}
+
 // protective lists what must exist to be held: the guarded paths, and what was there already when the plan was made.
 func (p *Plan) protective() []Guarded {
 	list := slices.Clone(p.Guarded)
 	for i, e := range p.Paths {
-		if above := covering(p.Paths[:i], e.Path); above.Access != ReadWrite || e.Access == ReadWrite || e.Access == Private {
+		if !protective(p.Paths[:i+1], e) {
 			continue
 		}
 		if !slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == e.Path }) {
@@ -88,11 +107,8 @@ func (p *Plan) protective() []Guarded {
 	return list
 }
 
-// journalName is in the directory of ethos, which the command cannot write.
-const journalName = "placeholders"
-
-func (g *guard) open(workspace string) error {
-	root, err := openEthosDir(workspace)
+func (g *guard) open(own string) error {
+	root, err := openOwn(own)
 	if err != nil {
 		return err
 	}
@@ -202,7 +218,7 @@ func (g *guard) steps(before []child.Step, p *Plan, slots *child.Slots) guardSte
 	take.Save = journal
 	s.make, s.keep = append(s.make, take), append(s.keep, journal)
 	pool := slots.New()
-	s.make = append(s.make, openDir(filepath.Join(p.Workspace, ethosDir, poolName), pool))
+	s.make = append(s.make, openDir(filepath.Join(p.own, poolName), pool))
 	dirs := map[string]child.Slot{}
 	for i := range g.items {
 		item := &g.items[i]

@@ -28,37 +28,30 @@ func repository(t *testing.T, text string) Spec {
 	return spec
 }
 
+// tree lists a work space and its git directory, but for what ethos keeps there.
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
-	return append(names(t, dir), names(t, filepath.Join(dir, ".git"))...)
+	own := func(name string) bool { return name == filepath.Base(ownInGit) }
+	return append(names(t, dir), slices.DeleteFunc(names(t, filepath.Join(dir, ".git")), own)...)
 }
 
 // TestGuard: what is protected cannot come to exist, cannot be moved aside, and nothing is left of the means.
 func TestGuard(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		for name, attack := range map[string]string{
-			"mkdir":            "mkdir .claude",
-			"settings":         "mkdir -p .claude && echo x > .claude/settings.json",
-			"file":             "echo x > .mcp.json",
-			"rename onto":      "echo x > a; mv -T a .mcp.json",
-			"rename dir onto":  "mkdir a; mv -T a .claude",
-			"link onto":        "echo x > a; ln -f a .mcp.json; [ -f .mcp.json ]",
-			"symlink onto":     "ln -s /tmp .codex; [ -L .codex ]",
-			"remove and make":  "rmdir .claude; mkdir .claude/x",
-			"move away":        "mv .claude b",
-			"move git away":    "mv .git b",
-			"hooks":            "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
-			"config":           "git config core.fsmonitor ./x",
-			"config by rename": "echo '[core]' > .git/c; mv .git/c .git/config",
-			"config.worktree":  "echo x > .git/config.worktree",
-			"attributes":       "mkdir -p .git/info; echo x > .git/info/attributes",
-			"commondir":        "echo /tmp > .git/commondir",
-			"commondir moved":  "echo /tmp > .git/c; mv .git/c .git/commondir",
-			"policy":           "echo x > coding_ethos.yml",
-			"own directory":    "echo x > .coding-ethos/traces",
-			"chmod":            "chmod 777 .git/config",
-			"truncate":         ": > .git/config",
-			"hard link":        "ln .git/config a",
+			"move git away":     "mv .git b",
+			"hooks":             "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+			"config":            "git config core.fsmonitor ./x",
+			"config by rename":  "echo '[core]' > .git/c; mv .git/c .git/config",
+			"config.worktree":   "echo x > .git/config.worktree",
+			"attributes":        "mkdir -p .git/info; echo x > .git/info/attributes",
+			"commondir":         "echo /tmp > .git/commondir",
+			"commondir removed": "rm .git/commondir; echo /tmp > .git/commondir",
+			"commondir moved":   "echo /tmp > .git/c; mv .git/c .git/commondir",
+			"own directory":     "echo x > .coding-ethos/traces",
+			"chmod":             "chmod 777 .git/config",
+			"truncate":          ": > .git/config",
+			"hard link":         "ln .git/config a",
 		} {
 			t.Run(name, func(t *testing.T) {
 				spec := repository(t, attack)
@@ -131,7 +124,7 @@ func started(t *testing.T, spec Spec) (release func(), done chan result) {
 // TestGuardShared: two runs in one work space never uncover each other, whichever ends first.
 func TestGuardShared(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
-	spec := repository(t, "mkdir .claude/x; echo x > .git/commondir; echo $? > code")
+	spec := repository(t, "echo x > .git/commondir; echo $? > code")
 	before := tree(t, spec.Workspace)
 	first, firstDone := started(t, spec)
 	second, secondDone := started(t, spec)
@@ -139,7 +132,7 @@ func TestGuardShared(t *testing.T) {
 	if r := <-firstDone; r.err != nil {
 		t.Fatal(r.err)
 	}
-	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".claude")); err != nil {
+	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".git/commondir")); err != nil {
 		t.Errorf("the first run took the placeholder of the second away: %v", err)
 	}
 	second()
@@ -160,7 +153,7 @@ func TestGuardBesideStore(t *testing.T) {
 	if err := os.Mkdir(other, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	spec.Write = []string{other}
+	spec.Write, spec.KeepsStore = []string{other}, true
 	release, done := started(t, spec)
 	var stores []string
 	for _, dir := range []string{spec.Workspace, other} {
@@ -192,7 +185,7 @@ func TestGuardStale(t *testing.T) {
 	if err := os.Mkdir(stale, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(spec.Workspace, ethosDir, journalName), `"`+stale+`"`+"\n\""+kept+"\"\nnot json\n")
+	write(t, filepath.Join(spec.Workspace, ownInGit, journalName), `"`+stale+`"`+"\n\""+kept+"\"\nnot json\n")
 	if r := execute(t, spec); r.err != nil {
 		t.Fatal(r.err)
 	}
@@ -209,7 +202,7 @@ func TestBoundaryChanged(t *testing.T) {
 			"replaced": func(dir string) error {
 				return os.Rename(filepath.Join(dir, ".git/HEAD"), filepath.Join(dir, ".git/config"))
 			},
-			"removed": func(dir string) error { return os.Remove(filepath.Join(dir, ".claude")) },
+			"removed": func(dir string) error { return os.Remove(filepath.Join(dir, ".git/commondir")) },
 		} {
 			t.Run(name, func(t *testing.T) {
 				spec := repository(t, "true")
@@ -221,7 +214,7 @@ func TestBoundaryChanged(t *testing.T) {
 				}
 				release()
 				r := <-done
-				if r.err != nil || r.Status != record.StatusSignaled || !strings.Contains(r.Evidence.Reason, "boundary changed") || len(r.Evidence.Denials) != 1 {
+				if r.err != nil || r.Status != record.StatusSignaled || !strings.Contains(r.Evidence.Reason, "boundary changed") || len(r.Evidence.Denials) == 0 {
 					t.Errorf("%v %s %q", r.err, r.Status, r.Evidence.Reason)
 				}
 				for _, c := range r.Evidence.Controls {
@@ -284,9 +277,11 @@ func TestKilled(t *testing.T) {
 }
 
 // victim is the process that is killed.
-func victim() {
+func victim() { victimOf("sleep 1000 & setsid sleep 1000 & sleep 1000") }
+
+func victimOf(script string) {
 	dir := os.Getenv("ETHOS_TEST_VICTIM")
-	plan, err := Build(Spec{Argv: []string{"sh", "-c", "sleep 1000 & setsid sleep 1000 & sleep 1000"}, Dir: dir, Workspace: dir, Environ: os.Environ()}, HostFiles{}, os.Geteuid())
+	plan, err := Build(Spec{Argv: []string{"sh", "-c", script}, Dir: dir, Workspace: dir, Environ: os.Environ()}, HostFiles{}, os.Geteuid())
 	if err == nil {
 		_, err = Run(context.Background(), plan, IO{})
 	}

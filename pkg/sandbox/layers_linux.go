@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -20,6 +21,7 @@ type layers struct {
 	landlockReport landlock.Report
 	landlockErr    error
 	filters        []filter
+	sockets        sockets
 	*resources
 }
 
@@ -31,18 +33,34 @@ func prepare(ctx context.Context, p *Plan) (layers, error) {
 		return l, &Refusal{Code: CodeSetup, Err: err, Hint: "a seccomp filter around this process may refuse landlock(7); allow landlock_create_ruleset, landlock_add_rule, landlock_restrict_self"}
 	}
 	l.landlockErr = err
-	l.landlock, l.landlockReport = landlock.Build(kernel.ABI, landlockRequest(p))
+	l.landlock, l.landlockReport = landlock.Build(kernel.ABI, landlockRequest(p, kernel.ABI))
 	if l.filters, err = filters(p); err != nil {
+		return l, err
+	}
+	if err = l.prepareSockets(p); err != nil {
 		return l, err
 	}
 	l.resources, err = takeResources(ctx, p)
 	return l, err
 }
 
+// resolveUnixABI is the first with a right for connecting to socket files.
+const resolveUnixABI = 9
+
+// resolvable: Landlock has the right, and every declared socket has an entry of its own, which a rule is made for. One in a writable tree has none.
+func (p *Plan) resolvable(abi int) bool {
+	covered := func(path string) bool {
+		return slices.ContainsFunc(p.Paths, func(e Entry) bool { return e.Path == path && e.Access == ReadWrite })
+	}
+	return abi >= resolveUnixABI && !slices.ContainsFunc(p.sockets, func(path string) bool { return !covered(path) })
+}
+
 // landlockRequest holds the path table a second time, by another mechanism.
-func landlockRequest(p *Plan) landlock.Request {
-	// Connecting to pathname sockets is held by the mount table; Landlock can only from ABI 9, and is not asked to where it cannot.
-	q := landlock.Request{FS: landlock.AllFS &^ landlock.ResolveUnix, Scope: landlock.AbstractUnix | landlock.Signal}
+func landlockRequest(p *Plan, abi int) landlock.Request {
+	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
+	if !p.resolvable(abi) { // seccomp user notification holds it there: it is not asked for and missed
+		q.FS &^= landlock.ResolveUnix
+	}
 	if p.Network == "none" {
 		q.Net = landlock.BindTCP | landlock.ConnectTCP
 	}
@@ -62,6 +80,10 @@ func landlockRequest(p *Plan) landlock.Request {
 				add(e.Path, look, !e.Dir)
 			}
 		case ReadWrite, Private:
+			if slices.Contains(p.sockets, e.Path) {
+				add(e.Path, change|landlock.ResolveUnix, true)
+				continue
+			}
 			add(e.Path, change, !e.Dir)
 		}
 	}

@@ -28,7 +28,7 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 	list := []mount.Mount{
 		managedFile(record.InsideGit, g.Real, "the real git"),
 		managedFile(record.InsideDecide, g.Decide, "decides for managed git"),
-		{Kind: mount.Bind, Target: record.InsideTraces, Source: filepath.Join(b.spec.Workspace, ethosDir, insideTraces), Writable: true, NoExec: true, Why: "traces of managed git"},
+		{Kind: mount.Bind, Target: record.InsideTraces, Source: filepath.Join(b.own, insideTraces), Writable: true, NoExec: true, Why: "traces of managed git"},
 	}
 	for _, path := range g.Over {
 		if access := covering(entries, path).Access; access == ReadOnly || access == ReadWrite {

@@ -7,7 +7,7 @@ func (p *Plan) makeInsideTraces() error {
 	if !p.hasInsideTraces() {
 		return nil
 	}
-	root, err := openEthosDir(p.Workspace)
+	root, err := openOwn(p.own)
 	if err != nil {
 		return fmt.Errorf("trace store of managed git: %w", err)
 	}

@@ -29,6 +29,16 @@ func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
+// allMounts are those of the table with the caches and managed git beside them.
+func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mount, error) {
+	list, err := b.mounts(entries)
+	for _, m := range more {
+		list = beside(list, m)
+	}
+	mount.Sort(list)
+	return list, err
+}
+
 // mountOf is the mount that makes an entry true, or nil when it already is.
 func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) {
 	fromHost := above.Access == ReadOnly || above.Access == ReadWrite

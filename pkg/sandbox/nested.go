@@ -1,130 +1,300 @@
 package sandbox
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/treescan"
 )
 
-// The walk through a writable tree ends at these bounds; what lies beyond is told in the plan's notes.
+// Bounds of what is mounted for repositories and settings below a writable root.
+// A start with nestedMounts of them takes some milliseconds longer, and a command
+// that makes thousands of repositories must not make the next start fail. What is
+// beyond is compared after the run with what it was at the start (package
+// quarantine): the bounds are about what a person's git meets while the command
+// runs, not about what is left behind.
 const (
-	nestedDepth = 4
-	nestedDirs  = 512
-	nestedRepos = 32
+	nestedMounts = 256
+	nestedLevels = 16      // each directory on the way is pinned, which takes a mount
+	nestedHolds  = 32      // directories that cannot be judged
+	nestedSocket = 256     // sockets
+	mountPath    = 4 << 10 // PATH_MAX, limits.h
 )
 
-// passedBy are directories that hold what package managers unpacked: large, and nobody's place to run git in.
-var passedBy = []string{".git", ethosDir, "node_modules", ".venv", "venv", "target", "__pycache__", ".tox", ".cache"}
+// passedBy are directories that package managers and compilers fill and remove: no
+// mount stands in their way there. They are scanned and compared like all others.
+var passedBy = []string{"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", ".cache"}
 
-// walk is one search below a writable root.
-type walk struct {
-	b           *builder
-	root        string
-	dirs, repos int
-	cut         bool
+// nested is what one scan found below a writable root.
+type nested struct {
+	b       *builder
+	tree    *treescan.Tree
+	entries []Entry // the table without what is nested
+	sites   []site
+	mounts  int // that may still be made
+	sockets int // that are hidden
+	held    []string
+	left    int // sites without mounts
 }
 
-// protectNested guards repositories and settings of agents that lie below a writable root: the user runs git and agents there too.
-func (b *builder) protectNested(root string) error {
-	w := &walk{b: b, root: root}
-	level := []string{root}
-	for depth := 0; len(level) > 0; depth++ {
-		if depth > nestedDepth {
-			w.cut = true
-			break
+// site is a path that is protected below a writable root.
+type site struct {
+	path  string
+	kind  siteKind
+	depth int
+}
+
+type siteKind int
+
+const (
+	gitDirectory siteKind = iota // a directory that is a git directory, or was one
+	gitPointer                   // .git as a file or link: gitrepository-layout(5)
+	settingsFile                 // a protected name
+)
+
+// protectNested protects repositories and settings below the writable roots: the
+// person runs git and agents there too. It refuses nothing that it finds; what it
+// cannot judge is held read-only as a directory.
+func (b *builder) protectNested() error {
+	entries := table(b.rules)
+	for _, root := range b.topRoots() {
+		tree, err := b.scan(root)
+		if err != nil {
+			return refuse(CodeSetup, "look at it, and start again", "writable directory cannot be scanned: %w", err)
 		}
-		var next []string
-		for _, dir := range level {
-			below, err := w.look(dir)
-			if err != nil {
-				return err
-			}
-			next = append(next, below...)
+		b.scans = append(b.scans, tree)
+		n := &nested{b: b, tree: tree, entries: entries, mounts: nestedMounts}
+		n.unreadable()
+		for _, p := range tree.Places {
+			n.collect(p)
 		}
-		level = next
-	}
-	if w.cut {
-		b.note(root, "repositories and settings of agents were looked for in its first %d levels and %d directories; what lies beyond is not guarded", nestedDepth, nestedDirs)
+		n.protect()
 	}
 	return nil
 }
 
-// look guards what is in one directory, and returns the directories in it.
-func (w *walk) look(dir string) (below []string, err error) {
-	if w.dirs++; w.dirs > nestedDirs {
-		w.cut = true
-		return nil, nil
-	}
-	entries, err := w.b.files.files.Entries(dir)
-	if err != nil {
-		return nil, nil // what the caller cannot list the command cannot either
-	}
-	w.b.walked = append(w.b.walked, dir)
-	if dir != w.root && isBare(entries) {
-		if err := w.repository(dir, func() error { return w.b.protectGitDir(dir) }); err != nil {
-			return nil, err
+// topRoots are the writable directories that lie in no other one, sorted.
+func (b *builder) topRoots() []string {
+	var roots []string
+	for _, r := range b.rules {
+		if r.class == grantWrite && r.dir {
+			roots = append(roots, r.path)
 		}
 	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if e.Type() == fs.ModeSocket {
-			w.b.hideSocket(path)
-		}
-		if dir != w.root {
-			if err := w.guard(path, e); err != nil {
-				return nil, err
-			}
-		}
-		if e.IsDir() && !slices.Contains(passedBy, e.Name()) {
-			below = append(below, path)
+	slices.Sort(roots)
+	var top []string
+	for _, root := range roots { // what lies in another one comes after it
+		if !slices.ContainsFunc(top, func(above string) bool { return mount.Within(root, above) }) {
+			top = append(top, root)
 		}
 	}
-	return below, nil
+	return top
 }
 
-// guard makes one entry read-only when it is of the guarded kinds.
-func (w *walk) guard(path string, e fs.DirEntry) error {
-	switch {
-	case slices.Contains(protectedNames, e.Name()):
-		return w.b.denyWrite(path, "protected")
-	case e.Name() != ".git":
-		return nil
+// unreadable holds directories that cannot be listed: their owner, whom the command
+// runs as, could open them again inside, and what lies below is not known.
+func (n *nested) unreadable() {
+	for _, u := range n.tree.Unreadable {
+		switch {
+		case u.Path == n.tree.Root:
+			n.b.note(u.Path, "it cannot be listed, so what lies in it is not protected by name: %v. Give yourself the right to read it, and start again", plain(u.Err))
+		case len(n.held) < nestedHolds:
+			n.hold(u.Path, u.Err)
+		default:
+			n.left++
+		}
 	}
-	return w.repository(path, func() error { return w.linked(path, e) })
 }
 
-// repository guards one more repository, or remembers that it was there.
-func (w *walk) repository(gitDir string, guard func() error) error {
-	if w.repos++; w.repos > nestedRepos {
-		w.cut = true
-		w.b.unguarded = append(w.b.unguarded, gitDir)
-		return nil
+// hold makes a directory read-only as a whole, and says so.
+func (n *nested) hold(dir string, why error) {
+	for len(dir) >= mountPath {
+		dir = filepath.Dir(dir)
 	}
-	return guard()
+	if n.isHeld(dir) || !n.b.holdable(dir) {
+		return
+	}
+	n.held = append(n.held, dir)
+	n.b.rules = append(n.b.rules, rule{place{path: dir, exists: true, dir: true}, denyWrite, "cannot be judged"})
+	n.b.note(dir, "read-only as a whole, because it cannot be judged: %v. Look at it, and make it readable or remove it", plain(why))
 }
 
-// isBare reports whether a directory of these entries is a git directory itself.
-func isBare(entries []fs.DirEntry) bool {
+// plain is the cause without the path, which the note names.
+func plain(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func (n *nested) isHeld(path string) bool {
+	return slices.ContainsFunc(n.held, func(dir string) bool { return mount.Within(path, dir) })
+}
+
+// holdable reports whether a path can be made read-only without taking away what
+// the caller asked for.
+func (b *builder) holdable(path string) bool {
+	return !slices.ContainsFunc(b.rules, func(r rule) bool { return r.class == grantWrite && mount.Within(r.path, path) })
+}
+
+// collect takes down what is to be protected in one directory.
+func (n *nested) collect(p treescan.Place) {
+	below := strings.TrimPrefix(strings.TrimPrefix(p.Path, n.tree.Root), "/")
+	depth := mount.Depth(p.Path) - mount.Depth(n.tree.Root)
+	passed := slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return slices.Contains(passedBy, name) })
+	add := func(path string, kind siteKind) {
+		if passed || depth > nestedLevels || len(path) >= mountPath {
+			n.left++
+			return
+		}
+		n.sites = append(n.sites, site{path, kind, depth})
+	}
+	for _, e := range p.Entries {
+		if e.Type == fs.ModeSocket && len(p.Path) < mountPath && n.sockets < nestedSocket {
+			n.b.hideSocket(filepath.Join(p.Path, e.Name))
+			n.sockets++
+		}
+	}
+	if below == "" {
+		return // the root's own: builder.protect
+	}
+	for _, e := range p.Entries {
+		path := filepath.Join(p.Path, e.Name)
+		switch {
+		case slices.Contains(protectedNames, e.Name):
+			add(path, settingsFile)
+		case e.Name == ".git" && e.Type == fs.ModeDir:
+			add(path, gitDirectory)
+		case e.Name == ".git":
+			add(path, gitPointer)
+		}
+	}
+	if isGitDir(p) {
+		add(p.Path, gitDirectory)
+	}
+}
+
+// isGitDir reports whether a directory other than .git is what git takes for a git
+// directory, by its entries: setup.c, is_git_directory. Of a submodule's one part
+// is enough, which no other directory there has: an earlier command can have
+// removed the others.
+func isGitDir(p treescan.Place) bool {
 	has := func(name string) bool {
-		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+		return slices.ContainsFunc(p.Entries, func(e treescan.Entry) bool { return e.Name == name })
 	}
-	return has("HEAD") && has("objects") && has("refs")
+	switch {
+	case filepath.Base(p.Path) == ".git":
+		return false
+	case strings.Contains(p.Path, "/.git/modules/") && has("objects"):
+		return true
+	}
+	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-// linked guards the git directory that .git is or names.
-func (w *walk) linked(path string, e fs.DirEntry) error {
-	if e.IsDir() {
-		return w.b.protectGit(filepath.Dir(path))
+// protect makes the sites read-only, those first that lie higher.
+func (n *nested) protect() {
+	slices.SortStableFunc(n.sites, func(a, b site) int { return a.depth - b.depth })
+	for _, s := range n.sites {
+		if n.isHeld(s.path) || covering(n.entries, s.path).Access != ReadWrite {
+			continue
+		}
+		if cost := 1 + s.depth; n.mounts < cost {
+			n.left++
+			continue
+		}
+		before := len(n.b.rules)
+		if err := n.guard(s); err != nil {
+			n.b.rules = n.b.rules[:before]
+			n.hold(s.dir(), err)
+		}
+		n.mounts -= len(n.b.rules) - before + s.depth
 	}
-	if dir, ok := w.b.pathIn(path, "gitdir: "); ok { // as for a work space, but nothing is opened for it
-		common, _ := w.b.pathIn(filepath.Join(dir, "commondir"), "")
-		if err := w.b.protectInside(w.root, dir, common); err != nil {
+	if n.left > 0 {
+		n.b.note(n.tree.Root, "%d repositories, settings and directories that cannot be judged below it are not read-only, because they are too many, too deep, or in directories such as node_modules; "+
+			"what changes in them is compared after the run", n.left)
+	}
+}
+
+// dir is the directory that is held when a site cannot be judged.
+func (s site) dir() string {
+	if s.kind == gitDirectory {
+		return s.path
+	}
+	return filepath.Dir(s.path)
+}
+
+func (n *nested) guard(s site) error {
+	switch s.kind {
+	case settingsFile:
+		return n.b.guardNested(s.path, whyProtected)
+	case gitPointer:
+		return n.b.guardPointer(s.path)
+	}
+	return n.b.guardGitDir(s.path)
+}
+
+// guardGitDir guards a git directory, and the one that it shares parts with.
+func (b *builder) guardGitDir(dir string) error {
+	if b.gitMode() == "read" || b.gitMode() == "none" {
+		return b.guardNested(dir, "git directory")
+	}
+	common, linked, err := b.commonDir(dir)
+	if err != nil {
+		return err
+	}
+	names := gitProtected
+	if linked && filepath.Base(filepath.Dir(dir)) == "worktrees" {
+		names = worktreeProtected
+	}
+	if linked && common != dir && b.hasObjects(common) {
+		if err := b.guardParts(common, gitProtected); err != nil {
 			return err
 		}
 	}
-	return w.b.denyWrite(path, "git link")
+	return b.guardParts(dir, names)
 }
 
-// isPath reports whether a word of a configuration can be the path of a file.
-func isPath(word string) bool { return word != "" && !strings.ContainsAny(word, "\x00\n$`*?") }
+func (b *builder) guardParts(dir string, names []string) error {
+	for _, name := range names {
+		if err := b.guardNested(filepath.Join(dir, name), gitConfiguration); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errCovers = errors.New("it is a link to a directory that has to be writable")
+
+// guardNested is [builder.denyWrite] for a path that an earlier command may have
+// made: a link may not take away what the caller asked for.
+func (b *builder) guardNested(path, why string) error {
+	p, err := b.files.resolve(path)
+	if err != nil {
+		return err
+	}
+	if !b.holdable(p.path) || len(p.links) > 0 && mount.Within(path, p.path) {
+		return errCovers
+	}
+	return b.denyWrite(path, why)
+}
+
+// guardPointer makes .git read-only where it is a file or a link, and not what it
+// leads to: a git directory in a writable tree is a site of its own.
+func (b *builder) guardPointer(path string) error {
+	p, err := b.files.resolve(path)
+	if err != nil && !errors.Is(err, errLoop) {
+		return err
+	}
+	if err == nil && len(p.links) == 0 {
+		return b.denyWrite(path, "git link")
+	}
+	link := place{path: path, exists: true}
+	b.rules = append(b.rules, rule{link, denyWrite, "git link"})
+	b.kept = append(b.kept, link)
+	return nil
+}

@@ -165,6 +165,7 @@ func (r *run) compareCommand() error {
 		return err
 	}
 	r.seen.held = true
+	r.startJudge()
 	r.term = handOver(r.plan, r.io, r.seen.pid)
 	return r.required()
 }
@@ -283,8 +284,8 @@ func (r *run) checkSeccomp() error {
 	if got := r.seen.status.field("Seccomp"); got != "2" {
 		return fmt.Errorf("status field Seccomp is %q, not 2", got)
 	}
-	if n, err := strconv.Atoi(r.seen.status.field("Seccomp_filters")); err != nil || n < len(r.layers.filters) {
-		return fmt.Errorf("status field Seccomp_filters is %q, not %d", r.seen.status.field("Seccomp_filters"), len(r.layers.filters))
+	if n, err := strconv.Atoi(r.seen.status.field("Seccomp_filters")); err != nil || n < len(r.layers.filters)+r.layers.sockets.installed() {
+		return fmt.Errorf("status field Seccomp_filters is %q, not %d", r.seen.status.field("Seccomp_filters"), len(r.layers.filters)+r.layers.sockets.installed())
 	}
 	return nil
 }

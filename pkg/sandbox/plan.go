@@ -7,38 +7,46 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/protected"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/treescan"
 )
 
 // Plan is all that will be done to confine one command, as data.
 type Plan struct {
-	Profile      string        `json:"profile"`
-	Tags         []string      `json:"tags"`
-	Argv         []string      `json:"argv"`
-	Dir          string        `json:"dir"`
-	Workspace    string        `json:"workspace"`
-	Namespaces   []string      `json:"namespaces"`
-	Hostname     string        `json:"hostname"`
-	Paths        []Entry       `json:"paths"`
-	Mounts       []mount.Mount `json:"mounts"`
-	Guarded      []Guarded     `json:"guarded"`
-	ScratchBytes int64         `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
-	Network      string        `json:"network"`
-	AllowDomains []string      `json:"allow_domains"`
-	DenyDomains  []string      `json:"deny_domains"`
-	UnixSockets  []string      `json:"unix_sockets"`
-	Env          []string      `json:"env"`
-	Limits       Limits        `json:"limits"`
-	Asked        bool          `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
-	Enforce      string        `json:"enforce"`
-	Require      []string      `json:"require"`
-	Seccomp      string        `json:"seccomp"`
-	SeccompFile  string        `json:"seccomp_file,omitempty"`
-	NewSession   bool          `json:"new_session"`
-	CloseStdin   bool          `json:"close_stdin"`
-	Notes        []Note        `json:"notes"`
-	procFiles    []mount.File  // for a /proc that is not proc(5)
-	ground       ground        // where git is looked for when the run has ended
+	Profile      string          `json:"profile"`
+	Tags         []string        `json:"tags"`
+	Argv         []string        `json:"argv"`
+	Dir          string          `json:"dir"`
+	Workspace    string          `json:"workspace"`
+	Namespaces   []string        `json:"namespaces"`
+	Hostname     string          `json:"hostname"`
+	Paths        []Entry         `json:"paths"`
+	Mounts       []mount.Mount   `json:"mounts"`
+	Guarded      []Guarded       `json:"guarded"`
+	Watched      []Watched       `json:"watched"`
+	ScratchBytes int64           `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
+	Network      string          `json:"network"`
+	AllowDomains []string        `json:"allow_domains"`
+	DenyDomains  []string        `json:"deny_domains"`
+	UnixSockets  []string        `json:"unix_sockets"`
+	Env          []string        `json:"env"`
+	Limits       Limits          `json:"limits"`
+	Asked        bool            `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
+	Enforce      string          `json:"enforce"`
+	Require      []string        `json:"require"`
+	Seccomp      string          `json:"seccomp"`
+	SeccompFile  string          `json:"seccomp_file,omitempty"`
+	NewSession   bool            `json:"new_session"`
+	CloseStdin   bool            `json:"close_stdin"`
+	Notes        []Note          `json:"notes"`
+	Recovered    []record.Denial `json:"-"` // what runs left that were killed
+	procFiles    []mount.File    // for a /proc that is not proc(5)
+	sockets      []string        // those of UnixSockets that are there, without links
+	own          string          // the directory of ethos for this work space
+	home         string          // the person's, for "~/" in a configuration of git
+	scans        *startScans     // of the writable directories, as they were planned with
 }
 
 // Note is something that the plan leaves out, and why.
@@ -59,10 +67,13 @@ type builder struct {
 	declared []rule
 	// kept are the places that no declaration opens again.
 	kept    []place
+	state   []place // the state folders of ethos
 	links   []mount.Mount
 	notes   []Note
 	guarded []Guarded
-	ground
+	watched []Watched
+	scans   []*treescan.Tree
+	own     string // the directory of ethos for this work space
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -76,7 +87,7 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		return nil, err
 	}
 	if err := b.gather(); err != nil {
-		return nil, asRefusal(err)
+		return nil, nestedRefusal(asRefusal(err))
 	}
 	return b.plan()
 }
@@ -109,12 +120,16 @@ func (b *builder) locate(files Files) error {
 		return refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
 	}
 	b.spec.Dir = dir.path
+	b.findOwn()
 	return nil
 }
 
 // getenv reads the caller's environment.
-func (b *builder) getenv(name string) string {
-	for _, entry := range slices.Backward(b.spec.Environ) {
+func (b *builder) getenv(name string) string { return lookup(b.spec.Environ, name) }
+
+// lookup is the value of a variable in an environment; the last one counts.
+func lookup(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}
@@ -159,7 +174,10 @@ func (b *builder) gather() error {
 			b.hideSockets(r.path)
 		}
 	}
-	return nil
+	if err := b.protectNested(); err != nil {
+		return err
+	}
+	return b.hideState()
 }
 
 // keepFilter makes the profile file that is used read-only: the command must not choose what the next one meets.
@@ -179,9 +197,6 @@ func (b *builder) protectAll(root string) error {
 	if err := b.protect(root); err != nil {
 		return err
 	}
-	if err := b.protectNested(root); err != nil {
-		return err
-	}
 	return b.protectConfigured(root, b.userGit())
 }
 
@@ -197,8 +212,8 @@ func (b *builder) protectAround(root string) error {
 	if tree == "" || slices.ContainsFunc(b.rules, func(r rule) bool { return r.class == grantWrite && mount.Within(tree, r.path) }) {
 		return nil
 	}
-	for _, name := range protectedNames {
-		if err := b.denyWrite(filepath.Join(tree, name), "protected"); err != nil {
+	for _, n := range protected.Names() {
+		if err := b.denyWrite(filepath.Join(tree, n.Path), whyProtected); err != nil {
 			return err
 		}
 	}
@@ -258,10 +273,6 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts, err := b.mounts(entries)
-	if err != nil {
-		return nil, err
-	}
 	caches, err := b.caches(entries)
 	if err != nil {
 		return nil, err
@@ -270,17 +281,21 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	mounts = beside(beside(mounts, caches), managed)
-	mount.Sort(mounts)
+	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
+	mounts, err := b.allMounts(entries, caches, managed)
+	if err != nil {
+		return nil, err
+	}
 	network, domains := b.network()
 	p := &Plan{
 		Profile: b.profile.Name, Tags: list(b.spec.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded,
+		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded, Watched: b.watches(entries),
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
 		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
-		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes,
-		ground: b.ground,
+		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
+		home: b.home, own: b.own, scans: &startScans{trees: b.scans, getenv: b.getenv},
 	}
+	p.sockets = b.declaredSockets()
 	if p.Enforce == "" {
 		p.Enforce = "available"
 	}

@@ -28,15 +28,19 @@ type compiled struct {
 }
 
 // compile prepares every call of a plan. The plan's resources, such as descriptors, are the caller's to close after the start.
-func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compiled {
+func compile(p *Plan, mounts []mount.Mount, g *guard, w *watch, l layers, io stdio) *compiled {
 	c := &compiled{plan: p, layers: l}
 	c.CloneFlags = cloneFlags(p)
 	c.CgroupFD = l.cgroupFD()
-	c.Init = append(make([]child.Step, 0, 72+4*len(mounts)+5*len(g.items)), c.guardSteps()...) // an array that has to grow is copied, and its pages are touched twice
+	c.Init = append(make([]child.Step, 0, 78+4*len(mounts)+5*len(g.items)), c.guardSteps()...) // an array that has to grow is copied, and its pages are touched twice
 	c.Init = append(c.Init, c.ownCgroupView()...)
 	c.Init = append(c.Init, identitySteps(&c.slots)...)
+	c.Init = append(c.Init, l.segmentSteps(&c.slots)...)
 	guarded := g.steps(c.Init, p, &c.slots)
-	c.Init, c.Cleanup, c.Keep = guarded.make, guarded.remove, guarded.keep
+	watched := w.steps(&c.slots)
+	c.Init = append(guarded.make, watched.make...)
+	c.Cleanup = append(watched.remove, guarded.remove...)
+	c.Keep = append(guarded.keep, watched.keep...)
 	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)
 	c.Init = c.built.Steps
 	c.Init = append(c.Init, hostname(p.Hostname))
@@ -44,7 +48,7 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, l layers, io stdio) *compi
 		c.Init = append(c.Init, netns.LoopbackSteps(&c.slots)...)
 	}
 	c.Command = c.commandSteps(io)
-	c.Settle = settleSteps(len(c.Cleanup) > 0)
+	c.Settle = settleSteps(len(guarded.remove) > 0)
 	return c
 }
 
@@ -130,6 +134,7 @@ func (c *compiled) commandSteps(io stdio) []child.Step {
 	s = addPrivileges(s)
 	s = c.layers.addLandlock(s, &c.slots, c.built.Trees, io)
 	s = append(s, child.RestoreSignals())
+	s = append(s, c.layers.sockets.steps(&c.slots)...) // a profile file may refuse what it takes to hand the listener over
 	s = append(s, c.layers.seccompSteps()...)
 	s = append(s, child.Ready()...)
 	return append(s, execSteps(p)...)

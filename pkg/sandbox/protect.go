@@ -7,32 +7,19 @@ import (
 	"ethos/pkg/sandbox/mount"
 )
 
-// protectedNames of a work space are read-only, existing or not: they decide what runs outside of the sandbox, or under which policy.
-var protectedNames = []string{
-	"coding_ethos.yml", "repo_config.yaml",
-	".claude", ".codex", ".gemini", ".cursor", ".opencode", ".mcp.json", "opencode.json",
-}
-
 // gitProtected are the parts of a git directory with which git can be made to run a command, or be led to another directory that can:
 // githooks(5), git-config(1) (core.fsmonitor, core.hooksPath, core.sshCommand, include.path, filter.*), gitattributes(5), gitrepository-layout(5).
 var gitProtected = []string{"hooks", "config", "config.worktree", "info/attributes", "commondir"}
 
 // protect makes the guarded parts of a writable root read-only.
 func (b *builder) protect(root string) error {
-	for _, name := range protectedNames {
-		if err := b.denyWrite(filepath.Join(root, name), "protected"); err != nil {
-			return err
-		}
+	if err := b.protectNames(root); err != nil {
+		return err
 	}
 	if err := b.keepOwn(root); err != nil {
 		return err
 	}
 	return b.protectGit(root)
-}
-
-// keepOwn takes what ethos keeps in a work space out of sight: traces are evidence, and overlays leave directories in the caches that nobody may read.
-func (b *builder) keepOwn(root string) error {
-	return b.guard(filepath.Join(root, ethosDir), blank, "kept by ethos")
 }
 
 // denyWrite makes a path read-only.
@@ -83,11 +70,14 @@ func (b *builder) protectReadable(root string, isDir bool) error {
 	if isDir {
 		return b.protectGitDir(dotgit)
 	}
-	dir, ok := b.pathIn(dotgit, "gitdir: ")
+	dir, ok := b.gitFile(dotgit)
 	if !ok {
 		return nil
 	}
-	common, _ := b.pathIn(filepath.Join(dir, "commondir"), "")
+	common, _, err := b.commonDir(dir)
+	if err != nil {
+		return err
+	}
 	return b.protectInside(root, dir, common)
 }
 
@@ -121,62 +111,30 @@ func (b *builder) gitMode() string {
 // gitConfiguration is why the parts of a git directory are guarded.
 const gitConfiguration = "git configuration"
 
-// protectGitDir guards one git directory, the git directories of submodules and linked work trees in it.
+// protectGitDir guards one git directory. Those of submodules and linked work trees in it are found by the scan.
 func (b *builder) protectGitDir(dir string) error {
 	for _, name := range gitProtected {
 		if err := b.denyWrite(filepath.Join(dir, name), gitConfiguration); err != nil {
 			return err
 		}
 	}
-	for _, id := range b.names(filepath.Join(dir, "worktrees")) {
-		for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
-			if err := b.denyWrite(filepath.Join(dir, "worktrees", id, name), gitConfiguration); err != nil {
-				return err
-			}
-		}
-	}
-	return b.protectModules(filepath.Join(dir, "modules"), 0)
-}
-
-// maxModuleDepth bounds the search for git directories of submodules, whose names may contain slashes.
-const maxModuleDepth = 32
-
-// protectModules guards the git directories of submodules. HEAD alone does not tell one: an earlier command can have removed it, but not config.
-func (b *builder) protectModules(dir string, depth int) error {
-	if depth == maxModuleDepth {
-		return refuse(CodeDeclaration, "look at it, and remove what is not a submodule's", "%s lies too deep to be looked through for submodules", dir)
-	}
-	for _, name := range b.names(dir) {
-		sub := filepath.Join(dir, name)
-		if b.has(sub, "HEAD") || b.has(sub, "config") {
-			if err := b.protectGitDir(sub); err != nil {
-				return err
-			}
-		} else if info, err := b.files.lstat(sub); err == nil && info != nil && info.IsDir() {
-			if err := b.protectModules(sub, depth+1); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 
-func (b *builder) names(dir string) []string {
-	names, err := b.files.files.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	return names
-}
+// worktreeProtected are the parts of the git directory of a linked work tree with which git can be led elsewhere; it has no hooks and no config of its own.
+var worktreeProtected = []string{"config.worktree", "commondir", "gitdir"}
 
 // linkedGit lets the command use the git directory that a .git file names: of a linked work tree, or of a submodule. The directory must name the
 // work tree in return; else the file could make any directory writable.
 func (b *builder) linkedGit(dotgit string) error {
-	dir, ok := b.pathIn(dotgit, "gitdir: ")
+	dir, ok := b.gitFile(dotgit)
 	if !ok {
 		return nil
 	}
-	common, linked := b.pathIn(filepath.Join(dir, "commondir"), "")
+	common, linked, err := b.commonDir(dir)
+	if err != nil {
+		return err
+	}
 	switch {
 	case linked && b.pointsTo(filepath.Join(dir, "gitdir"), dotgit) && filepath.Dir(dir) == filepath.Join(common, "worktrees"):
 		return b.openGitDir(common)
@@ -193,7 +151,7 @@ func (b *builder) linkedGit(dotgit string) error {
 // protectInside guards git directories that lie in the work tree under a name of their own, such as a bare repository with work trees beside it.
 func (b *builder) protectInside(root string, dirs ...string) error {
 	for _, dir := range dirs {
-		if dir == "" || dir == root || !mount.Within(dir, root) {
+		if dir == root || !mount.Within(dir, root) || !b.isGitDir(dir) && !b.hasObjects(dir) {
 			continue
 		}
 		if err := b.protectGitDir(dir); err != nil {
@@ -212,23 +170,13 @@ func (b *builder) openGitDir(dir string) error {
 	return b.protectGitDir(p.path)
 }
 
-// pathIn reads a path from a file of one line, relative to the file's directory.
-func (b *builder) pathIn(file, prefix string) (string, bool) {
-	text, err := b.files.files.ReadFile(file)
-	line, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
-	if err != nil || !ok || line == "" || strings.ContainsAny(line, "\x00\n") {
-		return "", false
-	}
-	if !filepath.IsAbs(line) {
-		line = filepath.Join(filepath.Dir(file), line)
-	}
-	p, err := b.files.resolve(filepath.Clean(line))
-	return p.path, err == nil
-}
-
 func (b *builder) pointsTo(file, want string) bool {
-	got, ok := b.pathIn(file, "")
-	return ok && got == want
+	text, err := b.files.files.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	p, err := b.files.resolve(pointer(filepath.Dir(file), string(text)))
+	return err == nil && p.path == want
 }
 
 // isModuleOf reports whether the submodule's configuration names tree as its work tree.
@@ -244,9 +192,9 @@ func (b *builder) isModuleOf(dir, tree string) bool {
 		}
 		value = strings.TrimSpace(value)
 		if !filepath.IsAbs(value) {
-			value = filepath.Join(dir, value)
+			value = dir + "/" + value
 		}
-		p, err := b.files.resolve(filepath.Clean(value))
+		p, err := b.files.resolve(value)
 		return err == nil && p.path == tree
 	}
 	return false

@@ -18,7 +18,7 @@ func FromRecord(action record.Action, caps record.Capabilities, environ []string
 	spec := Spec{
 		Profile: caps.SandboxProfile, Tags: caps.Tags, Argv: argv, Dir: action.Cwd, Workspace: action.Workspace, Environ: environ,
 		Read: caps.ReadPaths, Write: caps.WritePaths, DenyRead: caps.DenyReadPaths, AllowWithinDeny: caps.AllowReadWithinDeny, DenyWrite: caps.DenyWritePaths,
-		Cache: caps.CachePaths, UnixSockets: caps.UnixSockets, Declared: true,
+		Cache: caps.CachePaths, UnixSockets: caps.UnixSockets, Declared: true, KeepsStore: true,
 		Network: caps.Network.Mode, AllowDomains: caps.Network.AllowDomains, DenyDomains: caps.Network.DenyDomains,
 		Env: slices.Clone(caps.Env.Pass), AllEnv: caps.RequiresEnv, Limits: limitsOf(caps), Enforce: caps.Enforce,
 		Seccomp: caps.SeccompProfile, SeccompFile: caps.SeccompProfilePath, Git: caps.Git, CloseStdin: true, NewSession: true,

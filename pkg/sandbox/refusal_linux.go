@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
+	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/cgroup"
 	"ethos/pkg/sandbox/child"
@@ -44,6 +46,34 @@ func nestedRefusal(err error) error {
 		return refusal
 	}
 	return &Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
+}
+
+// fullRefusal gives a refusal for want of room the hint that names the file system. ENOSPC of clone(2) is about namespaces, and that of the mounts about the private directories,
+// whose size is the memory limit.
+func fullRefusal(err error, p *Plan) error {
+	var refusal *Refusal
+	var fault *child.StepError
+	var clone *child.CloneError
+	if !errors.As(err, &refusal) || errors.As(err, &clone) {
+		return err
+	}
+	holds := filepath.Join(p.Workspace, ethosDir)
+	if _, missing := os.Lstat(holds); missing != nil {
+		holds = p.Workspace
+	}
+	if errors.As(err, &fault) {
+		if fault.Step.Stage == "mount" && fault.Errno == syscall.ENOSPC {
+			return &Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "the private directories have no room, for they count as memory: give it more with --memory"}
+		}
+		if holds = p.Workspace; filepath.IsAbs(fault.Step.Object) {
+			holds = filepath.Dir(fault.Step.Object)
+		}
+	}
+	hint := nospace.Hint(err, holds)
+	if hint == "" {
+		return err
+	}
+	return &Refusal{Code: refusal.Code, Err: refusal.Err, Hint: hint}
 }
 
 // stepRefusal says which step failed, and what can be done about it.
@@ -114,7 +144,9 @@ var wayTo = map[string]string{
 	ControlOutput:   "let it be a record in the pipe: only there ethos-sandbox reads the command's output",
 	ControlCaches:   "it is in full force where a package cache exists and the work space can keep what is added to it",
 	ControlLandlock: "use a kernel with Landlock, CONFIG_SECURITY_LANDLOCK and landlock in its lsm= parameter, Linux 6.12 or newer for all of it",
-	ControlRlimits:  "an ordinary user can be held by resource limits alone; for root have a cgroup delegated",
+	ControlSockets: "give it a network of its own (--net none or loopback), where pidfd_getfd(2) is allowed (kernel.yama.ptrace_scope below 3) and no container engine " +
+		"has a seccomp listener of its own; or use a kernel with ABI 9 of Landlock",
+	ControlRlimits: "an ordinary user can be held by resource limits alone; for root have a cgroup delegated",
 }
 
 func requireHint(c record.Control, r *resources) string {

@@ -1,6 +1,10 @@
 package sandbox
 
-import "ethos/pkg/record"
+import (
+	"slices"
+
+	"ethos/pkg/record"
+)
 
 // NoEvidence is the evidence of an action for which not even a plan was made.
 func NoEvidence() record.Sandbox { return Requested(&Plan{Tags: []string{}}) }
@@ -8,7 +12,7 @@ func NoEvidence() record.Sandbox { return Requested(&Plan{Tags: []string{}}) }
 // Requested is the evidence of a plan that was not carried out: what was asked for, and nothing in force.
 func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{
-		Backend: "native", Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: []record.Denial{},
+		Backend: "native", Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),
 		ReadPaths: []string{}, WritePaths: []string{}, DenyReadPaths: []string{}, DenyWritePaths: []string{},
 		CgroupRequested: p.wantsCgroup(), SeccompProfile: p.seccompText(), Usage: record.Usage{MeasuredBy: "rusage"},
 	}

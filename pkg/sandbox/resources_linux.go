@@ -33,6 +33,7 @@ type resources struct {
 	watched   bool
 	watchErr  error
 	peak      limits.Sample
+	shared    limits.Shared
 	over      atomic.Bool // the watch ended the run
 }
 
@@ -164,14 +165,18 @@ func (r *resources) cgroupFD() int {
 // firstLook leaves the processor to the command while it starts; what ends before is measured by its own resource usage.
 const firstLook = 20 * time.Millisecond
 
+// watches: memory is bounded, and no cgroup does it.
+func (r *resources) watches() bool { return r.leaf == nil && r.plan.Limits.MemoryBytes > 0 }
+
 // watch begins to look at the memory of the tree below init, where no cgroup does.
 func (r *resources) watch(init int, end func()) {
-	if r.leaf != nil || r.plan.Limits.MemoryBytes <= 0 {
+	if !r.watches() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stopWatch, r.watched = cancel, true
-	w := limits.Watch{Tree: limits.Tree{Init: init}, Limit: r.plan.Limits.MemoryBytes, Over: func(limits.Sample) {
+	limit := r.plan.Limits.MemoryBytes
+	w := limits.Watch{Tree: limits.Tree{Init: init, Held: r.shared.Held(limit)}, Limit: limit, Over: func(limits.Sample) {
 		r.over.Store(true)
 		end()
 	}}
@@ -197,6 +202,7 @@ func (r *resources) close() {
 		r.stopWatch()
 		r.watching.Wait()
 	}
+	r.shared.Close()
 	if r.leaf != nil {
 		r.usage, _ = r.leaf.Usage()
 		r.leaf.Kill()

@@ -3,15 +3,15 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/child"
 	"ethos/pkg/sandbox/mount"
-	"ethos/pkg/sandbox/planted"
+	"ethos/pkg/sandbox/quarantine"
 )
 
 // IO is what a run has to do with its surroundings.
@@ -31,6 +31,9 @@ type Outcome struct {
 	Started  time.Time
 	Duration time.Duration
 	Evidence record.Sandbox
+	// Lost says that init ended without telling how the command had ended, though nobody asked it to: Status and Signal are then what became of the command, not what it
+	// did, and the evidence has the reason.
+	Lost bool
 }
 
 // Run carries out a plan and waits for the end. The error is a [*Refusal] when nothing ran; the outcome's evidence is set in any case. When ctx ends, everything the
@@ -42,10 +45,11 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 		r = &run{plan: p.withBareProc(), io: io}
 		out, err = r.run(ctx)
 	}
-	err = nestedRefusal(err)
+	err = fullRefusal(nestedRefusal(err), p)
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL && r.layers.resources.oom() {
-		out.Status = record.StatusOOM
+		out.Status, r.lost = record.StatusOOM, ""
 	}
+	out.Lost = r.lost != ""
 	out.Evidence = r.evidence(err)
 	return out, err
 }
@@ -63,11 +67,16 @@ type run struct {
 	usage            syscall.Rusage
 	started          time.Time
 	finished, reaped bool
+	asked            atomic.Bool     // init was asked to end, which it does without a last message
+	lost             string          // what became of init when it ended by itself without one
 	opened           error           // the boundary changed while the command ran
 	tamper           func(*compiled) // for tests: changes the calls before they are made
 	term             *terminal
-	look             *planted.Look
-	held             []planted.Finding
+	before           *quarantine.Session // what the writable trees held when the command started
+	aside            []quarantine.Finding
+	watch            *watch
+	names            []asideName // what was put aside by its name
+	insisted         error       // why the command was ended because of names
 }
 
 func (r *run) run(ctx context.Context) (Outcome, error) {
@@ -96,19 +105,29 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer guard.close()
-	program := compile(r.plan, r.mounts, guard, r.layers, streams)
+	if r.watch, err = takeWatch(r.plan); err != nil {
+		return Outcome{}, err
+	}
+	defer r.watch.close()
+	program := compile(r.plan, r.mounts, guard, r.watch, r.layers, streams)
 	if r.tamper != nil {
 		r.tamper(program)
 	}
 	if r.proc, err = child.Start(&program.Program); err != nil {
 		return Outcome{}, cloneRefusal(err)
 	}
-	stop := context.AfterFunc(ctx, func() { r.proc.End() })
+	stop := context.AfterFunc(ctx, func() { r.asked.Store(true); r.proc.End() })
 	defer stop()
-	r.look = r.plan.look() // while the child sets itself up
+	if r.before = r.remember(ctx); r.before != nil { // while the child sets itself up
+		defer r.before.Close()
+	}
 	out, err := r.supervise()
-	if !r.started.IsZero() && r.look != nil {
-		r.held = r.look.Hold()
+	if r.started.IsZero() {
+		return out, err
+	}
+	r.names = r.watch.finish(r.before)
+	if r.before != nil {
+		r.aside = r.before.Finish(context.WithoutCancel(ctx))
 	}
 	return out, err
 }
@@ -121,46 +140,6 @@ func asSetup(err error) error {
 	return &Refusal{Code: CodeSetup, Err: err}
 }
 
-// streams gives the command's three descriptors numbers above 2, or leaves them where they are.
-func (r *run) streams() (stdio, func(), error) {
-	files := [3]*os.File{r.io.Stdin, r.io.Stdout, r.io.Stderr}
-	var opened []*os.File
-	cleanup := func() {
-		for _, f := range opened {
-			f.Close()
-		}
-	}
-	var out stdio
-	for i, f := range files {
-		if f == nil || i == 0 && r.plan.CloseStdin {
-			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-			if err != nil {
-				cleanup()
-				return out, cleanup, err
-			}
-			opened = append(opened, null)
-			f = null
-		}
-		fd := int(f.Fd())
-		if err := r.plan.offered(fd); err != nil {
-			cleanup()
-			return out, cleanup, err
-		}
-		if fd <= 2 && fd != i {
-			dup, err := syscall.Dup(fd)
-			if err != nil {
-				cleanup()
-				return out, cleanup, fmt.Errorf("duplicate descriptor %d: %w", fd, err)
-			}
-			syscall.CloseOnExec(dup)
-			opened = append(opened, os.NewFile(uintptr(dup), f.Name()))
-			fd = dup
-		}
-		out[i] = fd
-	}
-	return out, cleanup, nil
-}
-
 // supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it
 // ends: the kernel takes the mounts down while this process cleans up.
 func (r *run) supervise() (Outcome, error) {
@@ -170,7 +149,12 @@ func (r *run) supervise() (Outcome, error) {
 		}
 	}()
 	defer func() { r.seen.close() }()
+	defer r.layers.sockets.close()
 	if err := r.confine(); err != nil {
+		r.end()
+		return Outcome{}, err
+	}
+	if err := r.watch.begin(); err != nil {
 		r.end()
 		return Outcome{}, err
 	}
@@ -179,11 +163,9 @@ func (r *run) supervise() (Outcome, error) {
 		r.end()
 		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
 	}
-	if r.look != nil {
-		r.look.Prefetch()
-	}
-	r.layers.watch(r.proc.PID, func() { r.proc.End() })
+	r.layers.watch(r.proc.PID, func() { r.asked.Store(true); r.proc.End() })
 	r.proc.Watch(int(r.seen.table.Fd()))
+	r.proc.Listen(r.watch.events)
 	out, err := r.follow()
 	r.layers.kill()
 	out.Started, out.Duration = r.started, time.Since(r.started)
@@ -241,16 +223,21 @@ func (r *run) confine() error {
 			r.note(event.Err)
 		case child.Failed:
 			return stepRefusal(event.Err)
+		case child.Handed:
+			r.handed(event)
 		case child.Begins:
 			early = r.comparePlace(event.CommandPID)
+			r.openScratch(event.CommandPID)
 		case child.Waiting:
 			waiting = true
 		case child.Settled:
 			settled = true
 		case child.Idle:
 			return refuse(CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
-		case child.Exited, child.Gone:
-			return refuse(CodeSetup, "it may have run out of memory, or have been killed by a seccomp filter around this process", "the set-up was killed")
+		case child.Exited:
+			return refuse(CodeSetup, setupKilledHint, "the set-up was killed")
+		case child.Gone:
+			return refuse(CodeSetup, setupKilledHint, "the set-up was ended: %s", r.fate())
 		}
 	}
 	if early != nil {
@@ -258,6 +245,8 @@ func (r *run) confine() error {
 	}
 	return r.explain(r.compareCommand())
 }
+
+const setupKilledHint = "it may have run out of memory, or have been killed by a seccomp filter around this process"
 
 // explain prefers to a difference what a command that did not wait but ended says about itself: it has no state to compare.
 func (r *run) explain(difference error) error {
@@ -289,85 +278,4 @@ func (r *run) note(err error) {
 	if errors.As(err, &step) {
 		r.notes = append(r.notes, step)
 	}
-}
-
-// follow waits for the end of the command.
-func (r *run) follow() (Outcome, error) {
-	defer r.term.restore()
-	done := make(chan struct{})
-	defer close(done)
-	go r.forward(done)
-	var deadline time.Time
-	if r.plan.Limits.Timeout > 0 {
-		deadline = r.started.Add(r.plan.Limits.Timeout)
-	}
-	var out Outcome
-	for {
-		event, err := r.proc.Next(deadline)
-		if err != nil {
-			r.end()
-			return out, err
-		}
-		switch event.Kind {
-		case child.Note:
-			r.note(event.Err)
-			continue
-		case child.Changed:
-			if r.opened = r.recheck(); r.opened == nil {
-				continue
-			}
-			r.end()
-			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
-		case child.Stopped:
-			r.term.stopped(event.Signal, r.proc)
-			continue
-		case child.Failed:
-			r.end()
-			return out, stepRefusal(r.worstExec(event.Err))
-		case child.Idle:
-			r.end()
-			out.Status, out.Signal = record.StatusTimeout, syscall.SIGKILL
-		case child.Gone:
-			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
-		case child.Exited:
-			r.finished = true
-			out.ended(event.Status)
-		}
-		return out, nil
-	}
-}
-
-func (o *Outcome) ended(status syscall.WaitStatus) {
-	if status.Signaled() {
-		o.Status, o.Signal = record.StatusSignaled, status.Signal()
-		return
-	}
-	o.Status, o.ExitCode = record.StatusExited, status.ExitStatus()
-}
-
-// forward passes signals on until the command has ended.
-func (r *run) forward(done <-chan struct{}) {
-	for {
-		select {
-		case <-done:
-			return
-		case sig, ok := <-r.io.Signals:
-			if !ok {
-				return
-			}
-			if s, isSys := sig.(syscall.Signal); isSys {
-				r.proc.Signal(s)
-			}
-		}
-	}
-}
-
-// worstExec prefers a candidate that was there and could not be executed to one that was not there, as execvp(3) does.
-func (r *run) worstExec(last error) error {
-	for _, n := range r.notes {
-		if n.Step.Stage == "exec" && n.Errno == syscall.EACCES {
-			return n
-		}
-	}
-	return last
 }

@@ -27,6 +27,7 @@ type Outcome struct {
 	Started  time.Time
 	Duration time.Duration
 	Evidence record.Sandbox
+	Lost     bool
 }
 
 // Release has nothing to give back on this system.

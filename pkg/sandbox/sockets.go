@@ -6,6 +6,12 @@ import (
 	"slices"
 )
 
+// The search for sockets in a tree that can only be read ends at these bounds; what lies beyond is told in the plan's notes.
+const (
+	socketLevels = 4
+	socketDirs   = 512
+)
+
 // hideSocket hides a socket that is there when the run begins: a server of the host listens on it, and neither a network namespace nor a read-only mount keeps anybody from
 // connecting to it; unix(7), connect needs the right to write to the file alone. One that is asked for is left.
 func (b *builder) hideSocket(path string) {
@@ -18,11 +24,11 @@ func (b *builder) hideSocket(path string) {
 // hideSockets hides the sockets of a tree that can only be read.
 func (b *builder) hideSockets(root string) {
 	level, dirs := []string{root}, 0
-	for depth := 0; depth <= nestedDepth && len(level) > 0; depth++ {
+	for depth := 0; depth <= socketLevels && len(level) > 0; depth++ {
 		var next []string
 		for _, dir := range level {
-			if dirs++; dirs > nestedDirs {
-				b.note(root, "sockets were looked for in %d directories; what lies beyond can be connected to", nestedDirs)
+			if dirs++; dirs > socketDirs {
+				b.note(root, "sockets were looked for in %d directories; what lies beyond can be connected to", socketDirs)
 				return
 			}
 			next = append(next, b.socketsIn(dir)...)
@@ -47,4 +53,14 @@ func (b *builder) socketsIn(dir string) (below []string) {
 		}
 	}
 	return below
+}
+
+// declaredSockets are those that the command may connect to, without links.
+func (b *builder) declaredSockets() (paths []string) {
+	for _, r := range b.declared {
+		if r.why == unixSocket {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
 }

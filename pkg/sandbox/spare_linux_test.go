@@ -11,7 +11,7 @@ import (
 // TestSpares: the placeholders of a run are those of the next, and nothing of them stands in the work space between.
 func TestSpares(t *testing.T) {
 	twice(t, func(t *testing.T) {
-		spec := repository(t, "stat -c '%i %n' .claude .mcp.json .git/commondir; cat .git/commondir; ls -A .claude")
+		spec := repository(t, "stat -c '%i %n' .git/hooks .git/config.worktree .git/commondir; cat .git/commondir; ls -A .git/hooks")
 		before := tree(t, spec.Workspace)
 		first := execute(t, spec)
 		if first.err != nil || first.ExitCode != 0 {
@@ -35,7 +35,7 @@ func TestSparesInUse(t *testing.T) {
 		t.Fatal(r.err)
 	}
 	release, done := started(t, spec)
-	mine := filepath.Join(spec.Workspace, ".claude", "settings.json")
+	mine := filepath.Join(spec.Workspace, ".git/hooks", "pre-commit")
 	write(t, mine, "{}")
 	release()
 	if r := <-done; r.err != nil {
@@ -44,7 +44,7 @@ func TestSparesInUse(t *testing.T) {
 	if got := readFile(t, mine); got != "{}" {
 		t.Errorf("%s: %q", mine, got)
 	}
-	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".codex")); err == nil {
+	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".git/commondir")); err == nil {
 		t.Error("another placeholder was left behind")
 	}
 	if r := execute(t, spec); r.err != nil || readFile(t, mine) != "{}" {
@@ -54,11 +54,11 @@ func TestSparesInUse(t *testing.T) {
 
 // TestSparesSpoiled: whatever lies in the pool under a spare's name, the placeholder is a directory and the run goes on or is refused.
 func TestSparesSpoiled(t *testing.T) {
-	spec := repository(t, "test -d .claude && ! touch .claude/x 2>/dev/null")
+	spec := repository(t, "test -d .git/hooks && ! touch .git/hooks/x 2>/dev/null")
 	if r := execute(t, spec); r.err != nil || r.ExitCode != 0 {
 		t.Fatalf("%v %d", r.err, r.ExitCode)
 	}
-	spare := filepath.Join(spec.Workspace, ethosDir, poolName, spareName(filepath.Join(spec.Workspace, ".claude")))
+	spare := filepath.Join(spec.Workspace, ownInGit, poolName, spareName(filepath.Join(spec.Workspace, ".git/hooks")))
 	outside := t.TempDir()
 	for name, spoil := range map[string]func() error{
 		"link": func() error { return os.Symlink(outside, spare) },
@@ -78,7 +78,7 @@ func TestSparesSpoiled(t *testing.T) {
 		if left := names(t, outside); len(left) > 0 {
 			t.Errorf("%s: written outside: %v", name, left)
 		}
-		if err := os.RemoveAll(filepath.Join(spec.Workspace, ".claude")); err != nil {
+		if err := os.RemoveAll(filepath.Join(spec.Workspace, ".git/hooks")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"ethos/pkg/record"
 )
 
 // Spec is what is asked of the boundary for one command. [Build] makes a [Plan] of it.
@@ -17,6 +19,9 @@ type Spec struct {
 	Dir       string // working directory, absolute
 	Workspace string // absolute
 	Environ   []string
+	// KeepsStore says that a store of traces is kept in the work space, or may be
+	// while the command runs: its directory is there, and hidden.
+	KeepsStore bool
 
 	Read            []string // can be read
 	Write           []string // can be read and written
@@ -37,9 +42,10 @@ type Spec struct {
 	SeccompFile  string   // OCI seccomp JSON that is used instead
 	Git          string   // none | read | wrapped | full; "" as the profile
 	Managed      ManagedGit
-	CloseStdin   bool // the command's standard input is empty
-	NewSession   bool // the command has no controlling terminal
-	AllEnv       bool // every variable is passed on but those that make programs load code
+	CloseStdin   bool            // the command's standard input is empty
+	NewSession   bool            // the command has no controlling terminal
+	Recovered    []record.Denial // what [Recover] found before the run: it goes into the evidence
+	AllEnv       bool            // every variable is passed on but those that make programs load code
 }
 
 // Limits bound what a command may use. A zero member is no limit of that kind.

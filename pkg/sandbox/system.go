@@ -23,6 +23,8 @@ var systemSecrets = []string{
 var procSecrets = []string{
 	"/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats", "/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
 	"/proc/slabinfo", "/proc/vmallocinfo", "/proc/pagetypeinfo", "/proc/acpi", "/proc/scsi",
+	"/proc/cmdline", "/proc/bootconfig", // keys of encrypted disks, tokens for a first boot: whatever the machine's owner gave to the kernel
+	"/proc/fs/cifs", // servers and users of what the host has mounted
 }
 
 // homeSecrets are where people keep credentials. They stay hidden also when a directory around them is declared.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/sandbox/mount"
 )
 
@@ -11,7 +12,7 @@ import (
 func (p *Plan) Text() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-12s %s\n", name, fmt.Sprintf(format, args...))
+		b.WriteString(printable.Sprintf("%-12s "+format+"\n", append([]any{name}, args...)...))
 	}
 	line("command", "%q", p.Argv)
 	line("profile", "%s", p.Profile)
@@ -26,18 +27,18 @@ func (p *Plan) Text() string {
 	}
 	b.WriteString("\npaths (from here down, until a deeper line)\n")
 	for _, e := range p.Paths {
-		fmt.Fprintf(&b, "  %-8s %s  (%s%s)\n", e.Access, e.Path, e.Why, missing(e))
+		b.WriteString(printable.Sprintf("  %-8s %s  (%s%s)\n", e.Access, e.Path, e.Why, missing(e)))
 	}
 	b.WriteString("\nmounts, in order\n")
 	for _, m := range p.Mounts {
-		fmt.Fprintf(&b, "  %-9s %s  %s\n", m.Kind, m.Target, mountText(m))
+		b.WriteString(printable.Sprintf("  %-9s %s  %s\n", m.Kind, m.Target, mountText(m)))
 	}
 	b.WriteString("\nenvironment\n")
 	for _, e := range p.Env {
-		fmt.Fprintf(&b, "  %s\n", e)
+		b.WriteString(printable.Sprintf("  %s\n", e))
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(&b, "\nnote         %s: %s\n", n.About, n.Reason)
+		b.WriteString(printable.Sprintf("\nnote         %s: %s\n", n.About, n.Reason))
 	}
 	return b.String()
 }

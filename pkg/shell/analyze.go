@@ -27,6 +27,7 @@ type Analysis struct {
 	Cwds       []string // parallel to Shell.Commands: the directory each runs in; "" when unknown
 	Reads      []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" when unknown
 	Writes     []string // parallel to Shell.Writes, likewise
+	Ethos      []EthosCall
 }
 
 // Analyze reads script as sh -c would run it. The dialect is bash; commands that only a POSIX shell

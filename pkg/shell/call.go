@@ -174,6 +174,9 @@ func (c *walker) simple(inv invocation, name string) {
 	if gitargs.IsGit(name) {
 		inv.env = append(c.gitEnvironment(inv.env), inv.env...)
 	}
+	if strings.HasPrefix(name, "ethos-") {
+		inv.env = append(c.ethosEnvironment(inv.env), inv.env...)
+	}
 	if !inv.silent {
 		c.emit(inv, name)
 	}

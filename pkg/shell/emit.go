@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"ethos/pkg/ethosargs"
 	"ethos/pkg/record"
 )
 
@@ -20,6 +21,7 @@ type invocation struct {
 	opaque   bool
 	code     string
 	silent   bool // run by another command that is listed itself
+	cleared  bool // the caller's environment does not reach it
 }
 
 // assignment is NAME=VALUE in front of a command.
@@ -31,14 +33,17 @@ type assignment struct {
 // found is a command in the order of the walk.
 type found struct {
 	record.Command
-	offset int
-	stage  *stage
-	cwd    string
+	offset  int
+	stage   *stage
+	cwd     string
+	input   string
+	ethos   *ethosargs.Call
+	cleared bool
 }
 
 // emit lists a command, unless the same one was found at this place before.
 func (c *walker) emit(inv invocation, name string) {
-	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv)}
+	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared}
 	f.Command = record.Command{
 		Name: name, Path: inv.fields[0].text, Argv: argv(inv.fields), Raw: inv.raw,
 		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
@@ -46,7 +51,13 @@ func (c *walker) emit(inv invocation, name string) {
 	}
 	c.noteRisks(&f.Command)
 	if !c.add(f) {
+		if name != "tee" {
+			c.stage.skip()
+		}
 		return
+	}
+	if f.ethos != nil {
+		c.ethosFiles(inv, f.ethos)
 	}
 	c.stage.add(name)
 }
@@ -99,10 +110,18 @@ func (a *analysis) add(f found) bool {
 // same reports whether two commands found at one place differ only in the way that led there: two calls of a function,
 // say, or a loop and its second round.
 func same(a, b *found) bool {
-	return a.Name == b.Name && a.Path == b.Path && a.Opaque == b.Opaque && a.Background == b.Background &&
+	return a.Name == b.Name && a.Path == b.Path && a.sameCall(b) && a.Opaque == b.Opaque && a.Background == b.Background &&
 		slices.Equal(a.Wrappers, b.Wrappers) &&
 		slices.EqualFunc(a.Argv, b.Argv, sameValue) &&
 		slices.EqualFunc(a.Assignments, b.Assignments, func(x, y record.Assignment) bool { return x.Name == y.Name && sameValue(x.Value, y.Value) })
+}
+
+// sameCall reports that nothing else is fed to a program of ethos.
+func (a *found) sameCall(b *found) bool {
+	if a.ethos == nil {
+		return true
+	}
+	return a.input == b.input && a.cleared == b.cleared && (a.stage == nil && b.stage == nil || a.stage != nil && b.stage != nil && a.stage.pipe == b.stage.pipe)
 }
 
 func sameValue(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
@@ -163,6 +182,7 @@ func (a *analysis) result() Analysis {
 		out.Shell.Commands = append(out.Shell.Commands, f.Command)
 		out.Cwds = append(out.Cwds, f.cwd)
 	}
+	out.Ethos = a.ethosCalls(&out.Shell)
 	out.Shell.Reads, out.Reads = paths(a.reads)
 	out.Shell.Writes, out.Writes = paths(a.writes)
 	out.Incomplete = a.lacks.codes()

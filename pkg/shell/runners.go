@@ -115,26 +115,28 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	return inv.inner(w, p.operands), true
 }
 
-// confined is ethos-sandbox run COMMAND, or ethos-sandbox shell with its code in -c or standard input. What the boundary lets happen is judged all the same.
+// confined is ethos-sandbox run COMMAND, or ethos-sandbox shell with its code in
+// -c or standard input. What the boundary lets happen is judged all the same.
 func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
-	p := w.grammar.parse(inv.fields[1:], true)
-	if len(p.operands) == 0 || p.operands[0].text != "run" && p.operands[0].text != "shell" {
-		c.alone(inv, w.name)
-		return inv, false
+	call := ethosCall(w.name, inv.fields)
+	c.alone(inv, w.name)
+	var rest []field
+	if call.Rest >= 0 {
+		rest = inv.fields[1+call.Rest:]
 	}
-	sub := p.operands[0].text
-	if p = w.grammar.parse(p.operands[1:], true); p.unsure {
+	if len(call.Unknown) > 0 {
 		c.lack(lackUnresolved)
 	}
-	code, inline := p.value("c", "command")
-	c.alone(inv, w.name)
-	switch {
-	case sub == "run":
-		return inv.inner(w, p.operands), len(p.operands) > 0
-	case inline:
-		c.shellCode(code, w.name+" -c", dialectAny, positionals(p.operands), inv)
-	case c.feedOf(inv).kind != feedNone:
-		c.interpret(inv.inner(w, []field{literal("sh", inv.fields[0].offset)}), "sh", interpreter{shell: true, dialect: dialectAny})
+	switch call.Name() {
+	case "run":
+		return inv.inner(w, rest), len(rest) > 0
+	case "shell":
+		if code, ok := call.Last("command"); ok {
+			f := inv.fields[1+code.Word].from(code.Offset)
+			c.shellCode(f, w.name+" -c", dialectAny, positionals(rest), inv)
+		} else if c.feedOf(inv).kind != feedNone {
+			c.interpret(inv.inner(w, []field{literal("sh", inv.fields[0].offset)}), "sh", interpreter{shell: true, dialect: dialectAny})
+		}
 	}
 	return inv, false
 }

@@ -36,6 +36,7 @@ func (c *walker) scanParts(parts []syntax.WordPart, quoted bool) {
 			in := *c
 			if part.Op == syntax.CmdOut { // it reads what is written to it
 				in.stdin = feed{kind: feedFile}
+				c.stage.skip() // and writes where the command around it does
 			}
 			in.substituted("process_substitution", part.Stmts, part.Rparen)
 		case *syntax.ArithmExp:

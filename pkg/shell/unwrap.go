@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"ethos/pkg/ethosargs"
+)
 
 // unwrap takes wrapper w off a command. It returns what the wrapper runs, or false when that has been dealt with.
 func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
@@ -100,11 +104,13 @@ func (c *walker) plainWrapper(w *wrapper, p *parsed, inv invocation) (invocation
 // envOperands takes NAME=VALUE operands, and the words of env -S, which stand before the other operands.
 func (c *walker) envOperands(w *wrapper, p *parsed, in invocation) invocation {
 	if w.name == "env" {
+		in.cleared = in.cleared || p.has("i", "ignore-environment") || unsets(p)
 		if f, ok := p.value("S", "split-string"); ok {
 			in.fields = append(splitString(f), p.operands...)
 			in.fields = c.envSplit(in.fields, &in)
 		}
 		if len(in.fields) > 0 && in.fields[0].text == "-" { // the same as -i
+			in.cleared = true
 			in.fields = in.fields[1:]
 		}
 	}
@@ -127,6 +133,17 @@ func (c *walker) envOperands(w *wrapper, p *parsed, in invocation) invocation {
 	return in
 }
 
+// unsets reports that env takes a variable away that decides over ethos's own
+// programs.
+func unsets(p *parsed) bool {
+	for _, f := range p.values("u", "unset") {
+		if !f.static() || ethosargs.Steers(f.text) {
+			return true
+		}
+	}
+	return false
+}
+
 // envSplit takes the options that the words of env -S may begin with.
 func (c *walker) envSplit(fields []field, in *invocation) []field {
 	if len(fields) == 0 || !isOption(fields[0]) {
@@ -134,6 +151,7 @@ func (c *walker) envSplit(fields []field, in *invocation) []field {
 	}
 	w := findWrapper("env")
 	p := w.grammar.parse(fields, true)
+	in.cleared = in.cleared || p.has("i", "ignore-environment") || unsets(&p)
 	c.wrapperDir(w, &p, in)
 	return p.operands
 }

@@ -203,7 +203,7 @@ func (c *walker) operand(s *scope, stmt *syntax.Stmt) {
 // pipeline walks a | b | c, each in a shell of its own; the last may be the script's own (lastpipe, zsh, ksh).
 func (c *walker) pipeline(b *syntax.BinaryCmd) {
 	stmts, _ := spine(b)
-	pipe := &pipeline{names: make([][]string, len(stmts))}
+	pipe := &pipeline{names: make([][]string, len(stmts)), unseen: make([]bool, len(stmts))}
 	var before *walker
 	for i, s := range stmts {
 		if !c.spend(costStatement) {

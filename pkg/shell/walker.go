@@ -110,7 +110,8 @@ func (c *walker) finish() {
 
 // pipeline is the names of the commands in each of its stages.
 type pipeline struct {
-	names [][]string
+	names  [][]string
+	unseen []bool // of a stage: a command writes into it that is not listed there
 }
 
 // stage is a place in a pipeline, which may stand inside a stage of another.
@@ -127,6 +128,26 @@ func (s *stage) add(name string) {
 			*names = append(*names, name)
 		}
 	}
+}
+
+// skip notes that a command writes into the pipeline that is not listed there.
+func (s *stage) skip() {
+	for ; s != nil; s = s.outer {
+		s.pipe.unseen[s.index] = true
+	}
+}
+
+// hidden reports that commands write into a stage before this one that are not
+// listed there.
+func (s *stage) hidden() bool {
+	for ; s != nil; s = s.outer {
+		for _, unseen := range s.pipe.unseen[:s.index] {
+			if unseen {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // upstream is the names of the commands before this stage, first to last.

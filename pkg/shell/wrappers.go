@@ -67,7 +67,7 @@ var wrappers = [...]wrapper{
 	{name: "eatmydata", kind: wrapPlain},
 	{name: "entr", kind: wrapPlain},
 	{name: "env", kind: wrapAssign, grammar: grammar{short: "u:C:S:a:", long: "unset= chdir= split-string= argv0= block-signal? default-signal? ignore-signal? ignore-environment null debug"}},
-	{name: "ethos-sandbox", kind: wrapSandbox, grammar: grammar{short: "c:j:", long: "profile= ro= rw= deny-read= deny-write= net= allow-domain= deny-domain= unix-socket= env= timeout= memory= cpu= pids= require= evidence= command= dry-run"}},
+	{name: "ethos-sandbox", kind: wrapSandbox}, // by the table of pkg/ethosargs
 	{name: "exec", kind: wrapBuiltin, grammar: grammar{short: "a:"}},
 	{name: "fakeroot", kind: wrapPlain, grammar: grammar{short: "l:s:i:b:", long: "lib= faked= unknown-is-real fd-base="}},
 	{name: "faketime", kind: wrapPlain, skip: 1, grammar: grammar{short: "p:", long: "exclude-monotonic"}},

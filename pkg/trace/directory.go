@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"ethos/pkg/statedir"
 )
 
 // makeDir makes the directory of a store, private to its owner, hidden from git.
@@ -30,6 +32,11 @@ func makeDir(dir string) error {
 // makeAll makes a directory and those above it. The one above may go away in between: while a command runs confined an empty
 // directory may stand for it, which goes when the command ends.
 func makeAll(dir string) error {
+	if own := filepath.Dir(dir); filepath.Base(own) == ethosDir {
+		if err := makeOwn(own); err != nil {
+			return err
+		}
+	}
 	err := os.MkdirAll(dir, 0o700)
 	for range 3 {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -38,6 +45,20 @@ func makeAll(dir string) error {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	return err
+}
+
+// makeOwn makes the directory of ethos in a work space, so that a command that
+// runs there is not taken for its author.
+func makeOwn(own string) error {
+	root, err := os.OpenRoot(filepath.Dir(own))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nobody runs there
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return statedir.MakeDir(os.Getenv, root, filepath.Base(own))
 }
 
 // noLink refuses a default store that a symbolic link leads out of the work space: a repository can carry such a link.

@@ -15,7 +15,7 @@ const (
 	Passed    Outcome = "passed"    // ran, and its exit status was 0
 	Allowed   Outcome = "allowed"   // may run; ethos was not the one to run it, or has not yet
 	Reported  Outcome = "reported"  // an event: nothing to run
-	Found     Outcome = "found"     // ran, and what it printed holds findings
+	Found     Outcome = "found"     // ran, and what it printed holds findings, or the sandbox denied it something
 	Failed    Outcome = "failed"    // ran, and ended with another status, a signal or at a limit
 	Undecided Outcome = "undecided" // nobody decided about it
 	Asked     Outcome = "asked"     // waits for a person
@@ -101,7 +101,7 @@ func (e *Entry) ran() Outcome {
 	clean := e.Result.Status == record.StatusExited && e.Result.ExitCode == 0
 	explained := e.Result.Status == record.StatusExited && e.Parsed
 	switch {
-	case len(e.Findings) > 0 && (clean || explained):
+	case len(e.Findings) > 0 && (clean || explained), clean && len(e.Denials()) > 0:
 		return Found
 	case clean:
 		return Passed

@@ -104,7 +104,7 @@ func (s *skimmer) firstName(list []byte) (name string) {
 	return name
 }
 
-// result takes everything but what was captured, and that only when it is wanted.
+// result takes everything but the evidence, and what was printed only when it is wanted.
 func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -121,22 +121,49 @@ func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 		case "duration_ms":
 			r.DurationMS = s.number(value)
 		case "capture":
-			if captured {
-				s.capture(value, &r.Capture)
-			}
+			s.capture(value, &r.Capture, captured)
 		}
 	})
 }
 
-func (s *skimmer) capture(value []byte, c *record.Capture) {
+// capture takes what was printed, when it is wanted, and of the evidence what was denied.
+func (s *skimmer) capture(value []byte, c *record.Capture, printed bool) {
+	denied := deniedSomething(value)
+	if !printed && !denied {
+		return
+	}
 	s.within(value, func(key, value []byte) {
-		switch string(key) {
-		case "stdout":
+		switch {
+		case printed && string(key) == "stdout":
 			s.stream(value, &c.Stdout)
-		case "stderr":
+		case printed && string(key) == "stderr":
 			s.stream(value, &c.Stderr)
+		case denied && string(key) == "sandbox":
+			s.within(value, func(key, value []byte) {
+				if string(key) == "denials" && string(value) != "null" {
+					s.list(value, &c.Sandbox.Denials)
+				}
+			})
 		}
 	})
+}
+
+// deniedSomething reports whether a member "denials" may be other than an
+// empty list. Most are empty, and finding that out takes no walk. A quote
+// inside of a string has a backslash before it, so no text passes for a key.
+func deniedSomething(text []byte) bool {
+	key := []byte(`"denials"`)
+	for {
+		at := bytes.Index(text, key)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(key):]
+		list := skimmer{b: text}
+		if !list.take(':') || !list.take('[') || !list.take(']') {
+			return true
+		}
+	}
 }
 
 // stream takes what was kept, and whether that is all.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"ethos/pkg/record"
 )
 
 // Stats counts entries. Its size does not grow with their number, only with that of policies and tools, up to a bound.
@@ -20,6 +22,7 @@ type Stats struct {
 	Policies []PolicyCount   `json:"policies"` // most often first
 	Tools    []ToolStats     `json:"tools"`    // most time first
 	Denials  []DenialCount   `json:"denials"`  // most often first
+	Sandbox  []LayerCount    `json:"sandbox"`  // what the sandbox denied commands that ran, most often first
 	Decide   Times           `json:"decide"`   // as the decisions say
 	Wait     Times           `json:"wait"`     // from the record's making to the start of its run: facts, decision and queue
 	Run      Times           `json:"run"`
@@ -28,6 +31,7 @@ type Stats struct {
 	policies map[string]*PolicyCount
 	tools    map[string]*ToolStats
 	denials  map[string]*DenialCount
+	layers   map[string]*LayerCount
 	decide   sketch
 	wait     sketch
 	run      sketch
@@ -45,6 +49,14 @@ type DenialCount struct {
 	Command string `json:"command"`
 	Policy  string `json:"policy"`
 	Count   int    `json:"count"`
+}
+
+// LayerCount is how often a layer of the sandbox denied something to a
+// command that ran, and in how many runs.
+type LayerCount struct {
+	Layer string `json:"layer"`
+	Count int    `json:"count"`
+	Runs  int    `json:"runs"`
 }
 
 // ToolStats is one tool's share.
@@ -88,6 +100,7 @@ func NewStats(find func(*Entry)) *Stats {
 		find:     find,
 		Outcomes: map[Outcome]int{}, Verdicts: map[string]int{},
 		policies: map[string]*PolicyCount{}, tools: map[string]*ToolStats{}, denials: map[string]*DenialCount{},
+		layers: map[string]*LayerCount{},
 	}
 }
 
@@ -124,6 +137,11 @@ func (s *Stats) Merge(other *Stats) {
 	}
 	for key, d := range other.denials {
 		counterOf(s.denials, key, func(key string) *DenialCount { return denialOf(key, d.Command, d.Policy) }).Count += d.Count
+	}
+	for name, l := range other.layers {
+		to := counterOf(s.layers, name, newLayerCount)
+		to.Count += l.Count
+		to.Runs += l.Runs
 	}
 	for name, t := range other.tools {
 		to := counterOf(s.tools, name, func(name string) *ToolStats { return &ToolStats{Name: name} })
@@ -168,7 +186,23 @@ func (s *Stats) Entry(e *Entry) {
 		d := counterOf(s.denials, why[0].ID+"\x00"+e.Command(), func(key string) *DenialCount { return denialOf(key, e.Command(), why[0].ID) })
 		d.Count++
 	}
+	s.sandbox(e.Denials())
 	s.tool(e, outcome)
+}
+
+func newLayerCount(layer string) *LayerCount { return &LayerCount{Layer: clip(layer, maxStatCommand)} }
+
+// sandbox counts the denials of one run.
+func (s *Stats) sandbox(denials []record.Denial) {
+	runs := map[*LayerCount]bool{}
+	for _, d := range denials {
+		l := counterOf(s.layers, d.Layer, newLayerCount)
+		l.Count++
+		runs[l] = true
+	}
+	for l := range runs {
+		l.Runs++
+	}
 }
 
 func (s *Stats) tool(e *Entry, outcome Outcome) {
@@ -226,6 +260,7 @@ func (s *Stats) Finish() *Stats {
 	s.Denials = sortedBy(s.denials, func(a, b DenialCount) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Command, b.Command))
 	})
+	s.Sandbox = sortedBy(s.layers, func(a, b LayerCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Layer, b.Layer)) })
 	for _, t := range s.tools {
 		t.Run = t.run.times()
 	}

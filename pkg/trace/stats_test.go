@@ -43,6 +43,8 @@ func statLines(t testing.TB) (lines [][]byte) {
 			set["result"] = record.Result{Status: record.StatusExited, ExitCode: i % 2, Started: "2026-01-01T00:01:00Z", DurationMS: float64(i), Capture: record.Capture{Stdout: record.Stream{Text: `{"status":"x"}\"}]`}}}
 		case 2:
 			set["result"] = record.Result{Status: record.StatusDenied, Reason: "decision.deny", Message: "m"}
+		case 4:
+			set["result"] = deniedRun(i)
 		case 3:
 			delete(set, "decision")
 		}
@@ -51,6 +53,18 @@ func statLines(t testing.TB) (lines [][]byte) {
 	lines = append(lines, []byte(`{"schema":"ethos/v1","id":"a","output":{"stream":"stdout","text":"x"}}`),
 		[]byte(`{"schema":"ethos/v1","id":"a","error":{"stage":"decide","line":1,"code":"c","message":"m","input_sha256":"","input_prefix":""}}`))
 	return lines
+}
+
+// deniedRun is a run whose output tries to pass for denials, and which has some or none.
+func deniedRun(i int) record.Result {
+	r := record.Result{Status: record.StatusExited, Started: "2026-01-01T00:01:00Z", Capture: record.Capture{
+		Stdout:  record.Stream{Text: `","sandbox":{"denials":[{"layer":"forged"}]}`},
+		Sandbox: record.Sandbox{Profile: "build", Denials: []record.Denial{}},
+	}}
+	for range i % 3 {
+		r.Capture.Sandbox.Denials = append(r.Capture.Sandbox.Denials, record.Denial{Layer: "git", What: `"denials":[]`, Path: "/w/x"})
+	}
+	return r
 }
 
 // TestDecideTimes holds that only decisions which say how long they took are timed.

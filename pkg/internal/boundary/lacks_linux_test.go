@@ -22,6 +22,7 @@ import (
 //	call:NAME=ERRNO        a seccomp filter around the process answers with ERRNO
 //	namespaces:EPERM       a seccomp filter refuses clone(2) with CLONE_NEWUSER, as the default one of Docker does
 //	cover:PATH             an empty file system over a directory. Needs namespaces of its own
+//	full:PATH              a file system without room over a directory, which is made. Needs namespaces of its own
 //	mask:PATH              /dev/null over a file, as container engines do in /proc. Needs namespaces of its own
 //	readonly:PATH          a directory that cannot be written, as they do there too. Needs namespaces of its own
 //	proc:PATH              a proc(5) of a PID namespace of its own. Needs namespaces of its own
@@ -39,6 +40,16 @@ func lack(thing string) error {
 			seccomp.Rule{Calls: []string{"clone3"}, Action: seccomp.Errno(syscall.ENOSYS)})
 	case "cover":
 		return cover(what, func() error { return syscall.Mount("tmpfs", what, "tmpfs", 0, "") })
+	case "full":
+		if err := os.MkdirAll(what, 0o755); err != nil {
+			return err
+		}
+		return cover(what, func() error {
+			if err := syscall.Mount("tmpfs", what, "tmpfs", 0, "size=4096,nr_inodes=2"); err != nil {
+				return err
+			}
+			return os.WriteFile(what+"/full", []byte("x"), 0o644)
+		})
 	case "mask":
 		return cover(what, func() error { return syscall.Mount("/dev/null", what, "", syscall.MS_BIND, "") })
 	case "readonly":
@@ -122,7 +133,7 @@ func namespacesFor(things []string) (flags uintptr) {
 		switch kind, _, _ := strings.Cut(thing, ":"); kind {
 		case "proc":
 			flags |= syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
-		case "sysctl", "cover", "mask", "readonly":
+		case "sysctl", "cover", "full", "mask", "readonly":
 			flags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/statedir"
 )
 
 // project is a small project as people have them. All of it runs without network.
@@ -125,10 +126,17 @@ func TestProjects(t *testing.T) {
 					t.Fatalf("the cache %s is not warm: %v", cache, err)
 				}
 			}
+			if err := os.MkdirAll(filepath.Dir(statedir.Of(home)), 0o755); err != nil {
+				t.Fatal(err)
+			}
 			before := hashed(t, home)
 			args := append(append([]string{"run"}, p.flags...), "--", "/bin/bash", "-ec", p.inside+"\necho came to its end")
 			if out := p.script(t, sandboxed(t, dir, args...), dir); !strings.HasSuffix(out, "came to its end\n") {
 				t.Errorf("it did not come to its end:\n%s", out)
+			}
+			// What ethos keeps of its own runs is no command's.
+			if err := os.RemoveAll(statedir.Of(home)); err != nil {
+				t.Fatal(err)
 			}
 			if after := hashed(t, home); after != before {
 				t.Errorf("the home directory was\n%s\nand is\n%s", before, after)

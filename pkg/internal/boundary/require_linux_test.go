@@ -42,6 +42,8 @@ var wantings = []wanting{
 	{control: sandbox.ControlLandlock, things: []string{"call:landlock_restrict_self=EPERM"}, says: "landlock_restrict_self"},
 	{control: sandbox.ControlSeccomp, things: []string{"call:seccomp=ENOSYS"}, says: "seccomp"},
 	{control: sandbox.ControlSeccomp, things: []string{"call:seccomp=EPERM"}, says: "seccomp"},
+	{control: sandbox.ControlSockets, flags: []string{"--net", "host"}, says: "unix_sockets is not_requested"},
+	{control: sandbox.ControlSockets, things: []string{"call:pidfd_getfd=EPERM"}, says: "unix_sockets is degraded"},
 	{control: sandbox.ControlPrivileges, things: []string{"call:capset=EPERM"}, says: "capset"},
 	{control: sandbox.ControlCgroup, things: []string{"cover:/sys/fs/cgroup"}, says: "cgroup"},
 	{control: sandbox.ControlRlimits, things: []string{"call:prlimit64=EPERM"}, says: "prlimit64"},

@@ -53,6 +53,12 @@ func (a agent) converse(t *testing.T, s *session, commands ...string) conversati
 // start runs the agent on a model that asks for the commands, one after the other.
 func (a agent) start(t *testing.T, s *session, commands ...string) (*scriptedmodel.Model, outcome) {
 	t.Helper()
+	return a.startAfter(t, s, func() {}, commands...)
+}
+
+// startAfter does something between setting the agent up and starting it.
+func (a agent) startAfter(t *testing.T, s *session, before func(), commands ...string) (*scriptedmodel.Model, outcome) {
+	t.Helper()
 	var turns []scriptedmodel.Turn
 	for _, c := range commands {
 		turns = append(turns, scriptedmodel.Run(c))
@@ -60,7 +66,9 @@ func (a agent) start(t *testing.T, s *session, commands ...string) (*scriptedmod
 	model := scriptedmodel.Start(t, append(turns, scriptedmodel.Say("done"))...)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", a.setUp(s, model))
+	line := a.setUp(s, model)
+	before()
+	cmd := exec.CommandContext(ctx, "bash", "-c", line)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +38,7 @@ var checkers = map[string]struct {
 		s.env = append(s.env, "PRE_COMMIT_HOME="+t.TempDir())
 	}, "pre-commit run --all-files"},
 	"github actions": {func(t *testing.T, s *session) {
+		s.configure("sandbox: {read_paths: [\"~/sdk?\"]}\n")
 		s.write("steps.sh", workflow(t, s))
 	}, "bash -eo pipefail steps.sh"},
 }
@@ -76,12 +79,32 @@ func workflow(t *testing.T, s *session) string {
 			script = append(script, step.Run)
 		}
 	}
-	if !slices.Equal(left, []string{"Allow user namespaces"}) || len(script) != 2 {
+	if !slices.Equal(left, []string{"Allow user namespaces"}) || len(script) != 3 {
 		t.Fatalf("steps left out: %q; run: %q", left, script)
 	}
 	s.runner()
 	// Between two steps the runner takes over what was added to GITHUB_PATH.
 	return strings.Join(script, "\nPATH=\"$(cat \"$GITHUB_PATH\"):$PATH\"\n")
+}
+
+// configure gives the repository a configuration that a person has read.
+func (s *session) configure(text string) {
+	s.write("repo_config.yaml", text)
+	s.env = append(s.env, fmt.Sprintf("DIGEST=sha256:%x", sha256.Sum256([]byte(text))))
+}
+
+// TestWorkflowStopsAtAnotherConfiguration: a pull request that changes what the
+// file widens ends the workflow before anything runs by it.
+func TestWorkflowStopsAtAnotherConfiguration(t *testing.T) {
+	probetest.Need(t, "command:make")
+	s := newSession(t)
+	s.configure("sandbox: {read_paths: [\"~/sdk?\"]}\n")
+	s.write("steps.sh", workflow(t, s))
+	s.goModule(false)
+	s.write("repo_config.yaml", "sandbox: {read_paths: [\"~/other?\"]}\n")
+	if o := s.shell("bash -eo pipefail steps.sh"); o.status != 1 || !strings.Contains(o.stderr, "is not what is to be trusted") || strings.Contains(o.stdout, "go vet") {
+		t.Error(o)
+	}
 }
 
 // runner makes the session look like a GitHub runner with ethos checked out beside the code. Build caches stay warm.

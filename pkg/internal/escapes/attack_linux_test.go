@@ -200,6 +200,7 @@ var programs = map[string]func(args []string) error{
 	"serve": serveFile,
 	"hog":   hog,
 	"forks": forks,
+	"hold":  hold,
 }
 
 // dial sends a word and wants one back.
@@ -419,5 +420,46 @@ func forks(args []string) error {
 		}
 		pids = append(pids, int(pid))
 	}
+	return nil
+}
+
+// hold writes so many MiB to shared memory that it then has not mapped, says so, and lives on for as long as a watch may take.
+func hold(args []string) error {
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	size := uintptr(n) << 20
+	switch args[0] {
+	case "memfd", "scratch":
+		fd, err := unix.MemfdCreate("x", 0)
+		if args[0] == "scratch" {
+			fd, err = unix.Open("/dev/shm/x", unix.O_CREAT|unix.O_WRONLY, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+		for chunk := make([]byte, 1<<20); n > 0; n-- {
+			if _, err := unix.Write(fd, chunk); err != nil {
+				return err
+			}
+		}
+	case "segment":
+		id, _, e := unix.Syscall(unix.SYS_SHMGET, 0, size, 0o1600)
+		if e != 0 {
+			return e
+		}
+		at, _, e := unix.Syscall(unix.SYS_SHMAT, id, 0, 0)
+		if e != 0 {
+			return e
+		}
+		for i := uintptr(0); i < size; i += 4096 {
+			*(*byte)(unsafe.Add(unsafe.Pointer(nil), at+i)) = 1
+		}
+		unix.Syscall(unix.SYS_SHMDT, at, 0, 0)
+	}
+	fmt.Println("held")
+	time.Sleep(2 * time.Second)
+	fmt.Println("survived")
 	return nil
 }

@@ -54,7 +54,7 @@ func TestEveryLayerIsAskedFor(t *testing.T) {
 				if err != nil || out.Status != record.StatusExited {
 					t.Fatalf("%v %s", err, out.Status)
 				}
-				for _, name := range []string{"userns", "mount", "pid", "ipc", "uts", "cgroupns", "network", "seccomp", "privileges", "timeout", "environment"} {
+				for _, name := range []string{"userns", "mount", "pid", "ipc", "uts", "cgroupns", "network", "seccomp", "unix_sockets", "privileges", "timeout", "environment"} {
 					if got := control(out.Evidence, name).State; got != "enforced" && !(name == "privileges" && strings.Contains(control(out.Evidence, name).Reason, "keyring")) {
 						t.Errorf("%s: %s is %s", profile, name, got)
 					}
@@ -108,19 +108,41 @@ func TestInjectingVariables(t *testing.T) {
 	}
 }
 
-// TestProtectedByName: each of them is read-only in a work space that is writable, and so is every part of git that runs something.
+// TestProtectedByName: each of them is kept out of force in a work space that is
+// writable, and every part of git that runs something is read-only in it.
 func TestProtectedByName(t *testing.T) {
 	spec := bare(t, sandbox.Workspace, "true")
-	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
-	if err != nil {
-		t.Fatal(err)
+	build := func() *sandbox.Plan {
+		plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
 	}
-	for _, name := range strings.Fields(`coding_ethos.yml repo_config.yaml .claude .codex .gemini .cursor .opencode .mcp.json opencode.json
-		.git/hooks .git/config .git/config.worktree .git/info/attributes .git/commondir`) {
+	readOnly := func(plan *sandbox.Plan, name string) bool {
 		path := filepath.Join(spec.Workspace, name)
 		i := slices.IndexFunc(plan.Paths, func(e sandbox.Entry) bool { return e.Path == path })
-		if i < 0 || plan.Paths[i].Access != sandbox.ReadOnly {
+		return i >= 0 && plan.Paths[i].Access == sandbox.ReadOnly
+	}
+	plan := build()
+	for _, name := range strings.Fields(".git/hooks .git/config .git/config.worktree .git/info/attributes .git/commondir") {
+		if !readOnly(plan, name) {
 			t.Errorf("%s is not read-only", name)
+		}
+	}
+	const names = `coding_ethos.yml repo_config.yaml .claude .codex .gemini .cursor .opencode .mcp.json opencode.json opencode.jsonc .agents .vscode .idea .github/hooks`
+	for _, name := range strings.Fields(names) {
+		if !slices.ContainsFunc(plan.Watched, func(w sandbox.Watched) bool { return w.Dir == spec.Workspace && slices.Contains(w.Names, name) }) {
+			t.Errorf("%s is not watched", name)
+		}
+		if err := os.MkdirAll(filepath.Join(spec.Workspace, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan = build()
+	for _, name := range strings.Fields(names) {
+		if !readOnly(plan, name) {
+			t.Errorf("%s exists and is not read-only", name)
 		}
 	}
 }

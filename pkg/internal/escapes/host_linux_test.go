@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/quantity"
 	"ethos/pkg/sandbox"
-	"ethos/pkg/sandbox/limits"
 )
 
 // host is what attacks try to reach: servers, a process and descriptors of this machine.
@@ -123,7 +123,10 @@ func (h *host) place(t *testing.T, c Case) place {
 	if err := os.WriteFile(p.out+"/secret", []byte("secret\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p.environ = append([]string{"HOME=" + p.home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", "TMPDIR=/tmp"}, c.Env...)
+	p.environ = []string{"HOME=" + p.home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C", "TMPDIR=/tmp"}
+	for _, entry := range c.Env {
+		p.environ = append(p.environ, strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(entry))
+	}
 	p.variables = h.variables + fmt.Sprintf("W='%s'\nH='%s'\nOUT='%s'\n", p.work, p.home, p.out)
 	if strings.Contains(c.Attack+c.After, "$VICTIM") {
 		p.variables += "VICTIM=" + strconv.Itoa(victim(t)) + "\n"
@@ -242,7 +245,7 @@ func declare(s *sandbox.Spec, name, value string) (err error) {
 	case "--workspace":
 		s.Workspace = value
 	case "--memory":
-		s.Limits.MemoryBytes, err = limits.ParseSize(value)
+		s.Limits.MemoryBytes, err = quantity.ParseSize(value)
 	case "--pids":
 		s.Limits.Pids, err = strconv.ParseInt(value, 10, 64)
 	default:

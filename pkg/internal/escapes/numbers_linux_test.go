@@ -19,5 +19,6 @@ var numbers = map[string]uintptr{
 	"sethostname": unix.SYS_SETHOSTNAME, "setdomainname": unix.SYS_SETDOMAINNAME, "setgid": unix.SYS_SETGID, "setgroups": unix.SYS_SETGROUPS, "setns": unix.SYS_SETNS, "setpriority": unix.SYS_SETPRIORITY, "setresuid": unix.SYS_SETRESUID,
 	"setsockopt": unix.SYS_SETSOCKOPT, "setuid": unix.SYS_SETUID, "shmget": unix.SYS_SHMGET, "socket": unix.SYS_SOCKET, "socketpair": unix.SYS_SOCKETPAIR, "splice": unix.SYS_SPLICE, "swapon": unix.SYS_SWAPON, "swapoff": unix.SYS_SWAPOFF, "syslog": unix.SYS_SYSLOG,
 	"settimeofday": unix.SYS_SETTIMEOFDAY, "symlinkat": unix.SYS_SYMLINKAT, "umount2": unix.SYS_UMOUNT2, "unlinkat": unix.SYS_UNLINKAT, "unshare": unix.SYS_UNSHARE, "userfaultfd": unix.SYS_USERFAULTFD, "utimensat": unix.SYS_UTIMENSAT,
-	"vhangup": unix.SYS_VHANGUP, "write": unix.SYS_WRITE, "capset": unix.SYS_CAPSET, "seccomp": unix.SYS_SECCOMP, "mkdirat": unix.SYS_MKDIRAT, "msgget": unix.SYS_MSGGET, "kcmp": unix.SYS_KCMP, "getdents64": unix.SYS_GETDENTS64,
+	"vhangup": unix.SYS_VHANGUP, "write": unix.SYS_WRITE, "capset": unix.SYS_CAPSET, "seccomp": unix.SYS_SECCOMP, "mkdirat": unix.SYS_MKDIRAT, "msgget": unix.SYS_MSGGET, "kcmp": unix.SYS_KCMP, "getdents64": unix.SYS_GETDENTS64, "inotify_init1": unix.SYS_INOTIFY_INIT1,
+	"sched_setaffinity": unix.SYS_SCHED_SETAFFINITY, "sched_setparam": unix.SYS_SCHED_SETPARAM, "sched_setattr": unix.SYS_SCHED_SETATTR,
 }

@@ -29,10 +29,12 @@ func testNames(dir, prefix, skip string) (names []string) {
 	return names
 }
 
-// attackNames are the attacks that are for root, or for an ordinary user, as their test names them: all but those about a later Landlock than required is there.
+// attackNames are the attacks that are for root, or for an ordinary user, as their test names them: all but those about a later Landlock, or with a program,
+// that is not required to be there.
 func attackNames(who, required string) (names []string) {
 	later := func(need string) bool {
-		return strings.HasPrefix(need, "landlock-abi-") && !slices.Contains(strings.Split(required, ","), need)
+		named := strings.HasPrefix(need, "landlock-abi-") || strings.HasPrefix(need, "command:")
+		return named && !slices.Contains(strings.Split(required, ","), need)
 	}
 	for _, text := range texts("testdata/escapes", "*.txt") {
 		cases, err := escapes.Parse(text)

@@ -14,6 +14,7 @@ const (
 	layers   = "pkg/sandbox/layers_linux.go"
 	filters  = "pkg/sandbox/seccomp/deny.go"
 	compiler = "pkg/sandbox/seccomp/compile.go"
+	connects = "pkg/sandbox/notify/connect_linux.go"
 )
 
 // The tests that should notice: one after the other, until one does.
@@ -22,11 +23,12 @@ var (
 		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestGuard|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestCancel|TestKilled|TestProtectedLink)$"},
 		{Package: "./pkg/internal/escapes"},
 	}
-	written = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
-	filter  = []Tests{{Package: "./pkg/sandbox/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
-	races   = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
-	faults  = []Tests{{Package: "./pkg/sandbox", Run: "^(TestVerify|TestVerifyNamespaces|TestLandlockAlone)$"}}
-	records = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
+	laterSockets = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSocketsThatComeLater$"}}
+	written      = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
+	filter       = []Tests{{Package: "./pkg/sandbox/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
+	races        = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
+	faults       = []Tests{{Package: "./pkg/sandbox", Run: "^(TestVerify|TestVerifyNamespaces|TestLandlockAlone)$"}}
+	records      = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
 )
 
 // single are the defences that are one line each.
@@ -51,6 +53,20 @@ var single = []Mutant{
 	{Name: "privileges: capset", Edits: []Edit{{program, "child.Int(securebits)),\n\t\tcapsetNone(stage))", "child.Int(securebits)))"}}, Tests: boundary},
 	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),`, ``}}, Tests: boundary},
 	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
+	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM || st.Mode&unix.S_IFMT != unix.S_IFSOCK {", "if true {"}}, Tests: laterSockets},
+	{Name: "connect: to what was judged", Edits: []Edit{{connects, "return target{file: known, keep: true}, nil", "return target{address: append(append([]byte{1, 0}, path...), 0)}, nil"}}, Tests: laterSockets},
+	{Name: "connect: of the command's network", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn nil, unix.EACCES", "if false {\n\t\treturn nil, unix.EACCES"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
+	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn\n", "if false {\n\t\treturn\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}},
+		Survives: "the kernel tells the file of a bound socket to nobody without CAP_NET_ADMIN over its network namespace (unix_open_file in net/unix/af_unix.c), which the judge has over the command's alone"},
+	{Name: "connect: netlink", Edits: []Edit{{connects, "return unix.EPERM", "return nil"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
+	{Name: "connect: TCP rules of Landlock", Edits: []Edit{{"pkg/sandbox/notify/held_linux.go", "landlock.Request{Net: landlock.ConnectTCP}", "landlock.Request{Net: landlock.BindTCP}"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
+	{Name: "connect: capabilities of the judge", Edits: []Edit{{"pkg/sandbox/notify/kernel_linux.go", "if err := unix.Capset(&header, &none[0]); err != nil {", "if err := unix.Capget(&header, &none[0]); err != nil {"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
+	{Name: "connect: below the command's root", Edits: []Edit{{"pkg/sandbox/notify/caller_linux.go", `return r.below(r.root, path, unix.RESOLVE_IN_ROOT)`, `return r.below(r.root, path, 0)`}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
+	{Name: "memory: shared memory that nobody has mapped", Edits: []Edit{{"pkg/sandbox/resources_linux.go", `limits.Tree{Init: init, Held: r.shared.Held(limit)}`, `limits.Tree{Init: init}`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSharedMemoryIsBounded$"}}},
+	{Name: "init: forged signals", Edits: []Edit{{initFile, ` || m.sigs.Code < 0 {`, ` {`}}, Tests: []Tests{{Package: "./pkg/sandbox/child", Run: "^TestForgedSignal$"}}},
+	{Name: "init: a lost last message is told", Edits: []Edit{{initFile, "\t\texit(unheardStatus)\n", "\t\texit(failedStatus)\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/child", Run: "^TestFate$"}}},
+	{Name: "sockets: declared as files", Edits: []Edit{{"pkg/sandbox/declare.go", `case isSocket && why != unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
+	{Name: "sockets: files declared as sockets", Edits: []Edit{{"pkg/sandbox/declare.go", `case !isSocket && why == unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
 	{Name: "init: what it has open", Edits: []Edit{{initFile, `if e := m.letGo(); e != 0 {`, `if e := syscall.Errno(0); e != 0 {`}}, Tests: boundary},
 	{Name: "Landlock, all", Edits: []Edit{{program, `s = c.layers.addLandlock(s, &c.slots, c.built.Trees, io)`, ``}}, Tests: boundary},
 	{Name: "system call filter, all", Edits: []Edit{{program, `s = append(s, c.layers.seccompSteps()...)`, ``}}, Tests: boundary},
@@ -77,6 +93,11 @@ var single = []Mutant{
 	{Name: "mounts: devpts noexec", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOSUID`}}, Tests: boundary},
 	{Name: "this process follows no link: directories", Edits: []Edit{{"pkg/sandbox/directory_linux.go", `unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `unix.O_CLOEXEC}`}}, Tests: races},
 	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
+	{Name: "names: put aside at once", Edits: []Edit{{"pkg/sandbox/follow_linux.go", `if !late && r.watch.tend() {`, `if !late {`}}, Tests: boundary},
+	{Name: "names: put aside at the end", Edits: []Edit{{"pkg/sandbox/run_linux.go", `r.names = r.watch.finish(r.before)`, `r.names = r.watch.aside`}}, Tests: boundary},
+	{Name: "names: put aside by init", Edits: []Edit{{"pkg/sandbox/aside_linux.go", `s.remove = append(s.remove, r)`, `_ = r`}}, Tests: boundary},
+	{Name: "names: an end to insisting", Edits: []Edit{{"pkg/sandbox/watch_linux.go", `w.count > insists`, `false`}}, Tests: boundary},
+	{Name: "names: none appears in the set-up", Edits: []Edit{{"pkg/sandbox/watch_linux.go", `covering(paths, path).Access == ReadWrite {`, `false {`}}, Tests: boundary},
 	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
 	{Name: "network: loopback alone is up", Edits: []Edit{{observe, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
@@ -106,7 +127,10 @@ func All(root string) ([]Mutant, error) {
 		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
 		func() ([]Mutant, error) { return Lines(root, "pkg/sandbox/env.go", []string{"injecting"}, written) },
 		func() ([]Mutant, error) {
-			return Lines(root, "pkg/sandbox/protect.go", []string{"protectedNames", "gitProtected"}, slices.Concat(written, boundary))
+			return Lines(root, "pkg/sandbox/protect.go", []string{"gitProtected"}, slices.Concat(written, boundary))
+		},
+		func() ([]Mutant, error) {
+			return Lines(root, "pkg/protected/protected.go", []string{"names"}, slices.Concat(written, boundary))
 		},
 	} {
 		mutants, err := more()
@@ -145,7 +169,7 @@ var fileRights = strings.Fields("Execute WriteFile ReadFile ReadDir RemoveDir Re
 // rights are mutants that ask Landlock for one right less: what is not handled is allowed.
 func rights() (list []Mutant) {
 	for _, r := range fileRights {
-		list = append(list, Mutant{Name: "Landlock holds " + r, Edits: []Edit{{layers, "landlock.AllFS &^ landlock.ResolveUnix", "landlock.AllFS &^ landlock.ResolveUnix &^ landlock." + r}}, Tests: slices.Concat(written, boundary)})
+		list = append(list, Mutant{Name: "Landlock holds " + r, Edits: []Edit{{layers, "FS: landlock.AllFS,", "FS: landlock.AllFS &^ landlock." + r + ","}}, Tests: slices.Concat(written, boundary)})
 	}
 	for _, r := range []struct{ name, whole, without string }{
 		{"AbstractUnix", "landlock.AbstractUnix | landlock.Signal", "landlock.Signal"}, {"Signal", "landlock.AbstractUnix | landlock.Signal", "landlock.AbstractUnix"},

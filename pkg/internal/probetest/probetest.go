@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// The needs a test can state, beside "command:NAME" for a program on PATH.
+// The needs a test can state, beside "command:NAME" for a program on PATH and "file:PATH".
 const (
 	Root   = "root"   // effective user id 0
 	User   = "user"   // an ordinary user
@@ -20,7 +20,7 @@ const (
 )
 
 // Need skips t, or fails it under ETHOS_REQUIRE, unless every need is met.
-// A need is one of the constants, "command:NAME", or a name of the caller's own followed by its probe with [NeedFunc].
+// A need is one of the constants, "command:NAME", "file:PATH", or a name of the caller's own followed by its probe with [NeedFunc].
 func Need(t testing.TB, needs ...string) {
 	t.Helper()
 	for _, need := range needs {
@@ -61,6 +61,12 @@ func Required(list, need string) bool {
 func lacking(need string) string {
 	if name, ok := strings.CutPrefix(need, "command:"); ok {
 		if _, err := exec.LookPath(name); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	if name, ok := strings.CutPrefix(need, "file:"); ok {
+		if _, err := os.Stat(name); err != nil {
 			return err.Error()
 		}
 		return ""

@@ -9,14 +9,15 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/record"},
-	{"pkg/sandbox/child", "pkg/gitargs", "pkg/gitrepo"},
-	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress",
+	{"pkg/record", "pkg/printable"},
+	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
+	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
-		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/planted"},
+		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},
+	{"pkg/ethosargs/argstest"},
 	{"cmd"},
 }
 
@@ -27,7 +28,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/quantity"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

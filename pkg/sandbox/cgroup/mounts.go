@@ -32,7 +32,7 @@ func readHierarchy(files Files) (hierarchy, error) {
 func parseMounts(text string) (h hierarchy) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, " - ")
-		place, kind := strings.Fields(before), strings.Fields(after)
+		place, kind := strings.Split(before, " "), strings.Split(strings.TrimSuffix(after, "\n"), " ")
 		if !found || len(place) < 6 || len(kind) < 3 {
 			continue
 		}

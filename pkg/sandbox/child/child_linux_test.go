@@ -1,6 +1,7 @@
 package child
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -268,5 +269,75 @@ func TestRefusedClone(t *testing.T) {
 	_, err := Start(&Program{CloneFlags: unix.CLONE_NEWUSER | unix.CLONE_FS}) // clone(2): EINVAL
 	if fault := (*CloneError)(nil); !errors.As(err, &fault) || fault.Errno != syscall.EINVAL || fault.Flags&unix.CLONE_NEWUSER == 0 {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestFate: init that ends without its last message is told from one that was asked to: killed, and with a message that nobody could take.
+func TestFate(t *testing.T) {
+	for name, c := range map[string]struct {
+		during func(*Process) error
+		want   Fate
+		says   string
+	}{
+		"killed":            {(*Process).Kill, Fate{Signal: syscall.SIGKILL}, "was killed by SIGKILL"},
+		"asked":             {(*Process).End, Fate{Status: failedStatus}, "was told to end"},
+		"a message is lost": {func(p *Process) error { return unix.Shutdown(p.channel, unix.SHUT_RD) }, Fate{Status: unheardStatus}, "last message of init, which holds the sandbox, was lost"},
+	} {
+		o := follow(t, shell("sleep 0.2"), func(proc *Process) {
+			if err := c.during(proc); err != nil {
+				t.Error(err)
+			}
+			fate, err := proc.Fate(time.Now().Add(patience))
+			if err != nil || fate != c.want || !strings.Contains(fate.String(), c.says) {
+				t.Errorf("%s: %+v (%s), %v", name, fate, fate, err)
+			}
+		})
+		if !o.gone {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
+// TestForgedSignal: a signal in which the command wrote another sender than itself does not end init.
+func TestForgedSignal(t *testing.T) {
+	info := make([]byte, 128) // siginfo: si_signo, si_errno, si_code SI_QUEUE, si_pid 0
+	binary.NativeEndian.PutUint32(info, uint32(ParentDied))
+	binary.NativeEndian.PutUint32(info[8:], ^uint32(0))
+	forge := call("rt_sigqueueinfo", unix.SYS_RT_SIGQUEUEINFO, Int(1), Int(int(ParentDied)), Buf(info))
+	if o := follow(t, shell("sleep 0.2; exit 7", forge), nil); o.status.ExitStatus() != 7 || o.gone {
+		t.Errorf("%+v", o)
+	}
+	if o := follow(t, shell("sleep 1000"), func(p *Process) { p.Signal(ParentDied) }); !o.gone { // the same from outside
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestHand: a descriptor that the child opened inside of its namespaces arrives, and is the child's own.
+func TestHand(t *testing.T) {
+	var slots Slots
+	fd := slots.New()
+	p := shell("exit 0")
+	open := call("openat", unix.SYS_OPENAT, Int(unix.AT_FDCWD), Str("/proc/self/setgroups"), Int(unix.O_RDONLY|unix.O_CLOEXEC))
+	open.Save = fd
+	p.Init = []Step{open, Hand(42, fd), call("close", unix.SYS_CLOSE, From(fd))}
+	probetest.Need(t, probetest.UserNS)
+	proc, err := Start(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proc.Wait()
+	defer proc.Kill()
+	event, err := proc.Next(time.Now().Add(patience))
+	if err != nil || event.Kind != Handed || event.What != 42 {
+		t.Fatalf("%+v, %v", event, err)
+	}
+	defer unix.Close(event.FD)
+	text := make([]byte, 16)
+	n, err := unix.Read(event.FD, text) // "allow" is what a new user namespace begins with
+	if err != nil || string(text[:n]) != "allow\n" {
+		t.Errorf("%q, %v", text[:n], err)
+	}
+	if flags, err := unix.FcntlInt(uintptr(event.FD), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %#x, %v", flags, err)
 	}
 }

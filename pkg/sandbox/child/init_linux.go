@@ -150,7 +150,8 @@ func (m *machine) wait() {
 }
 
 // signals passes on to the command's process group what was sent from outside of the namespace: such a sender has no
-// pid here, and neither has the kernel.
+// pid here, and neither has the kernel. The pid in a signal of rt_sigqueueinfo(2) is the sender's own word: its code is
+// negative, and the kernel lets nobody write another (do_rt_sigqueueinfo in kernel/signal.c).
 //
 //go:nosplit
 //go:norace
@@ -160,7 +161,7 @@ func (m *machine) signals() {
 		if e != 0 || n != unsafe.Sizeof(m.sigs) {
 			return
 		}
-		if m.sigs.Signo == uint32(unix.SIGCHLD) || m.sigs.Pid != 0 {
+		if m.sigs.Signo == uint32(unix.SIGCHLD) || m.sigs.Pid != 0 || m.sigs.Code < 0 {
 			continue
 		}
 		if m.sigs.Signo == uint32(ParentDied) {
@@ -204,13 +205,15 @@ func (m *machine) orphaned() {
 	exit(failedStatus)
 }
 
-// finish ends everything the command left behind, reports, and ends the namespace.
+// finish ends everything the command left behind, reports, and ends the namespace. Its exit status tells the parent when the report did not go out: see [Fate].
 //
 //go:nosplit
 //go:norace
 func (m *machine) finish(status int32) {
 	m.killAll()
-	m.send(kindExited, 0, 0, status)
+	if !m.send(kindExited, 0, 0, status) {
+		exit(unheardStatus)
+	}
 	exit(0)
 }
 

@@ -48,6 +48,7 @@ const (
 	kindSettled                  // init has given up what it no longer needs
 	kindExited                   // value: wait status of the command; nothing else is alive
 	kindStopped                  // value: the signal that stopped the command
+	kindHanded                   // value: what the descriptor is that comes with it
 )
 
 // room makes a place for every slot that steps name.
@@ -203,6 +204,9 @@ func (m *machine) end() {
 
 // failedStatus is the exit status of a child that could not run its program. The parent does not go by it.
 const failedStatus = 125
+
+// unheardStatus is the exit status of an init whose last report could not be sent.
+const unheardStatus = 124
 
 //go:nosplit
 //go:norace

@@ -18,7 +18,13 @@ type Process struct {
 	channel int
 	program *Program
 	watch   int
+	input   int
 }
+
+// Listen makes Next report when a descriptor can be read from, as that of
+// inotify(7) can when there are events. A descriptor that is not positive is
+// none.
+func (p *Process) Listen(fd int) { p.input = fd }
 
 // Watch makes Next report when a descriptor has exceptional news (POLLPRI), as that of a mount table has when it changes: proc_pid_mounts(5). 0 is none.
 func (p *Process) Watch(fd int) { p.watch = fd }
@@ -27,16 +33,18 @@ func (p *Process) Watch(fd int) { p.watch = fd }
 type EventKind int
 
 const (
-	Note    EventKind = iota + 1 // a step met an errno that it tolerates: Err
-	Failed                       // a step failed, nothing ran: Err
-	Begins                       // init has done its part, and the command's process is there: CommandPID
-	Waiting                      // the command is confined and waits for Go: CommandPID
-	Settled                      // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
-	Stopped                      // the command was stopped: Signal
-	Exited                       // the command ended and nothing it started is alive: Status
-	Gone                         // init was killed, and with it everything inside
-	Changed                      // the file given to Watch has news
-	Idle                         // the time given to Next is over
+	Note     EventKind = iota + 1 // a step met an errno that it tolerates: Err
+	Failed                        // a step failed, nothing ran: Err
+	Begins                        // init has done its part, and the command's process is there: CommandPID
+	Waiting                       // the command is confined and waits for Go: CommandPID
+	Settled                       // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
+	Stopped                       // the command was stopped: Signal
+	Exited                        // the command ended and nothing it started is alive: Status
+	Gone                          // init ended without a last message, and with it everything inside: see [Process.Fate]
+	Changed                       // the file given to Watch has news
+	Readable                      // the file given to Listen can be read from
+	Idle                          // the time given to Next is over
+	Handed                        // the child gave a descriptor: FD, which is the receiver's to close, and What
 )
 
 // Event is one thing that happened inside.
@@ -46,6 +54,7 @@ type Event struct {
 	CommandPID int   // in the caller's PID namespace
 	Signal     syscall.Signal
 	Status     syscall.WaitStatus
+	FD, What   int
 }
 
 // Next waits for the next event until the deadline; a zero deadline is none.
@@ -56,7 +65,7 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	}
 	var m message
 	buf := (*[messageSize]byte)(unsafe.Pointer(&m))[:]
-	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4))
 	n, oobn, _, _, err := unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
 	if errors.Is(err, unix.ECONNRESET) { // it is told once, and before the messages that are still there: __skb_try_recv_datagram in net/core/datagram.c
 		n, oobn, _, _, err = unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
@@ -73,30 +82,41 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	return p.event(m, oob[:oobn])
 }
 
-// wait returns 0 when a message is there to be read, Changed or Idle. Messages come first.
+// wait returns 0 when a message is there to be read, else Idle, Changed or
+// Readable. Messages come first. The command decides how often the last is
+// reported, so everything else comes before it. poll(2) passes a negative
+// descriptor by.
 func (p *Process) wait(deadline time.Time) (EventKind, error) {
-	fds := []unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}, {Fd: int32(p.watch), Events: unix.POLLPRI}}
-	if p.watch <= 0 {
-		fds = fds[:1]
-	}
+	fds := [...]unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}, {Fd: orNone(p.watch), Events: unix.POLLPRI}, {Fd: orNone(p.input), Events: unix.POLLIN}}
 	for {
 		timeout := -1
 		if !deadline.IsZero() {
 			timeout = max(0, int((time.Until(deadline)+time.Millisecond-1)/time.Millisecond))
 		}
-		_, err := unix.Poll(fds, timeout)
+		_, err := unix.Poll(fds[:], timeout)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return Idle, fmt.Errorf("channel to the child: poll: %w", err)
 		case fds[0].Revents != 0:
 			return 0, nil
-		case len(fds) > 1 && fds[1].Revents != 0:
+		case !deadline.IsZero() && !time.Now().Before(deadline):
+			return Idle, nil
+		case fds[1].Revents != 0:
 			return Changed, nil
+		case fds[2].Revents != 0:
+			return Readable, nil
 		default:
 			return Idle, nil
 		}
 	}
+}
+
+func orNone(fd int) int32 {
+	if fd <= 0 {
+		return -1
+	}
+	return int32(fd)
 }
 
 func (p *Process) event(m message, oob []byte) (Event, error) {
@@ -115,6 +135,8 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 		}
 		pid, err := senderPID(oob)
 		return Event{Kind: kind, CommandPID: pid}, err
+	case kindHanded:
+		return received(m, oob)
 	case kindSettled:
 		return Event{Kind: Settled}, nil
 	case kindStopped:

@@ -1,6 +1,5 @@
 // Package limits bounds what a command may use where no cgroup can be had: resource limits of the kernel, getrlimit(2),
-// and a sampled watch over the memory of a process tree. It also reads the sizes, durations and percentages in which
-// people state limits ([ParseSize], [ParseDuration], [ParsePercent]).
+// and a sampled watch over the memory of a process tree.
 //
 // [Rlimits] is pure and returns the table that the confined process sets on itself with prlimit64(2); [Watch.Run] is
 // run outside, beside the command.
@@ -16,6 +15,8 @@
 // RLIMIT_CPU starts anew in every child. RLIMIT_NPROC counts the processes of a user in a user namespace (Linux
 // 5.14; before, of the user on the whole machine), so it must be set inside the namespace; the kernel does not hold
 // the machine's root to it at all, see [NprocHolds]. The watch looks at intervals: what is allocated
-// between two looks is seen late, and memory that no process has mapped (a memfd or a file on tmpfs that was only
-// written to, an unattached shmget(2) segment) is not seen at all; bound those by the size of the tmpfs and by FileBytes.
+// between two looks is seen late. Of shared memory it counts what is mapped or what is held ([Shared]: memfds, System V
+// segments, the private tmpfs), whichever is more, so up to twice the limit may be held. It does not see shared memory
+// that is in no page table and no descriptor table: an anonymous shared mapping after madvise(2) MADV_DONTNEED, and a
+// memfd on its way through a socket (SCM_RIGHTS).
 package limits

@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,6 +40,36 @@ func child(job string) {
 		}
 	case "shared":
 		take(32<<20, unix.MAP_SHARED)
+		fmt.Println("ready")
+		rest()
+	case "memfd": // written to, not mapped; two descriptors of one, and a second process that has it too
+		fd, err := unix.MemfdCreate("hidden", 0)
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		text := make([]byte, 1<<20)
+		for range 32 {
+			unix.Write(fd, text)
+		}
+		unix.Dup(fd)
+		if err := exec.Command("sleep", "1000").Start(); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		fmt.Println("ready")
+		rest()
+	case "segment":
+		id, _, e := unix.Syscall(unix.SYS_SHMGET, 0, 32<<20, 0o1600)
+		at, _, e2 := unix.Syscall(unix.SYS_SHMAT, id, 0, 0)
+		if e != 0 || e2 != 0 {
+			fmt.Println(e, e2)
+			os.Exit(3)
+		}
+		for i := uintptr(0); i < 32<<20; i += 4096 {
+			*(*byte)(unsafe.Add(unsafe.Pointer(nil), at+i)) = 1
+		}
+		unix.Syscall(unix.SYS_SHMDT, at, 0, 0)
 		fmt.Println("ready")
 		rest()
 	case "thread":
@@ -116,6 +148,68 @@ func TestKernelSample(t *testing.T) {
 			if got.Processes != c.processes || got.Bytes < c.bytes || got.Bytes > 2*c.bytes {
 				t.Errorf("%s, exact %v: %+v, want %d processes and %d bytes", c.job, exact, got, c.processes, c.bytes)
 			}
+		}
+	}
+}
+
+// TestKernelShared: memory that no process has mapped counts, each piece once, and an ordinary look does not search for it where there cannot be any.
+func TestKernelShared(t *testing.T) {
+	segments, err := os.Open("/proc/sysvipc/shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := (&Shared{Segments: segments}).segments()
+	for job, want := range map[string]int64{"memfd": 32<<20 + before, "segment": 32<<20 + before} {
+		cmd := start(t, job)
+		shared := &Shared{Segments: segments}
+		plain, err := Tree{Init: cmd.Process.Pid}.Sample(false)
+		if err != nil || plain.Bytes > want/2 {
+			t.Errorf("%s: without it %+v, %v", job, plain, err)
+		}
+		got, err := Tree{Init: cmd.Process.Pid, Held: shared.Held(256 << 20)}.Sample(true)
+		removeSegments(cmd.Process.Pid)
+		if err != nil || got.Bytes < want || got.Bytes > want+want/2 {
+			t.Errorf("%s: %+v, want %d; %v", job, got, want, err)
+		}
+	}
+}
+
+// TestSharedSearch: descriptors are searched when the machine's shared memory has grown by an eighth of the limit, and now and then without.
+func TestSharedSearch(t *testing.T) {
+	root := t.TempDir()
+	meminfo := func(kib int) {
+		if err := os.WriteFile(root+"/meminfo", fmt.Appendf(nil, "MemTotal: 1 kB\nShmem: %d kB\n", kib), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const limit = 8 << 20
+	s := &Shared{memfds: 77}
+	for _, step := range []struct {
+		shmem    int
+		searched bool
+	}{{0, false}, {1000, false}, {1025, true}, {1025, false}, {500, false}, {1400, false}, {1525, true}} {
+		meminfo(step.shmem)
+		s.memfds = 77
+		if got := s.bytes(root, nil, limit, false); (got == 0) != step.searched {
+			t.Errorf("%+v: %d", step, got)
+		}
+	}
+	s.memfds = 77
+	for range maxLooks + 1 {
+		s.bytes(root, nil, limit, false)
+	}
+	if s.memfds != 0 {
+		t.Error("nothing was searched without growth")
+	}
+}
+
+// removeSegments removes the System V segments that a process made.
+func removeSegments(pid int) {
+	text, _ := os.ReadFile("/proc/sysvipc/shm")
+	for line := range strings.Lines(string(text)) {
+		if c := strings.Fields(line); len(c) > 4 && c[4] == fmt.Sprint(pid) {
+			id, _ := strconv.Atoi(c[1])
+			unix.Syscall(unix.SYS_SHMCTL, uintptr(id), 0, 0) // IPC_RMID
 		}
 	}
 }

@@ -14,6 +14,9 @@ import (
 type Tree struct {
 	Proc string // where it is mounted; "" is /proc
 	Init int    // the process that all others descend from, in the numbers of that file system
+	// Held, when set, returns what the processes hold in shared memory, mapped or not; see [Shared.Held]. Of it and of what they have mapped the larger counts: most of
+	// the two is the same memory.
+	Held func(pids []int, exact bool) int64
 }
 
 // Sample is one look at a tree.
@@ -35,6 +38,8 @@ type look struct {
 	exact  bool
 	reads  int
 	sample Sample
+	pids   []int
+	mapped int64 // shared memory in page tables
 }
 
 // member is a process of the tree and the one it was found under.
@@ -64,6 +69,10 @@ func (t Tree) Sample(exact bool) (Sample, error) {
 			todo = append(todo, member{pid, m.pid})
 		}
 	}
+	if t.Held != nil && len(l.pids) > 0 {
+		l.mapped = max(l.mapped, t.Held(l.pids, exact))
+	}
+	l.sample.Bytes += l.mapped
 	return l.sample, nil
 }
 
@@ -78,27 +87,30 @@ func (l *look) process(m member) ([]int, error) {
 	}
 	status := fields(text)
 	l.sample.Processes++
-	l.sample.Bytes += l.bytes(m, status)
+	l.pids = append(l.pids, m.pid)
+	own, mapped := l.bytes(m, status)
+	l.sample.Bytes += own
+	l.mapped += mapped
 	return l.children(m.pid, status["Threads"])
 }
 
-// bytes returns the memory of one process.
-func (l *look) bytes(m member, status map[string]int64) int64 {
+// bytes returns the memory of one process, and what it has mapped of shared memory.
+func (l *look) bytes(m member, status map[string]int64) (own, mapped int64) {
 	if _, ok := status["RssAnon"]; !ok && status["Threads"] > 1 {
 		status = l.liveThread(m.pid)
 	}
-	bytes := (status["RssAnon"] + status["RssShmem"]) << 10
-	if !l.exact || bytes == 0 { // the latter has ended and was not reaped
-		return bytes
+	own, mapped = status["RssAnon"]<<10, status["RssShmem"]<<10
+	if !l.exact || own+mapped == 0 { // the latter has ended and was not reaped
+		return own, mapped
 	}
 	if m.parent != 0 && l.tree.Proc == "/proc" && sameMemory(m.pid, m.parent) {
-		return 0 // between vfork(2) and execve(2)
+		return 0, 0 // between vfork(2) and execve(2)
 	}
-	if exact, ok := l.exactBytes(m.pid); ok {
-		return exact
+	if exact, shared, ok := l.exactBytes(m.pid); ok {
+		return exact, shared
 	}
 	l.sample.Exact = false
-	return bytes
+	return own, mapped
 }
 
 // liveThread returns the status of a thread that still has the process's memory: a main thread that ended has none,
@@ -176,17 +188,17 @@ func (l *look) alive(pid, tid int) bool {
 }
 
 // exactBytes returns what smaps_rollup says, and whether it could be read.
-func (l *look) exactBytes(pid int) (int64, bool) {
+func (l *look) exactBytes(pid int) (own, mapped int64, ok bool) {
 	text, err := l.read(pid, "smaps_rollup")
 	if err != nil {
-		return 0, false
+		return 0, 0, false
 	}
 	f := fields(text)
 	if _, ok := f["Pss_Anon"]; ok { // Linux 5.4
-		return (f["Pss_Anon"] + f["Pss_Shmem"]) << 10, true
+		return f["Pss_Anon"] << 10, f["Pss_Shmem"] << 10, true
 	}
 	pss, ok := f["Pss"]
-	return pss << 10, ok
+	return pss << 10, 0, ok
 }
 
 // fields reads lines of the form "Name:  123 kB" or "Name:  123"; others are passed over.

@@ -73,7 +73,7 @@ func parse(text string) ([]entry, error) {
 	var table []entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		left, right, ok := strings.Cut(line, " - ")
-		l, r := strings.Fields(left), strings.Fields(right)
+		l, r := strings.Split(left, " "), strings.Split(right, " ") // a path may hold other spaces
 		if !ok || len(l) < 6 || len(r) < 1 {
 			return nil, fmt.Errorf("mount table: line %q is not of proc_pid_mountinfo(5)", line)
 		}

@@ -1,9 +1,9 @@
 package probe
 
 import (
-	"fmt"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -37,24 +37,24 @@ type Report struct {
 // Text is the report for people.
 func (r Report) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "kernel %s %s, user id %d, profile %s\n\n", r.Kernel, r.Arch, r.UID, r.Profile)
+	b.WriteString(printable.Sprintf("kernel %s %s, user id %d, profile %s\n\n", r.Kernel, r.Arch, r.UID, r.Profile))
 	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "%-8s %s", c.Outcome, c.Name)
+		b.WriteString(printable.Sprintf("%-8s %s", c.Outcome, c.Name))
 		if c.Detail != "" {
-			fmt.Fprintf(&b, ": %s", c.Detail)
+			b.WriteString(printable.Sprintf(": %s", c.Detail))
 		}
 		b.WriteByte('\n')
 		if c.Hint != "" {
-			fmt.Fprintf(&b, "         hint: %s\n", c.Hint)
+			b.WriteString(printable.Sprintf("         hint: %s\n", c.Hint))
 		}
 	}
 	if len(r.Controls) > 0 {
 		b.WriteString("\ncontrols\n")
 	}
 	for _, c := range r.Controls {
-		fmt.Fprintf(&b, "  %-14s %s", c.State, c.Name)
+		b.WriteString(printable.Sprintf("  %-14s %s", c.State, c.Name))
 		if c.Reason != "" {
-			fmt.Fprintf(&b, ": %s", c.Reason)
+			b.WriteString(printable.Sprintf(": %s", c.Reason))
 		}
 		b.WriteByte('\n')
 	}

@@ -15,6 +15,7 @@ const (
 	KillThread  Action = 0x00000000 // SECCOMP_RET_KILL_THREAD: only the calling thread dies
 	Trap        Action = 0x00030000 // SECCOMP_RET_TRAP: SIGSYS is sent and can be handled
 	errnoAction Action = 0x00050000 // SECCOMP_RET_ERRNO, data is the errno
+	Notify      Action = 0x7fc00000 // SECCOMP_RET_USER_NOTIF: whoever has the listener decides; ENOSYS without one (Linux 5.0)
 	Trace       Action = 0x7ff00000 // SECCOMP_RET_TRACE: a tracer decides; ENOSYS without one
 	Log         Action = 0x7ffc0000 // SECCOMP_RET_LOG: allowed and logged
 	Allow       Action = 0x7fff0000 // SECCOMP_RET_ALLOW
@@ -44,6 +45,8 @@ func (a Action) String() string {
 		return "TRAP"
 	case errnoAction:
 		return fmt.Sprintf("ERRNO(%d %s)", a&dataMask, errnoName(int(a&dataMask)))
+	case Notify:
+		return "USER_NOTIF"
 	case Trace:
 		return fmt.Sprintf("TRACE(%d)", a&dataMask)
 	case Log:

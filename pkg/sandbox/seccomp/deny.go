@@ -42,6 +42,7 @@ const (
 	sISUID           = 0o004000
 	oCreat           = 0o100      // asm-generic/fcntl.h, the same on amd64 and arm64
 	oTmpfile         = 0o20000000 // __O_TMPFILE
+	initPID          = 1          // pid_namespaces(7): what init is to everything in its namespace
 	perLinux         = 0          // linux/personality.h
 	perLinux32       = 0x0008
 	perUname26       = 0x0020000
@@ -60,6 +61,10 @@ func DenyPrivilege() Profile {
 			Action: Errno(ePERM), Why: "reads or steers another process"},
 		{Calls: []string{"mount", "umount2", "pivot_root", "chroot", "mount_setattr", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick"},
 			Action: Errno(ePERM), Why: "changes what paths mean"},
+		{Calls: []string{"prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"}, When: []Cond{{Arg: 0, Op: Equal, Value: initPID}},
+			Action: Errno(ePERM), Why: "lowers the limits or the priority of init, which has the command's user id: prlimit(2) asks for no more"},
+		{Calls: []string{"fanotify_init", "fanotify_mark"},
+			Action: Errno(ePERM), Why: "tells which files of a shared directory the host's processes open, with their pids (unprivileged since Linux 5.13)"},
 		{Calls: []string{"setns", "listns"},
 			Action: Errno(ePERM), Why: "reaches another namespace"},
 		{Calls: []string{"unshare"}, When: []Cond{{Arg: 0, Op: AnyBit, Value: ^uint64(unshareHarmless)}},

@@ -22,7 +22,7 @@
 // A filter sees registers, never memory: not paths, not socket addresses, not struct clone_args. What follows from it:
 //   - clone3(2) is answered ENOSYS, and callers fall back to clone(2), whose flags are in a register;
 //   - which socket file an AF_UNIX connect(2) reaches cannot be judged here. Pathname sockets are held by the mount
-//     table (what is not mounted has no name); Landlock holds abstract ones from ABI 6 (LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET)
+//     table (what is not mounted has no name) and by a listener that is asked ([Notify], package notify); Landlock holds abstract ones from ABI 6 (LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET)
 //     and pathname ones only from ABI 9 (LANDLOCK_ACCESS_FS_RESOLVE_UNIX);
 //   - io_uring performs calls that no filter sees, so io_uring_setup(2) and its companions are answered ENOSYS.
 //

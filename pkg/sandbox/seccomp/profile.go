@@ -14,6 +14,8 @@ const (
 	FlagTSync     uint32 = 1 << 0 // SECCOMP_FILTER_FLAG_TSYNC: every thread of the process
 	FlagLog       uint32 = 1 << 1 // SECCOMP_FILTER_FLAG_LOG: log every action but ALLOW, as far as actions_logged allows (Linux 4.14)
 	FlagSpecAllow uint32 = 1 << 2 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: leave speculative store bypass mitigation off (Linux 4.17)
+	// FlagNewListener is SECCOMP_FILTER_FLAG_NEW_LISTENER: seccomp(2) returns the descriptor that [Notify] is answered by (Linux 5.0).
+	FlagNewListener uint32 = 1 << 3
 )
 
 // Rule answers Calls with Action when every condition of When holds; without conditions, always.

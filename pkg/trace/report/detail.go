@@ -17,6 +17,7 @@ func Detail(out io.Writer, t Terminal, e *trace.Entry) error {
 	d.head(e)
 	d.why(e)
 	d.findings(e)
+	d.denials(e)
 	if e.Result != nil {
 		d.result(e.Result)
 	}
@@ -84,6 +85,21 @@ func (d detail) findings(e *trace.Entry) {
 	}
 }
 
+func (d detail) denials(e *trace.Entry) {
+	for i, n := range e.Denials() {
+		if i == 0 {
+			d.title("Denied by the sandbox")
+		}
+		fmt.Fprintln(d.w, visible(denialLine(n)))
+		if n.Kept != "" {
+			fmt.Fprintf(d.w, "      kept in: %s\n", visible(n.Kept))
+		}
+		if n.Remedy != "" {
+			fmt.Fprintf(d.w, "      remedy: %s\n", visible(n.Remedy))
+		}
+	}
+}
+
 func (d detail) result(r *record.Result) {
 	d.title("Run")
 	d.field("status", r.Status)
@@ -114,7 +130,7 @@ func (d detail) stream(name string, s record.Stream) {
 	}
 	d.title(fmt.Sprintf("%s (%d bytes%s)", name, s.Bytes, cut))
 	for line := range strings.Lines(s.Text) {
-		fmt.Fprintln(d.w, visible(strings.TrimRight(line, "\r\n")))
+		fmt.Fprintln(d.w, "│ "+visible(strings.TrimRight(line, "\r\n"))) // no line of it passes for one of ours
 	}
 }
 
@@ -130,9 +146,6 @@ func (d detail) sandbox(s record.Sandbox) {
 			text += " (" + c.Reason + ")"
 		}
 		fmt.Fprintf(d.w, "%-18s %s\n", visible(c.Name), visible(text))
-	}
-	for _, n := range s.Denials {
-		fmt.Fprintf(d.w, "%-18s %s\n", "refused", visible(n.Layer+": "+n.What+": "+n.Reason))
 	}
 	u := s.Usage
 	fmt.Fprintf(d.w, "%-18s %.1f MiB memory, %.2f s processor, %s (%s)\n", "used", float64(u.PeakMemoryBytes)/(1<<20), u.CPUSeconds, Count(int(u.PeakPids), "task"), u.MeasuredBy)

@@ -68,10 +68,26 @@ func ran(tool string, code int, ms float64, stdout, stderr string) map[string]an
 			Status: record.StatusExited, ExitCode: code, Started: "2026-01-02T03:04:05Z", DurationMS: ms,
 			Capture: record.Capture{Stdout: stream(stdout), Stderr: stream(stderr), Sandbox: record.Sandbox{
 				Profile: "build", Controls: []record.Control{{Name: "landlock", State: "enforced", Enforced: "abi 4"}},
-				Denials: []record.Denial{{Layer: "landlock", What: "/etc/shadow", Reason: "not readable"}},
-				Usage:   record.Usage{PeakMemoryBytes: 3 << 20, CPUSeconds: 0.25, PeakPids: 4, MeasuredBy: "cgroup"},
+				Usage: record.Usage{PeakMemoryBytes: 3 << 20, CPUSeconds: 0.25, PeakPids: 4, MeasuredBy: "cgroup"},
 			}},
 		},
+	}
+}
+
+// left is a run of which the sandbox put something aside.
+func left(code int, denials ...record.Denial) map[string]any {
+	set := ran("", code, 20, "", "")
+	r := set["result"].(record.Result)
+	r.Capture.Sandbox.Denials = denials
+	set["result"] = r
+	return set
+}
+
+// injected is a hook that a run left, kept under a name.
+func injected(kept string) record.Denial {
+	return record.Denial{
+		Layer: "git", What: "/w/sub/.git/hooks/post-checkout: a hook", Reason: "git would run it `outside` of the sandbox; it is out of force",
+		Path: "/w/sub/.git/hooks/post-checkout", Kept: kept, Remedy: "read it before you use git there, and put back what you want",
 	}
 }
 
@@ -101,6 +117,10 @@ func sample(t testing.TB) []*trace.Entry {
 			trace.Finding{Rule: "ethos.tool_failed", Level: trace.LevelError, Message: "sh was ended at its time limit"}),
 		entry(t, 8, record.Action{Kind: record.KindEvent, Name: "Stop"}, nil),
 		entry(t, 9, record.Action{Kind: record.KindFile, File: &record.FileAction{Op: "write", Path: "a.txt"}}, map[string]any{"decision": record.Decision{Verdict: record.VerdictAllow}}),
+		entry(t, 10, argv("npm", "install"), left(0, injected("/w/sub/.git/hooks/post-checkout.held"),
+			record.Denial{Layer: "git", What: "/w/a\u200b\u202e/.git/config: core.fsmonitor", Reason: "git would run it\x1b[2J, and it is still in force: permission denied", Path: "/w/a\u200b\u202e/.git/config", Remedy: "remove it"})),
+		entry(t, 11, argv("npm", "install"), left(1, injected("/w/sub/.git/hooks/post-checkout.held1")),
+			trace.Finding{Rule: "ethos.tool_failed", Level: trace.LevelError, Message: "npm exited with status 1"}),
 	}
 }
 

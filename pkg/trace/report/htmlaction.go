@@ -33,6 +33,7 @@ func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 		wrong, o, filter, o, o, text(clip(oneLine(e.Command()), 300)), took, stamped(e.Time, "15:04:05"))
 	fmt.Fprintf(w, "<div class=\"in\" id=\"a%d\"><div><pre class=\"cmd\">%s</pre>", number, block(clip(e.Command(), htmlCommand)))
 	writeWhy(w, e)
+	writeDenials(w, e)
 	writeFindings(w, e)
 	writeOutput(w, e)
 	fmt.Fprint(w, "</div><div class=\"side\">")
@@ -234,9 +235,6 @@ func writeEvidence(w io.Writer, s record.Sandbox) {
 	fmt.Fprintf(w, "<details><summary>Confinement <span class=\"dim\">%s: %d of %d layers enforced</span></summary><table><tbody>", text(s.Profile), held, len(s.Controls))
 	for _, c := range s.Controls {
 		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s %s</td></tr>", text(c.Name), text(strings.ReplaceAll(c.State, "_", " ")), text(c.Enforced), text(c.Reason))
-	}
-	for _, d := range s.Denials {
-		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th><td>refused</td><td>%s %s</td></tr>", text(d.Layer), text(d.What), text(d.Reason))
 	}
 	fmt.Fprint(w, "</tbody></table></details>")
 }

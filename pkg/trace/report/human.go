@@ -67,6 +67,7 @@ func (h *Human) Action(e *trace.Entry) error {
 	h.line(e)
 	h.why(e)
 	h.findings(e)
+	h.denials(e)
 	if e.Outcome() == trace.Failed {
 		h.tail(e)
 	}
@@ -126,9 +127,9 @@ func (h *Human) line(e *trace.Entry) {
 	}
 	switch outcome {
 	case trace.Failed:
-		end = "  (" + e.Ending() + ")"
+		end = bracketed(e.Ending(), counted(len(e.Denials()), "denial"))
 	case trace.Found:
-		end = "  (" + Count(len(e.Findings), "finding") + ")"
+		end = bracketed(counted(len(e.Findings), "finding"), counted(len(e.Denials()), "denial"))
 	}
 	command := visible(oneLine(e.Command()))
 	if cells := h.cells(); cells > 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ethos/pkg/record"
+	"ethos/pkg/trace"
 )
 
 // writeSummary ends the report: counts, a table when there is more than one tool, and what was refused with the way out.
@@ -18,6 +19,7 @@ func (h *Human) writeSummary() {
 		h.table()
 	}
 	h.refused()
+	h.deniedByLayers()
 	for _, line := range wrap(s.headline(), h.cells()) {
 		fmt.Fprintln(h.out, h.style.bold(line))
 	}
@@ -37,6 +39,9 @@ func (s *summary) headline() string {
 	}
 	if s.findings > 0 {
 		text += "; " + Count(s.findings, "finding")
+	}
+	if s.denials > 0 {
+		text += "; " + Count(s.denials, "denial") + " by the sandbox"
 	}
 	if s.bad > 0 {
 		text += "; " + Count(s.bad, "invalid line")
@@ -91,6 +96,27 @@ func number(n int) string {
 		return "·"
 	}
 	return strconv.Itoa(n)
+}
+
+// deniedByLayers lists what the sandbox denied, and where what it put aside is kept.
+func (h *Human) deniedByLayers() {
+	if h.summary.actions < 2 {
+		return // the one action has just said it
+	}
+	l := &h.summary.denied
+	for i, row := range l.rows {
+		if i == maxFindings {
+			h.note(fmt.Sprintf("… and %d more by the sandbox", len(l.rows)-i+l.more))
+			return
+		}
+		h.hang(h.style.effect(record.VerdictDeny, pad("denied", outcomeCells))+noteIndent, fmt.Sprintf("%s ×%d: %s: %s", trace.RuleDenial, row.times, row.Layer, row.What))
+		if row.Kept != "" {
+			h.note("kept in: " + row.Kept)
+		}
+		if row.Remedy != "" {
+			h.note("remedy: " + row.Remedy)
+		}
+	}
 }
 
 // refused lists what stood against something, each policy once.

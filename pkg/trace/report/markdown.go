@@ -102,6 +102,7 @@ func (m *Markdown) Close() error {
 	icon, verdict := s.verdict()
 	fmt.Fprintf(w, "## %s ethos: %s\n\n%s\n\n", icon, verdict, s.headline())
 	m.refused(w)
+	m.denied(w)
 	m.listed(w)
 	if m.details.Len() > 0 {
 		fmt.Fprintf(w, "### Failures\n%s\n", m.details.String())
@@ -148,6 +149,27 @@ func (m *Markdown) refused(w io.Writer) {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.Effect, code(r.ID), cellProse(r.Message), cellProse(r.Remedy), strings.Join(commands, "<br>"))
 	}
 	fmt.Fprintln(w)
+}
+
+// denied lists what the sandbox denied, and what it put aside.
+func (m *Markdown) denied(w io.Writer) {
+	l := &m.summary.denied
+	for i, row := range l.rows {
+		if i == 0 {
+			fmt.Fprint(w, "### Denied by the sandbox\n\n| layer | what | why | kept in | what to do |\n|---|---|---|---|---|\n")
+		}
+		times := ""
+		if row.times > 1 {
+			times = fmt.Sprintf(" ×%d", row.times)
+		}
+		fmt.Fprintf(w, "| %s | %s%s | %s | %s | %s |\n", code(row.Layer), code(oneLine(row.What)), times, cellProse(oneLine(row.Reason)), code(row.Kept), cellProse(oneLine(row.Remedy)))
+	}
+	if l.more > 0 {
+		fmt.Fprintf(w, "\nand %d more\n", l.more)
+	}
+	if len(l.rows) > 0 {
+		fmt.Fprintln(w)
+	}
 }
 
 func (m *Markdown) tools(w io.Writer) {

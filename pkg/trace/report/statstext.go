@@ -34,6 +34,7 @@ func Stats(out io.Writer, t Terminal, s *trace.Stats) error {
 	w.tools(s)
 	w.policies(s)
 	w.denials(s)
+	w.sandbox(s)
 	return w.Flush()
 }
 
@@ -157,6 +158,17 @@ func (w *statsWriter) denials(s *trace.Stats) {
 		w.line(text)
 	}
 	w.more(len(s.Denials))
+}
+
+func (w *statsWriter) sandbox(s *trace.Stats) {
+	if len(s.Sandbox) == 0 {
+		return
+	}
+	w.title("Denied by the sandbox")
+	for _, l := range s.Sandbox[:min(len(s.Sandbox), topRows)] {
+		w.line(fmt.Sprintf("%8d  %s (in %s)", l.Count, l.Layer, Count(l.Runs, "run")))
+	}
+	w.more(len(s.Sandbox))
 }
 
 func (w *statsWriter) more(n int) {

@@ -21,6 +21,8 @@ type summary struct {
 	actions  int
 	outcomes map[trace.Outcome]int
 	findings int
+	denials  int // by the sandbox, of commands that ran
+	denied   deniedRows
 	bad      int
 	ran      float64 // milliseconds
 	compared bool    // with a baseline,
@@ -52,6 +54,10 @@ func (s *summary) add(e *trace.Entry) {
 	s.actions++
 	s.outcomes[outcome]++
 	s.findings += len(e.Reported())
+	s.denials += len(e.Denials())
+	for _, d := range e.Denials() {
+		s.denied.add(d, s.actions+s.bad)
+	}
 	if e.Result != nil {
 		s.ran += e.Result.DurationMS
 	}

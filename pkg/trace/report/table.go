@@ -27,22 +27,23 @@ func NewTable(t Terminal) *Table {
 // idTail is how much of an id a list shows: its random end, which show accepts.
 const idTail = 12
 
-// Entry is the line of an entry: id, time, outcome, duration, command.
+// Entry is the line of an entry: id, time, outcome, duration, command, and how much the sandbox denied it.
 func (t *Table) Entry(e *trace.Entry) string {
 	took := ""
 	if e.Ran() {
 		took = span(e.Result.DurationMS)
 	}
 	o := e.Outcome()
-	return t.line(e.Line.ID(), e.Time, t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()))
+	return t.line(e.Line.ID(), e.Time, t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), bracketed(counted(len(e.Denials()), "denial")))
 }
 
 // Invalid is the line of an error line.
 func (t *Table) Invalid(id string, e record.Error) string {
-	return t.line(id, "", t.style.outcome(trace.Denied, pad("invalid", outcomeCells)), padLeft("", 9)+"  "+e.Code+": "+e.Message)
+	return t.line(id, "", t.style.outcome(trace.Denied, pad("invalid", outcomeCells)), padLeft("", 9)+"  "+e.Code+": "+e.Message, "")
 }
 
-func (t *Table) line(id, stamp, outcome, text string) string {
+// line has end after its text, also where that is cut.
+func (t *Table) line(id, stamp, outcome, text, end string) string {
 	short := id[max(len(id)-idTail, 0):]
 	if made, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
 		stamp = made.UTC().Format("2006-01-02 15:04:05")
@@ -50,9 +51,9 @@ func (t *Table) line(id, stamp, outcome, text string) string {
 	head := pad(visible(short), idTail) + "  " + pad(stamp, 19) + "  "
 	text = visible(text)
 	if cells := t.cells(); cells > 0 {
-		text = fit(text, cells-width(head)-outcomeCells)
+		text = fit(text, cells-width(head)-outcomeCells-width(end))
 	}
-	return strings.TrimRight(head+outcome+text, " ") + "\n"
+	return strings.TrimRight(head+outcome+text+end, " ") + "\n"
 }
 
 // field is a line of a detail.

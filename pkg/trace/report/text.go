@@ -5,43 +5,12 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"ethos/pkg/printable"
 )
 
-// visible makes text safe for one line of a terminal: what would steer it is shown as a symbol or an escape.
-func visible(text string) string {
-	if !strings.ContainsFunc(text, steers) {
-		return text
-	}
-	var out strings.Builder
-	for _, r := range text {
-		switch {
-		case !steers(r):
-			out.WriteRune(r)
-		case r == '\n':
-			out.WriteString("⏎")
-		case r == '\t':
-			out.WriteByte(' ')
-		case r < ' ':
-			out.WriteRune('␀' + r)
-		case r == 0x7f:
-			out.WriteRune('␡')
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.String()
-}
-
-// steers reports whether a rune moves the cursor, changes the direction of text, or cannot be seen at all.
-func steers(r rune) bool {
-	switch {
-	case r < ' ', r >= 0x7f && r < 0xa0:
-		return true
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x061c, r == 0x200e, r == 0x200f: // bidirectional controls
-		return true
-	}
-	return r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe0fff
-}
+// visible makes text safe for one line of a terminal, and of a page.
+func visible(text string) string { return printable.Line(text) }
 
 // width is the number of cells that text takes on a terminal.
 func width(text string) (n int) {

@@ -47,9 +47,26 @@ func ran(code int, tool string) map[string]any {
 			Capture: record.Capture{Sandbox: record.Sandbox{
 				Backend: "native", Profile: "build", NetworkIsolated: true,
 				Controls: []record.Control{{Name: "landlock", Requested: "abi 4", Enforced: "abi 4", State: "enforced"}},
-				Denials:  []record.Denial{{Layer: "landlock", What: "/etc/shadow", Reason: "not readable"}},
 			}},
 		},
+	}
+}
+
+// left is a run of which the sandbox put something aside.
+func left(denials ...record.Denial) map[string]any {
+	set := ran(0, "")
+	r := set["result"].(record.Result)
+	r.Capture.Sandbox.Denials = denials
+	set["result"] = r
+	return set
+}
+
+// injected is a hook that a run left in a work space, kept under a name.
+func injected(space, kept string) record.Denial {
+	hook := space + "/sub/.git/hooks/post-checkout"
+	return record.Denial{
+		Layer: "git", What: hook + ": a hook", Reason: "git would run it outside of the sandbox; it is out of force",
+		Path: hook, Kept: hook + kept, Remedy: "read it before you use git there",
 	}
 }
 
@@ -95,5 +112,7 @@ func sample(t testing.TB) []*trace.Entry {
 		build(t, 8, record.Action{Kind: record.KindFetch, URL: "https://x.example/"}, broken),
 		build(t, 9, record.Action{Kind: record.KindEvent, Name: "Stop"}, nil),
 		build(t, 10, execAction("bandit", "-r", "."), ran(1, "bandit"), trace.Finding{Rule: "B602", Level: trace.LevelError, Message: "shell=True", Path: "m.py", Line: 7, Severity: "8.0"}),
+		build(t, 11, execAction("npm", "install"), left(injected(space, ".held"),
+			record.Denial{Layer: "mount", What: "the rest of the run", Reason: "a protected file was replaced"})),
 	}
 }

@@ -27,7 +27,10 @@ func (r *run) invocation(e *trace.Entry) invocation {
 		v.ProcessStartFailureMessage = refusal(e, outcome)
 	}
 	for _, reason := range e.Why() {
-		v.ToolExecutionNotifications = append(v.ToolExecutionNotifications, r.denied(e, reason))
+		v.ToolExecutionNotifications = append(v.ToolExecutionNotifications, r.refused(e, reason))
+	}
+	for _, d := range e.Denials() {
+		v.ToolExecutionNotifications = append(v.ToolExecutionNotifications, r.deniedNote(e, d))
 	}
 	return v
 }
@@ -52,12 +55,6 @@ func (v *invocation) ran(res *record.Result) {
 	if res.Status != record.StatusExited {
 		v.ExitSignalName = res.Signal
 	}
-	for _, d := range res.Capture.Sandbox.Denials {
-		v.ToolExecutionNotifications = append(v.ToolExecutionNotifications, notification{
-			Descriptor: &ruleReference{ID: "sandbox." + d.Layer}, Level: "note",
-			Message: message{sentence(d.Layer + " refused " + d.What + ": " + d.Reason)},
-		})
-	}
 }
 
 func refusal(e *trace.Entry, outcome trace.Outcome) string {
@@ -71,8 +68,8 @@ func refusal(e *trace.Entry, outcome trace.Outcome) string {
 	return string(outcome)
 }
 
-// denied is the notification of one reason (3.58).
-func (r *run) denied(e *trace.Entry, reason trace.Reason) notification {
+// refused is the notification of one reason (3.58).
+func (r *run) refused(e *trace.Entry, reason trace.Reason) notification {
 	level, _ := reasonLevel(reason.Effect)
 	d := r.denial(e, reason)
 	return notification{

@@ -53,6 +53,11 @@ func (w *Writer) Add(e *trace.Entry) (fresh int, err error) {
 			return fresh, err
 		}
 	}
+	for _, d := range e.Denials() {
+		if err := w.put(r, r.denied(e, d), ordinals, &fresh); err != nil {
+			return fresh, err
+		}
+	}
 	for _, f := range e.Findings {
 		if err := w.put(r, r.finding(e, f), ordinals, &fresh); err != nil {
 			return fresh, err

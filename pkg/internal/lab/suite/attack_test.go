@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var attacks = map[string]func(n int){"eat": eat, "keep": keep, "fork": fork, "spin": spin, "wait": wait, "bomb": bomb}
+var attacks = map[string]func(n int){"eat": eat, "keep": keep, "fork": fork, "spin": spin, "wait": wait, "bomb": bomb, "memfd": memfd}
 
 // keep takes n MiB for good.
 func keep(n int) {
@@ -57,6 +57,24 @@ func take(n int) [][]byte {
 }
 
 func eat(n int) { take(n) }
+
+// memfd takes n MiB that no process has mapped, and says so when that lasted.
+func memfd(n int) {
+	fd, err := unix.MemfdCreate("x", 0)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	page := make([]byte, 1<<20)
+	for range n {
+		if _, err := unix.Write(fd, page); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+	}
+	time.Sleep(5 * time.Second)
+	fmt.Println("held", n)
+}
 
 // fork starts processes until one is refused, n at most, and says how many there were.
 func fork(n int) {

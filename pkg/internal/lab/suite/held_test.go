@@ -48,6 +48,18 @@ func TestHeldTogether(t *testing.T) {
 	noneLeft(t)
 }
 
+// TestHeldShared : memory that is in no page table counts as well.
+func TestHeldShared(t *testing.T) {
+	if e := run(t, []string{"--memory", "64M"}, attack(t, "memfd", 300)...); e.Status != record.StatusOOM || strings.Contains(e.stdout, "held") {
+		t.Errorf("%s: %s%s", e.Status, e.stdout, e.stderr)
+	}
+	twin := run(t, []string{"--memory", "64M"}, attack(t, "memfd", 16)...)
+	if twin.status != 0 || twin.stdout != "held 16\n" {
+		t.Errorf("below the limit: status %d: %s%s", twin.status, twin.stdout, twin.stderr)
+	}
+	noneLeft(t)
+}
+
 // TestHeldSwap : what is not memory is not a way out. The machine must have swap, or the test shows nothing.
 func TestHeldSwap(t *testing.T) {
 	var before, after unix.Sysinfo_t

@@ -44,3 +44,10 @@ func TestLackMemory(t *testing.T) {
 		t.Errorf("status %d: %s%s", e.status, e.stdout, e.stderr)
 	}
 }
+
+// TestLackShared : the watch sees what no process has mapped.
+func TestLackShared(t *testing.T) {
+	if e := run(t, []string{"--memory", "64M"}, attack(t, "memfd", 300)...); e.status == 0 || strings.Contains(e.stdout, "held") {
+		t.Errorf("status %d: %s%s", e.status, e.stdout, e.stderr)
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/trust"
+)
+
+// ask shows a file to the person at the terminal and takes the answer.
+func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
+	terminal, err := t.terminal()
+	if err != nil {
+		return false, cli.Errorf(cli.Usage, "a person runs it in a terminal; for provisioning: --digest "+f.digest+", or --yes",
+			"%s is not trusted: there is no terminal to ask on (%w)", f.path, err)
+	}
+	defer terminal.Close()
+	if _, err := io.WriteString(terminal, t.page(f, last)+"Trust this content of this file, here? [y/N] "); err != nil {
+		return false, err
+	}
+	answer, err := bufio.NewReader(terminal).ReadString('\n')
+	if err != nil {
+		return false, nil
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
+}
+
+// terminal is where a person answers: the controlling terminal, else standard
+// input when it is one.
+func (t *truster) terminal() (io.ReadWriteCloser, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err == nil {
+		return tty, cli.DiscardTyped(tty)
+	}
+	if in, ok := t.sys.Stdin.(*os.File); ok && cli.IsTerminal(in) {
+		if err := cli.DiscardTyped(in); err != nil {
+			return nil, err
+		}
+		return struct {
+			io.Reader
+			io.Writer
+			io.Closer
+		}{in, t.sys.Stderr, io.NopCloser(nil)}, nil
+	}
+	return nil, err
+}
+
+// page is what a file widens, line by line, against what was trusted of it last:
+// "+" is new, "-" is gone. Nothing in it steers the terminal.
+func (t *truster) page(f candidate, last trust.Entry) string {
+	var b strings.Builder
+	b.WriteString(printable.Sprintf("%s\n%s\n", f.path, f.digest))
+	var before []string
+	switch {
+	case last.Digest == "":
+		b.WriteString("It was not trusted before. It widens what commands may do here:\n")
+	default:
+		before, _ = t.widens(f.path, last.Text) // what is not valid any more widened nothing that is known
+		fmt.Fprintf(&b, "It has changed since it was trusted on %s. It widens what commands may do here:\n", last.Time.Format(time.DateOnly))
+	}
+	for _, w := range f.widens {
+		mark := "+"
+		if slices.Contains(before, w) {
+			mark = " "
+		}
+		b.WriteString(printable.Sprintf("  %s %s\n", mark, w))
+	}
+	for _, w := range before {
+		if !slices.Contains(f.widens, w) {
+			b.WriteString(printable.Sprintf("  - %s\n", w))
+		}
+	}
+	return b.String()
+}

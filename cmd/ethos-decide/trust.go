@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/facts"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+	"ethos/pkg/trust"
+)
+
+type trustCmd struct {
+	Yes    bool     `help:"Trust without asking, for provisioning."`
+	Digest string   `placeholder:"sha256:HEX" help:"Trust FILE without asking if its content has this digest; status 1 if not."`
+	List   bool     `help:"List what is trusted, and whether it still is what is there."`
+	Revoke string   `placeholder:"FILE" help:"Trust FILE no longer; a work tree instead of a file: what git may run there."`
+	File   []string `arg:"" optional:"" name:"file" help:"Configuration files; repo_config.yaml and coding_ethos.yml of the work space when left out."`
+}
+
+// Help implements kong.HelpProvider.
+func (*trustCmd) Help() string {
+	return `Shows what the configuration files of a work space widen, against what was trusted of them last, and asks on the terminal. What is accepted is
+this content of this file at this place: a change of the file ends it. What a file narrows applies without trust.
+
+Status 1: a file was not accepted, or has another digest; 2: there is no terminal to ask on; 3: a file is not valid.`
+}
+
+// Run implements the command.
+func (c *trustCmd) Run(_ context.Context, sys *cli.System) error {
+	if trust.Inside(os.DirFS("/proc")) {
+		return cli.Errorf(cli.NegativeStatus, "a person runs it, outside of ethos-sandbox", "trust: a confined command trusts nothing")
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	t := &truster{cmd: c, sys: sys, memory: trust.New(sys.Getenv)}
+	switch {
+	case c.List:
+		return t.list()
+	case c.Revoke != "":
+		return t.revoke(c.Revoke)
+	}
+	return t.trust()
+}
+
+func (c *trustCmd) check() error {
+	const usage = "ethos-decide trust [FILE…], --digest sha256:… FILE, --list, or --revoke FILE"
+	given := 0
+	for _, is := range []bool{c.Yes, c.Digest != "", c.List, c.Revoke != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return cli.Errorf(cli.Usage, usage, "--yes, --digest, --list and --revoke exclude each other")
+	case c.Digest != "" && len(c.File) != 1:
+		return cli.Errorf(cli.Usage, usage, "--digest goes with one FILE")
+	case (c.List || c.Revoke != "") && len(c.File) > 0:
+		return cli.Errorf(cli.Usage, usage, "--list and --revoke go without FILE")
+	}
+	return nil
+}
+
+// truster is one run of the command.
+type truster struct {
+	cmd    *trustCmd
+	sys    *cli.System
+	memory *trust.Memory
+}
+
+// candidate is a file that may come to be trusted: what is shown is what is
+// remembered, whatever becomes of the file meanwhile.
+type candidate struct {
+	path, digest string
+	text         []byte
+	widens       []string
+}
+
+// trust goes through the files.
+func (t *truster) trust() error {
+	files, err := t.files()
+	if err != nil {
+		return err
+	}
+	declined := false
+	for _, file := range files {
+		f, err := t.read(file)
+		if err != nil {
+			return &cli.Error{Status: cli.BadInput, Err: err, Hint: "nothing of it is trusted; mend the file first"}
+		}
+		accepted, err := t.accept(f)
+		if err != nil {
+			return err
+		}
+		declined = declined || !accepted
+	}
+	if declined {
+		return cli.Negative
+	}
+	return nil
+}
+
+// files are those that were named, else those that the work space of the current
+// directory has.
+func (t *truster) files() (files []string, err error) {
+	for _, file := range t.cmd.File {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(t.sys.Dir, file)
+		}
+		if name := filepath.Base(file); name != catalog.ConfigName && name != consumerFile {
+			return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s: only %s and %s are read without being named", file, catalog.ConfigName, consumerFile)
+		}
+		files = append(files, file)
+	}
+	if len(files) > 0 {
+		return files, nil
+	}
+	d, err := facts.New(facts.Options{})
+	if err != nil {
+		return nil, err
+	}
+	at, err := d.Place(record.Action{Kind: record.KindEvent, Cwd: t.sys.Dir})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{catalog.ConfigName, consumerFile} {
+		file := filepath.Join(at.Workspace, name)
+		if _, err := os.Lstat(file); err == nil {
+			files = append(files, file)
+		}
+	}
+	if len(files) == 0 {
+		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, catalog.ConfigName, consumerFile), "")
+	}
+	return files, nil
+}
+
+// read reads a file once, and finds out what it widens.
+func (t *truster) read(file string) (candidate, error) {
+	path, err := trust.Canonical(file)
+	if err != nil {
+		return candidate{}, err
+	}
+	text, err := trust.ReadFile(path, filepath.Dir(path))
+	if err != nil {
+		return candidate{}, err
+	}
+	f := candidate{path: path, text: text, digest: trust.Digest(text)}
+	f.widens, err = t.widens(path, text)
+	return f, err
+}
+
+// widens lists what a content of a file widens.
+func (t *truster) widens(path string, text []byte) (list []string, err error) {
+	if filepath.Base(path) == consumerFile {
+		set, err := policy.Load(policy.Options{Packs: policy.Packs(), Sources: []policy.Source{{Name: path, Text: text, Trusted: true, Digest: trust.Digest(text)}}})
+		if err != nil {
+			return nil, err
+		}
+		return set.Configuration()[0].Widens, nil
+	}
+	config, err := catalog.ParseConfig(path, text)
+	if err != nil {
+		return nil, err
+	}
+	home := t.sys.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
+	for _, w := range config.Widenings(catalog.Ground{Space: capability.Space{Workspace: filepath.Dir(path), Home: home}, Resolve: facts.Resolve}) {
+		list = append(list, w.String())
+	}
+	return list, nil
+}
+
+// accept trusts a file if it is to be. The error is one of the memory, or that
+// there is nobody to ask.
+func (t *truster) accept(f candidate) (bool, error) {
+	last, err := t.memory.Load(trust.Configuration, f.path)
+	switch {
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, trust.ErrCorrupt): // as if there were none; it is written anew
+		t.sys.Warn(err.Error(), "")
+	default:
+		return false, unusable(err)
+	}
+	switch {
+	case t.cmd.Digest != "" && t.cmd.Digest != f.digest:
+		return false, cli.Errorf(cli.NegativeStatus, "look at what changed, then name the new digest", "%s is not what is to be trusted: its digest is %s, not %s", f.path, f.digest, t.cmd.Digest)
+	case err == nil && last.Digest == f.digest:
+		return true, t.say(f, "is trusted already")
+	case t.cmd.Digest != "" || t.cmd.Yes:
+	case len(f.widens) == 0:
+		return true, t.say(f, "widens nothing: what it says applies without trust")
+	default:
+		if yes, err := t.ask(f, last); err != nil || !yes {
+			return false, err
+		}
+	}
+	if err := t.memory.Save(trust.Entry{Kind: trust.Configuration, Path: f.path, Text: f.text}, t.sys.Now()); err != nil {
+		return false, unusable(err)
+	}
+	return true, t.say(f, "is trusted as "+f.digest)
+}
+
+func (t *truster) say(f candidate, what string) error {
+	return t.sys.Printf("%s %s\n", f.path, what)
+}
+
+// unusable is a memory that cannot be used.
+func unusable(err error) error {
+	return &cli.Error{Status: cli.CannotEnforce, Err: err, Hint: "what is trusted is kept in ${XDG_STATE_HOME:-~/.local/state}/ethos"}
+}
+
+// revoke forgets one file, or what git may run in one work tree.
+func (t *truster) revoke(file string) error {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(t.sys.Dir, file)
+	}
+	kind, path := trust.Configuration, filepath.Clean(file)
+	if canonical, err := trust.Canonical(file); err == nil {
+		path = canonical
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		kind, path = trust.Git, facts.Resolve(path)
+	}
+	was, err := t.memory.Revoke(kind, path)
+	switch {
+	case err != nil:
+		return unusable(err)
+	case !was:
+		return cli.Errorf(cli.NegativeStatus, "ethos-decide trust --list shows what is", "%s was not trusted", path)
+	}
+	return t.sys.Printf("%s is not trusted any more\n", path)
+}
+
+// list shows every entry, and says of files whether they are still what was
+// trusted.
+func (t *truster) list() error {
+	entries, bad, err := t.memory.List()
+	if err != nil {
+		return unusable(err)
+	}
+	for _, e := range entries {
+		state := "in force"
+		if e.Kind == trust.Configuration {
+			switch text, err := trust.ReadFile(e.Path, filepath.Dir(e.Path)); {
+			case err != nil:
+				state = "gone"
+			case trust.Digest(text) != e.Digest:
+				state = "changed"
+			}
+		}
+		if err := t.sys.Printf("%s  %-13s  %-8s  %s  %s\n", e.Time.Format(time.RFC3339), e.Kind, state, e.Digest, e.Path); err != nil {
+			return err
+		}
+	}
+	for _, err := range bad {
+		t.sys.Warn(err.Error(), "remove the file")
+	}
+	if len(bad) > 0 {
+		return cli.Negative
+	}
+	return nil
+}

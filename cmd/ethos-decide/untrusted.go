@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/trust"
+)
+
+// pending are the files that give less than they say for an action, because
+// nobody has trusted them: those of the facts, and those that decided.
+func (v *verdict) pending() []record.Configuration {
+	var files []record.Configuration
+	if v.facts != nil {
+		files = append(files, v.facts.Repo.Configuration...)
+	}
+	return trust.Pending(append(files, v.decision.Policy.Configuration...))
+}
+
+// tell says on standard error, once, which policy files count for less than they
+// say. Of those of the facts ethos-facts has said it.
+func (l *library) tell(sys *cli.System, d record.Decision) {
+	for _, c := range trust.Pending(d.Policy.Configuration) {
+		if l.told[c.Path] {
+			continue
+		}
+		l.told[c.Path] = true
+		sys.Warn(trust.Notice(c), "")
+		if l.failed != nil {
+			sys.Warn("what was trusted cannot be looked up: "+l.failed.Error(), "")
+		}
+	}
+}
+
+// notice is what a reply tells the person at an agent, once in its session.
+func (l *library) notice(v *verdict, now time.Time) string {
+	var text []string
+	for _, c := range v.pending() {
+		if l.memory.Once(v.actor.Session, c, now) {
+			text = append(text, trust.Notice(c))
+		}
+	}
+	if len(text) > 0 && l.failed != nil {
+		text = append(text, "what was trusted cannot be looked up: "+printable.Line(l.failed.Error()))
+	}
+	return strings.Join(text, "\n")
+}

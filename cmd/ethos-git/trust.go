@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/trust"
+)
+
+type trustCmd struct{}
+
+// Run implements the command.
+func (*trustCmd) Run(_ context.Context, sys *cli.System) error {
+	if trust.Inside(os.DirFS("/proc")) {
+		return cli.Errorf(cli.Refused, "a person runs it, outside of ethos-sandbox", "trust: a confined command trusts nothing")
+	}
+	g, err := newGuard(sys)
+	if err != nil {
+		return err
+	}
+	added, err := g.Trust(sys.Dir, sys.Getenv)
+	if err != nil {
+		return cli.Errorf(cli.Refused, "run it in the work tree of the repository, outside of any sandbox", "trust: %w", err)
+	}
+	for _, entry := range added {
+		if err := sys.Printf("%s\n", entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}

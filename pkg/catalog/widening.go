@@ -1,0 +1,223 @@
+package catalog
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/protected"
+	"ethos/pkg/record"
+)
+
+// Widening is one value of a configuration that gives a command more than it
+// would have without it.
+type Widening struct {
+	Key   string // as in the file: sandbox.read_paths
+	Value string // the value, with what it gives
+}
+
+// String is "key: value".
+func (w Widening) String() string { return w.Key + ": " + w.Value }
+
+// Ground is what the values of a configuration are judged against.
+type Ground struct {
+	Space capability.Space
+	// Resolve follows the symbolic links of an absolute path as far as it
+	// exists. A relative path may lead out of the work space by one.
+	Resolve func(path string) string
+}
+
+// keyClass says what a key of repo_config.yaml, and every key below it, can do.
+type keyClass struct {
+	key string
+	// widens finds the values that give more. nil: no value of the key can,
+	// because of why.
+	widens func(Config, Ground) []Widening
+	why    string
+}
+
+// keyClasses has a row for every key of the file. A test compares it with
+// the types that the file is read into, so that a new key is in no class until
+// somebody has put it in one.
+var keyClasses = []keyClass{
+	{"version", nil, "it says how the file is read"},
+	{"sandbox.read_paths", outsideReads, ""},
+	{"sandbox.read_write_paths", outsideWrites, ""},
+	{"sandbox.network_tools", networkBeyond, ""},
+	{"sandbox.enforce", nil, "cgroup asks for more, and available takes nothing back that a tool's declaration asks for"},
+	{"tools", definedTools, ""},
+	{"git.protected_branches", nil, "it adds to what is protected"},
+}
+
+// Widenings lists the values of the configuration that give more than there
+// would be without them, in the order of the keys.
+func (config Config) Widenings(g Ground) (out []Widening) {
+	for _, k := range keyClasses {
+		if k.widens != nil {
+			out = append(out, k.widens(config, g)...)
+		}
+	}
+	return out
+}
+
+// Bounded is what holds of the configuration without anybody's trust: what it
+// narrows, and what it says of paths in the work space. Tool definitions are
+// left out, also where they narrow: what a command may use is then
+// [capability.Narrow] of what it may with them and without.
+func (config Config) Bounded(g Ground) Config {
+	out := Config{
+		ReadPaths:         g.within(config.ReadPaths),
+		ReadWritePaths:    g.within(config.ReadWritePaths),
+		Enforce:           config.Enforce,
+		ProtectedBranches: config.ProtectedBranches,
+	}
+	catalog := New(Config{})
+	for _, n := range config.NetworkTools {
+		if t, ok := catalog.Tool(n.Tool); ok && !n.beyond(t) {
+			n.Within = true
+			out.NetworkTools = append(out.NetworkTools, n)
+		}
+	}
+	return out
+}
+
+// within keeps the paths that lie in the work space, each as one that may be
+// missing: nobody's run is refused for a path that nobody has trusted.
+func (g Ground) within(paths []string) (out []string) {
+	for _, p := range paths {
+		if !g.outside(p) {
+			out = append(out, strings.TrimSuffix(p, "?")+"?")
+		}
+	}
+	return out
+}
+
+// outside reports that a declared path does not lie in the work space, as it is
+// written or once its links are followed, or lies in what is kept from commands
+// there.
+func (g Ground) outside(declared string) bool {
+	list, err := capability.Expand(g.Space, func(string) string { return "" }, []string{declared})
+	if err != nil {
+		return true
+	}
+	name, root := list[0].Name, g.Space.Workspace
+	real, realRoot := g.Resolve(name), g.Resolve(root)
+	if !below(name, root) || !below(real, realRoot) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), kept)
+}
+
+// kept reports a name that package sandbox keeps from commands in every work
+// space.
+func kept(element string) bool {
+	return element == ".coding-ethos" || element == ".git" || slices.Contains(protected.Single(), element)
+}
+
+// below reports that name is root or lies in it; both absolute and clean.
+func below(name, root string) bool {
+	return root != "" && (name == root || root == "/" || strings.HasPrefix(name, root+"/"))
+}
+
+func outsideReads(c Config, g Ground) []Widening {
+	return outsideOf("sandbox.read_paths", c.ReadPaths, g)
+}
+
+func outsideWrites(c Config, g Ground) []Widening {
+	return outsideOf("sandbox.read_write_paths", c.ReadWritePaths, g)
+}
+
+func outsideOf(key string, paths []string, g Ground) (out []Widening) {
+	for _, p := range paths {
+		if g.outside(p) {
+			out = append(out, Widening{key, p})
+		}
+	}
+	return out
+}
+
+// networkBeyond lists the tools that would get more of the network than they
+// have.
+func networkBeyond(c Config, _ Ground) (out []Widening) {
+	shippedTools := New(Config{})
+	for _, n := range c.NetworkTools {
+		if t, ok := shippedTools.Tool(n.Tool); ok && !n.beyond(t) {
+			continue
+		}
+		value := n.Tool + " " + n.Mode
+		if n.Mode == "proxy" {
+			value += " " + strings.Join(n.AllowDomains, " ")
+		}
+		out = append(out, Widening{"sandbox.network_tools", value})
+	}
+	return out
+}
+
+// beyond reports that a tool would get more of the network than it, or a command
+// that is no managed tool, has.
+func (n NetworkTool) beyond(t Tool) bool {
+	for _, base := range basesOf(t) {
+		more := shipped.Clone(base)
+		more.Network.Mode, more.Network.AllowDomains = n.Mode, n.AllowDomains
+		if len(capability.Widens(space, base, derive(more))) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// basesOf are the capabilities that an action has that is this tool: those of a
+// managed tool are its own, of any other those of the profile in force.
+func basesOf(t Tool) []record.Capabilities {
+	if t.Managed {
+		return []record.Capabilities{t.Capabilities}
+	}
+	var out []record.Capabilities
+	for _, name := range []string{DefaultProfile, AgentProfile} {
+		if c, err := profile(name); err == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// definedTools lists every tool that is more than a shipped one with fewer
+// capabilities. What a tool is called decides what policies say of it, so a
+// definition can loosen also where its capabilities are few.
+func definedTools(c Config, _ Ground) (out []Widening) {
+	shippedTools := New(Config{})
+	for _, t := range c.Tools {
+		have, ok := shippedTools.Tool(t.ID)
+		if ok && sameButCapabilities(have, t) { // the parser lets it narrow them only
+			continue
+		}
+		out = append(out, Widening{"tools", describe(t)})
+	}
+	return out
+}
+
+func sameButCapabilities(a, b Tool) bool {
+	a.Capabilities, b.Capabilities = record.Capabilities{}, record.Capabilities{}
+	return reflect.DeepEqual(a, b)
+}
+
+// describe is a tool definition in one line: which commands become it, and what
+// they may then do that an agent's command may not.
+func describe(t Tool) string {
+	var programs []string
+	for _, f := range t.Forms {
+		programs = append(programs, f.Program)
+	}
+	slices.Sort(programs)
+	text := t.ID + " (" + strings.Join(slices.Compact(programs), ", ") + ") as " + t.Capabilities.SandboxProfile
+	if agent, err := profile(AgentProfile); err == nil && t.Managed {
+		for _, e := range capability.Widens(space, agent, t.Capabilities) {
+			if !strings.HasPrefix(e.Field, "requires_") && e.Field != "env.set" { // those follow from others, and variables of its profile alone can be set
+				text += "; " + e.String()
+			}
+		}
+	}
+	return text
+}

@@ -1,0 +1,144 @@
+package ethosargs
+
+var maxLine = Option{Name: "max-line", Class: Neutral}
+
+var facts = Program{Name: "ethos-facts", Described: true, Commands: []Command{
+	{Name: "derive", Default: true, Operands: Passthrough, Options: []Option{
+		{Name: "command", Short: 'c', Class: Neutral},
+		{Name: "from", Class: Neutral}, // whose input may go on to be run: see Call.Clean
+		{Name: "cwd", Class: Compared}, // the work space around it is what a boundary lets be written
+		{Name: "mode", Class: Compared},
+		{Name: "tool", Class: Widens}, // another tool's capabilities
+		{Name: "config", Class: Widens},
+		{Name: "profile", Class: Compared},
+		{Name: "grant", Class: Compared},
+		maxLine,
+		{Name: "explain", Bool: true, Class: Neutral},
+	}},
+	{Name: "tools", Options: []Option{
+		{Name: "json", Bool: true, Class: Neutral},
+		{Name: "config", Class: Neutral}, // lists, and decides nothing
+	}},
+}}
+
+// policies are the options of a command that only shows what policy would say.
+var policies = []Option{{Name: "policy", Class: Neutral}, {Name: "pack", Class: Neutral}}
+
+var decide = Program{Name: "ethos-decide", Commands: []Command{
+	{Name: "decide", Default: true, Options: []Option{
+		{Name: "policy", Class: Widens}, // its amendments can weaken what is not protected
+		{Name: "pack", Class: Narrows},
+		{Name: "approve", Class: Widens},
+		{Name: "mode", Class: Compared},
+		{Name: "reply", Class: Neutral},
+		{Name: "confine", Bool: true, Class: Narrows},
+		{Name: "records", Class: Neutral, File: true},
+		{Name: "quiet", Short: 'q', Bool: true, Class: Neutral},
+		maxLine,
+	}},
+	{Name: "check", Operands: Words, Options: []Option{
+		{Name: "coverage", Bool: true, Class: Neutral},
+		{Name: "everyday", Class: Neutral},
+		{Name: "harmful", Class: Neutral},
+		{Name: "pack", Class: Neutral},
+	}},
+	{Name: "list", Options: append([]Option{{Name: "json", Bool: true, Class: Neutral}}, policies...)},
+	{Name: "explain", Operands: Words, Options: append([]Option{
+		{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,
+	}, policies...)},
+	{Name: "replay", Operands: Words, Options: append([]Option{{Name: "mode", Class: Neutral}, maxLine}, policies...)},
+	{Name: "trust", Operands: Words, Person: true, Options: []Option{
+		{Name: "list", Bool: true, Class: Neutral},
+		{Name: "revoke", Class: Narrows},
+		{Name: "digest", Class: Widens},
+		{Name: "yes", Bool: true, Class: Widens},
+	}},
+	{Name: "pending", Announced: true},
+	{Name: "approve", Operands: Words, Person: true, Announced: true, Options: []Option{
+		{Name: "for", Class: Widens},
+		{Name: "session", Bool: true, Class: Widens},
+		{Name: "always", Bool: true, Class: Widens},
+	}},
+	{Name: "hook install", Operands: Words, Person: true, Announced: true, Options: []Option{
+		{Name: "user", Bool: true, Class: Neutral},
+		{Name: "project", Bool: true, Class: Neutral},
+		{Name: "no-confine", Bool: true, Class: Widens},
+	}},
+	{Name: "hook status", Operands: Words, Announced: true},
+	{Name: "hook remove", Operands: Words, Person: true, Announced: true, Options: []Option{
+		{Name: "user", Bool: true, Class: Neutral},
+		{Name: "project", Bool: true, Class: Neutral},
+	}},
+	{Name: "mcp", Announced: true},
+}}
+
+// boundary are the options that describe the boundary of a command; class is
+// what those do that can widen it.
+func boundary(class Class, more ...Option) []Option {
+	list := []Option{
+		{Name: "deny-read", Class: Narrows},
+		{Name: "deny-write", Class: Narrows},
+		{Name: "deny-domain", Class: Narrows},
+		{Name: "require", Class: Narrows},
+	}
+	for _, name := range []string{"profile", "ro", "rw", "net", "allow-domain", "unix-socket", "env", "timeout", "memory", "cpu", "pids"} {
+		list = append(list, Option{Name: name, Class: class})
+	}
+	return append(list, more...)
+}
+
+var (
+	evidence = Option{Name: "evidence", Class: Neutral, File: true}
+	dryRun   = Option{Name: "dry-run", Bool: true, Class: Ends}
+)
+
+var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
+	{Name: "pipe", Default: true, Options: []Option{
+		{Name: "jobs", Short: 'j', Class: Neutral},
+		maxLine,
+	}},
+	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun)},
+	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun,
+		Option{Name: "plain-git", Bool: true, Class: Widens},
+		Option{Name: "command", Short: 'c', Class: Neutral},
+	)},
+	{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
+		Option{Name: "json", Bool: true, Class: Neutral},
+		Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
+	)},
+	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "probe-inside", Operands: Words},
+}}
+
+// looking is the option of a command that reads a store.
+var looking = Option{Name: "store", Class: Neutral}
+
+var trace = Program{Name: "ethos-trace", Commands: []Command{
+	{Name: "report", Default: true, Operands: Words, Options: []Option{
+		{Name: "sarif", Class: Neutral, File: true},
+		{Name: "baseline", Class: Neutral},
+		{Name: "store", Class: Widens}, // other evidence than the work space's
+		{Name: "no-store", Bool: true, Class: Neutral},
+		{Name: "format", Class: Neutral},
+		{Name: "no-redact", Bool: true, Class: Widens},
+		maxLine,
+	}},
+	{Name: "ls", Options: []Option{
+		looking,
+		{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral},
+		{Name: "denials", Bool: true, Class: Neutral},
+		{Name: "limit", Short: 'n', Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
+	}},
+	{Name: "show", Operands: Words, Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "verify", Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "stats", Operands: Words, Options: []Option{
+		looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
+	}},
+	{Name: "prune", Person: true, Options: []Option{looking, {Name: "older-than", Class: Neutral}, dryRun}},
+}}
+
+// git is `ethos-git ethos`; every other command line of ethos-git is git's.
+var git = Program{Name: "ethos-git", Commands: []Command{
+	{Name: "explain", Operands: Passthrough, Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "trust", Person: true},
+}}

@@ -1,0 +1,128 @@
+package facts
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/record"
+)
+
+// Trust is the memory of what a person has accepted; it is [trust.Memory] but in
+// tests.
+type Trust interface {
+	// Trusted reports whether a person has accepted this content of this file.
+	// Where there is an error the answer is no, and the action goes on without.
+	Trusted(file, digest string) (bool, error)
+}
+
+// effective is the configuration that counts for an action: the work space's
+// own, as far as it is trusted or takes away, and what those of the work trees
+// around it take away. What lies in a work tree is bound by it also when it is a
+// work tree of its own; it is given nothing by it.
+type effective struct {
+	catalog.Config
+	catalog *catalog.Catalog
+	file    string // the work space's own, "" when there is none
+	files   []record.Configuration
+	// defined are the catalogs of files that define tools and are not trusted:
+	// an action may use no more than by each of them.
+	defined []*catalog.Catalog
+}
+
+// effective reads the files of a work space. The error names the file, and the
+// key and the line in it.
+func (d *Deriver) effective(workspace string) (*effective, error) {
+	own, err := d.configs.of(workspace)
+	if err != nil {
+		return nil, err
+	}
+	around, err := d.configs.around(workspace)
+	if err != nil {
+		return nil, err
+	}
+	e := &effective{catalog: own.catalog, file: own.file}
+	g := d.ground(workspace)
+	switch trusted := d.trusted(own); {
+	case own.file == "":
+	case trusted:
+		e.Config = own.Config
+		e.files = append(e.files, own.fact(true, own.Widenings(g)))
+	default:
+		less := own.Bounded(g)
+		e.ReadPaths, e.ReadWritePaths = less.ReadPaths, less.ReadWritePaths
+		e.bound(own, less)
+		e.files = append(e.files, own.fact(false, own.Widenings(g)))
+	}
+	for _, outer := range around {
+		e.bound(outer, outer.Bounded(g))
+		e.files = append(e.files, outer.fact(d.trusted(outer), nil))
+	}
+	return e, nil
+}
+
+// trusted reports whether what a file widens counts.
+func (d *Deriver) trusted(c *config) bool {
+	if c.named || c.file == "" || d.opt.Trust == nil {
+		return c.named
+	}
+	ok, err := d.opt.Trust.Trusted(c.file, c.digest)
+	return ok && err == nil
+}
+
+func (d *Deriver) ground(workspace string) catalog.Ground {
+	return catalog.Ground{
+		Space:   capability.Space{Workspace: workspace, Home: d.opt.Home},
+		Resolve: func(name string) string { return resolve(d.opt.Tree, name, false).name },
+	}
+}
+
+// bound adds what a file takes away; less is the part of it that holds.
+func (e *effective) bound(c *config, less catalog.Config) {
+	e.NetworkTools = slices.Concat(e.NetworkTools, less.NetworkTools)
+	e.ProtectedBranches = slices.Concat(e.ProtectedBranches, less.ProtectedBranches)
+	if less.Enforce == "cgroup" {
+		e.Enforce = less.Enforce
+	}
+	if len(c.Tools) > 0 {
+		e.defined = append(e.defined, c.catalog)
+	}
+	if len(e.Tools) == 0 {
+		e.catalog = catalog.New(catalog.Config{})
+	}
+}
+
+// around returns the configurations of the git work trees that a work space
+// lies in. A file of somebody else's, such as in /tmp, binds nobody.
+func (c *configs) around(workspace string) (list []*config, err error) {
+	for dir := workspace; dir != path.Dir(dir); {
+		dir = path.Dir(dir)
+		name := path.Join(dir, catalog.ConfigName)
+		info, err := c.tree.Lstat(name)
+		if err != nil || !ours(info) {
+			continue
+		}
+		if _, err := c.tree.Lstat(path.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		read, err := c.read(name, dir)
+		if err != nil {
+			return nil, err
+		}
+		if read.file != "" {
+			list = append(list, read)
+		}
+	}
+	return list, nil
+}
+
+// ours reports that a file belongs to the caller or to root.
+func ours(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || st.Uid == 0 || int(st.Uid) == os.Geteuid()
+}

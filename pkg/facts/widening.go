@@ -1,0 +1,185 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/catalog/capability"
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/ethosargs"
+	"ethos/pkg/quantity"
+	"ethos/pkg/record"
+	"ethos/pkg/shell"
+)
+
+// wider reports that an option, as it was given, goes past what is in force. A
+// value that is not known may be any value.
+func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
+	switch g.Option.Class {
+	case ethosargs.Widens:
+		return !g.Option.Bool || g.On
+	case ethosargs.Compared:
+		compare, ok := comparisons[g.Option.Name]
+		return !ok || !g.Known || compare(l, c, g.Value)
+	}
+	return false
+}
+
+// comparisons say of each option that the table of package ethosargs calls
+// Compared whether a value goes past what is in force.
+var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
+	"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
+		return v != "" && record.StricterMode(v, l.mode) != v
+	},
+	"cwd":     func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
+	"grant":   (*limit).grant,
+	"profile": func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
+	"ro":      func(l *limit, c *shell.EthosCall, v string) bool { return l.reads(c, v) },
+	"rw":      func(l *limit, c *shell.EthosCall, v string) bool { return l.writes(c, v) },
+	"net": func(l *limit, _ *shell.EthosCall, v string) bool {
+		return v != "" && l.beyond(func(child *record.Capabilities) { child.Network.Mode = v })
+	},
+	"allow-domain": func(l *limit, _ *shell.EthosCall, v string) bool {
+		return l.beyond(func(child *record.Capabilities) {
+			child.Network.AllowDomains = append(child.Network.AllowDomains, strings.Split(v, ",")...)
+		})
+	},
+	"unix-socket": func(l *limit, c *shell.EthosCall, v string) bool {
+		return l.beyond(func(child *record.Capabilities) { child.UnixSockets = append(child.UnixSockets, v) })
+	},
+	"env":     func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
+	"timeout": func(l *limit, _ *shell.EthosCall, v string) bool { return l.timeout(v) },
+	"memory": func(l *limit, _ *shell.EthosCall, v string) bool {
+		n, err := quantity.ParseSize(v)
+		return err != nil || l.beyond(func(child *record.Capabilities) { child.MemoryMB = (n + 1<<20 - 1) >> 20 })
+	},
+	"cpu": func(l *limit, _ *shell.EthosCall, v string) bool {
+		n, err := quantity.ParsePercent(v)
+		return err != nil || l.beyond(func(child *record.Capabilities) { child.CPUQuotaPercent = n })
+	},
+	"pids": func(l *limit, _ *shell.EthosCall, v string) bool {
+		n, err := quantity.ParseSize(v)
+		return v != "0" && (err != nil || l.beyond(func(child *record.Capabilities) { child.Pids = n }))
+	},
+}
+
+// beyond reports that a change goes past everything that is in force.
+func (l *limit) beyond(change func(*record.Capabilities)) bool {
+	for _, have := range l.in {
+		child := shipped.Clone(have)
+		change(&child)
+		if len(capability.Widens(l.space, have, child)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// profile compares a whole profile. The variables that it sets reach nothing.
+func (l *limit) profile(name string) bool {
+	child, ok := shipped.Profile(name)
+	if !ok {
+		return name != ""
+	}
+	for _, have := range l.in {
+		if have.SandboxProfile == name {
+			return false
+		}
+		child.Env.Set, child.RequiresEnv = have.Env.Set, have.RequiresEnv || len(child.Env.Pass) > 0
+		if len(capability.Widens(l.space, have, child)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *limit) grant(c *shell.EthosCall, text string) bool {
+	name, value, _ := strings.Cut(text, "=")
+	switch name {
+	case "read":
+		return l.reads(c, value)
+	case "write":
+		return l.writes(c, value)
+	}
+	return l.beyond(func(child *record.Capabilities) {
+		if catalog.Grant(child, text) != nil {
+			child.Network.Mode = "host" // not understood: past everything
+			child.MemoryMB = 1 << 40
+		}
+	})
+}
+
+// named is the absolute path of an option's value, "" when it is not known.
+func (l *limit) named(c *shell.EthosCall, value string) string {
+	value = strings.TrimSuffix(value, "?")
+	if value == "~" || strings.HasPrefix(value, "~/") || strings.HasPrefix(value, "/") {
+		return l.files.absolute(value, "")
+	}
+	if c.Cwd == "" || value == "" {
+		return ""
+	}
+	return path.Join(c.Cwd, value)
+}
+
+func (l *limit) reads(c *shell.EthosCall, value string) bool {
+	return l.exceeds(c, value, false, classCredentials, classState)
+}
+
+func (l *limit) writes(c *shell.EthosCall, value string) bool {
+	return l.exceeds(c, value, true, severity[:]...)
+}
+
+// exceeds compares a path, by its name and by what it leads to. A path of
+// the given classes is never granted by the directory around it.
+func (l *limit) exceeds(c *shell.EthosCall, value string, write bool, classes ...string) bool {
+	for _, have := range l.in {
+		if slices.Contains(have.ReadPaths, value) && !write || slices.Contains(have.WritePaths, value) {
+			return false // as it is declared
+		}
+	}
+	abs := l.named(c, value)
+	if abs == "" {
+		return true
+	}
+	for _, name := range []string{path.Clean(abs), resolve(l.d.opt.Tree, abs, false).name} {
+		class := l.place.protected(name)
+		for _, never := range classes {
+			if class == never {
+				return true
+			}
+		}
+		granted := false
+		for _, have := range l.in {
+			a := capability.PathAccess(l.space, have, name)
+			granted = granted || a.Write == capability.Granted || !write && a.Read == capability.Granted
+		}
+		if !granted {
+			return true
+		}
+	}
+	return false
+}
+
+// variable compares --env: a value that the caller writes reaches no more than
+// the command itself could set, unless it makes programs load other code.
+func (l *limit) variable(text string) bool {
+	name, _, set := strings.Cut(text, "=")
+	if set {
+		return ethosargs.Loads(name) || ethosargs.Steers(name)
+	}
+	return l.beyond(func(child *record.Capabilities) { child.Env.Pass = append(child.Env.Pass, name) })
+}
+
+func (l *limit) timeout(text string) bool {
+	if text == "" {
+		return false
+	}
+	d, err := quantity.ParseDuration(text)
+	if err != nil {
+		return true // 0 is none
+	}
+	return l.beyond(func(child *record.Capabilities) { child.TimeoutSeconds = int64((d + time.Second - 1) / time.Second) })
+}

@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// amendable says, for each key of a policy, whether a value that amends a
+// shipped policy can let it pass more than it did. nil: no value can. A test
+// compares it with policyKeys; a key that is missing counts as one that can.
+//
+// Nothing else in a policy file weakens: a pack, a principle and a policy of
+// one's own are added to what decides, and the strictest match counts.
+var amendable = map[string]func(w *written, old *Policy) bool{
+	"id":        nil,
+	"pack":      nil, // another one is a fault
+	"principle": nil, // a reason; it decides nothing
+	"message":   nil,
+	"remedy":    nil,
+	"examples":  nil,
+	"protected": func(w *written, old *Policy) bool { return old.Protected && !w.Protected },
+	"effect":    func(w *written, old *Policy) bool { return Stricter(old.Effect, w.Effect) },
+	"on":        func(w *written, old *Policy) bool { return !covers(w.On, old.On, defaultKinds()) },
+	"modes":     func(w *written, old *Policy) bool { return !covers(w.Modes, old.Modes, Modes()) },
+	"when":      func(w *written, old *Policy) bool { return strings.TrimSpace(w.When) != strings.TrimSpace(old.When) },
+}
+
+// weakenings lists the keys of an amendment that can let its policy pass more,
+// each as "policies.ID.key: value".
+func weakenings(w *written, old *Policy) (out []string) {
+	for _, key := range policyKeys {
+		at := w.given[key]
+		if at == nil {
+			continue
+		}
+		weaker, known := amendable[key]
+		if !known || weaker != nil && weaker(w, old) {
+			out = append(out, "policies."+w.ID+"."+key+": "+valueOf(key, w, old))
+		}
+	}
+	return out
+}
+
+// valueOf is what a key is changed to, and from what where that is short.
+func valueOf(key string, w *written, old *Policy) string {
+	switch key {
+	case "effect":
+		return old.Effect + " becomes " + w.Effect
+	case "on":
+		return "only " + strings.Join(w.On, ", ")
+	case "modes":
+		return "only " + strings.Join(w.Modes, ", ")
+	case "when":
+		return strings.Join(strings.Fields(w.When), " ")
+	}
+	return "changed"
+}
+
+// report is what the decisions of the set say of a file that counted.
+func (f *file) report() record.Configuration {
+	widens := slices.Clone(f.widens)
+	if f.around || widens == nil {
+		widens = []string{}
+	}
+	return record.Configuration{Path: f.name, Digest: f.digest, Trusted: f.trusted, Widens: widens}
+}
+
+// Configuration lists the files of work spaces that the set was made from, with
+// what they weaken.
+func (s *Set) Configuration() []record.Configuration { return slices.Clone(s.configuration) }

@@ -1,0 +1,32 @@
+package printable
+
+import "fmt"
+
+// Sprintf formats as [fmt.Sprintf] does. Strings, errors and Stringers among
+// the arguments pass through [Line]; the format is the program's own.
+func Sprintf(format string, args ...any) string {
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			args[i] = value(v)
+		case error:
+			args[i] = value(v.Error())
+		case fmt.Stringer:
+			args[i] = value(v.String())
+		}
+	}
+	return Text(fmt.Sprintf(format, args...))
+}
+
+// value is a string that is formatted as a line. %q does that by itself, but
+// for what the caller's [Text] then escapes.
+type value string
+
+// Format implements [fmt.Formatter].
+func (v value) Format(f fmt.State, verb rune) {
+	text := string(v)
+	if verb != 'q' {
+		text = Line(text)
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), text)
+}

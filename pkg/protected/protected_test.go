@@ -1,0 +1,45 @@
+package protected
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNames: each path is clean, relative, lower case and there once; a
+// directory says what in it runs something, a file does not.
+func TestNames(t *testing.T) {
+	var seen []string
+	for _, n := range Names() {
+		if n.Path != path.Clean(n.Path) || path.IsAbs(n.Path) || strings.HasPrefix(n.Path, "..") || n.Path != strings.ToLower(n.Path) {
+			t.Errorf("%q is not a clean relative path in lower case", n.Path)
+		}
+		if slices.Contains(seen, n.Path) {
+			t.Errorf("%q is there twice", n.Path)
+		}
+		seen = append(seen, n.Path)
+		if n.Dir != (len(n.Files) > 0) {
+			t.Errorf("%q: Dir is %v and Files are %q", n.Path, n.Dir, n.Files)
+		}
+		if n.Owner != Ethos && n.Owner != Settings && n.Owner != Editor {
+			t.Errorf("%q: owner %q", n.Path, n.Owner)
+		}
+	}
+	for _, name := range Single() {
+		if strings.Contains(name, "/") || !slices.Contains(seen, name) {
+			t.Errorf("%q is not a single name", name)
+		}
+	}
+}
+
+func TestRunsBelow(t *testing.T) {
+	for rel, want := range map[string]bool{
+		".mcp.json": true, "REPO_CONFIG.yaml": true, ".claude": true, ".claude/settings.json": true, ".claude/Settings.Local.json": true, ".claude/hooks/a/b": true, ".codex/config.toml": true,
+		".claude/agents/reviewer.md": false, ".claude/hooks": false, ".vscode/tasks.json": false, ".idea/workspace.xml": false, "README.md": false, ".github/hooks/x": false,
+	} {
+		if got := RunsBelow(rel); got != want {
+			t.Errorf("RunsBelow(%q) = %v", rel, got)
+		}
+	}
+}

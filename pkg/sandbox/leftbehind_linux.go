@@ -1,0 +1,131 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/printable"
+	"ethos/pkg/protected"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/quarantine"
+	"ethos/pkg/statedir"
+)
+
+// remember begins the comparison of what the command leaves with what is there;
+// nil where it can write nothing. It must have returned before the command
+// starts.
+func (r *run) remember(ctx context.Context) *quarantine.Session {
+	p := r.plan
+	roots := p.writableRoots()
+	if len(roots) == 0 {
+		return nil
+	}
+	scope := scopeOf(p.home, p.scans.getenv)
+	scope.Roots, scope.Scans, scope.ReadOnly = roots, p.scans.take(), p.readOnlyIn(roots)
+	scope.Writable = func(path string) bool { return r.opened != nil || p.canWrite(path) }
+	var fault error
+	if scope.Journals, fault = statedir.Make(p.scans.getenv, journalsName); fault != nil {
+		scope.Journals = ""
+	}
+	s := quarantine.Begin(ctx, scope)
+	if fault = errors.Join(fault, s.Unjournaled()); fault != nil {
+		r.left = append(r.left, Note{ControlGit, "were ethos-sandbox killed, what the command left would not be found: " + fault.Error()})
+	}
+	return s
+}
+
+// journalsName is the directory of the state folder in which runs keep what was
+// there when they began.
+const journalsName = "runs"
+
+// scopeOf is what every search in the writable trees has in common.
+func scopeOf(home string, getenv func(string) string) quarantine.Scope {
+	return quarantine.Scope{Home: home, Settings: protectedNames, Runs: protected.RunsBelow, Kept: ethosDir, Memory: func(root string) string { return memoryOf(getenv, root) }}
+}
+
+// readOnlyIn lists what the command cannot write to in its writable roots.
+func (p *Plan) readOnlyIn(roots []string) (list []string) {
+	for _, e := range p.Paths {
+		if e.Access != ReadWrite && slices.ContainsFunc(roots, func(root string) bool { return mount.Within(e.Path, root) }) {
+			list = append(list, e.Path)
+		}
+	}
+	return list
+}
+
+// Recover puts aside what runs left for git or for an agent whose ethos-sandbox
+// was killed before it could: see [quarantine.Recover]. It belongs before
+// [Build], once in a process; environ is this process's environment.
+func Recover(ctx context.Context, environ []string) []record.Denial {
+	getenv := func(name string) string { return lookup(environ, name) }
+	dir, err := statedir.Open(getenv, journalsName)
+	if err != nil {
+		return nil // nothing is kept there
+	}
+	list := denials(quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv)))
+	for i := range list {
+		list[i].Reason = "left by a run that was killed: " + list[i].Reason
+	}
+	return list
+}
+
+// maxFindings and maxFinding bound what the evidence says of findings: their names are the command's.
+const (
+	maxFindings = 50
+	maxFinding  = 300
+)
+
+// denials are findings as the evidence has them.
+func denials(found []quarantine.Finding) (list []record.Denial) {
+	for i, f := range found {
+		if i == maxFindings {
+			return append(list, record.Denial{Layer: ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "as the ones before"})
+		}
+		list = append(list, record.Denial{
+			Layer: ControlGit, What: shown(f.Path + ": " + f.What), Reason: shown(reason(f)),
+			Path: f.Path, Kept: f.Aside, Remedy: remedy(f),
+		})
+	}
+	return list
+}
+
+// reason says what became of a finding.
+func reason(f quarantine.Finding) string {
+	const would = "git or an agent would use it outside of the sandbox"
+	switch {
+	case f.Err != nil:
+		return would + ", and it is still in force: " + f.Err.Error()
+	case f.Aside == "":
+		return "what lies in it could have been used outside of the sandbox unseen"
+	case f.Rest:
+		return would + "; the rest of the file stays"
+	}
+	return would + "; it was put aside"
+}
+
+// remedy is what a person does about a finding.
+func remedy(f quarantine.Finding) string {
+	switch {
+	case f.Err != nil:
+		return "remove it, or run no git command there"
+	case f.Aside == "":
+		return "nothing, it is done"
+	case filepath.Base(f.Path) == "index":
+		return "make the index anew with: git reset"
+	}
+	return "read it, and put back what you want: mv " + printable.Word(f.Aside) + " " + printable.Word(f.Path)
+}
+
+// shown is a text of a finding in a bounded line that can be printed.
+func shown(text string) string {
+	text = printable.Line(text)
+	if len(text) > maxFinding {
+		text = strings.ToValidUTF8(text[:maxFinding], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,186 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// caller is the thread that waits for an answer.
+type caller struct {
+	id    uint64
+	tid   int
+	pidfd int
+}
+
+// caller finds the thread of a request. The caller's descriptor is to be closed.
+func (j *Judge) caller(r *request) (caller, error) {
+	c := caller{id: r.id, tid: int(r.pid), pidfd: -1}
+	if c.tid == 0 {
+		return c, unix.ESRCH
+	}
+	var err error
+	if j.threads {
+		c.pidfd, err = unix.PidfdOpen(c.tid, pidfdThread)
+	} else if c.pidfd, err = unix.PidfdOpen(c.tid, 0); err != nil { // it is not the first thread of its process
+		var leader int
+		if leader, err = threadGroup(c.tid); err == nil {
+			c.pidfd, err = unix.PidfdOpen(leader, 0)
+		}
+	}
+	if err != nil {
+		return c, unix.ESRCH
+	}
+	if !j.valid(c.id) { // the number may have become another's
+		unix.Close(c.pidfd)
+		return c, unix.ESRCH
+	}
+	return c, nil
+}
+
+func threadGroup(tid int) (int, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "Tgid:"); ok {
+			return strconv.Atoi(strings.TrimSpace(value))
+		}
+	}
+	return 0, unix.ESRCH
+}
+
+// take duplicates one of the caller's descriptors.
+func (c caller) take(fd int) (int, error) {
+	if fd < 0 {
+		return -1, unix.EBADF
+	}
+	return unix.PidfdGetfd(c.pidfd, fd, 0)
+}
+
+// address copies an address out of the caller's memory.
+func (c caller) address(at uint64, length int32) ([]byte, error) {
+	if length < 0 || length > storageSize { // move_addr_to_kernel in net/socket.c
+		return nil, unix.EINVAL
+	}
+	if length == 0 {
+		return nil, nil
+	}
+	b := make([]byte, length)
+	n, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{{Base: &b[0], Len: uint64(length)}}, []unix.RemoteIovec{{Base: uintptr(at), Len: int(length)}}, 0)
+	if err != nil {
+		return nil, err
+	}
+	if n != int(length) {
+		return nil, unix.EFAULT
+	}
+	return b, nil
+}
+
+// proc opens something in the caller's directory of /proc, a magic link included: it is this process's /proc.
+func (c caller) proc(name string) (int, error) {
+	return unix.Open(fmt.Sprintf("/proc/%d/%s", c.tid, name), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// resolver turns the caller's paths into files.
+type resolver struct {
+	caller
+	root int // of the command, which cannot change it: chroot(2) is refused
+}
+
+// open opens the file that a path of the caller leads to, with O_PATH: nothing is opened for reading, so no device or pipe notices.
+func (r resolver) open(path string) (int, error) {
+	rest, magic := own(path)
+	switch {
+	case magic == "root":
+		return r.below(r.root, "/"+rest, unix.RESOLVE_IN_ROOT)
+	case strings.HasPrefix(magic, "fd/"):
+		return r.throughDescriptor(magic[len("fd/"):], rest)
+	case magic == "" && strings.HasPrefix(path, "/"):
+		return r.below(r.root, path, unix.RESOLVE_IN_ROOT)
+	}
+	if magic == "" {
+		rest = path
+	}
+	dir, err := r.proc("cwd")
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(dir)
+	return r.fromDirectory(dir, rest)
+}
+
+// own splits what a process says of its own magic links from the start of a path: "cwd", "root" or "fd/N", and the rest.
+func own(path string) (rest, magic string) {
+	for _, prefix := range []string{"/proc/self/", "/proc/thread-self/", "/dev/"} {
+		after, ok := strings.CutPrefix(path, prefix)
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(after, "/")
+		switch {
+		case name == "fd":
+			number, rest, _ := strings.Cut(rest, "/")
+			return strings.TrimLeft(rest, "/"), "fd/" + number
+		case prefix != "/dev/" && (name == "cwd" || name == "root"):
+			return strings.TrimLeft(rest, "/"), name
+		}
+	}
+	return path, ""
+}
+
+// throughDescriptor is a path that begins at one of the caller's descriptors, or is one.
+func (r resolver) throughDescriptor(number, rest string) (int, error) {
+	n, err := strconv.ParseUint(number, 10, 31)
+	if err != nil {
+		return -1, unix.ENOENT
+	}
+	fd, err := r.take(int(n))
+	if err != nil {
+		return -1, unix.ENOENT
+	}
+	if rest == "" {
+		return fd, nil
+	}
+	defer unix.Close(fd)
+	return r.below(fd, rest, unix.RESOLVE_BENEATH)
+}
+
+// fromDirectory is a relative path. Where it leaves the directory, by ".." or a link, it is one below the root, if the directory has a name there.
+func (r resolver) fromDirectory(dir int, path string) (int, error) {
+	fd, err := r.below(dir, path, unix.RESOLVE_BENEATH)
+	if !errors.Is(err, unix.EXDEV) {
+		return fd, err
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", r.tid))
+	if err != nil || !strings.HasPrefix(name, "/") {
+		return -1, unix.EACCES
+	}
+	named, err := r.below(r.root, name, unix.RESOLVE_IN_ROOT)
+	if err != nil {
+		return -1, unix.EACCES
+	}
+	defer unix.Close(named)
+	was, err1 := identify(dir)
+	is, err2 := identify(named)
+	if err1 != nil || err2 != nil || was != is {
+		return -1, unix.EACCES
+	}
+	return r.below(r.root, name+"/"+path, unix.RESOLVE_IN_ROOT)
+}
+
+// below is openat2(2). Something that is renamed while ".." is followed makes it EAGAIN.
+func (r resolver) below(dir int, path string, how uint64) (fd int, err error) {
+	for range 64 {
+		fd, err = unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: how | unix.RESOLVE_NO_MAGICLINKS})
+		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	return fd, err
+}

@@ -1,0 +1,186 @@
+package notify
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// socket is the caller's, taken.
+type socket struct {
+	fd, domain, kind int
+	id               identity
+}
+
+func examine(fd int) (socket, error) {
+	s := socket{fd: fd}
+	var err error
+	if s.domain, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
+		return s, err // ENOTSOCK
+	}
+	if s.kind, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err != nil {
+		return s, err
+	}
+	s.id, err = identify(fd)
+	return s, err
+}
+
+// connecting judges one connect(2), and answers it or lets it wait.
+func (j *Judge) connecting(r *request) {
+	c, err := j.caller(r)
+	if err != nil { // nobody waits any more, or it cannot be told who
+		j.answer(r.id, unix.EACCES)
+		return
+	}
+	defer unix.Close(c.pidfd)
+	fd, err := c.take(int(int32(r.args[0])))
+	if err != nil {
+		j.answer(r.id, takeError(err))
+		return
+	}
+	if p, err := j.attempt(c, fd, r); p != nil {
+		j.pending = append(j.pending, p)
+	} else {
+		j.answerOrRemember(r.id, fd, err)
+		unix.Close(fd)
+	}
+}
+
+// takeError is what the caller sees of a descriptor that cannot be taken.
+func takeError(err error) error {
+	if errors.Is(err, unix.EBADF) {
+		return unix.EBADF
+	}
+	return unix.EACCES
+}
+
+// attempt connects the caller's socket, and returns what is to be waited for, if the call would block.
+func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
+	s, err := examine(fd)
+	if err != nil {
+		return nil, err
+	}
+	address, err := c.address(r.args[1], int32(r.args[2]))
+	if err != nil {
+		return nil, err
+	}
+	if !j.valid(c.id) { // what was read was not the caller's
+		return nil, unix.EINTR
+	}
+	if own, err := network(fd); err != nil || own != j.network {
+		return nil, unix.EACCES // it came from outside: connecting it would reach another network
+	}
+	target, err := j.target(c, s, address)
+	if err != nil {
+		return nil, err
+	}
+	return j.perform(s, target, c.id)
+}
+
+// target is where a call leads: an address as it was written, or a file that was judged.
+type target struct {
+	address []byte
+	file    int  // instead of the address
+	keep    bool // the file is known, and stays open
+	held    *held
+}
+
+func (t target) connect(socket int) error {
+	if t.address != nil {
+		return t.held.do(func() error { return connect(socket, t.address) })
+	}
+	return connectTo(socket, t.file)
+}
+
+func (t target) close() {
+	if t.address == nil && !t.keep {
+		unix.Close(t.file)
+	}
+}
+
+// target judges an address.
+func (j *Judge) target(c caller, s socket, address []byte) (target, error) {
+	if len(address) == 0 {
+		return target{}, unix.EINVAL
+	}
+	written := target{address: address}
+	if s.domain == unix.AF_INET || s.domain == unix.AF_INET6 {
+		written.held = j.held
+		return written, nil
+	}
+	if s.domain == unix.AF_NETLINK {
+		return written, routeAlone(address)
+	}
+	const family = 2 // bytes
+	if s.domain != unix.AF_UNIX || len(address) < family || binary.NativeEndian.Uint16(address) != unix.AF_UNIX {
+		return written, nil // AF_UNSPEC, which disconnects, and what the kernel refuses
+	}
+	if len(address) == family || len(address) > sockaddrUnSize {
+		return target{}, unix.EINVAL // unix_validate_addr
+	}
+	path := address[family:]
+	if path[0] == 0 {
+		return written, nil // abstract: of the socket's network namespace, which is the command's own
+	}
+	if end := bytes.IndexByte(path, 0); end >= 0 {
+		path = path[:end]
+	}
+	return j.file(c, s, string(path))
+}
+
+// routeAlone refuses to connect a netlink socket to anything but the kernel: the judge would be asked for CAP_NET_ADMIN, which it has over the command's namespace and the
+// command has not (netlink_connect in net/netlink/af_netlink.c).
+func routeAlone(address []byte) error {
+	for _, b := range address[min(len(address), 4):] { // nl_pid, nl_groups
+		if b != 0 {
+			return unix.EPERM
+		}
+	}
+	return nil
+}
+
+// file judges a path.
+func (j *Judge) file(c caller, s socket, path string) (target, error) {
+	fd, err := resolver{c, j.root}.open(path)
+	if err != nil {
+		return target{}, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		unix.Close(fd)
+		return target{}, err
+	}
+	if s.kind == unix.SOCK_DGRAM || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel refuses what is no socket, and says why: unix_find_bsd
+		return target{file: fd}, nil
+	}
+	unix.Close(fd)
+	if known := j.known.find(identity{st.Dev, st.Ino}); known >= 0 {
+		return target{file: known, keep: true}, nil
+	}
+	return target{}, unix.ECONNREFUSED // what a socket says that was bound and does not listen yet, or no longer: callers wait for one and replace the other
+}
+
+// listening remembers the file of a socket that is about to listen. Whatever the caller does meanwhile, the file is one that a socket of its own namespace is bound to.
+func (j *Judge) listening(r *request) {
+	c, err := j.caller(r)
+	if err != nil {
+		return
+	}
+	defer unix.Close(c.pidfd)
+	fd, err := c.take(int(int32(r.args[0])))
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	if s, err := examine(fd); err != nil || s.domain != unix.AF_UNIX {
+		return
+	}
+	if own, err := network(fd); err != nil || own != j.network {
+		return
+	}
+	if file, err := boundFile(fd); err == nil {
+		j.known.add(file)
+	}
+}

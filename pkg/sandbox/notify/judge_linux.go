@@ -1,0 +1,185 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options are what a judge needs to know of a run.
+type Options struct {
+	Listener int      // what seccomp(2) returned to the process that installed [Filter]; the judge's to close
+	PID      int      // of a process of the tree, in this process's namespace, that is alive and does not run yet
+	Declared []string // socket files of this process's file system that can be connected to
+	DenyTCP  bool     // the command's Landlock rules allow no TCP connection
+}
+
+// Judge answers for one tree.
+type Judge struct {
+	listener, root int
+	network        identity
+	threads        bool // a thread can be named by a pidfd: Linux 6.9
+	known          known
+	pending        []*pending
+	unheard        map[identity]bool // sockets that were connected, and whose caller was interrupted before it could be told
+	wake           [2]int
+	done           chan struct{}
+	held           *held // what connects sockets of the internet, nil when this thread does
+}
+
+// endPatience is how long Close waits: closing a socket of the command may linger (socket(7), SO_LINGER).
+const endPatience = time.Second
+
+// Start begins to answer. On an error nobody does: the caller closes the listener, or lets [Pass] answer.
+func Start(o Options) (*Judge, error) {
+	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), unheard: map[identity]bool{}}
+	if err := j.prepare(o); err != nil {
+		j.release()
+		return nil, err
+	}
+	ready := make(chan error)
+	go j.run(ready)
+	if err := <-ready; err != nil {
+		j.release()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Judge) prepare(o Options) error {
+	dir := "/proc/" + strconv.Itoa(o.PID)
+	var err error
+	if j.root, err = unix.Open(dir+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("judge of connect: %s/root: %w", dir, err)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(dir+"/ns/net", &st); err != nil {
+		return fmt.Errorf("judge of connect: %s/ns/net: %w", dir, err)
+	}
+	j.network = identity{st.Dev, st.Ino}
+	if fd, err := unix.PidfdOpen(o.PID, pidfdThread); err == nil {
+		j.threads = true
+		unix.Close(fd)
+	}
+	if err := takable(o.PID); err != nil {
+		return err
+	}
+	if err := j.known.declare(o.Declared); err != nil {
+		return err
+	}
+	if o.DenyTCP {
+		if j.held, err = newHeld(); err != nil {
+			return err
+		}
+	}
+	flags := uint64(syncWakeUp)
+	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unsafe.Pointer(&flags)) // faster where the kernel can
+	if err := unix.Pipe2(j.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return fmt.Errorf("judge of connect: pipe: %w", err)
+	}
+	return nil
+}
+
+// takable tries what every judgement needs: Yama or a security module may refuse it (ptrace(2), PTRACE_MODE_ATTACH_REALCREDS).
+func takable(pid int) error {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("judge of connect: pidfd_open: %w", err)
+	}
+	defer unix.Close(pidfd)
+	fd, err := unix.PidfdGetfd(pidfd, 0, 0)
+	if err != nil {
+		return fmt.Errorf("judge of connect: pidfd_getfd: %w", err)
+	}
+	return unix.Close(fd)
+}
+
+// run is the judge's thread, which ends with it: what it gave up it cannot have back.
+func (j *Judge) run(ready chan<- error) {
+	runtime.LockOSThread()
+	err := dropPrivileges()
+	ready <- err
+	if err != nil {
+		return
+	}
+	defer close(j.done)
+	for j.wait() {
+	}
+	j.abandon()
+}
+
+// wait answers what has come, and reports false when it is over.
+func (j *Judge) wait() bool {
+	fds := make([]unix.PollFd, 2, 2+len(j.pending))
+	fds[0] = unix.PollFd{Fd: int32(j.listener), Events: unix.POLLIN}
+	fds[1] = unix.PollFd{Fd: int32(j.wake[0]), Events: unix.POLLIN}
+	for _, p := range j.pending {
+		fds = append(fds, unix.PollFd{Fd: p.pollable(), Events: unix.POLLOUT})
+	}
+	if _, err := unix.Poll(fds, j.tick()); err != nil && !errors.Is(err, unix.EINTR) {
+		return false
+	}
+	if fds[1].Revents != 0 || fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
+		return false
+	}
+	j.retry(fds[2:])
+	if fds[0].Revents != 0 {
+		j.receive()
+	}
+	return true
+}
+
+func (j *Judge) receive() {
+	var r request
+	if ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&r)) != nil { // ENOENT: its caller was killed
+		return
+	}
+	if r.nr == unix.SYS_LISTEN {
+		j.listening(&r)
+		j.proceed(r.id)
+		return
+	}
+	j.connecting(&r)
+}
+
+// Close ends the judge: calls that wait are answered ENOSYS by the kernel.
+func (j *Judge) Close() {
+	unix.Write(j.wake[1], []byte{0})
+	select {
+	case <-j.done:
+		j.release()
+	case <-time.After(endPatience): // its thread keeps what it has until it can go on
+		go func() { <-j.done; j.release() }()
+	}
+}
+
+func (j *Judge) release() {
+	j.known.close()
+	j.held.close()
+	for _, fd := range []int{j.listener, j.root, j.wake[0], j.wake[1]} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// Pass answers every call by carrying it out, without judging, until the tree has ended: for where no judge can be had, so that programs work. It takes the listener.
+func Pass(listener int) {
+	j := &Judge{listener: listener}
+	defer unix.Close(listener)
+	for {
+		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) || fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {
+			return
+		}
+		var r request
+		if fds[0].Revents != 0 && ioctl(listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&r)) == nil {
+			j.proceed(r.id)
+		}
+	}
+}

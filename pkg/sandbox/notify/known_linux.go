@@ -1,0 +1,78 @@
+package notify
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxListening is how many sockets that listen inside are known at a time.
+const maxListening = 1024
+
+// known are the socket files that can be connected to. Each is open, so that its number cannot become another's, and it is what is connected to.
+type known struct {
+	declared, inside map[identity]int
+}
+
+// declare opens the files that the plan names.
+func (k *known) declare(paths []string) error {
+	k.declared, k.inside = map[identity]int{}, map[identity]int{}
+	for _, path := range paths {
+		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("judge of connect: %s: %w", path, err)
+		}
+		k.put(k.declared, fd)
+	}
+	return nil
+}
+
+func (k *known) put(to map[identity]int, fd int) {
+	id, err := identify(fd)
+	if _, there := to[id]; err != nil || there {
+		unix.Close(fd)
+		return
+	}
+	to[id] = fd
+}
+
+// add takes the file of a socket that listens inside. When there are too many, those that have no name any more are given up.
+func (k *known) add(fd int) {
+	if len(k.inside) >= maxListening {
+		k.prune()
+	}
+	if len(k.inside) >= maxListening {
+		unix.Close(fd)
+		return
+	}
+	k.put(k.inside, fd)
+}
+
+func (k *known) prune() {
+	for id, fd := range k.inside {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) != nil || st.Nlink == 0 {
+			unix.Close(fd)
+			delete(k.inside, id)
+		}
+	}
+}
+
+// find returns the open file, or -1.
+func (k *known) find(id identity) int {
+	if fd, ok := k.declared[id]; ok {
+		return fd
+	}
+	if fd, ok := k.inside[id]; ok {
+		return fd
+	}
+	return -1
+}
+
+func (k *known) close() {
+	for _, files := range []map[identity]int{k.declared, k.inside} {
+		for _, fd := range files {
+			unix.Close(fd)
+		}
+	}
+}

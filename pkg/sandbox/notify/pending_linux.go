@@ -1,0 +1,178 @@
+package notify
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxPending is how many calls wait at a time; one more is answered EAGAIN.
+const maxPending = 1024
+
+// pending is a call on a blocking socket that could not be completed at once. The socket does not block as long as it waits here.
+type pending struct {
+	id       uint64
+	socket   socket
+	target   target
+	flags    int       // of the socket, as they were
+	deadline time.Time // by SO_SNDTIMEO; zero is none
+	full     bool      // the server's queue is: nothing tells when it no longer is
+	next     time.Time // when to look again, if nothing is heard before
+}
+
+// retryInterval is how often a full queue is tried again, and it is asked whether callers still wait.
+const retryInterval = 10 * time.Millisecond
+
+// perform connects without blocking this thread.
+func (j *Judge) perform(s socket, t target, id uint64) (*pending, error) {
+	j.cancelFor(s.id)
+	flags, err := unix.FcntlInt(uintptr(s.fd), unix.F_GETFL, 0)
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	if flags&unix.O_NONBLOCK != 0 {
+		defer t.close()
+		return nil, j.told(s, t.connect(s.fd))
+	}
+	p := &pending{id: id, socket: s, target: t, flags: flags, deadline: sendTimeout(s.fd)}
+	if _, err := unix.FcntlInt(uintptr(s.fd), unix.F_SETFL, flags|unix.O_NONBLOCK); err != nil {
+		t.close()
+		return nil, err
+	}
+	err = p.try()
+	if p.waits(err) && len(j.pending) < maxPending {
+		return p, nil
+	}
+	if p.restore(); p.waits(err) {
+		err = unix.EAGAIN
+	}
+	return nil, j.told(s, err)
+}
+
+// try connects once.
+func (p *pending) try() error {
+	err := p.target.connect(p.socket.fd)
+	p.full = p.socket.domain == unix.AF_UNIX && errors.Is(err, unix.EAGAIN)
+	return err
+}
+
+// waits reports whether a blocking call would go on.
+func (p *pending) waits(err error) bool {
+	return p.full || errors.Is(err, unix.EINPROGRESS) || errors.Is(err, unix.EALREADY)
+}
+
+// restore gives the socket back as it was.
+func (p *pending) restore() {
+	unix.FcntlInt(uintptr(p.socket.fd), unix.F_SETFL, p.flags)
+	p.target.close()
+}
+
+// sendTimeout is when a blocking connect(2) gives up: socket(7), SO_SNDTIMEO.
+func sendTimeout(fd int) time.Time {
+	t, err := unix.GetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO)
+	if err != nil || t.Sec == 0 && t.Usec == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Duration(t.Sec)*time.Second + time.Duration(t.Usec)*time.Microsecond)
+}
+
+// pollable is the descriptor that tells when a connection is there, or -1, which poll(2) passes over.
+func (p *pending) pollable() int32 {
+	if p.full {
+		return -1
+	}
+	return int32(p.socket.fd)
+}
+
+// tick is how long to wait for news, in milliseconds.
+func (j *Judge) tick() int {
+	if len(j.pending) == 0 {
+		return -1
+	}
+	return int(retryInterval / time.Millisecond)
+}
+
+// retry goes through the calls that wait. polled are their results of poll(2); calls that came since have none.
+func (j *Judge) retry(polled []unix.PollFd) {
+	left, now := j.pending[:0], time.Now()
+	for i, p := range j.pending {
+		news := i < len(polled) && polled[i].Fd == int32(p.socket.fd) && polled[i].Revents != 0
+		if !news && now.Before(p.next) || !j.advance(p) {
+			left = append(left, p)
+		}
+	}
+	clear(j.pending[len(left):])
+	j.pending = left
+}
+
+// advance tries one call again, and reports whether it is over.
+func (j *Judge) advance(p *pending) bool {
+	p.next = time.Now().Add(retryInterval)
+	gone := !j.valid(p.id)
+	if !gone {
+		err := p.try()
+		late := !p.deadline.IsZero() && time.Now().After(p.deadline)
+		if p.waits(err) && !late {
+			return false
+		}
+		if errors.Is(err, unix.EALREADY) {
+			err = unix.EINPROGRESS // what a call that timed out says: inet_stream_connect
+		}
+		p.restore()
+		j.answerOrRemember(p.id, p.socket.fd, err)
+	} else {
+		p.restore()
+	}
+	unix.Close(p.socket.fd)
+	return true
+}
+
+// cancelFor gives a socket back that an interrupted call left waiting: its caller has called again.
+func (j *Judge) cancelFor(id identity) {
+	for i, p := range j.pending {
+		if p.socket.id == id && !j.valid(p.id) {
+			p.restore()
+			unix.Close(p.socket.fd)
+			j.pending = append(j.pending[:i], j.pending[i+1:]...)
+			return
+		}
+	}
+}
+
+// maxUnheard bounds the sockets whose connection could not be told of.
+const maxUnheard = 256
+
+// answerOrRemember answers, and remembers a connection that was made for a caller who was interrupted meanwhile: the kernel restarts its call.
+func (j *Judge) answerOrRemember(id uint64, socket int, err error) {
+	if j.answer(id, err) || err != nil {
+		return
+	}
+	if len(j.unheard) >= maxUnheard {
+		clear(j.unheard)
+	}
+	if s, err := identify(socket); err == nil {
+		j.unheard[s] = true
+	}
+}
+
+// told is what a call says of a socket that an interrupted call had connected already.
+func (j *Judge) told(s socket, err error) error {
+	if unheard := j.unheard[s.id]; unheard {
+		delete(j.unheard, s.id)
+		if errors.Is(err, unix.EISCONN) {
+			return nil
+		}
+	}
+	return err
+}
+
+// abandon leaves the calls that wait to the kernel.
+func (j *Judge) abandon() {
+	for _, p := range j.pending {
+		p.restore()
+		unix.Close(p.socket.fd)
+	}
+	j.pending = nil
+}

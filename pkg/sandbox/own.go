@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+
+	"ethos/pkg/sandbox/mount"
+)
+
+// ethosDir is the directory of a work space that belongs to ethos.
+const ethosDir = ".coding-ethos"
+
+// ownInGit is where this program keeps the same below a git directory: see
+// [builder.findOwn].
+const ownInGit = ".git/coding-ethos"
+
+// findOwn decides where this program keeps what belongs to the work space: the
+// journal of placeholders and their pool, caches, traces of managed git. That is
+// ethosDir, where it exists or a store of traces is kept in it. A work space in
+// which nobody has used ethos yet stays as it is: what is needed is kept in its
+// git directory, which nobody lists. There it stays, once the journal is there.
+func (b *builder) findOwn() {
+	ws := b.spec.Workspace
+	b.own = filepath.Join(ws, ethosDir)
+	inGit := filepath.Join(ws, ownInGit)
+	if !b.ownedDir(filepath.Dir(inGit)) {
+		return
+	}
+	if b.ownedDir(inGit) && b.exists(filepath.Join(inGit, journalName)) {
+		b.own = inGit
+	}
+	if !b.spec.KeepsStore && !b.exists(b.own) && b.files.files.Writable(filepath.Dir(inGit)) {
+		b.own = inGit
+	}
+}
+
+// journalName is the file in the directory of ethos that names placeholders.
+const journalName = "placeholders"
+
+func (b *builder) exists(path string) bool {
+	info, err := b.files.lstat(path)
+	return err != nil || info != nil
+}
+
+// ownedDir reports whether a path is a directory of the caller, and no link.
+func (b *builder) ownedDir(path string) bool {
+	info, err := b.files.lstat(path)
+	return err == nil && info != nil && info.IsDir() && ownerOf(info) == b.uid
+}
+
+const whyOwn = "kept by ethos"
+
+// keepOwn takes what ethos keeps in a directory out of sight: traces are
+// evidence, and overlays leave directories in the caches that nobody may read.
+// Where nothing is kept, a command must not make it either.
+func (b *builder) keepOwn(root string) error {
+	path := filepath.Join(root, ethosDir)
+	if root != b.spec.Workspace || b.spec.KeepsStore || b.exists(path) {
+		if err := b.guard(path, blank, whyOwn); err != nil {
+			return err
+		}
+	} else {
+		b.watched = append(b.watched, Watched{Dir: root, Names: []string{ethosDir}})
+	}
+	if root == b.spec.Workspace && b.own != path && b.exists(b.own) {
+		return b.guard(b.own, blank, whyOwn)
+	}
+	return nil
+}
+
+// withOwn adds the directory of ethos to a table that needs it and has it not:
+// it is made before the mounts are.
+func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
+	needed = needed || len(b.guarded) > 0
+	if !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return protective(entries, e) }) {
+		return entries
+	}
+	if slices.ContainsFunc(entries, func(e Entry) bool { return e.Path == b.own }) {
+		return entries
+	}
+	above := covering(entries, b.own)
+	if above.Access == Hidden {
+		return entries
+	}
+	b.put(Guarded{Path: b.own, Dir: true})
+	entries = append(slices.Clone(entries), Entry{Path: b.own, Access: Hidden, Exists: true, Dir: true, Empty: true, Why: whyOwn})
+	slices.SortStableFunc(entries, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
+	return entries
+}
+
+// protective reports whether an entry keeps something in a writable tree from
+// being changed.
+func protective(entries []Entry, e Entry) bool {
+	if e.Access == ReadWrite || e.Access == Private {
+		return false
+	}
+	i := slices.IndexFunc(entries, func(other Entry) bool { return other.Path == e.Path })
+	return covering(entries[:i], e.Path).Access == ReadWrite
+}

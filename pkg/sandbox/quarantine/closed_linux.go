@@ -1,0 +1,81 @@
+package quarantine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/treescan"
+)
+
+// stamp tells whether a directory's mode was changed.
+func (t *tree) stamp(path string) (s [2]int64) {
+	fd, err := t.open(path, unix.O_PATH)
+	if err != nil {
+		return s
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) == nil {
+		s = [2]int64{int64(st.Ino), st.Ctim.Nano()}
+	}
+	return s
+}
+
+// open makes directories that the command closed to their owner readable again,
+// and searches them. Those that were closed at the start, and are as they were,
+// are the person's.
+func (s *Session) open(t *tree, scan *treescan.Tree) {
+	for todo := scan.Unreadable; len(todo) > 0; {
+		u := todo[0]
+		todo = todo[1:]
+		if was, ok := s.closed[u.Path]; ok && was == t.stamp(u.Path) {
+			continue
+		}
+		if err := s.reopen(t, u); err != nil {
+			s.note(Finding{Path: u.Path, What: "a directory that cannot be searched", Err: err})
+			continue
+		}
+		s.note(Finding{Path: u.Path, What: "a directory that its owner could not search; now it is readable and was searched", Rest: true})
+		below, err := treescan.Scan(context.Background(), u.Path, ScanOptions(s.scope.Settings, "", ""))
+		if err != nil {
+			s.note(Finding{Path: u.Path, What: "a directory that cannot be searched", Err: err})
+			continue
+		}
+		scan.Places = append(scan.Places, below.Places...)
+		todo = append(todo, below.Unreadable...)
+	}
+	slices.SortFunc(scan.Places, func(a, b place) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// reopen lets the owner of a directory search it.
+func (s *Session) reopen(t *tree, u treescan.Unreadable) error {
+	if !errors.Is(u.Err, fs.ErrPermission) || !s.writable(u.Path) {
+		return u.Err
+	}
+	return t.permit(u.Path, unix.S_IRWXU)
+}
+
+// permit adds permissions to a file or directory of the caller's. A descriptor
+// that is only a path cannot be given to fchmod(2).
+func (t *tree) permit(path string, mode uint32) error {
+	fd, err := t.open(path, unix.O_PATH)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&mode == mode {
+		return fs.ErrPermission
+	}
+	return os.Chmod("/proc/self/fd/"+strconv.Itoa(fd), fs.FileMode(st.Mode&0o777|mode))
+}

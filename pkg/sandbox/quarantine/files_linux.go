@@ -1,0 +1,214 @@
+package quarantine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/sandbox/treescan"
+)
+
+type place = treescan.Place
+
+var errLarge = errors.New("larger than any that git writes")
+
+// check judges a file by the table of checks.
+func (g *gitDir) check(part, path string) {
+	name := filepath.Base(path)
+	if part != "" {
+		name = part + "/" + name
+	}
+	text, err := g.text(path)
+	fault := ""
+	switch {
+	case err != nil:
+		fault = "it cannot be read: " + err.Error()
+	case name == "objects/info/alternates":
+		fault = g.alternates(path, string(text))
+	default:
+		fault = checks[name](string(text))
+	}
+	if name == "HEAD" && err == nil && fault == "" && g.learning {
+		g.heads[path] = string(text)
+	}
+	if fault != "" && !g.allowed("text", path, digest(text)) {
+		g.aside(path, fault)
+	}
+}
+
+// alternates are other directories of objects: gitrepository-layout(5). Outside of
+// the trees they must exist, so that nobody can make them later.
+func (g *gitDir) alternates(path, text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		to, err := g.tree.resolve(filepath.Dir(filepath.Dir(path)), line)
+		if err != nil || to.missing && g.treeOf(to.path) == nil {
+			return "objects of " + line
+		}
+	}
+	return ""
+}
+
+// todo leaves out lines that run a command, but those that were there.
+func (g *gitDir) todo(path string) {
+	text, err := g.text(path)
+	if err != nil {
+		g.odd(path, "it cannot be read: "+err.Error())
+		return
+	}
+	rest, out := todo(string(text), func(line string) bool { return g.allowed("todo", g.path, strings.TrimSpace(line)) })
+	if len(out) > 0 {
+		g.replace(path, strings.Join(out, "; "), text, []byte(rest))
+	}
+}
+
+// index puts an index aside that git would be misled by, or would not read.
+func (g *gitDir) index(path string) {
+	f, info, err := g.tree.file(path)
+	if err == nil {
+		defer f.Close()
+		if info.Size() == 0 { // git takes it for none
+			return
+		}
+		_, err = checkIndex(f, g.hashSize(), info.Size())
+	}
+	if err != nil && !g.allowed("index", path, err.Error()) {
+		g.aside(path, "an index: "+err.Error())
+	}
+}
+
+// hashSize is the length of an object's name: extensions.objectFormat, which
+// counts where it stands in the configuration that work trees share.
+func (g *gitDir) hashSize() int {
+	if g.hash > 0 {
+		return g.hash
+	}
+	g.hash = 20
+	common := g.path
+	if text, err := g.text(join(g.path, "commondir")); err == nil {
+		if to, err := g.tree.resolve(g.path, strings.TrimRight(string(text), "\r\n")); err == nil && to.dir {
+			common = to.path
+		}
+	}
+	text, err := readText(join(common, "config"))
+	if err == nil {
+		_ = gitrepo.ParseConfig("", text, func(e gitrepo.Entry) error {
+			if e.Key == "extensions.objectformat" && e.Value == "sha256" {
+				g.hash = 32
+			}
+			return nil
+		})
+	}
+	return g.hash
+}
+
+// config leaves out the settings of a configuration that are not inert, but
+// those that were there.
+func (g *gitDir) config(path string) {
+	if g.pass.seen[path] {
+		return
+	}
+	g.pass.seen[path] = true
+	text, err := g.text(path)
+	if err != nil || strings.IndexByte(string(text), 0) >= 0 {
+		if !g.allowed("config", path, digest(text)) || err != nil && !g.allowed("config", path, err.Error()) {
+			g.aside(path, "a configuration that cannot be read")
+		}
+		return
+	}
+	var rest strings.Builder
+	var out []string
+	lazy := promisorsIn(text)
+	err = gitrepo.ParseConfig(path, text, func(e gitrepo.Entry) error {
+		switch remote := lazy.of(e); {
+		case remote != "":
+			if where, plain := lazy.lead(remote); !plain && !g.allowed("promisor", path, e.Key, e.Value, where) {
+				out = append(out, e.Key)
+				return nil
+			}
+			rest.WriteString(setting(e))
+		case gitargs.Inert(e.Key, e.Value) && !misplaced(path, e.Key), e.Key == "core.worktree" && g.ownWorkTree(path, e.Value):
+			rest.WriteString(setting(e))
+		case e.Key != "core.worktree" && g.allowed("config", path, e.Key, e.Value):
+			rest.WriteString(setting(e))
+			g.follow(path, e)
+		default:
+			out = append(out, e.Key)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		if !g.allowed("config", path, digest(text)) {
+			g.aside(path, "a configuration that cannot be read: "+err.Error())
+		}
+	case len(out) > 0:
+		g.replace(path, strings.Join(out, ", "), text, []byte(rest.String()))
+	case unusual(string(text)) && !g.allowed("config", path, digest(text)):
+		g.replace(path, "a syntax that git does not write", text, []byte(rest.String()))
+	}
+}
+
+// unusual reports whether a configuration has what programs that read git's
+// configuration do not agree about: lines that go on, carriage returns, a byte
+// order mark.
+func unusual(text string) bool {
+	return strings.Contains(text, "\\\n") || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff")
+}
+
+// ownWorkTree reports whether core.worktree leads to the work tree of this git
+// directory: one whose .git names it, as git submodule writes both. Git would
+// check files out into any other: hooks, settings, or the sources of a
+// neighbour. What led there at the start may still, to the same directory.
+func (g *gitDir) ownWorkTree(config, value string) bool {
+	to, err := g.tree.resolve(g.path, value)
+	if err == nil && to.dir && g.writable(to.path) && g.namedBy(to.path) {
+		return true
+	}
+	why := fmt.Sprint(to, err)
+	return g.allowed("worktree", config, value, why)
+}
+
+// namedBy reports whether the .git of a work tree is this git directory, or a
+// file that names it.
+func (g *gitDir) namedBy(worktree string) bool {
+	t := g.treeOf(worktree)
+	dotGit := join(worktree, ".git")
+	if dotGit == g.path {
+		return true
+	}
+	f, info, err := t.file(dotGit)
+	if err != nil || info.Size() > maxGitFile {
+		return false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	if err != nil || !ok {
+		return false
+	}
+	to, err := t.resolve(worktree, name)
+	return err == nil && to.path == g.path
+}
+
+// setting writes one setting as git-config(1) reads it.
+func setting(e gitrepo.Entry) string {
+	section, rest, _ := strings.Cut(e.Key, ".")
+	sub, name := "", rest
+	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+		sub, name = rest[:i], rest[i+1:]
+		sub = ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sub) + `"`
+	}
+	line := "[" + section + sub + "]\n\t" + name
+	if e.Bare {
+		return line + "\n"
+	}
+	value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(e.Value)
+	return line + ` = "` + value + "\"\n"
+}

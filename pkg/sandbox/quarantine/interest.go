@@ -1,0 +1,39 @@
+package quarantine
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/sandbox/treescan"
+)
+
+// ScanOptions are those of a scan of a writable root from which a run can begin:
+// [Scope.Scans]. settings are those of [Scope], kept is the path of what ethos
+// keeps for itself in the root, memory the file of the memory.
+func ScanOptions(settings []string, kept, memory string) treescan.Options {
+	inGit := ""
+	if kept != "" {
+		inGit = filepath.Join(filepath.Dir(kept), keptInGit)
+	}
+	return treescan.Options{
+		Interest:   interest(settings),
+		InterestID: "git " + strings.Join(settings, " "),
+		Skip:       func(path string) bool { return path == kept || path == inGit },
+		Memory:     memory,
+	}
+}
+
+// keptInGit is where the sandbox keeps caches in a work space that has no
+// directory of ethos. As a name it is none that a git directory may hold.
+const keptInGit = ".git/coding-ethos"
+
+// interest picks what tells a git directory, the names of settings, and what no
+// git directory may hold.
+func interest(settings []string) func(string, fs.FileMode) bool {
+	names := append([]string{".git", "head", "objects", "refs", "commondir"}, settings...)
+	return func(name string, typ fs.FileMode) bool {
+		return typ != 0 && typ != fs.ModeDir || slices.ContainsFunc(names, func(want string) bool { return strings.EqualFold(name, want) })
+	}
+}

@@ -1,0 +1,250 @@
+package quarantine
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/treescan"
+)
+
+// journal is what a session knew when its run began, in a file that outlives
+// the process. It is locked for as long as the process lives and removed by
+// [Session.Finish]: one that nobody holds was left by a run that was killed.
+//
+// A line is a word and its operands. Strings are quoted as in Go, for a path
+// can have any byte. The last line says that the journal is whole.
+type journal struct {
+	file *os.File
+	path string
+}
+
+const (
+	journalHead = "ethos run 1"
+	journalEnd  = "end"
+	// unfinished begins the name of a journal that is still being written.
+	unfinished = "."
+)
+
+// write keeps what the session knows in a new file of dir.
+func (s *Session) write(dir string) (err error) {
+	name := random()
+	file, err := os.OpenFile(filepath.Join(dir, unfinished+name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return explain(err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+			file.Close()
+		}
+	}()
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
+		return &fs.PathError{Op: "flock", Path: file.Name(), Err: err}
+	}
+	out := bufio.NewWriter(file)
+	s.print(out)
+	if err := out.Flush(); err != nil {
+		return explain(err)
+	}
+	path := filepath.Join(dir, name)
+	if err := os.Rename(file.Name(), path); err != nil {
+		return explain(err)
+	}
+	s.journal = &journal{file, path}
+	return nil
+}
+
+func (s *Session) print(out io.Writer) {
+	fmt.Fprintln(out, journalHead)
+	for _, t := range s.trees {
+		fmt.Fprintf(out, "root %q %d\n", t.path, t.stamp(t.path)[0])
+	}
+	for _, path := range s.scope.ReadOnly {
+		fmt.Fprintf(out, "readonly %q\n", path)
+	}
+	for id := range s.known {
+		fmt.Fprintf(out, "known %s\n", hex.EncodeToString(id[:]))
+	}
+	for path, text := range s.heads {
+		fmt.Fprintf(out, "head %q %q\n", path, text)
+	}
+	for path, stamp := range s.closed {
+		fmt.Fprintf(out, "closed %q %d %d\n", path, stamp[0], stamp[1])
+	}
+	fmt.Fprintln(out, journalEnd)
+}
+
+// close removes the journal of a run that has been judged.
+func (j *journal) close(judged bool) {
+	if j == nil {
+		return
+	}
+	if judged {
+		os.Remove(j.path)
+	}
+	j.file.Close()
+}
+
+// Recover judges what runs left that ended without [Session.Finish]: ethos was
+// killed. dir is their [Scope.Journals]; of scope, Home, Settings, Kept and
+// Memory count. It must have returned before the plan of the next run is made,
+// which would take what they left for the person's.
+//
+// What the person changed since then cannot be told from what the command did,
+// where the command could have done it. A journal whose findings are still in
+// force is kept for the next time.
+func Recover(ctx context.Context, dir string, scope Scope) (found []Finding) {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // no run was ever begun
+	}
+	for _, e := range names {
+		if strings.HasPrefix(e.Name(), unfinished) {
+			continue
+		}
+		j := abandoned(filepath.Join(dir, e.Name()))
+		if j == nil {
+			continue
+		}
+		left := j.judge(ctx, scope)
+		found = append(found, left...)
+		done := true
+		for _, f := range left {
+			done = done && f.Err == nil
+		}
+		j.close(done)
+	}
+	return found
+}
+
+// abandoned opens a journal that no process holds; nil for any other file.
+func abandoned(path string) *journal {
+	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	var st unix.Stat_t
+	if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil ||
+		unix.Fstat(int(file.Fd()), &st) != nil || st.Nlink == 0 { // finished since it was listed
+		file.Close()
+		return nil
+	}
+	return &journal{file, path}
+}
+
+// judge finishes the session that wrote the journal.
+func (j *journal) judge(ctx context.Context, scope Scope) []Finding {
+	s, err := j.session(scope)
+	if s != nil {
+		defer s.Close()
+	}
+	if err != nil {
+		return []Finding{{Path: j.path, What: "what was there when a run began that was killed cannot be read", Err: err}}
+	}
+	return s.Finish(ctx)
+}
+
+// session reads the journal. Roots that are gone, or are other directories by
+// now, are left out.
+func (j *journal) session(scope Scope) (*Session, error) {
+	s := newSession(scope)
+	in := bufio.NewReader(j.file)
+	head, err := in.ReadString('\n')
+	if err != nil || head != journalHead+"\n" {
+		return s, errors.New("it is no journal of this version")
+	}
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return s, fmt.Errorf("it is not whole: %w", err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if line == journalEnd {
+			break
+		}
+		if err := s.parse(line); err != nil {
+			return s, fmt.Errorf("%w: %s", err, strconv.Quote(line))
+		}
+	}
+	s.scope.Writable = func(path string) bool {
+		for _, closed := range s.scope.ReadOnly {
+			if within(path, closed) {
+				return false
+			}
+		}
+		return true
+	}
+	return s, nil
+}
+
+var errLine = errors.New("a line that is none of a journal")
+
+// parse takes over what one line says.
+func (s *Session) parse(line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	if word == "known" {
+		id, err := hex.DecodeString(rest)
+		if err != nil || len(id) != len(identifier{}) {
+			return errLine
+		}
+		s.known[identifier(id)] = true
+		return nil
+	}
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		return errLine
+	}
+	path, err := strconv.Unquote(quoted)
+	if err != nil {
+		return errLine
+	}
+	rest = strings.TrimPrefix(rest[len(quoted):], " ")
+	switch word {
+	case "root":
+		var ino int64
+		if _, err := fmt.Sscanf(rest, "%d", &ino); err != nil {
+			return errLine
+		}
+		s.add(path, ino)
+	case "readonly":
+		s.scope.ReadOnly = append(s.scope.ReadOnly, path)
+	case "head":
+		if s.heads[path], err = strconv.Unquote(rest); err != nil {
+			return errLine
+		}
+	case "closed":
+		var stamp [2]int64
+		if _, err := fmt.Sscanf(rest, "%d %d", &stamp[0], &stamp[1]); err != nil {
+			return errLine
+		}
+		s.closed[path] = stamp
+	default:
+		return errLine
+	}
+	return nil
+}
+
+// add opens a root that is the directory that it was.
+func (s *Session) add(path string, ino int64) {
+	t, err := openTree(path)
+	if err != nil {
+		return
+	}
+	if t.stamp(path)[0] != ino {
+		unix.Close(t.fd)
+		return
+	}
+	s.trees = append(s.trees, t)
+	s.scans = append(s.scans, &treescan.Tree{Root: path})
+}

@@ -1,0 +1,145 @@
+package quarantine
+
+import (
+	"strings"
+)
+
+// A role is what git takes a part of a git directory for, by its name:
+// gitrepository-layout(5), path.c, and the GIT_PATH_FUNC of git's source.
+type role int
+
+const (
+	unknown   role = iota // git does not make it
+	data                  // a file whose text git neither runs nor takes for a path
+	checked               // a file whose text must be what git writes: checks
+	settings              // a file of configuration
+	indexFile             // an index
+	todoFile              // the list of a rebase, cherry-pick or revert
+	pointer               // a file that names the directory of a git directory
+	treeName              // a file that names the .git file of a work tree
+	subtree               // a directory of directories and files, whatever their names
+	empty                 // a directory in which nothing may be that git would use
+	hooksDir              // hooks
+	listed                // a directory of which every name is known
+	modules               // a directory of git directories, however deep
+	worktrees             // a directory of git directories
+)
+
+// topLevel are the files and directories of a git directory by name.
+var topLevel = map[string]role{
+	"HEAD": checked, "config": settings, "config.worktree": settings, "index": indexFile, "commondir": pointer, "gitdir": treeName,
+	"description": data, "packed-refs": data, "shallow": data, "gc.pid": data, "gc.log": data, "locked": data, "rebased-patches": data,
+	"addp-hunk-edit.diff": data, "ADD_EDIT.patch": data, "gitk.cache": data, "git-daemon-export-ok": data,
+	"MERGE_RR": checked, "BISECT_NAMES": checked, "BISECT_START": checked, "BISECT_TERMS": checked, "MERGE_AUTOSTASH": checked, "head-name": checked,
+	"objects": subtree, "refs": subtree, "logs": subtree, "lost-found": subtree, "rr-cache": subtree, "NOTES_MERGE_WORKTREE": subtree,
+	"lfs": subtree, "svn": subtree, "fsmonitor--daemon": subtree, "reftable": listed,
+	"hooks": hooksDir, "info": listed, "rebase-merge": listed, "rebase-apply": listed, "sequencer": listed,
+	"branches": empty, "remotes": empty, "modules": modules, "worktrees": worktrees,
+}
+
+// inside are the files of directories of which every name is known.
+var inside = map[string]map[string]role{
+	"info":         roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"),
+	"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
+	"sequencer":    {"todo": todoFile, "opts": checked, "head": checked, "abort-safety": checked},
+	"rebase-merge": with(roles(data, `allow_rerere_autoupdate rerere-autoupdate cdate_is_adate current-fixups drop_redundant_commits dropped ignore_date interactive
+		keep_redundant_commits message message-fixup message-squash no-reschedule-failed-exec patch quiet refs-to-delete reschedule-failed-exec rewritten-list
+		rewritten-pending root-commit signoff squash-onto stopped-sha update-refs verbose`), map[string]role{
+		"git-rebase-todo": todoFile, "git-rebase-todo.backup": todoFile, "done": todoFile, "strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
+		"author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "amend": checked,
+		"head-name": checked, "msgnum": checked, "end": checked,
+	}),
+	"rebase-apply": with(roles(data, `abort-safety allow_rerere_autoupdate applying dirtyindex final-commit head info keep messageid msg msg-clean no-verify no_inbody_headers
+		patch patch-merge-index quiet quoted-cr rebasing rerere-autoupdate rewritten scissors sign signoff threeway utf8 verbose`), map[string]role{
+		"apply-opt": checked, "author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "original-commit": checked, "stopped-sha": checked,
+		"strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
+		"head-name": checked, "next": checked, "last": checked,
+	}),
+	"reftable": {"tables.list": checked},
+}
+
+// checks are those of the files whose text must be what git writes.
+var checks = map[string]check{
+	"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords, "BISECT_START": noOption, "BISECT_TERMS": terms, "MERGE_AUTOSTASH": objectName,
+	"sequencer/opts": sequencerOptions, "sequencer/head": objectName, "sequencer/abort-safety": objectName,
+	"rebase-merge/strategy": strategy, "rebase-merge/strategy_opts": strategyWords, "rebase-merge/gpg_sign_opt": signOption, "rebase-merge/author-script": authorScript,
+	"rebase-merge/autostash": objectName, "rebase-merge/onto": objectName, "rebase-merge/orig-head": objectName, "rebase-merge/amend": objectName,
+	"rebase-apply/apply-opt": applyOptions, "rebase-apply/author-script": authorScript, "rebase-apply/autostash": objectName, "rebase-apply/onto": objectName,
+	"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
+	"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
+	"reftable/tables.list": tables,
+	"head-name":            headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
+	"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
+}
+
+func roles(r role, names string) map[string]role {
+	all := map[string]role{}
+	for name := range strings.FieldsSeq(names) {
+		all[name] = r
+	}
+	return all
+}
+
+func with(all, more map[string]role) map[string]role {
+	for name, r := range more {
+		all[name] = r
+	}
+	return all
+}
+
+// roleOf is the role of a name in a part of a git directory; part is "" for its
+// top.
+func roleOf(part, name string) role {
+	if part != "" {
+		if r, ok := inside[part][name]; ok {
+			return r
+		}
+		return numbered(part, name)
+	}
+	if r, ok := topLevel[name]; ok {
+		return r
+	}
+	if r, ok := topLevel[strings.ToLower(name)]; ok { // the same file where a file system does not tell case
+		return r
+	}
+	switch {
+	case strings.HasSuffix(name, ".lock"), temporary(name), capitals(name):
+		return data
+	case strings.HasPrefix(name, "index."), strings.HasPrefix(name, "sharedindex."):
+		return indexFile
+	}
+	return unknown
+}
+
+// numbered are the names in a listed directory that hold a number: mails of git
+// am, and tables.
+func numbered(part, name string) role {
+	switch {
+	case strings.HasSuffix(name, ".lock"):
+		return data
+	case part == "rebase-apply" && strings.Trim(name, "0123456789") == "":
+		return data
+	case part == "reftable" && (tables(name+"\n") == "" || strings.HasPrefix(name, "tables.list.")):
+		return data
+	case part == "objects/info" && strings.HasPrefix(name, "tmp_"), part == "rebase-merge" && strings.HasPrefix(name, "rewritten"):
+		return data
+	}
+	return unknown
+}
+
+// temporary are names that git makes for a short time, and leaves when it is
+// killed: index.c, shallow.c, fast-import.c.
+func temporary(name string) bool {
+	for _, prefix := range []string{"shallow_", "sharedindex_", "fast_import_crash_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// capitals are pseudo-refs and the texts of messages, such as FETCH_HEAD:
+// refs.c, is_pseudoref_syntax.
+func capitals(name string) bool {
+	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789") == "" && name[0] >= 'A' && name[0] <= 'Z'
+}

@@ -1,0 +1,134 @@
+package quarantine
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ethos/pkg/gitrepo"
+)
+
+// A check reads a file of git's own and reports what in it is not what git
+// writes there; "" is nothing.
+type check func(text string) (fault string)
+
+// strategies are those that come with git; any other name is a program
+// git-merge-NAME, and one with a slash in it a program anywhere.
+var strategies = []string{"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"}
+
+func strategy(text string) string {
+	if name := strings.TrimRight(text, "\r\n"); !slices.Contains(strategies, name) {
+		return "the merge strategy " + name
+	}
+	return ""
+}
+
+// matching is a check by a pattern for the whole text.
+func matching(pattern, what string) check {
+	expression := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + pattern + `)\z`) })
+	return func(text string) string {
+		if expression().MatchString(text) {
+			return ""
+		}
+		return what
+	}
+}
+
+const (
+	hexName = `[0-9a-f]{40}(?:[0-9a-f]{24})?`
+	refName = `refs/[^\x00-\x20\x7f~^:?*\[\\]+`
+	quoted  = `'(?:[^'\x00]|'\\''|'\\!')*'`
+)
+
+var (
+	objectName = matching(`(?:`+hexName+`)?\s*`, "no name of an object")
+	// head is what a HEAD file may be: refs.c. A name that leads out of refs is
+	// none.
+	head = func(text string) string {
+		if strings.Contains(text, "..") {
+			return "no name of a branch"
+		}
+		return headText(text)
+	}
+	headText = matching(`ref:\s*`+refName+`\s*|`+hexName+`\s*`, "no name of a branch or a commit")
+
+	// counter: git-prompt.sh puts msgnum, end, next and last into PS1 as they are,
+	// and the shell expands what stands in a prompt.
+	counter  = matching(`[0-9]{0,18}\s*`, "something beside a number")
+	headName = matching(`(?:`+refName+`|detached HEAD|HEAD)?\s*`, "no name of a branch")
+
+	// authorScript was once given to a shell, and is read by sequencer.c,
+	// parse_key_value_squoted.
+	authorScript = matching(`(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:`+quoted+`|\\!)+\n)*`, "something beside the author's name, address and date")
+	// quotedWords are what quote.c, sq_quote_argv writes: BISECT_NAMES was given
+	// to eval by git-bisect.sh.
+	quotedWords   = matching(`(?: ?(?:`+quoted+`|\\!)+)*\s*`, "something beside quoted paths")
+	signOption    = matching(`\s*`, "an option to sign: gpg runs")
+	strategyWords = matching(`[A-Za-z0-9 '=/._-]*\s*`, "something beside options of a merge strategy")
+	applyOptions  = matching(`(?: ?'(?:--whitespace=[a-z-]+|--ignore-space-change|--ignore-whitespace|--directory=[^']*|--exclude=[^']*|--include=[^']*|--reject|-C[0-9]+|-p[0-9]+)')*\s*`, "options that git am does not pass on")
+	noOption      = matching(`(?:[^-\x00][^\x00]*)?`, "an option")
+	terms         = matching(`(?:[A-Za-z0-9_./]*(?:[A-Za-z0-9_./-])*\n?)*`, "no terms of a bisection")
+	tables        = matching(`(?:0x[0-9a-f]+-0x[0-9a-f]+-[0-9A-Za-z]+\.(?:ref|log)\n)*`, "names that are not those of tables")
+)
+
+// mergeRR are the paths that rerere writes resolutions to: rerere.c, read_rr.
+func mergeRR(text string) string {
+	for record := range strings.SplitSeq(strings.TrimSuffix(text, "\x00"), "\x00") {
+		if record == "" {
+			continue
+		}
+		id, path, ok := strings.Cut(record, "\t")
+		if !ok || !plainPath(path) || rerereName(id) != "" {
+			return "the path " + path
+		}
+	}
+	return ""
+}
+
+var rerereName = matching(hexName+`(?:\.[0-9]+)?`, "no name of a conflict")
+
+// sequencerOptions is sequencer.c, save_opts.
+func sequencerOptions(text string) (fault string) {
+	err := gitrepo.ParseConfig("", []byte(text), func(e gitrepo.Entry) error {
+		name, ok := strings.CutPrefix(e.Key, "options.")
+		switch {
+		case !ok || strings.Contains(name, "."):
+			fault = e.Key
+		case name == "strategy" && !slices.Contains(strategies, e.Value):
+			fault = "the merge strategy " + e.Value
+		case name == "strategy-option" && strategyWords(e.Value) != "", name == "gpg-sign":
+			fault = e.Key
+		}
+		return nil
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return fault
+}
+
+// todoWords are the commands of the list of a rebase that run nothing:
+// git-rebase(1), sequencer.c todo_command_info.
+var todoWords = []string{"pick", "p", "revert", "edit", "e", "reword", "r", "fixup", "f", "squash", "s", "break", "b", "label", "l", "reset", "t", "merge", "m", "update-ref", "u", "noop", "drop", "d"}
+
+// todo parts the list of a rebase into the lines that git is left with, and those
+// that it is not: commands to run, and what is no command of git's. keep says of
+// a line that it was there before.
+func todo(text string, keep func(line string) bool) (rest string, out []string) {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		bare := strings.TrimRight(line, "\n")
+		word := strings.TrimLeft(bare, " \t")
+		if i := strings.IndexAny(word, " \t\r"); i >= 0 {
+			word = word[:i]
+		}
+		comment := word == "" || strings.ContainsAny(word[:1], "#;@!$%^&|:") // core.commentChar; a command begins with a letter
+		if strings.IndexByte(bare, 0) < 0 && (comment || slices.Contains(todoWords, word)) || keep(bare) {
+			b.WriteString(line)
+		} else {
+			out = append(out, bare)
+		}
+	}
+	return b.String(), out
+}

@@ -1,0 +1,358 @@
+package quarantine
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// store is where what was found in one tree is kept: a directory of this run.
+type store struct {
+	fd   int
+	path string
+	err  error
+}
+
+// The names of what is put aside. Nothing in the store is what it was: a
+// directory of that name is no git directory, and no program runs.
+const (
+	folder = "quarantine"
+	suffix = ".quarantined"
+)
+
+// aside takes something out of force. Whatever fails, it is tried to give it
+// another name where it lies.
+func (g *gitDir) aside(path, what string) {
+	if !g.writable(path) {
+		return // not the command's
+	}
+	t := g.treeOf(path)
+	f := Finding{Path: path, What: what}
+	f.Aside, f.Err = g.move(t, path)
+	if f.Err == nil {
+		f.Rest, f.Err = g.remake(t, path)
+	}
+	g.note(f)
+}
+
+// remake puts back what git cannot do without: a repository that is none makes
+// git look for one further up.
+func (g *gitDir) remake(t *tree, path string) (bool, error) {
+	if filepath.Dir(path) != g.path {
+		return false, nil
+	}
+	switch name := filepath.Base(path); name {
+	case "HEAD":
+		if text, ok := g.heads[path]; ok {
+			return true, t.create(path, []byte(text), 0o644)
+		}
+	case "objects", "refs":
+		dir, name, err := t.parent(path)
+		if err != nil {
+			return false, err
+		}
+		defer unix.Close(dir)
+		return true, unix.Mkdirat(dir, name, 0o777)
+	}
+	return false, nil
+}
+
+// replace puts a file aside, and leaves the rest of its text under its name.
+func (g *gitDir) replace(path, what string, text, rest []byte) {
+	if !g.writable(path) {
+		return
+	}
+	t := g.treeOf(path)
+	f := Finding{Path: path, What: what, Rest: true}
+	mode := uint32(0o644)
+	if file, info, err := t.file(path); err == nil {
+		mode = uint32(info.Mode().Perm())
+		file.Close()
+	}
+	f.Aside, f.Err = g.move(t, path)
+	if f.Err == nil {
+		f.Err = t.create(path, rest, mode)
+		if f.Err != nil {
+			f.Rest, f.Err = false, nil // out of force all the same
+		}
+	}
+	g.note(f)
+}
+
+// create writes a new file in place of one that was moved.
+func (t *tree) create(path string, text []byte, mode uint32) error {
+	dir, name, err := t.parent(path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	fresh := name + "." + random()
+	fd, err := unix.Openat(dir, fresh, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(fd), path)
+	_, err = io.Copy(file, bytes.NewReader(text))
+	err = errors.Join(err, file.Chmod(fs.FileMode(mode&0o777)), file.Close())
+	if err == nil {
+		err = unix.Renameat2(dir, fresh, dir, name, unix.RENAME_NOREPLACE)
+	}
+	if err != nil {
+		_ = unix.Unlinkat(dir, fresh, 0)
+	}
+	return err
+}
+
+// move takes a file or directory into the store, and returns where it is then.
+func (g *gitDir) move(t *tree, path string) (string, error) {
+	dir, name, err := t.parent(path)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(dir)
+	disarm(dir, name, 0)
+	st := g.storeOf(t)
+	err = st.err
+	if err == nil {
+		var to string
+		if to, err = st.take(t, dir, name, path); err == nil {
+			return to, nil
+		}
+	}
+	as := shorten(name) + "." + random()
+	again := rename(t, dir, name, filepath.Dir(path), dir, as)
+	if again == nil {
+		return join(filepath.Dir(path), as), nil
+	}
+	return "", explain(errors.Join(err, again))
+}
+
+// Keep takes into the store what somebody else has put aside, by another name in
+// the directory that it was in. path is what it was called. Everything that the
+// command started must be dead. It returns where the thing is then.
+func (s *Session) Keep(from, path string) (string, error) {
+	t := s.treeOf(from)
+	if t == nil {
+		return "", fs.ErrInvalid
+	}
+	dir, name, err := t.parent(from)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(dir)
+	if err := unix.Fstatat(dir, name, new(unix.Stat_t), unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return "", err
+	}
+	disarm(dir, name, 0)
+	st := s.storeOf(t)
+	if st.err != nil {
+		return "", st.err
+	}
+	return st.take(t, dir, name, path)
+}
+
+// rename moves a name; where the directory may not be written to, its owner lets
+// it be.
+func rename(t *tree, from int, name, dir string, to int, as string) error {
+	err := unix.Renameat2(from, name, to, as, unix.RENAME_NOREPLACE)
+	if errors.Is(err, fs.ErrPermission) && t.permit(dir, unix.S_IRWXU) == nil {
+		err = unix.Renameat2(from, name, to, as, unix.RENAME_NOREPLACE)
+	}
+	return err
+}
+
+// explain names causes that a person can do something about.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("its file system is full (df shows it, df -i its inodes): %w", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("the file system is read-only: %w", err)
+	}
+	return err
+}
+
+// take moves a name into the store, under the path that it had.
+func (st *store) take(t *tree, dir int, name, path string) (string, error) {
+	at, place := st.fd, st.path
+	parts := strings.Split(t.rel(filepath.Dir(path)), "/")
+	for _, part := range parts {
+		if part == "." || part == "" {
+			continue
+		}
+		part = shorten(part)
+		if strings.EqualFold(part, ".git") {
+			part += suffix
+		}
+		next, err := enter(at, part)
+		if at != st.fd {
+			unix.Close(at)
+		}
+		if err != nil {
+			return "", err
+		}
+		at, place = next, join(place, part)
+	}
+	if at != st.fd {
+		defer unix.Close(at)
+	}
+	last := shorten(filepath.Base(path))
+	as := last + suffix
+	for n := 1; ; n++ {
+		err := rename(t, dir, name, filepath.Dir(path), at, as)
+		if !errors.Is(err, fs.ErrExist) {
+			return join(place, as), err
+		}
+		as = last + "." + strconv.Itoa(n) + suffix
+	}
+}
+
+// enter makes a directory if need be, and opens it. It is no link.
+func enter(at int, name string) (int, error) {
+	if err := unix.Mkdirat(at, name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return -1, err
+	}
+	return openBeneath(at, name, unix.O_PATH|unix.O_DIRECTORY)
+}
+
+// shorten leaves room for a suffix in a name: NAME_MAX of limits.h.
+func shorten(name string) string {
+	if len(name) <= 200 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:150], "") + "-" + hex.EncodeToString(sum[:8])
+}
+
+func random() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // never fails: crypto/rand
+	return "ethos-" + hex.EncodeToString(b)
+}
+
+// storeOf makes the directory of this run, when there is the first thing to keep.
+func (s *Session) storeOf(t *tree) *store {
+	if st := s.store[t]; st != nil {
+		return st
+	}
+	st := &store{fd: -1}
+	st.fd, st.path, st.err = s.makeStore(t)
+	s.store[t] = st
+	return st
+}
+
+// makeStore makes Kept/quarantine/TIME-PID. What stands in its way, and is not
+// the caller's own directory, is given another name: the command made it.
+func (s *Session) makeStore(t *tree) (int, string, error) {
+	kept, err := ownDirectory(t, t.fd, s.scope.Kept)
+	if err != nil {
+		return -1, "", err
+	}
+	defer unix.Close(kept)
+	ignore(kept)
+	all, err := ownDirectory(t, kept, folder)
+	if err != nil {
+		return -1, "", err
+	}
+	defer unix.Close(all)
+	name := s.started.Format("20060102T150405Z") + "-" + strconv.Itoa(os.Getpid())
+	err = unix.Mkdirat(all, name, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		name += "-" + random()
+		err = unix.Mkdirat(all, name, 0o700)
+	}
+	if err != nil {
+		return -1, "", err
+	}
+	fd, err := openBeneath(all, name, unix.O_PATH|unix.O_DIRECTORY)
+	return fd, join(join(join(t.path, s.scope.Kept), folder), name), err
+}
+
+// ownDirectory opens a directory that is the caller's, and makes it if need be.
+func ownDirectory(t *tree, at int, name string) (int, error) {
+	for range 2 {
+		fd, err := enter(at, name)
+		var st unix.Stat_t
+		if err == nil {
+			if err = unix.Fstat(fd, &st); err == nil && int(st.Uid) == os.Geteuid() {
+				return fd, nil
+			}
+			unix.Close(fd)
+		}
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) {
+			return -1, err
+		}
+		if err := unix.Renameat2(at, name, at, name+"."+random(), unix.RENAME_NOREPLACE); err != nil {
+			return -1, err
+		}
+	}
+	return -1, fs.ErrExist
+}
+
+// ignore keeps git from what is kept.
+func ignore(dir int) {
+	fd, err := unix.Openat(dir, ".gitignore", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return
+	}
+	_, _ = unix.Write(fd, []byte("*\n"))
+	unix.Close(fd)
+}
+
+// maxDisarm is how deep a directory is gone through; what lies deeper is closed.
+const maxDisarm = 100
+
+// disarm makes what is about to be kept harmless where it will lie: programs
+// cannot be executed, and no directory is one that git takes for its own.
+func disarm(dir int, name string, depth int) {
+	fd, err := openBeneath(dir, name, unix.O_PATH|unix.O_NOFOLLOW)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return
+	}
+	self := "/proc/self/fd/" + strconv.Itoa(fd)
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		_ = os.Chmod(self, fs.FileMode(st.Mode&0o666))
+	case unix.S_IFDIR:
+		if depth > maxDisarm {
+			_ = os.Chmod(self, 0)
+			return
+		}
+		_ = os.Chmod(self, 0o700)
+		disarmAll(fd, depth+1)
+	}
+}
+
+// disarmAll does it for all that is in a directory.
+func disarmAll(dir int, depth int) {
+	fd, err := openBeneath(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	f := os.NewFile(uintptr(fd), ".")
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	for _, name := range names {
+		disarm(dir, name, depth)
+		if strings.EqualFold(name, "HEAD") || strings.EqualFold(name, ".git") {
+			_ = unix.Renameat2(dir, name, dir, name+suffix, unix.RENAME_NOREPLACE)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package sandbox
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestStateFolderHidden: whatever the environment and the declarations are,
+// the plan shows nothing of the state folder, or there is no plan.
+func TestStateFolderHidden(t *testing.T) {
+	const passwd = "u:x:1000:1000::/home/u:/bin/sh\n"
+	for name, c := range map[string]struct {
+		env     []string
+		spec    Spec
+		at      string
+		refused bool
+	}{
+		"home to read":                 {[]string{"HOME=/home/u"}, Spec{Read: []string{"~"}}, "/home/u/.local/state/ethos", false},
+		"home to read, XDG elsewhere":  {[]string{"HOME=/home/u", "XDG_STATE_HOME=/srv/state"}, Spec{Read: []string{"~"}}, "/home/u/.local/state/ethos", false},
+		"XDG to write":                 {[]string{"HOME=/home/u", "XDG_STATE_HOME=/srv/state"}, Spec{Write: []string{"/srv/state"}}, "/srv/state/ethos", false},
+		"XDG relative":                 {[]string{"HOME=/home/u", "XDG_STATE_HOME=state"}, Spec{Write: []string{"~/.local"}}, "/home/u/.local/state/ethos", false},
+		"no HOME":                      {nil, Spec{Write: []string{"/home/u/.local"}}, "/home/u/.local/state/ethos", false},
+		"HOME of somebody else":        {[]string{"HOME=/srv/other"}, Spec{Write: []string{"/home/u/.local"}}, "/home/u/.local/state/ethos", false},
+		"HOME is the root":             {[]string{"HOME=/"}, Spec{Write: []string{"/home/u/.local/state"}}, "/home/u/.local/state/ethos", false},
+		"PATH in it":                   {[]string{"HOME=/home/u", "PATH=/home/u/.local/state/ethos/trust"}, Spec{}, "/home/u/.local/state/ethos", false},
+		"socket beside it":             {[]string{"HOME=/home/u"}, Spec{Write: []string{"~/.local"}, AllowWithinDeny: []string{"~/.local/state"}}, "/home/u/.local/state/ethos", false},
+		"read in it":                   {[]string{"HOME=/home/u"}, Spec{Read: []string{"~/.local/state/ethos/trust"}}, "", true},
+		"itself to read":               {[]string{"HOME=/home/u"}, Spec{Read: []string{"~/.local/state/ethos"}}, "", true},
+		"itself to write":              {[]string{"HOME=/home/u"}, Spec{Write: []string{"~/.local/state/ethos"}}, "", true},
+		"lifted":                       {[]string{"HOME=/home/u"}, Spec{Read: []string{"~"}, AllowWithinDeny: []string{"~/.local/state/ethos/trust"}}, "", true},
+		"work space in it":             {[]string{"HOME=/home/u"}, Spec{Workspace: "/home/u/.local/state/ethos/trust"}, "", true},
+		"cache over it":                {[]string{"HOME=/home/u"}, Spec{Cache: []string{"~/.local"}}, "", true},
+		"cache in it":                  {[]string{"HOME=/home/u"}, Spec{Cache: []string{"~/.local/state/ethos/trust"}}, "", true},
+		"by a link":                    {[]string{"HOME=/home/u"}, Spec{Read: []string{"/srv/link"}}, "", true},
+		"by a link, the folder around": {[]string{"HOME=/home/u"}, Spec{Write: []string{"/srv/up"}}, "/home/u/.local/state/ethos", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world{fakeTree{}, c.spec}
+			w.tree.file("/etc/passwd", passwd)
+			w.tree.file("/home/u/.local/state/ethos/trust/entry", "x")
+			w.tree.file("/srv/state/ethos/trust/entry", "x")
+			w.tree.link("/srv/link", "/home/u/.local/state/ethos/trust")
+			w.tree.link("/srv/up", "/home/u/.local")
+			w.tree.dir("/srv/other")
+			w.tree.dir("/srv/w")
+			if w.spec.Workspace == "" {
+				w.spec.Workspace = "/srv/w"
+			}
+			w.spec.Dir, w.spec.Environ, w.spec.Argv = w.spec.Workspace, c.env, []string{"make"}
+			p, err := w.build()
+			if refusal := (*Refusal)(nil); c.refused {
+				if !errors.As(err, &refusal) || refusal.Hint == "" {
+					t.Errorf("it is not refused with a way out: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range []string{c.at, c.at + "/trust", c.at + "/trust/entry", c.at + "/trust/new"} {
+				if got, by := reachOf(p.Mounts, path); got != nothing {
+					t.Errorf("%s is reached by %v", path, by)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package treescan
+
+import (
+	"bytes"
+	"io/fs"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// worker looks at directories one after the other. It has one of them open, and at
+// most [MaxPath] / [stride] on the way to it.
+type worker struct {
+	*walk
+	local []*node
+	path  []byte // of the directory that is looked at
+	way   []step // to it
+	buf   []byte
+	stat  unix.Statx_t
+	how   unix.OpenHow
+	kinds map[uint64]bool // of devices: whether their times can be relied on
+	names []string        // of sub-directories
+	found []*node
+
+	dirs, listed, fresh int
+}
+
+// bufSize is what one getdents64(2) fills.
+const bufSize = 64 << 10
+
+func newWorker(w *walk) *worker {
+	return &worker{walk: w, buf: make([]byte, bufSize), kinds: map[uint64]bool{}}
+}
+
+// unchanged reports whether a directory is still as its record says.
+func (w *worker) unchanged(n *node) bool {
+	if n.was < 0 {
+		return false
+	}
+	want := w.old.stampOf(int(n.was))
+	if want == (stamp{}) {
+		return false
+	}
+	dir, rest, err := w.reach()
+	if err != nil {
+		return false
+	}
+	err = statx(dir, rest, &w.stat)
+	return err == nil && stampOf(&w.stat) == want && w.stat.Mode&unix.S_IFMT == unix.S_IFDIR
+}
+
+func stampOf(st *unix.Statx_t) stamp {
+	return stamp{
+		dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino,
+		ctime: timestamp{st.Ctime.Sec, st.Ctime.Nsec}, mtime: timestamp{st.Mtime.Sec, st.Mtime.Nsec},
+	}
+}
+
+// list reads a directory.
+func (w *worker) list(n *node) {
+	fd, err := w.open()
+	if gone(err) && n.parent != nil {
+		n.state = vanished
+		return
+	}
+	w.listed++
+	n.state, n.own = listed, &listing{err: err}
+	if err == nil {
+		defer closeFD(fd)
+		// The order matters: what changes after the clock was read gets a time
+		// that is not before it.
+		now := w.coarse()
+		if err = statx(fd, nil, &w.stat); err == nil {
+			s := stampOf(&w.stat)
+			err = w.read(fd, n)
+			if err == nil && w.settled(fd, s, now) {
+				n.own.stamp = s
+				w.fresh++
+			}
+		}
+		n.own.err = err
+	}
+	if n.own.err != nil || len(n.own.entries) > 0 {
+		w.found = append(w.found, n)
+	}
+}
+
+// settled reports whether a later change of the directory will show in its change
+// time.
+func (w *worker) settled(fd int, s stamp, now timestamp) bool {
+	if !s.ctime.before(now) || s.ctime.nsec%grain == 0 {
+		return false
+	}
+	known, ok := w.kinds[s.dev]
+	if !ok {
+		known = remembers(fd)
+		w.kinds[s.dev] = known
+	}
+	return known
+}
+
+// read lists an open directory: its entries of interest, and the nodes of its
+// sub-directories.
+func (w *worker) read(fd int, n *node) error {
+	w.names = w.names[:0]
+	var err error
+	for {
+		var size int
+		if size, err = getdents(fd, w.buf); size <= 0 {
+			break
+		}
+		if bad := w.block(fd, w.buf[:size], n.own); bad != nil {
+			err = bad
+		}
+		if err != nil {
+			break
+		}
+	}
+	n.hang(w.names, w.old)
+	n.own.sort()
+	return err
+}
+
+// The layout of struct linux_dirent64: getdents(2).
+const (
+	direntLength = 16
+	direntType   = 18
+	direntName   = 19
+)
+
+// block goes through the entries that one getdents64(2) returned.
+func (w *worker) block(fd int, block []byte, own *listing) error {
+	for len(block) > 0 {
+		size := int(*(*uint16)(unsafe.Pointer(&block[direntLength])))
+		raw := block[direntName:size]
+		raw = raw[:bytes.IndexByte(raw, 0)]
+		kind := block[direntType]
+		block = block[size:]
+		if name := unsafe.String(unsafe.SliceData(raw), len(raw)); name != "." && name != ".." {
+			if err := w.entry(fd, name, kind, own); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// entry takes one entry down. name lies in a buffer that is used again.
+func (w *worker) entry(fd int, name string, kind byte, own *listing) error {
+	typ, known := types[kind]
+	if !known {
+		var err error
+		if typ, err = lstat(fd, name); gone(err) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	if typ == fs.ModeDir {
+		w.names = append(w.names, strings.Clone(name))
+	}
+	if w.Interest(name, typ) {
+		own.entries = append(own.entries, Entry{strings.Clone(name), typ})
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package treescan
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// resolve keeps a lookup below the root, through directories alone: openat2(2),
+// Linux 5.6.
+const resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+
+const openFlags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// openRoot opens the root of a scan for lookups.
+func openRoot(path string) (int, error) {
+	how := unix.OpenHow{Flags: unix.O_PATH | openFlags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		if err != unix.EINTR && err != unix.EAGAIN {
+			return fd, err
+		}
+	}
+}
+
+func closeFD(fd int) { unix.Close(fd) }
+
+// below returns the path of the directory below the root with a zero byte
+// behind it; "." for the root.
+func (w *worker) below() []byte {
+	skip := len(w.root) + 1
+	if w.root == "/" {
+		skip = 1
+	}
+	if len(w.path) <= skip {
+		return []byte(".\x00")
+	}
+	return append(w.path, 0)[skip:]
+}
+
+// stride is the length of path that is looked up at once. The kernel takes up to
+// PATH_MAX (limits.h); less makes deep trees cheaper, since directories on the way
+// are opened once for many below them.
+const stride = 1 << 10
+
+// reach opens directories on the way until the rest of the path is no longer than
+// [stride]. They stay open for the next directory that has them in its path.
+func (w *worker) reach() (dir int, rest []byte, err error) {
+	dir, rest = w.fd, w.below()
+	for i := 0; len(rest) > stride; i++ {
+		cut := bytes.LastIndexByte(rest[:stride], '/')
+		if cut < 0 {
+			return -1, nil, unix.ENAMETOOLONG
+		}
+		if i == len(w.way) || !bytes.Equal(w.way[i].path, rest[:cut]) {
+			if err := w.enter(i, dir, rest[:cut]); err != nil {
+				return -1, nil, err
+			}
+		}
+		dir, rest = w.way[i].fd, rest[cut+1:]
+	}
+	return dir, rest, nil
+}
+
+// step is a directory that is kept open on the way to deeper ones.
+type step struct {
+	path []byte // below the one before
+	fd   int
+}
+
+// enter opens the directory that is the i-th on the way.
+func (w *worker) enter(i, dir int, path []byte) error {
+	w.leave(i)
+	fd, err := w.openat(dir, append(slices.Clone(path), 0), unix.O_PATH)
+	if err == nil {
+		w.way = append(w.way, step{slices.Clone(path), fd})
+	}
+	return err
+}
+
+// leave closes the directories on the way from the i-th.
+func (w *worker) leave(i int) {
+	for _, s := range w.way[i:] {
+		closeFD(s.fd)
+	}
+	w.way = w.way[:i]
+}
+
+// open opens the directory for reading.
+func (w *worker) open() (int, error) {
+	dir, rest, err := w.reach()
+	if err != nil {
+		return -1, err
+	}
+	return w.openat(dir, rest, unix.O_RDONLY)
+}
+
+// openat opens a directory; path ends with a zero byte.
+func (w *worker) openat(dir int, path []byte, flags uint64) (int, error) {
+	w.how = unix.OpenHow{Flags: flags | openFlags, Resolve: resolve}
+	for {
+		fd, _, errno := unix.Syscall6(unix.SYS_OPENAT2, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))),
+			uintptr(unsafe.Pointer(&w.how)), unix.SizeofOpenHow, 0, 0)
+		switch errno {
+		case 0:
+			return int(fd), nil
+		case unix.EINTR, unix.EAGAIN:
+			continue
+		}
+		return -1, errno
+	}
+}
+
+var empty = []byte{0}
+
+// statx reads what tells one state of a directory from another; path ends with a
+// zero byte, nil means the open file itself.
+func statx(dir int, path []byte, st *unix.Statx_t) error {
+	flags := unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+	if path == nil {
+		path, flags = empty, flags|unix.AT_EMPTY_PATH
+	}
+	const want = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_CTIME | unix.STATX_MTIME
+	for {
+		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(flags), want, uintptr(unsafe.Pointer(st)), 0)
+		switch {
+		case errno == unix.EINTR:
+			continue
+		case errno != 0:
+			return errno
+		case st.Mask&want != want:
+			return unix.ENODATA
+		}
+		return nil
+	}
+}
+
+func getdents(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Getdents(fd, buf)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// types are those of struct linux_dirent64: d_type in readdir(3). What is not
+// here, DT_UNKNOWN above all, is asked for.
+var types = map[byte]fs.FileMode{
+	unix.DT_REG: 0, unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_SOCK: fs.ModeSocket,
+	unix.DT_FIFO: fs.ModeNamedPipe, unix.DT_BLK: fs.ModeDevice, unix.DT_CHR: fs.ModeDevice | fs.ModeCharDevice,
+}
+
+// lstat is the type of an entry by its inode.
+func lstat(dir int, name string) (fs.FileMode, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT); err != nil {
+		return 0, err
+	}
+	typ, known := types[byte(st.Mode&unix.S_IFMT>>12)] // IFTODT, dirent.h
+	if !known {
+		return fs.ModeIrregular, nil
+	}
+	return typ, nil
+}
+
+// gone reports whether an error says that there is no directory of that name any
+// more.
+func gone(err error) bool {
+	return err == unix.ENOENT || err == unix.ENOTDIR || err == unix.ELOOP
+}
+
+// unreadable reports whether an error says that there is one, and no more.
+func unreadable(err error) bool { return err == unix.EACCES || err == unix.EPERM }
+
+// grain is the coarsest unit of times that a file system may have whose change
+// times are multiples of it, exFAT's: one in ten million others is taken for
+// coarse, too.
+const grain = 10_000_000
+
+// remembers reports whether the file system of a directory gives it another
+// change time whenever its entries change: statfs(2), magic.h.
+func remembers(fd int) bool {
+	var st unix.Statfs_t
+	if unix.Fstatfs(fd, &st) != nil {
+		return false
+	}
+	switch uint32(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC:
+		return true
+	}
+	return false
+}
+
+// coarse is the clock that inodes are stamped by: current_time, fs/inode.c.
+func coarseClock() timestamp {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
+		return timestamp{} // nothing is before it
+	}
+	return timestamp{now.Sec, uint32(now.Nsec)}
+}
+
+// clock reads the clocks for the memory.
+func clock() moment {
+	var wall, machine unix.Timespec
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &machine) != nil {
+		return moment{}
+	}
+	return moment{wall: wall.Nano(), machine: machine.Nano(), boot: strings.TrimSpace(string(boot))}
+}
+
+// recall reads the memory that a scan starts from; nil when there is none to rely
+// on.
+func recall(path, identity string, now moment) *memory {
+	if path == "" || now.boot == "" {
+		return nil
+	}
+	data, err := readOwn(path)
+	if err != nil {
+		return nil
+	}
+	m, err := decode(data, identity, now)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// readOwn reads a regular file that nobody but the caller may write.
+func readOwn(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || int(st.Uid) != os.Geteuid() || info.Size() > maxNames {
+		return nil, errors.New("not a file of one's own")
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
+}

@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/protected"
+)
+
+// Watched is a directory in which names must not come to exist. What exists of
+// them when the plan is made is read-only. Nothing stands in the place of the
+// others: a listing shows what it showed before. What the command makes under
+// such a name is put aside at once, by this process; see watch_linux.go.
+type Watched struct {
+	Dir   string   `json:"dir"`
+	Names []string `json:"names"` // relative, clean
+}
+
+// ControlNames names, in denials, the layer that keeps protected names out of
+// force.
+const ControlNames = "names"
+
+// protectedNames are those that count in whatever directory a program is
+// started in.
+var protectedNames = protected.Single()
+
+// protectNames makes the protected names of a writable root read-only where
+// they exist, and has the root watched for all of them: one that exists now can
+// be replaced from outside while the command runs.
+func (b *builder) protectNames(root string) error {
+	w := Watched{Dir: root}
+	for _, n := range protected.Names() {
+		w.Names = append(w.Names, n.Path)
+		path := filepath.Join(root, n.Path)
+		p, err := b.files.resolve(path)
+		if err != nil {
+			return err
+		}
+		if p.exists || len(p.links) > 0 { // what a link leads to does not come to exist either
+			err = b.denyWrite(path, whyProtected)
+		} else {
+			b.kept = append(b.kept, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.watched = append(b.watched, w)
+	return nil
+}
+
+const whyProtected = "protected"
+
+// watches are the directories to be watched of those in which the command can
+// make something. A name of several components counts once its directory is
+// there: that is watched as well.
+func (b *builder) watches(entries []Entry) []Watched {
+	list := []Watched{}
+	add := func(dir, name string) {
+		at := covering(entries, filepath.Join(dir, name))
+		if covering(entries, dir).Access != ReadWrite || name == ethosDir && filepath.Base(at.Path) == ethosDir {
+			return
+		}
+		i := slices.IndexFunc(list, func(w Watched) bool { return w.Dir == dir })
+		if i < 0 {
+			list, i = append(list, Watched{Dir: dir}), len(list)
+		}
+		if !slices.Contains(list[i].Names, name) {
+			list[i].Names = append(list[i].Names, name)
+		}
+	}
+	slices.SortFunc(b.watched, func(x, y Watched) int { return strings.Compare(x.Dir, y.Dir) })
+	for _, w := range b.watched {
+		for _, name := range w.Names {
+			add(w.Dir, name)
+			if above := filepath.Dir(name); above != "." {
+				dir := filepath.Join(w.Dir, above)
+				if p, err := b.files.resolve(dir); err == nil && p.dir && p.path == dir {
+					add(dir, filepath.Base(name))
+				}
+			}
+		}
+	}
+	return list
+}

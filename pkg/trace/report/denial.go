@@ -1,0 +1,110 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// denialLine is what the sandbox denied, in the form of a finding.
+func denialLine(d record.Denial) string {
+	parts := []string{"error"}
+	for _, part := range []string{d.Layer, d.What, d.Reason} {
+		if part != "" {
+			parts = append(parts, oneLine(part))
+		}
+	}
+	return strings.Join(parts, ": ") + " [" + trace.RuleDenial + "]"
+}
+
+// denials says what the sandbox denied, where what it put aside is kept, and
+// after those that have the same way out, that one.
+func (h *Human) denials(e *trace.Entry) {
+	denied := e.Denials()
+	for i, d := range denied {
+		if i == maxFindings {
+			h.note(fmt.Sprintf("… and %d more (ethos-trace show %s)", len(denied)-i, e.Line.ID()))
+			return
+		}
+		h.note(denialLine(d))
+		if d.Kept != "" {
+			h.note("kept in: " + d.Kept)
+		}
+		last := i+1 == len(denied) || i+1 == maxFindings || denied[i+1].Remedy != d.Remedy
+		if d.Remedy != "" && last {
+			h.note("remedy: " + d.Remedy)
+		}
+	}
+}
+
+// bracketed is the end of an action's line: what there is to say, in brackets.
+func bracketed(parts ...string) string {
+	var said []string
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(said, ", ") + ")"
+}
+
+// counted is Count, and nothing for none.
+func counted(n int, noun string) string {
+	if n == 0 {
+		return ""
+	}
+	return Count(n, noun)
+}
+
+// deniedRow is a denial in a list of all, once, however many runs met it.
+type deniedRow struct {
+	record.Denial
+	number int // of the first action that met it
+	times  int
+}
+
+// deniedRows collects denials in bounded memory.
+type deniedRows struct {
+	rows  []*deniedRow
+	known map[record.Denial]*deniedRow
+	more  int // left out
+}
+
+// maxDenied and maxDeniedText bound the list of all.
+const (
+	maxDenied     = 100
+	maxDeniedText = 600
+)
+
+func (l *deniedRows) add(d record.Denial, number int) {
+	for _, text := range []*string{&d.Layer, &d.What, &d.Reason, &d.Path, &d.Kept, &d.Remedy} {
+		*text = clip(*text, maxDeniedText)
+	}
+	kept, remedy := d.Kept, d.Remedy
+	d.Kept = "" // a second run's file has another name, which the remedy may say
+	if kept != "" {
+		d.Remedy = ""
+	}
+	if row := l.known[d]; row != nil {
+		row.times++
+		row.Kept, row.Remedy = cmp.Or(kept, row.Kept), cmp.Or(remedy, row.Remedy)
+		return
+	}
+	if len(l.rows) == maxDenied {
+		l.more++
+		return
+	}
+	if l.known == nil {
+		l.known = map[record.Denial]*deniedRow{}
+	}
+	row := &deniedRow{d, number, 1}
+	l.known[d] = row
+	row.Kept, row.Remedy = kept, remedy
+	l.rows = append(l.rows, row)
+}

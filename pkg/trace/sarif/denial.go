@@ -1,0 +1,62 @@
+package sarif
+
+import (
+	"cmp"
+	"strings"
+
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// denied makes the result of what the sandbox denied a command that ran. It
+// lies in the file it is about, else in the command. It is known again by its
+// layer, that file and what is wrong with it: not by where the work space is,
+// nor by the name under which the thing is kept.
+func (r *run) denied(e *trace.Entry, d record.Denial) draft {
+	what := relative(e.Action.Workspace, d.What)
+	text := sentence(d.Layer + ": " + what + ": " + cmp.Or(d.Reason, "denied"))
+	if d.Kept != "" {
+		text += " " + sentence("Kept in "+d.Kept)
+	}
+	if d.Remedy != "" {
+		text += " " + sentence("To do: "+d.Remedy)
+	}
+	file := relative(e.Action.Workspace, d.Path)
+	out := draft{identity: []string{trace.RuleDenial, d.Layer, file, what}}
+	out.result = result{
+		RuleID: trace.RuleDenial, Level: "error", Message: message{literal(text)},
+		RuleIndex:  r.rules.use(trace.RuleDenial, denialRule),
+		Properties: map[string]any{"action": e.Line.ID(), "layer": d.Layer, "kept": d.Kept, "remedy": d.Remedy},
+	}
+	if d.Path == "" {
+		out.locateInCommand(r, e)
+		return out.attributed(r)
+	}
+	out.result.Locations = []location{r.at(e, d.Path, 1)}
+	return out.attributed(r)
+}
+
+// relative takes the work space off the front of a path.
+func relative(workspace, path string) string {
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(workspace, "/")+"/"); ok && workspace != "" {
+		return rest
+	}
+	return path
+}
+
+func denialRule() *rule {
+	return policyRule(trace.Reason{
+		ID: trace.RuleDenial, Effect: record.VerdictDeny,
+		Message: "The sandbox denied something to a command that ran, or put aside what it left behind.",
+		Remedy:  "Read what the result names before you use it, and put back what you want.",
+	})
+}
+
+// deniedNote is the notification of a denial at run time (3.58).
+func (r *run) deniedNote(e *trace.Entry, d record.Denial) notification {
+	res := r.denied(e, d).result
+	return notification{
+		Descriptor: &ruleReference{ID: "sandbox." + d.Layer}, AssociatedRule: &ruleReference{ID: trace.RuleDenial, Index: res.RuleIndex},
+		Level: "error", Message: res.Message,
+	}
+}
