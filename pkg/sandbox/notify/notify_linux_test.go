@@ -70,6 +70,24 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// transcript is what a client says on both of its streams.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *transcript) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *transcript) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 // confined starts a client in user and network namespaces of its own, as what runs in a sandbox is, with its answers, and returns what it said.
 func confined(t *testing.T, name string, change func(*exec.Cmd, *Options), args ...string) string {
 	t.Helper()
@@ -84,16 +102,16 @@ func confined(t *testing.T, name string, change func(*exec.Cmd, *Options), args 
 	if change != nil {
 		change(cmd, &o)
 	}
-	var said strings.Builder
+	said := &transcript{}
 	in, out := must(cmd.StdinPipe()), must(cmd.StdoutPipe())
-	cmd.Stderr = &said
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()
 	var number int
 	if _, err := fmt.Fscanln(out, &number); err != nil {
-		t.Fatalf("no listener: %v %s", err, &said)
+		t.Fatalf("no listener: %v %s", err, said)
 	}
 	pidfd := must(unix.PidfdOpen(cmd.Process.Pid, 0))
 	defer unix.Close(pidfd)
