@@ -469,7 +469,7 @@ func TestRoot(t *testing.T) {
 		cmd.Path, cmd.SysProcAttr.Chroot, cmd.Dir = "/exe", root, "/"
 		o.Declared = []string{root + "/s"}
 	}
-	if said := confined(t, "link", change, "/link"); said != "done\n" {
+	if said := confined(t, "link", change, "/link"); !strings.Contains(said, "done\n") { // the race detector misses /proc, and says so
 		t.Error(said)
 	}
 }
