@@ -7,18 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
-
-// Directory is where [MakeDir] makes a directory: an [os.Root].
-type Directory interface {
-	Mkdir(name string, mode fs.FileMode) error
-	Lstat(name string) (fs.FileInfo, error)
-	Rename(from, to string) error
-	WriteFile(name string, text []byte, mode fs.FileMode) error
-	Remove(name string) error
-}
 
 // noteName is the folder in which directories are noted that were made a moment
 // ago; noteLife is how long a note counts. An inode number can be used again.
@@ -29,35 +21,85 @@ const (
 
 // MakeDir makes a directory of ethos's own in a work space, with mode 0700 and a
 // .gitignore that matches everything, and notes that it was not a confined
-// command that did: [JustMade]. It has another name until that is noted. One
-// that is there already is left: rename(2) replaces no directory that has
-// something in it.
-func MakeDir(getenv func(string) string, in Directory, name string) error {
+// command that did: [JustMade]. It has another name until that is noted; one that
+// was left there by a process that was killed is removed. One that is there
+// already is left: rename(2) replaces no directory that has something in it.
+func MakeDir(getenv func(string) string, in *os.Root, name string) error {
 	if _, err := in.Lstat(name); err == nil {
 		return nil
 	}
-	var random [8]byte
+	var err error
+	for range 3 { // another process may take a directory away before its maker holds the lock
+		removeLeft(in, name)
+		err = makeNoted(getenv, in, name)
+		if _, there := in.Lstat(name); there == nil { // also when somebody else was faster
+			return nil
+		}
+	}
+	return err
+}
+
+// makeNoted makes a directory under a name of its own, notes it, and renames it.
+// While it is at it, it holds a lock on the directory: see [removeLeft].
+func makeNoted(getenv func(string) string, in *os.Root, name string) error {
+	var random [freshBytes]byte
 	rand.Read(random[:])
 	fresh := name + "." + hex.EncodeToString(random[:])
 	if err := in.Mkdir(fresh, 0o700); err != nil {
 		return err
 	}
-	info, err := in.Lstat(fresh)
-	if err == nil {
-		err = in.WriteFile(fresh+"/.gitignore", []byte("*\n"), 0o600)
+	dir, err := in.Open(fresh)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_ = note(getenv, info) // without it, a run that is under way puts the directory aside and says so
+	defer dir.Close()
+	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	if err = in.WriteFile(fresh+"/.gitignore", []byte("*\n"), 0o600); err == nil {
+		if info, statErr := dir.Stat(); statErr == nil {
+			_ = note(getenv, info) // without it, a run that is under way puts the directory aside and says so
+		}
 		if err = in.Rename(fresh, name); err == nil {
 			return nil
 		}
 	}
+	removeFresh(in, fresh)
+	return err
+}
+
+// freshBytes is how many random bytes the name of a new directory has.
+const freshBytes = 8
+
+// removeLeft removes what a process that was killed in [makeNoted] left: nobody
+// holds its lock. Only an empty directory, or one with nothing but .gitignore,
+// goes.
+func removeLeft(in *os.Root, name string) {
+	here, err := in.Open(".")
+	if err != nil {
+		return
+	}
+	defer here.Close()
+	entries, _ := here.ReadDir(-1)
+	for _, e := range entries {
+		random, ok := strings.CutPrefix(e.Name(), name+".")
+		if _, err := hex.DecodeString(random); !ok || err != nil || len(random) != 2*freshBytes || !e.IsDir() {
+			continue
+		}
+		dir, err := in.Open(e.Name())
+		if err != nil {
+			continue
+		}
+		if syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			removeFresh(in, e.Name())
+		}
+		dir.Close()
+	}
+}
+
+func removeFresh(in *os.Root, fresh string) {
 	_ = in.Remove(fresh + "/.gitignore")
 	_ = in.Remove(fresh)
-	if _, there := in.Lstat(name); there == nil { // somebody else was faster
-		return nil
-	}
-	return err
 }
 
 // JustMade reports whether a directory is one that [MakeDir] made within the
