@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/internal/faketree"
 )
 
 // environmentOf is what a command gets of an environment.
 func environmentOf(t *testing.T, environ []string, declared ...string) map[string]string {
 	t.Helper()
-	tree := fakeTree{}
-	tree.file(fakeWork+"/f", "")
+	tree := faketree.Tree{}
+	tree.File(fakeWork+"/f", "")
 	spec := Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: append([]string{"HOME=" + fakeHome, "PATH=/usr/bin"}, environ...), Env: declared}
-	p, err := Build(spec, tree, treeUser)
+	p, err := Build(spec, tree, faketree.User)
 	if err != nil {
 		t.Fatal(err)
 	}

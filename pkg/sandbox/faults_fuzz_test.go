@@ -179,7 +179,7 @@ func (w world) invariants(t *testing.T, p *Plan) {
 	}
 	for _, name := range append(slices.Clone(protectedNames), gitProtected...) {
 		for _, dir := range []string{fakeWork, fakeWork + "/.git"} {
-			if got, by := reachOf(p.Mounts, dir+"/"+name); got == writes && w.tree.has(dir+"/"+name) && (dir == fakeWork) == slices.Contains(protectedNames, name) {
+			if got, by := reachOf(p.Mounts, dir+"/"+name); got == writes && w.tree.Has(dir+"/"+name) && (dir == fakeWork) == slices.Contains(protectedNames, name) {
 				t.Fatalf("%s/%s can be written, by %s: %+v", dir, name, by.Target, w.spec)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/internal/faketree"
 	"ethos/pkg/sandbox/mount"
 )
 
@@ -18,7 +19,7 @@ const plans = 300
 
 // world is a random file system with a random spec for it.
 type world struct {
-	tree fakeTree
+	tree faketree.Tree
 	spec Spec
 }
 
@@ -30,16 +31,16 @@ const (
 // newWorld makes one out of a seed, so that a failure can be looked at again.
 func newWorld(seed uint64) world {
 	r := rand.New(rand.NewPCG(seed, seed))
-	t := fakeTree{}
-	t.file("/usr/bin/sh", "")
-	t.link("/bin", "usr/bin")
-	t.file("/etc/passwd", "")
-	t.file("/srv/data/in/deep/file", "")
-	t.file("/srv/data/other", "")
-	t.link("/srv/link", "data/in")
-	t.file(fakeHome+"/.cache/go-build/00/kept", "")
-	t.file(fakeHome+"/.ssh/id", "")
-	t.file(fakeWork+"/src/main.go", "")
+	t := faketree.Tree{}
+	t.File("/usr/bin/sh", "")
+	t.Link("/bin", "usr/bin")
+	t.File("/etc/passwd", "")
+	t.File("/srv/data/in/deep/file", "")
+	t.File("/srv/data/other", "")
+	t.Link("/srv/link", "data/in")
+	t.File(fakeHome+"/.cache/go-build/00/kept", "")
+	t.File(fakeHome+"/.ssh/id", "")
+	t.File(fakeWork+"/src/main.go", "")
 	for _, some := range features {
 		if r.IntN(3) == 0 {
 			some(t)
@@ -49,24 +50,24 @@ func newWorld(seed uint64) world {
 }
 
 // features are what a work space may hold.
-var features = []func(fakeTree){
-	func(t fakeTree) { gitDir(t, fakeWork+"/.git") },
-	func(t fakeTree) {
+var features = []func(faketree.Tree){
+	func(t faketree.Tree) { gitDir(t, fakeWork+"/.git") },
+	func(t faketree.Tree) {
 		gitDir(t, fakeWork+"/.git")
-		t.link(fakeWork+"/.git/hooks", "../githooks")
-		t.file(fakeWork+"/githooks/pre-commit", "")
+		t.Link(fakeWork+"/.git/hooks", "../githooks")
+		t.File(fakeWork+"/githooks/pre-commit", "")
 	},
-	func(t fakeTree) {
+	func(t faketree.Tree) {
 		gitDir(t, fakeWork+"/.git")
-		t.file(fakeWork+"/.git/config", "[core]\n\thooksPath = .husky\n[include]\n\tpath = ../extra\n")
-		t.file(fakeWork+"/.husky/pre-commit", "")
+		t.File(fakeWork+"/.git/config", "[core]\n\thooksPath = .husky\n[include]\n\tpath = ../extra\n")
+		t.File(fakeWork+"/.husky/pre-commit", "")
 	},
-	func(t fakeTree) {
+	func(t faketree.Tree) {
 		gitDir(t, fakeWork+"/.git")
 		gitDir(t, fakeWork+"/.git/modules/lib/one")
-		t.file(fakeWork+"/lib/one/.git", "gitdir: ../../.git/modules/lib/one")
+		t.File(fakeWork+"/lib/one/.git", "gitdir: ../../.git/modules/lib/one")
 	},
-	func(t fakeTree) {
+	func(t faketree.Tree) {
 		gitDir(t, fakeHome+"/repo/.git")
 		delete(t, fakeWork+"/.git")
 		for path := range t {
@@ -74,41 +75,41 @@ var features = []func(fakeTree){
 				delete(t, path)
 			}
 		}
-		t.file(fakeWork+"/.git", "gitdir: "+fakeHome+"/repo/.git/worktrees/w\n")
-		t.file(fakeHome+"/repo/.git/worktrees/w/gitdir", fakeWork+"/.git\n")
-		t.file(fakeHome+"/repo/.git/worktrees/w/commondir", "../..\n")
-		t.file(fakeHome+"/repo/.git/worktrees/w/HEAD", "")
+		t.File(fakeWork+"/.git", "gitdir: "+fakeHome+"/repo/.git/worktrees/w\n")
+		t.File(fakeHome+"/repo/.git/worktrees/w/gitdir", fakeWork+"/.git\n")
+		t.File(fakeHome+"/repo/.git/worktrees/w/commondir", "../..\n")
+		t.File(fakeHome+"/repo/.git/worktrees/w/HEAD", "")
 	},
-	func(t fakeTree) { gitDir(t, fakeWork+"/sub/.git") },
-	func(t fakeTree) { gitDir(t, fakeWork+"/a/b/c/.git") },
-	func(t fakeTree) { t.file(fakeWork+"/a/.claude/settings.json", "") },
-	func(t fakeTree) {
-		t.link(fakeWork+"/.claude", "conf/claude")
-		t.file(fakeWork+"/conf/claude/settings.json", "")
+	func(t faketree.Tree) { gitDir(t, fakeWork+"/sub/.git") },
+	func(t faketree.Tree) { gitDir(t, fakeWork+"/a/b/c/.git") },
+	func(t faketree.Tree) { t.File(fakeWork+"/a/.claude/settings.json", "") },
+	func(t faketree.Tree) {
+		t.Link(fakeWork+"/.claude", "conf/claude")
+		t.File(fakeWork+"/conf/claude/settings.json", "")
 	},
-	func(t fakeTree) { t.link(fakeWork+"/.mcp.json", "not/there") },
-	func(t fakeTree) { t.file(fakeWork+"/coding_ethos.yml", "") },
-	func(t fakeTree) { t.file(fakeWork+"/.coding-ethos/traces/1", "") },
-	func(t fakeTree) { t.closedDir(fakeWork + "/shut"); t.file(fakeWork+"/shut/f", "") },
-	func(t fakeTree) { t.link(fakeWork+"/out", "/srv/data") },
-	func(t fakeTree) { gitDir(t, "/srv/data/in/.git") },
-	func(t fakeTree) {
-		t.file(fakeHome+"/.gitconfig", "[core]\n\tfsmonitor = src/watch\n")
-		t.file(fakeWork+"/src/watch", "")
+	func(t faketree.Tree) { t.Link(fakeWork+"/.mcp.json", "not/there") },
+	func(t faketree.Tree) { t.File(fakeWork+"/coding_ethos.yml", "") },
+	func(t faketree.Tree) { t.File(fakeWork+"/.coding-ethos/traces/1", "") },
+	func(t faketree.Tree) { t.ClosedDir(fakeWork + "/shut"); t.File(fakeWork+"/shut/f", "") },
+	func(t faketree.Tree) { t.Link(fakeWork+"/out", "/srv/data") },
+	func(t faketree.Tree) { gitDir(t, "/srv/data/in/.git") },
+	func(t faketree.Tree) {
+		t.File(fakeHome+"/.gitconfig", "[core]\n\tfsmonitor = src/watch\n")
+		t.File(fakeWork+"/src/watch", "")
 	},
 }
 
-func gitDir(t fakeTree, dir string) {
-	t.file(dir+"/HEAD", "ref: refs/heads/main\n")
-	t.file(dir+"/objects/pack/p", "")
-	t.file(dir+"/refs/heads/main", "")
-	t.file(dir+"/config", "[core]\n")
-	t.dir(dir + "/info")
+func gitDir(t faketree.Tree, dir string) {
+	t.File(dir+"/HEAD", "ref: refs/heads/main\n")
+	t.File(dir+"/objects/pack/p", "")
+	t.File(dir+"/refs/heads/main", "")
+	t.File(dir+"/config", "[core]\n")
+	t.Dir(dir + "/info")
 }
 
 // randomSpec declares paths that are there, that are not, and that lead elsewhere.
-func randomSpec(r *rand.Rand, t fakeTree) Spec {
-	pool := slices.DeleteFunc(t.paths(), func(p string) bool { return !mount.Within(p, fakeHome) && !mount.Within(p, "/srv") })
+func randomSpec(r *rand.Rand, t faketree.Tree) Spec {
+	pool := slices.DeleteFunc(t.Paths(), func(p string) bool { return !mount.Within(p, fakeHome) && !mount.Within(p, "/srv") })
 	pool = append(pool, "/srv/none?", fakeWork+"/new/file?", fakeWork+"/src/../later?", "~/.cache", ".", "./src", "${SRV:-/srv/data}", "/usr/bin", "/etc/passwd", fakeWork+"/.git/hooks?")
 	some := func(most int) (list []string) {
 		for range r.IntN(most + 1) {
@@ -124,7 +125,7 @@ func randomSpec(r *rand.Rand, t fakeTree) Spec {
 	return spec
 }
 
-func (w world) build() (*Plan, error) { return Build(w.spec, w.tree, treeUser) }
+func (w world) build() (*Plan, error) { return Build(w.spec, w.tree, faketree.User) }
 
 // each holds a property against random worlds whose spec can be met, of which there must be enough.
 func each(t *testing.T, holds func(t *testing.T, w world, p *Plan)) {
@@ -204,7 +205,7 @@ func TestPlanOrder(t *testing.T) {
 			*list = slices.Concat(*list, *list)
 			r.Shuffle(len(*list), func(i, j int) { (*list)[i], (*list)[j] = (*list)[j], (*list)[i] })
 		}
-		q, err := Build(other, w.tree, treeUser)
+		q, err := Build(other, w.tree, faketree.User)
 		if err != nil {
 			t.Errorf("in another order: %v", err)
 			return
@@ -237,7 +238,7 @@ func TestPlanDenies(t *testing.T) {
 				if w.foreign(path) {
 					continue
 				}
-				if !w.tree.has(path) {
+				if !w.tree.Has(path) {
 					most = max(most, reads) // a read-only directory may show what somebody outside puts there
 				}
 				if got, by := reachOf(p.Mounts, path); got > most {
@@ -285,7 +286,7 @@ func (w world) resolved(declared string) string {
 	case !filepath.IsAbs(path):
 		path = filepath.Join(fakeWork, path)
 	}
-	to, _ := w.tree.real(filepath.Clean(path))
+	to, _ := w.tree.Real(filepath.Clean(path))
 	return to
 }
 
@@ -300,11 +301,11 @@ func (w world) resolvedAll(declared []string) (list []string) {
 func TestPlanProtects(t *testing.T) {
 	each(t, func(t *testing.T, w world, p *Plan) {
 		for _, path := range w.guarded(p) {
-			to, _ := w.tree.real(path)
+			to, _ := w.tree.Real(path)
 			if w.foreign(to) {
 				continue
 			}
-			if !w.tree.has(to) && p.watches(to) {
+			if !w.tree.Has(to) && p.watches(to) {
 				continue
 			}
 			if got, by := reachOf(p.Mounts, to); got == writes {
@@ -324,14 +325,14 @@ func (p *Plan) watches(path string) bool {
 
 // foreign: it is missing in a directory of somebody else, where the command could not make it either.
 func (w world) foreign(path string) bool {
-	if w.tree.has(path) {
+	if w.tree.Has(path) {
 		return false
 	}
 	dir := filepath.Dir(path)
-	for !w.tree.has(dir) {
+	for !w.tree.Has(dir) {
 		dir = filepath.Dir(dir)
 	}
-	return w.tree[dir].uid != treeUser
+	return w.tree[dir].UID != faketree.User
 }
 
 // guarded lists what must not be written: in each writable root the protected names, and of each git directory what git runs or is led by.
@@ -346,7 +347,7 @@ func (w world) guarded(p *Plan) (list []string) {
 	for path := range w.tree {
 		dir := filepath.Dir(path)
 		switch {
-		case filepath.Base(path) == "HEAD" && w.tree.has(dir+"/objects") && w.tree.has(dir+"/refs"):
+		case filepath.Base(path) == "HEAD" && w.tree.Has(dir+"/objects") && w.tree.Has(dir+"/refs"):
 			for _, name := range gitProtected {
 				list = append(list, filepath.Join(dir, name))
 			}
@@ -361,7 +362,7 @@ func (w world) guarded(p *Plan) (list []string) {
 func (w world) held(t *testing.T, p *Plan, path string) {
 	t.Helper()
 	at := path
-	for !w.tree.has(at) && !slices.ContainsFunc(p.Guarded, func(g Guarded) bool { return g.Path == at }) && at != "/" {
+	for !w.tree.Has(at) && !slices.ContainsFunc(p.Guarded, func(g Guarded) bool { return g.Path == at }) && at != "/" {
 		at = filepath.Dir(at)
 	}
 	for dir := at; dir != "/"; dir = filepath.Dir(dir) {
@@ -378,7 +379,7 @@ func (w world) held(t *testing.T, p *Plan, path string) {
 // TestPlanNarrows: one more deny, or one grant less, opens nothing. A path to read within one to write makes it read-only, so without it no more can be seen.
 func TestPlanNarrows(t *testing.T) {
 	each(t, func(t *testing.T, w world, p *Plan) {
-		pool := w.tree.paths()
+		pool := w.tree.Paths()
 		path := pool[rand.New(rand.NewPCG(uint64(len(p.Mounts)), 11)).IntN(len(pool))]
 		for what, change := range map[string]func(*Spec){
 			"denied to be read: " + path:    func(s *Spec) { s.DenyRead = append(slices.Clone(s.DenyRead), path) },
@@ -405,10 +406,10 @@ func (w world) narrower(t *testing.T, what string, p *Plan, most reach, change f
 	for _, path := range w.places(p) {
 		had, _ := reachOf(p.Mounts, path)
 		has, by := reachOf(q.Mounts, path)
-		if has == reads && !w.tree.has(path) {
+		if has == reads && !w.tree.Has(path) {
 			continue // there is nothing to be read, but what a plan puts there to hold the place
 		}
-		if min(has, most) > min(had, most) && (most == writes || w.tree.has(path)) {
+		if min(has, most) > min(had, most) && (most == writes || w.tree.Has(path)) {
 			t.Errorf("%s: %s is reached by %s, and was not", what, path, by.Target)
 		}
 	}
@@ -437,11 +438,11 @@ func TestPlanNeverWritable(t *testing.T) {
 func TestSettingsNeverWritable(t *testing.T) {
 	for _, path := range []string{".claude", ".claude/sub", "a/.cursor/rules", ".coding-ethos/traces", "conf/claude/sub", ".git/hooks", "sub/.git"} {
 		for _, profile := range []string{LintOffline, Workspace} {
-			w := world{fakeTree{}, Spec{Profile: profile, Argv: []string{"true"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome}, Write: []string{path}}}
+			w := world{faketree.Tree{}, Spec{Profile: profile, Argv: []string{"true"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome}, Write: []string{path}}}
 			for _, dir := range []string{".claude-not/sub", ".git/hooks", "sub/.git", "a/.cursor/rules", ".coding-ethos/traces", "conf/claude/sub"} {
-				w.tree.dir(filepath.Join(fakeWork, dir))
+				w.tree.Dir(filepath.Join(fakeWork, dir))
 			}
-			w.tree.link(fakeWork+"/.claude", "conf/claude")
+			w.tree.Link(fakeWork+"/.claude", "conf/claude")
 			_, err := w.build()
 			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeDeclaration || refusal.Hint == "" {
 				t.Errorf("%s: %s: %v", profile, path, err)

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"errors"
 	"testing"
+
+	"ethos/pkg/internal/faketree"
 )
 
 // TestStateFolderHidden: whatever the environment and the declarations are,
@@ -35,14 +37,14 @@ func TestStateFolderHidden(t *testing.T) {
 		"by a link, the folder around": {[]string{"HOME=/home/u"}, Spec{Write: []string{"/srv/up"}}, "/home/u/.local/state/ethos", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := world{fakeTree{}, c.spec}
-			w.tree.file("/etc/passwd", passwd)
-			w.tree.file("/home/u/.local/state/ethos/trust/entry", "x")
-			w.tree.file("/srv/state/ethos/trust/entry", "x")
-			w.tree.link("/srv/link", "/home/u/.local/state/ethos/trust")
-			w.tree.link("/srv/up", "/home/u/.local")
-			w.tree.dir("/srv/other")
-			w.tree.dir("/srv/w")
+			w := world{faketree.Tree{}, c.spec}
+			w.tree.File("/etc/passwd", passwd)
+			w.tree.File("/home/u/.local/state/ethos/trust/entry", "x")
+			w.tree.File("/srv/state/ethos/trust/entry", "x")
+			w.tree.Link("/srv/link", "/home/u/.local/state/ethos/trust")
+			w.tree.Link("/srv/up", "/home/u/.local")
+			w.tree.Dir("/srv/other")
+			w.tree.Dir("/srv/w")
 			if w.spec.Workspace == "" {
 				w.spec.Workspace = "/srv/w"
 			}
