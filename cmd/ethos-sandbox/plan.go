@@ -10,10 +10,11 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
 )
 
 type planCmd struct {
-	boundaryFlags
+	boundary.Flags
 	JSON       bool     `name:"json" help:"As JSON."`
 	SeccompAsm bool     `help:"Show the seccomp program instead."`
 	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command; without it, records on standard input."`
@@ -22,7 +23,7 @@ type planCmd struct {
 // Run prints the plan of the command, or of each record on standard input.
 func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
 	if words := c.Argv.Words(); len(words) > 0 {
-		spec, err := c.spec(sys, words)
+		spec, err := specOfFlags(sys, &c.Flags, words)
 		if err != nil {
 			return cli.Errorf(cli.Usage, "ethos-sandbox plan --help shows the flags", "%w", err)
 		}

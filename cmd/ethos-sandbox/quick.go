@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/sandbox/boundary"
 )
 
 // quick reads the usual command lines of run and shell without the model of the whole command line: building that takes longer than making the plan of a small
@@ -16,13 +17,13 @@ func quick(args []string) cli.Command {
 	switch args[0] {
 	case "run":
 		c := &runCmd{}
-		if rest, ok := c.boundaryFlags.read(args[1:], &c.Evidence, nil); ok && len(rest) > 1 {
+		if rest, ok := read(&c.Flags, args[1:], &c.Evidence, nil); ok && len(rest) > 1 {
 			c.Argv = rest
 			return c
 		}
 	case "shell":
 		c := &shellCmd{}
-		if rest, ok := c.boundaryFlags.read(args[1:], &c.Evidence, &c.Command); ok {
+		if rest, ok := read(&c.Flags, args[1:], &c.Evidence, &c.Command); ok {
 			c.Args = rest
 			return c
 		}
@@ -31,7 +32,7 @@ func quick(args []string) cli.Command {
 }
 
 // read sets the flags before "--", and returns what begins with that. ok says that all of it was plain: a known flag, and a value that is not empty and is no flag.
-func (f *boundaryFlags) read(args []string, evidence, command *string) (rest []string, ok bool) {
+func read(f *boundary.Flags, args []string, evidence, command *string) (rest []string, ok bool) {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			return args[i:], true
@@ -46,7 +47,7 @@ func (f *boundaryFlags) read(args []string, evidence, command *string) (rest []s
 		if value == "" || value[0] == '-' || joined && !strings.HasPrefix(name, "--") {
 			return nil, false
 		}
-		switch one, many := f.place(name, evidence, command); {
+		switch one, many := place(f, name, evidence, command); {
 		case one == &f.Net && !slices.Contains([]string{"none", "loopback", "proxy", "host"}, value):
 			return nil, false
 		case one != nil:
@@ -61,7 +62,7 @@ func (f *boundaryFlags) read(args []string, evidence, command *string) (rest []s
 }
 
 // place is where the value of a flag goes.
-func (f *boundaryFlags) place(name string, evidence, command *string) (one *string, many *[]string) {
+func place(f *boundary.Flags, name string, evidence, command *string) (one *string, many *[]string) {
 	switch name {
 	case "--profile":
 		return &f.Profile, nil

@@ -18,10 +18,11 @@ import (
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
 )
 
 type runCmd struct {
-	boundaryFlags
+	boundary.Flags
 	evidenceFlags
 	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
@@ -37,7 +38,7 @@ func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
-	spec, err := specNow(sys, &c.boundaryFlags, c.Argv.Words())
+	spec, err := specNow(sys, &c.Flags, c.Argv.Words())
 	if err != nil {
 		return err
 	}
@@ -45,11 +46,11 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 // specNow is what the flags ask for.
-func specNow(sys *cli.System, b *boundaryFlags, argv []string) (sandbox.Spec, error) {
+func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, error) {
 	if len(argv) == 0 {
 		return sandbox.Spec{}, cli.Errorf(cli.Refused, "write it after --: ethos-sandbox run -- ls", "no command is given")
 	}
-	spec, err := b.spec(sys, argv)
+	spec, err := specOfFlags(sys, b, argv)
 	if err != nil {
 		return spec, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
 	}

@@ -8,10 +8,11 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
 )
 
 type shellCmd struct {
-	boundaryFlags
+	boundary.Flags
 	evidenceFlags
 	PlainGit bool     `help:"Leave git as it is: no policy on git commands inside."`
 	Command  string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
@@ -33,7 +34,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Command != "" {
 		argv = append(argv, "-c", c.Command)
 	}
-	spec, err := specNow(sys, &c.boundaryFlags, append(argv, c.Args.Words()...))
+	spec, err := specNow(sys, &c.Flags, append(argv, c.Args.Words()...))
 	if err != nil {
 		return err
 	}

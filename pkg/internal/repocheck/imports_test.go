@@ -15,7 +15,7 @@ var layers = [][]string{
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
 		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
-	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
+	{"pkg/sandbox/probe", "pkg/sandbox/boundary", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},
 	{"pkg/ethosargs/argstest"},
 	{"cmd"},

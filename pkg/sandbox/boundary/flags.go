@@ -1,19 +1,19 @@
-package main
+// Package boundary has the flags that describe the boundary of one command, and
+// makes of them what is asked of package sandbox.
+package boundary
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"ethos/pkg/cli"
 	"ethos/pkg/quantity"
 	"ethos/pkg/sandbox"
 )
 
-// boundaryFlags describe the boundary of one command.
-type boundaryFlags struct {
+// Flags describe the boundary of one command. The tags are of its command-line model.
+type Flags struct {
 	Profile     string   `placeholder:"NAME" help:"Base: lint-offline, workspace, agent-shell, agent-network, test-loopback or build."`
 	Ro          []string `placeholder:"PATH" sep:"none" help:"Can be read."`
 	Rw          []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
@@ -31,12 +31,13 @@ type boundaryFlags struct {
 	Require     []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
 }
 
-// spec makes the spec of argv. Paths are relative to the working directory here.
-func (f *boundaryFlags) spec(sys *cli.System, argv []string) (sandbox.Spec, error) {
+// Spec makes the spec of argv in a working directory, which the paths of the
+// flags are relative to. files show where the work space begins.
+func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
 	spec := sandbox.Spec{
-		Profile: f.Profile, Argv: argv, Dir: sys.Dir, Workspace: workspaceOf(sys.Dir), Environ: sys.Environ,
-		Read: absolute(sys.Dir, f.Ro), Write: absolute(sys.Dir, f.Rw), DenyRead: absolute(sys.Dir, f.DenyRead), DenyWrite: absolute(sys.Dir, f.DenyWrite),
-		UnixSockets: absolute(sys.Dir, f.UnixSocket), Network: f.Net, AllowDomains: f.AllowDomain, DenyDomains: f.DenyDomain,
+		Profile: f.Profile, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ,
+		Read: absolute(dir, f.Ro), Write: absolute(dir, f.Rw), DenyRead: absolute(dir, f.DenyRead), DenyWrite: absolute(dir, f.DenyWrite),
+		UnixSockets: absolute(dir, f.UnixSocket), Network: f.Net, AllowDomains: f.AllowDomain, DenyDomains: f.DenyDomain,
 		Env: f.Env, Require: f.Require,
 	}
 	var err error
@@ -44,7 +45,7 @@ func (f *boundaryFlags) spec(sys *cli.System, argv []string) (sandbox.Spec, erro
 	return spec, err
 }
 
-func (f *boundaryFlags) limits() (l sandbox.Limits, err error) {
+func (f *Flags) limits() (l sandbox.Limits, err error) {
 	var faults []error
 	note := func(err error) { faults = append(faults, err) }
 	switch f.Timeout {
@@ -88,39 +89,13 @@ func absolute(dir string, paths []string) []string {
 }
 
 // workspaceOf is the enclosing git work tree, else the directory itself.
-func workspaceOf(dir string) string {
+func workspaceOf(files sandbox.Files, dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if _, err := files.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at
 		}
 		if at == filepath.Dir(at) {
 			return dir
 		}
 	}
-}
-
-// build makes the plan of a spec; a refusal becomes an error with the given status.
-func build(spec sandbox.Spec, status cli.Status) (*sandbox.Plan, error) {
-	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
-	if err != nil {
-		return nil, refused(err, status)
-	}
-	return plan, nil
-}
-
-// refused makes the message of a refusal. not found and not executable have statuses of their own.
-func refused(err error, status cli.Status) error {
-	var r *sandbox.Refusal
-	if !errors.As(err, &r) {
-		return &cli.Error{Status: status, Err: err}
-	}
-	switch r.Code {
-	case sandbox.CodeNotFound:
-		status = cli.NotFound
-	case sandbox.CodeNotExec:
-		status = cli.NotExecutable
-	case sandbox.CodeUnsupported:
-		status = cli.CannotEnforce
-	}
-	return &cli.Error{Status: status, Err: err, Hint: r.Hint}
 }

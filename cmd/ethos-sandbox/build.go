@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+)
+
+// specOfFlags makes the spec of argv. Paths are relative to the working directory here.
+func specOfFlags(sys *cli.System, f *boundary.Flags, argv []string) (sandbox.Spec, error) {
+	return f.Spec(sandbox.HostFiles{}, sys.Dir, sys.Environ, argv)
+}
+
+// build makes the plan of a spec; a refusal becomes an error with the given status.
+func build(spec sandbox.Spec, status cli.Status) (*sandbox.Plan, error) {
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err != nil {
+		return nil, refused(err, status)
+	}
+	return plan, nil
+}
+
+// refused makes the message of a refusal. not found and not executable have statuses of their own.
+func refused(err error, status cli.Status) error {
+	var r *sandbox.Refusal
+	if !errors.As(err, &r) {
+		return &cli.Error{Status: status, Err: err}
+	}
+	switch r.Code {
+	case sandbox.CodeNotFound:
+		status = cli.NotFound
+	case sandbox.CodeNotExec:
+		status = cli.NotExecutable
+	case sandbox.CodeUnsupported:
+		status = cli.CannotEnforce
+	}
+	return &cli.Error{Status: status, Err: err, Hint: r.Hint}
+}
