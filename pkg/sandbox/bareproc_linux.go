@@ -24,8 +24,8 @@ func procRefused(err error) bool {
 	return errors.As(err, &fault) && fault.Step.Stage == "mount" && fault.Step.Call == "mount" && fault.Step.Object == "/proc" && fault.Errno == syscall.EPERM
 }
 
-// withBareProc is the plan with a /proc that has no processes in it, or nothing but processes.
-func (p *Plan) withBareProc() *Plan {
+// withBareProc is the plan with a /proc that has these files and no processes in it, or nothing but processes.
+func (p *Plan) withBareProc(files []mount.File) *Plan {
 	q := *p
 	q.Mounts = slices.DeleteFunc(slices.Clone(p.Mounts), func(m mount.Mount) bool { return m.Target != "/proc" && mount.Within(m.Target, "/proc") })
 	for i := range q.Mounts {
@@ -33,7 +33,7 @@ func (p *Plan) withBareProc() *Plan {
 			q.Mounts[i].Kind = mount.BareProc
 		}
 	}
-	q.procFiles = procCopies()
+	q.procFiles = files
 	return &q
 }
 

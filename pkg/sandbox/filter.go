@@ -15,7 +15,7 @@ type filter struct {
 
 // filters compiles the programs of the plan for this machine: always the one that keeps privileges away, and on top of it the profile file that the plan names. Of
 // several the kernel takes the strictest answer, so a file can only narrow. One that cannot be loaded is a refusal.
-func filters(p *Plan) ([]filter, error) {
+func filters(p *Plan, read func(path string) ([]byte, error)) ([]filter, error) {
 	arch, err := seccomp.Native()
 	if err != nil {
 		return nil, &Refusal{Code: CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
@@ -27,7 +27,7 @@ func filters(p *Plan) ([]filter, error) {
 		}
 		return list, nil
 	}
-	profile, err := profileFile(p, arch)
+	profile, err := profileFile(p, arch, read)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (p *Plan) seccompText() string {
 	return seccomp.DenyPrivilegeName + " and " + p.SeccompFile
 }
 
-func profileFile(p *Plan, arch *seccomp.Arch) (seccomp.Profile, error) {
-	text, err := os.ReadFile(p.SeccompFile)
+func profileFile(p *Plan, arch *seccomp.Arch, read func(path string) ([]byte, error)) (seccomp.Profile, error) {
+	text, err := read(p.SeccompFile)
 	if err != nil {
 		return seccomp.Profile{}, refuse(CodeDeclaration, "name a file that can be read", "seccomp profile: %w", err)
 	}
@@ -60,7 +60,7 @@ func profileFile(p *Plan, arch *seccomp.Arch) (seccomp.Profile, error) {
 
 // SeccompText is the plan's programs in the form of bpf_asm, for people.
 func SeccompText(p *Plan) (string, error) {
-	list, err := filters(p)
+	list, err := filters(p, os.ReadFile)
 	if err != nil {
 		return "", err
 	}

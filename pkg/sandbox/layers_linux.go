@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -21,26 +22,27 @@ type layers struct {
 	landlockReport landlock.Report
 	landlockErr    error
 	filters        []filter
+	machine        *machine
 	sockets        sockets
 	*resources
 }
 
 // prepare finds out what this kernel can hold of the plan. An error is a [*Refusal].
 func prepare(ctx context.Context, p *Plan) (layers, error) {
-	var l layers
+	l := layers{machine: thisMachine()}
 	kernel, err := landlock.Probe()
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return l, &Refusal{Code: CodeSetup, Err: err, Hint: "a seccomp filter around this process may refuse landlock(7); allow landlock_create_ruleset, landlock_add_rule, landlock_restrict_self"}
 	}
 	l.landlockErr = err
 	l.landlock, l.landlockReport = landlock.Build(kernel.ABI, landlockRequest(p, kernel.ABI))
-	if l.filters, err = filters(p); err != nil {
+	if l.filters, err = filters(p, os.ReadFile); err != nil {
 		return l, err
 	}
 	if err = l.prepareSockets(p); err != nil {
 		return l, err
 	}
-	l.resources, err = takeResources(ctx, p)
+	l.resources, err = takeResources(ctx, p, l.machine)
 	return l, err
 }
 
@@ -118,7 +120,7 @@ func (l layers) addLandlock(steps []child.Step, slots *child.Slots, trees map[st
 		steps = append(steps, add)
 	}
 	for i, fd := range io {
-		if rule := l.landlock.OnFile(opened(fd)); rule.Access != 0 {
+		if rule := l.landlock.OnFile(l.machine.opened(fd)); rule.Access != 0 {
 			steps = append(steps, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
 		}
 	}
@@ -127,23 +129,6 @@ func (l layers) addLandlock(steps []child.Step, slots *child.Slots, trees map[st
 
 func addRule(object string, ruleset child.Slot, rule *landlock.PathAttr) child.Step {
 	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, child.From(ruleset), child.Int(unix.LANDLOCK_RULE_PATH_BENEATH), child.Ptr(rule), child.Int(0))
-}
-
-// opened is what a stream that is a file or a device was opened for. A script that opens /dev/stdout or /dev/stdin gets no more by it than it has.
-func opened(fd int) landlock.FS {
-	var st unix.Stat_t
-	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	if err != nil || flags&unix.O_PATH != 0 || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFCHR {
-		return 0
-	}
-	const write = landlock.WriteFile | landlock.Truncate | landlock.IoctlDev
-	switch flags & unix.O_ACCMODE {
-	case unix.O_RDONLY:
-		return landlock.ReadFile
-	case unix.O_WRONLY:
-		return write
-	}
-	return landlock.ReadFile | write
 }
 
 // seccompSteps load the filters: seccomp(2), SECCOMP_SET_MODE_FILTER. no_new_privs must be set.

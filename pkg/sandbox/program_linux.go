@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/limits"
 	"ethos/pkg/sandbox/mount"
 	"ethos/pkg/sandbox/netns"
 )
@@ -34,14 +33,14 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, w *watch, l layers, io std
 	c.CgroupFD = l.cgroupFD()
 	c.Init = append(make([]child.Step, 0, 78+4*len(mounts)+5*len(g.items)), c.guardSteps()...) // an array that has to grow is copied, and its pages are touched twice
 	c.Init = append(c.Init, c.ownCgroupView()...)
-	c.Init = append(c.Init, identitySteps(&c.slots)...)
+	c.Init = append(c.Init, identitySteps(&c.slots, l.machine)...)
 	c.Init = append(c.Init, l.segmentSteps(&c.slots)...)
 	guarded := g.steps(c.Init, p, &c.slots)
 	watched := w.steps(&c.slots)
 	c.Init = append(guarded.make, watched.make...)
 	c.Cleanup = append(watched.remove, guarded.remove...)
 	c.Keep = append(guarded.keep, watched.keep...)
-	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)
+	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles, OpenFiles: l.machine.limit(limits.OpenFiles).Soft}, &c.slots)
 	c.Init = c.built.Steps
 	c.Init = append(c.Init, hostname(p.Hostname))
 	if p.Network == "loopback" {
@@ -95,11 +94,11 @@ func (c *compiled) guardSteps() []child.Step {
 }
 
 // identitySteps map the caller's ids to themselves: user_namespaces(7). They are written from inside, which needs no privilege.
-func identitySteps(slots *child.Slots) []child.Step {
+func identitySteps(slots *child.Slots, m *machine) []child.Step {
 	one := func(id int) string { return strconv.Itoa(id) + " " + strconv.Itoa(id) + " 1\n" }
 	var steps []child.Step
 	for _, f := range []struct{ path, text string }{
-		{"/proc/self/setgroups", "deny"}, {"/proc/self/uid_map", one(os.Geteuid())}, {"/proc/self/gid_map", one(os.Getegid())},
+		{"/proc/self/setgroups", "deny"}, {"/proc/self/uid_map", one(m.uid)}, {"/proc/self/gid_map", one(m.gid)},
 	} {
 		fd := slots.New()
 		open := step("user_namespace", "openat", unix.SYS_OPENAT, f.path, child.Int(unix.AT_FDCWD), child.Str(f.path), child.Int(unix.O_WRONLY|unix.O_CLOEXEC))
@@ -131,13 +130,13 @@ func (c *compiled) commandSteps(io stdio) []child.Step {
 		step("mount", "umask", unix.SYS_UMASK, "", child.From(c.built.Umask)),
 		step("mount", "chdir", unix.SYS_CHDIR, p.Dir, child.Str(p.Dir)))
 	s = append(s, c.layers.rlimitSteps()...)
-	s = addPrivileges(s)
+	s = addPrivileges(s, c.layers.machine.lastCapability())
 	s = c.layers.addLandlock(s, &c.slots, c.built.Trees, io)
 	s = append(s, child.RestoreSignals())
 	s = append(s, c.layers.sockets.steps(&c.slots)...) // a profile file may refuse what it takes to hand the listener over
 	s = append(s, c.layers.seccompSteps()...)
 	s = append(s, child.Ready()...)
-	return append(s, execSteps(p)...)
+	return append(s, execSteps(p, c.layers.machine)...)
 }
 
 // descriptorSteps put the command's streams in their places and have every other descriptor closed by its execve: close_range(2), Linux 5.11.
@@ -159,10 +158,10 @@ const securebits = 1<<0 | 1<<1 | // SECBIT_NOROOT and its lock
 	1<<6 | 1<<7 // SECBIT_NO_CAP_AMBIENT_RAISE and its lock
 
 // addPrivileges adds what leaves no capability in any set, and no way to gain one.
-func addPrivileges(s []child.Step) []child.Step {
+func addPrivileges(s []child.Step, last int) []child.Step {
 	const stage = "privileges"
 	s = append(s, prctl(stage, "PR_SET_NO_NEW_PRIVS", child.Int(unix.PR_SET_NO_NEW_PRIVS), child.Int(1), child.Int(0), child.Int(0), child.Int(0)))
-	for capability, last := 0, lastCapability(); capability <= last; capability++ {
+	for capability := 0; capability <= last; capability++ {
 		s = append(s, prctl(stage, "PR_CAPBSET_DROP", child.Int(unix.PR_CAPBSET_DROP), child.Int(capability)))
 	}
 	return append(s,
@@ -179,18 +178,6 @@ func capset(stage string, effective, permitted uint32) child.Step {
 	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	data := &[2]unix.CapUserData{{Effective: effective, Permitted: permitted}}
 	return step(stage, "capset", unix.SYS_CAPSET, "", child.Ptr(header), child.Ptr(data))
-}
-
-// lastCapability asks the kernel for its highest capability: one that it does not know is EINVAL.
-func lastCapability() int {
-	last := unix.CAP_LAST_CAP
-	for last < 63 {
-		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(last+1), 0, 0, 0); err != nil {
-			break
-		}
-		last++
-	}
-	return last
 }
 
 // settleSteps make init as weak as the command: it has signals to send to its own and nothing else to do. It cannot be traced or read through /proc. When it has placeholders to
@@ -211,10 +198,10 @@ func settleSteps(cleansUp bool) []child.Step {
 const sysAdmin = 1 << unix.CAP_SYS_ADMIN
 
 // execSteps are execvp(3): the name in each directory of PATH until one is found, seen from inside.
-func execSteps(p *Plan) []child.Step {
+func execSteps(p *Plan, m *machine) []child.Step {
 	argv, envp := child.Strings(p.Argv), child.Strings(p.Env)
 	var steps []child.Step
-	for _, path := range likely(p, candidates(p)) {
+	for _, path := range likely(p, m, candidates(p)) {
 		s := step("exec", "execve", unix.SYS_EXECVE, path, child.Str(path), argv, envp)
 		s.Ignore, s.Tolerate = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG}, []syscall.Errno{syscall.EACCES}
 		steps = append(steps, s)
@@ -226,19 +213,18 @@ func execSteps(p *Plan) []child.Step {
 }
 
 // likely leaves out what is not there: a name that the host does not have on a path that comes from the host is not inside either. One is always left, to fail.
-func likely(p *Plan, paths []string) []string {
-	for len(paths) > 1 && absent(p, paths[0]) {
+func likely(p *Plan, m *machine, paths []string) []string {
+	for len(paths) > 1 && absent(p, m, paths[0]) {
 		paths = paths[1:]
 	}
 	return paths
 }
 
-func absent(p *Plan, path string) bool {
+func absent(p *Plan, m *machine, path string) bool {
 	if access := covering(p.Paths, filepath.Clean(path)).Access; access != ReadOnly && access != ReadWrite {
 		return false
 	}
-	var st unix.Stat_t
-	return errors.Is(unix.Stat(path, &st), unix.ENOENT)
+	return m.missing(path)
 }
 
 func candidates(p *Plan) []string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 // resources are how the limits of one run are held: by a cgroup where one can be had, else by resource limits and a watch.
 type resources struct {
 	plan    *Plan
+	machine *machine
 	leaf    *cgroup.Leaf
 	found   string // where the cgroup was
 	lack    error  // why there is none
@@ -38,8 +38,8 @@ type resources struct {
 }
 
 // takeResources finds the strongest layer that can be had. The error is a [*Refusal].
-func takeResources(ctx context.Context, p *Plan) (*resources, error) {
-	r := &resources{plan: p, release: func() {}}
+func takeResources(ctx context.Context, p *Plan, m *machine) (*resources, error) {
+	r := &resources{plan: p, machine: m, release: func() {}}
 	if !p.wantsCgroup() {
 		return r, nil
 	}
@@ -139,7 +139,7 @@ func Release() {
 // rlimitSteps are the limits of each process: prlimit64(2).
 func (r *resources) rlimitSteps() []child.Step {
 	var steps []child.Step
-	for _, l := range limits.Rlimits(r.bounds(), limits.Current) {
+	for _, l := range limits.Rlimits(r.bounds(), r.machine.limit) {
 		value := &unix.Rlimit{Cur: l.Soft, Max: l.Hard}
 		steps = append(steps, step("rlimits", "prlimit64", unix.SYS_PRLIMIT64, l.Resource.String(), child.Int(0), child.Int(int(l.Resource)), child.Ptr(value), child.Int(0)))
 	}
@@ -148,7 +148,7 @@ func (r *resources) rlimitSteps() []child.Step {
 
 func (r *resources) bounds() limits.Bounds {
 	l := r.plan.Limits
-	b := limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(runtime.NumCPU())}
+	b := limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(r.machine.processors)}
 	if r.leaf == nil {
 		b.DataBytes = l.MemoryBytes
 	}
@@ -259,7 +259,7 @@ func (r *resources) text() string {
 func (r *resources) rlimitControl(held bool) record.Control {
 	c := record.Control{Name: ControlRlimits, State: stateAbsent, Reason: "not verified: nothing ran"}
 	var names []string
-	for _, l := range limits.Rlimits(r.bounds(), limits.Current) {
+	for _, l := range limits.Rlimits(r.bounds(), r.machine.limit) {
 		names = append(names, fmt.Sprintf("%s=%d", strings.TrimPrefix(l.Resource.String(), "RLIMIT_"), l.Soft))
 	}
 	c.Requested = strings.Join(names, " ")

@@ -42,7 +42,7 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 	r := &run{plan: p, io: io}
 	out, err := r.run(ctx)
 	if procRefused(err) { // nothing ran
-		r = &run{plan: p.withBareProc(), io: io}
+		r = &run{plan: p.withBareProc(procCopies()), io: io}
 		out, err = r.run(ctx)
 	}
 	err = fullRefusal(nestedRefusal(err), p)

@@ -33,8 +33,8 @@ func (r *resources) segmentSteps(slots *child.Slots) []child.Step {
 		return s
 	}
 	var steps []child.Step
-	pages := strconv.FormatInt(max(1, r.plan.Limits.MemoryBytes/int64(os.Getpagesize())), 10)
-	if os.Geteuid() == 0 {
+	pages := strconv.FormatInt(max(1, r.plan.Limits.MemoryBytes/int64(r.machine.pageBytes)), 10)
+	if r.machine.uid == 0 {
 		steps = append(steps, open(shmall, unix.O_WRONLY, limit, 2),
 			step(stage, "write", unix.SYS_WRITE, shmall, child.From(limit), child.Str(pages), child.Int(len(pages))),
 			step(stage, "close", unix.SYS_CLOSE, shmall, child.From(limit)))

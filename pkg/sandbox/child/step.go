@@ -52,6 +52,14 @@ func (a *Arg) slot() Slot {
 	return 0
 }
 
+// Value is what the argument was made of: a number; the address of memory, or nil; the slot of an earlier result, or 0.
+func (a Arg) Value() (number uintptr, memory unsafe.Pointer, slot Slot) {
+	if slot := a.slot(); slot != 0 {
+		return 0, nil, slot
+	}
+	return a.value, a.ptr, 0
+}
+
 // Int passes a number.
 func Int[N ~int | ~int32 | ~int64 | ~uint | ~uint32 | ~uint64 | ~uintptr](n N) Arg {
 	return Arg{value: uintptr(n)}

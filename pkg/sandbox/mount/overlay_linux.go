@@ -13,11 +13,10 @@ import (
 // takes names, and a name could have become a symbolic link since it was looked at.
 const overlayFD = 901
 
-func overlayFDs() (lower, upper, work int) {
+func overlayFDs(limit uint64) (lower, upper, work int) {
 	base := overlayFD
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < overlayFD+3 {
-		base = int(limit.Cur) - 3
+	if limit < overlayFD+3 {
+		base = int(limit) - 3
 	}
 	return base, base + 1, base + 2
 }

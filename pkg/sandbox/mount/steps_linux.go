@@ -12,6 +12,7 @@ import (
 // Options are what is not a mount of its own.
 type Options struct {
 	ProcFiles    []File // of a BareProc
+	OpenFiles    uint64 // the limit of descriptors, RLIMIT_NOFILE
 	ScratchBytes int64  // size of the root's tmpfs, all private directories together; 0 means the kernel's default, half of the memory
 }
 
@@ -48,7 +49,7 @@ func Steps(steps []child.Step, mounts []Mount, opts Options, slots *child.Slots)
 	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]child.Slot, len(mounts)), slots.New()
 	b.Built.Steps = slices.Grow(steps, 4*len(mounts)+48)
-	b.lowerFD, b.upperFD, b.workFD = overlayFDs()
+	b.lowerFD, b.upperFD, b.workFD = overlayFDs(opts.OpenFiles)
 	b.add(into(step("umask", unix.SYS_UMASK, "", child.Int(0)), b.Umask))
 	for i := range mounts {
 		b.open(&mounts[i])
