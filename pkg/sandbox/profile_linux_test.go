@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the generated part of docs/sandbox.md")
+var update = flag.Bool("update", false, "write the golden files and the generated part of docs/sandbox.md")
 
 // profileTable is the table of profiles as it stands in the docs.
 func profileTable() string {

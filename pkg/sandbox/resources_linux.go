@@ -43,10 +43,7 @@ func takeResources(ctx context.Context, p *Plan, m *machine) (*resources, error)
 	if !p.wantsCgroup() {
 		return r, nil
 	}
-	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
-	if bounds.Pids > 0 {
-		bounds.Pids++ // init counts too
-	}
+	bounds := p.cgroupLimits()
 	place, release, err := delegations.take(ctx, p.cgroupCaller(), bounds.Controllers())
 	if err == nil {
 		r.release, r.found = release, place.Found
@@ -67,6 +64,15 @@ func takeResources(ctx context.Context, p *Plan, m *machine) (*resources, error)
 		return nil, refusal
 	}
 	return r, nil
+}
+
+// cgroupLimits are what a cgroup is to hold.
+func (p *Plan) cgroupLimits() cgroup.Limits {
+	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
+	if bounds.Pids > 0 {
+		bounds.Pids++ // init counts too
+	}
+	return bounds
 }
 
 // cgroupCaller is this process. systemd is only asked for a scope when a limit was asked for by name or a cgroup is a must: for the wide bounds of a profile alone the

@@ -1,0 +1,178 @@
+// Package requests is a table of requests for a boundary, by flags and by records,
+// each in a file system in memory. Golden tests make plans of them: none depends
+// on the machine, its user or its kernel.
+package requests
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/cli"
+	"ethos/pkg/internal/faketree"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+)
+
+// Request is one row of the table.
+type Request struct {
+	Topic string
+	Name  string // unique within the topic and the entrance
+	// Flags are those of ethos-sandbox run or plan, with the command, as words
+	// between blanks; "·" within a word stands for a blank.
+	Flags string
+	// Record is what a record has beside the capabilities of its profile, as
+	// JSON: members of its action and its capabilities. "" is a request by flags.
+	Record string
+
+	Profile string
+	Tree    string // the features of the file system, between blanks; see features
+	Dir     string // working directory; "" is the work space
+	Environ []string
+	Root    bool   // root asks, not an ordinary user
+	Machine string // what the start machine is told; see [Machine]
+	Managed bool   // git is managed
+}
+
+// The places of the file system that requests name.
+const (
+	Home = "/home/u"
+	Work = "/home/u/w"
+)
+
+// environ is what a person has who thinks of nothing.
+var environ = []string{"HOME=" + Home, "PATH=/usr/local/bin:/usr/bin:/bin:" + Home + "/go/bin", "USER=u", "LANG=C.UTF-8", "SHELL=/bin/bash", "TERM=xterm", "TMPDIR=/tmp/x", "SSH_AUTH_SOCK=/run/agent", "SECRET=s"}
+
+// ID names the request in golden files.
+func (r *Request) ID() string { return r.Entrance() + "/" + r.Topic + "/" + r.Name }
+
+// Entrance is "flags" or "record".
+func (r *Request) Entrance() string {
+	if r.Record != "" {
+		return "record"
+	}
+	return "flags"
+}
+
+// Caller is the user id that asks.
+func (r *Request) Caller() int {
+	if r.Root {
+		return 0
+	}
+	return faketree.User
+}
+
+// Files are what the request meets.
+func (r *Request) Files() (sandbox.Files, faketree.Tree) {
+	t := faketree.Tree{}
+	plain(t)
+	for name := range strings.FieldsSeq(r.Tree) {
+		feature, ok := features[name]
+		if !ok {
+			panic("no such feature: " + name)
+		}
+		feature(t)
+	}
+	if r.Root {
+		return faketree.ByRoot{Tree: t}, t
+	}
+	return t, t
+}
+
+// Spec is what is asked of the boundary.
+func (r *Request) Spec() (spec sandbox.Spec, err error) {
+	env := environ
+	if r.Environ != nil {
+		env = r.Environ
+	}
+	files, _ := r.Files()
+	if r.Record != "" {
+		spec, err = r.recordSpec(env)
+	} else {
+		spec, err = r.flagSpec(files, env)
+	}
+	if r.Managed {
+		spec.Managed = sandbox.ManagedGit{Program: "/opt/ethos/ethos-git", Decide: "/opt/ethos/ethos-decide", Real: "/usr/bin/git", Over: []string{"/usr/bin/git", "/usr/local/bin/git", "/home/other/bin/git"}}
+	}
+	return spec, err
+}
+
+func (r *Request) dir() string {
+	if r.Dir != "" {
+		return r.Dir
+	}
+	return Work
+}
+
+// commandLine is the part of ethos-sandbox's that describes a boundary.
+type commandLine struct {
+	Plan struct {
+		boundary.Flags
+		Argv cli.Argv `arg:"" passthrough:"" name:"argv"`
+	} `cmd:""`
+}
+
+func (r *Request) flagSpec(files sandbox.Files, env []string) (sandbox.Spec, error) {
+	args := []string{"plan"}
+	for word := range strings.FieldsSeq(r.Flags) {
+		args = append(args, strings.ReplaceAll(word, "·", " "))
+	}
+	line := &commandLine{}
+	p := cli.Program{Name: "ethos-sandbox", Summary: "Plans.", Commands: line}
+	if err := p.Parse(&cli.System{Stdout: io.Discard, Stderr: io.Discard}, args); err != nil {
+		return sandbox.Spec{}, fmt.Errorf("command line: %w", err)
+	}
+	return line.Plan.Spec(files, r.dir(), env, line.Plan.Argv.Words())
+}
+
+func (r *Request) recordSpec(env []string) (sandbox.Spec, error) {
+	action := record.Action{Kind: record.KindExec, Argv: []string{"make"}, Cwd: r.dir(), Workspace: Work}
+	caps, ok := shipped.Profile(r.Profile)
+	if !ok {
+		caps = record.Capabilities{SandboxProfile: r.Profile}
+	}
+	if err := overlay(r.Record, &action, &caps); err != nil {
+		return sandbox.Spec{}, err
+	}
+	return sandbox.FromRecord(action, caps, env)
+}
+
+// overlay sets members of the action and the capabilities: no name is in both.
+func overlay(text string, action *record.Action, caps *record.Capabilities) error {
+	all := struct {
+		*record.Action
+		*record.Capabilities
+	}{action, caps}
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec.DisallowUnknownFields()
+	return dec.Decode(&all)
+}
+
+// Machine is what a request has its calls prepared for.
+type Machine struct {
+	ABI    int  // of Landlock; 0 is a kernel without it
+	Cgroup bool // a cgroup can be had
+	Bare   bool // the kernel refuses a proc(5)
+}
+
+// Host is the machine of the request.
+func (r *Request) Host() Machine {
+	m := Machine{ABI: 7}
+	for word := range strings.FieldsSeq(r.Machine) {
+		switch {
+		case word == "cgroup":
+			m.Cgroup = true
+		case word == "bareproc":
+			m.Bare = true
+		default:
+			if _, err := fmt.Sscanf(word, "abi=%d", &m.ABI); err != nil {
+				panic("no such machine: " + word)
+			}
+		}
+	}
+	return m
+}
