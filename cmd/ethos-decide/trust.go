@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/facts"
 	"ethos/pkg/policy"

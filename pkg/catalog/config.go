@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/catalog/capability"
+	"ethos/pkg/capability"
 )
 
 // ConfigName is the file in the root of a work space that this package reads.

@@ -3,7 +3,7 @@
 // [Catalog.Match] finds the tool of a command line, [ParseConfig] reads a repo_config.yaml; [Catalog.Grants] is what is in force for an action.
 //
 // The tools and profiles are data (data/*.yaml), compiled ahead into pkg/catalog/shipped, which has no YAML in it and is what a program
-// that only runs commands imports. The order of capabilities is in pkg/catalog/capability.
+// that only runs commands imports. The order of capabilities is in pkg/capability.
 //
 // # Contract
 //

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ethos/pkg/catalog/capability"
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/record"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ethos/pkg/catalog/capability"
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/catalog/capability"
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/protected"
 	"ethos/pkg/record"

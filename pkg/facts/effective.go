@@ -8,8 +8,8 @@ import (
 	"slices"
 	"syscall"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/record"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"

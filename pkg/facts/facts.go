@@ -6,8 +6,8 @@ import (
 	"path"
 	"slices"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"

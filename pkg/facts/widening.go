@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/quantity"

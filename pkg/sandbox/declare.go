@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/catalog/capability"
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/mount"
 )
 

@@ -11,6 +11,7 @@ import (
 var layers = [][]string{
 	{"pkg/record", "pkg/printable"},
 	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
+	{"pkg/capability"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
 		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
@@ -28,7 +29,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/quantity"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/quantity"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 
