@@ -8,8 +8,8 @@ import (
 	"slices"
 	"syscall"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // coveredProc is why a proc(5) is refused: a container engine has covered parts of the one around this process.
@@ -20,7 +20,7 @@ const coveredHint = "let the container have a full /proc (docker and podman: --s
 
 // procRefused reports whether a run ended because the kernel refuses a proc(5): EPERM of mount(2), mount_too_revealing in fs/namespace.c.
 func procRefused(err error) bool {
-	var fault *child.StepError
+	var fault *steps.StepError
 	return errors.As(err, &fault) && fault.Step.Stage == "mount" && fault.Step.Call == "mount" && fault.Step.Object == "/proc" && fault.Errno == syscall.EPERM
 }
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/nospace"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/statedir"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // declare turns the spec's paths into rules.

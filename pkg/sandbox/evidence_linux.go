@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // The states of a control.

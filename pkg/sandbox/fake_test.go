@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
 )
 

@@ -3,7 +3,7 @@ package sandbox
 import (
 	"os"
 
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/seccomp"
 )
 
 // filter is one seccomp program of a run.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ethos/pkg/protected"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // Guarded is a path that must not come to exist, in a directory that is writable:

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/landlock"
-	"ethos/pkg/sandbox/mount"
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // layers are the parts of a plan that depend on what the kernel can hold.
@@ -102,31 +102,31 @@ func landlockRequest(p *Plan, abi int) landlock.Request {
 
 // landlockSteps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted; trees has them. The streams must be in
 // their places.
-func (l layers) addLandlock(steps []child.Step, slots *child.Slots, trees map[string]child.Slot, io stdio) []child.Step {
+func (l layers) addLandlock(list []steps.Step, slots *steps.Slots, trees map[string]steps.Slot, io stdio) []steps.Step {
 	if l.landlock.Empty() {
-		return steps
+		return list
 	}
 	const stage = "landlock"
 	attr, ruleset := l.landlock.Attr, slots.New()
-	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", child.Ptr(&attr), child.Int(unsafe.Sizeof(attr)), child.Int(0))
+	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", steps.Ptr(&attr), steps.Int(unsafe.Sizeof(attr)), steps.Int(0))
 	create.Save = ruleset
-	steps = append(steps, create)
+	list = append(list, create)
 	for _, rule := range l.landlock.Paths {
 		at := rule.Attr(-1)
 		add := addRule(rule.Path, ruleset, at)
 		add.Fill, add.FillFrom = &at.ParentFD, trees[rule.Path]
-		steps = append(steps, add)
+		list = append(list, add)
 	}
 	for i, fd := range io {
 		if rule := l.landlock.OnFile(opened(fd)); rule.Access != 0 {
-			steps = append(steps, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
+			list = append(list, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
 		}
 	}
-	return append(steps, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", child.From(ruleset), child.Int(l.landlock.Flags)))
+	return append(list, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", steps.From(ruleset), steps.Int(l.landlock.Flags)))
 }
 
-func addRule(object string, ruleset child.Slot, rule *landlock.PathAttr) child.Step {
-	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, child.From(ruleset), child.Int(unix.LANDLOCK_RULE_PATH_BENEATH), child.Ptr(rule), child.Int(0))
+func addRule(object string, ruleset steps.Slot, rule *landlock.PathAttr) steps.Step {
+	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, steps.From(ruleset), steps.Int(unix.LANDLOCK_RULE_PATH_BENEATH), steps.Ptr(rule), steps.Int(0))
 }
 
 // opened is what a stream that is a file or a device was opened for. A script that opens /dev/stdout or /dev/stdin gets no more by it than it has.
@@ -147,10 +147,10 @@ func opened(fd int) landlock.FS {
 }
 
 // seccompSteps load the filters: seccomp(2), SECCOMP_SET_MODE_FILTER. no_new_privs must be set.
-func (l layers) seccompSteps() []child.Step {
-	var steps []child.Step
+func (l layers) seccompSteps() []steps.Step {
+	var list []steps.Step
 	for _, f := range l.filters {
-		steps = append(steps, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, child.Int(seccomp.SetModeFilter), child.Int(f.flags), child.Ptr(f.program.Fprog())))
+		list = append(list, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), steps.Ptr(f.program.Fprog())))
 	}
-	return steps
+	return list
 }

@@ -11,7 +11,7 @@ import (
 	"ethos/pkg/printable"
 	"ethos/pkg/protected"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/statedir"
 )

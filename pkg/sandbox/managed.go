@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // ManagedGit puts ethos-git in the place of every git that the command can name. The zero value manages nothing.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // ethosDir is the directory of a work space that belongs to ethos.

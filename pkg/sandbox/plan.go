@@ -9,7 +9,7 @@ import (
 
 	"ethos/pkg/protected"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // plans is how many random worlds each property is held against.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // gitProtected are the parts of a git directory with which git can be made to run a command, or be led to another directory that can:

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/cgroup"
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/limits"
+	"ethos/pkg/sandbox/kernel/cgroup"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // resources are how the limits of one run are held: by a cgroup where one can be had, else by resource limits and a watch.
@@ -137,13 +137,13 @@ func Release() {
 }
 
 // rlimitSteps are the limits of each process: prlimit64(2).
-func (r *resources) rlimitSteps() []child.Step {
-	var steps []child.Step
+func (r *resources) rlimitSteps() []steps.Step {
+	var list []steps.Step
 	for _, l := range limits.Rlimits(r.bounds(), limits.Current) {
 		value := &unix.Rlimit{Cur: l.Soft, Max: l.Hard}
-		steps = append(steps, step("rlimits", "prlimit64", unix.SYS_PRLIMIT64, l.Resource.String(), child.Int(0), child.Int(int(l.Resource)), child.Ptr(value), child.Int(0)))
+		list = append(list, step("rlimits", "prlimit64", unix.SYS_PRLIMIT64, l.Resource.String(), steps.Int(0), steps.Int(int(l.Resource)), steps.Ptr(value), steps.Int(0)))
 	}
-	return steps
+	return list
 }
 
 func (r *resources) bounds() limits.Bounds {

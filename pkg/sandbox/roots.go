@@ -3,7 +3,7 @@ package sandbox
 import (
 	"slices"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // ControlGit names, in denials, the layer that puts aside what a command left

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // Access is what the command may do below a path.

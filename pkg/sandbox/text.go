@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ethos/pkg/printable"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // Text is the plan for people.

@@ -10,11 +10,11 @@ import (
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
 	{"pkg/record", "pkg/printable"},
-	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
+	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
 	{"pkg/capability"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress", "pkg/trust",
-		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
-		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
+		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
+		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},
