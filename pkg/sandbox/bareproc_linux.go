@@ -25,7 +25,7 @@ func procRefused(err error) bool {
 }
 
 // withBareProc is the plan with a /proc that has no processes in it, or nothing but processes.
-func (p *Plan) withBareProc() *Plan {
+func withBareProc(p *Plan) *Plan {
 	q := *p
 	q.Mounts = slices.DeleteFunc(slices.Clone(p.Mounts), func(m mount.Mount) bool { return m.Target != "/proc" && mount.Within(m.Target, "/proc") })
 	for i := range q.Mounts {
@@ -33,7 +33,7 @@ func (p *Plan) withBareProc() *Plan {
 			q.Mounts[i].Kind = mount.BareProc
 		}
 	}
-	q.procFiles = procCopies()
+	q.ProcFiles = procCopies()
 	return &q
 }
 

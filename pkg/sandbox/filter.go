@@ -38,14 +38,6 @@ func filters(p *Plan) ([]filter, error) {
 	return append(list, filter{profile.Name, program, profile.Flags}), nil
 }
 
-// seccompText names the filters for the evidence.
-func (p *Plan) seccompText() string {
-	if p.SeccompFile == "" {
-		return p.Seccomp
-	}
-	return seccomp.DenyPrivilegeName + " and " + p.SeccompFile
-}
-
 func profileFile(p *Plan, arch *seccomp.Arch) (seccomp.Profile, error) {
 	text, err := os.ReadFile(p.SeccompFile)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// guard is the placeholders of one run; see [Guarded]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
+// guard is the placeholders of one run; see [Placeholder]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
 // it looks until its init has cleaned up; the last one, which alone gets the exclusive lock, removes them all. So a run never loses a placeholder that
 // another has made, and what a killed run left behind goes with the next.
 type guard struct {
@@ -27,7 +27,7 @@ type guard struct {
 }
 
 type guardItem struct {
-	Guarded
+	Placeholder
 	create bool
 	spare  string             // its name in the pool
 	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
@@ -56,13 +56,13 @@ func (g *guard) close() {
 // takeGuard looks at every guarded path under the lock. The error is a [*Refusal].
 func takeGuard(p *Plan) (*guard, error) {
 	g := &guard{}
-	paths := p.protective()
+	paths := p.Protective()
 	if len(paths) == 0 {
 		return g, nil
 	}
-	err := p.makeKept()
+	err := makeKept(p)
 	if err == nil {
-		err = g.open(p.own)
+		err = g.open(p.Own)
 	}
 	if err == nil {
 		err = g.look(paths)
@@ -76,8 +76,8 @@ func takeGuard(p *Plan) (*guard, error) {
 
 // makeKept makes the directory of ethos in a work space where a store of traces
 // will be kept there: no placeholder, for other runs would put that aside.
-func (p *Plan) makeKept() error {
-	for _, g := range p.Guarded {
+func makeKept(p *Plan) error {
+	for _, g := range p.Placeholders {
 		if g.Path != filepath.Join(p.Workspace, ethosDir) {
 			continue
 		}
@@ -88,23 +88,6 @@ func (p *Plan) makeKept() error {
 		root.Close()
 	}
 	return nil
-}
-
-// protective lists what must exist to be held: the guarded paths, and what was there already when the plan was made.
-func (p *Plan) protective() []Guarded {
-	list := slices.Clone(p.Guarded)
-	for i, e := range p.Paths {
-		if !protective(p.Paths[:i+1], e) {
-			continue
-		}
-		if !slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == e.Path }) {
-			g := e.placeholder(e.Path)
-			g.Dir = e.Dir
-			list = append(list, g)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Guarded) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
-	return list
 }
 
 func (g *guard) open(own string) error {
@@ -123,14 +106,14 @@ func (g *guard) open(own string) error {
 }
 
 // look finds out which placeholders have to be made, and which stand there for another run.
-func (g *guard) look(paths []Guarded) error {
+func (g *guard) look(paths []Placeholder) error {
 	standing, err := g.standing()
 	if err != nil {
 		return err
 	}
 	var fresh []string
 	for _, path := range withParents(paths, standing) {
-		item := guardItem{Guarded: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
+		item := guardItem{Placeholder: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
 		err := syscall.Lstat(path.Path, &item.stat[0])
 		switch {
 		case errors.Is(err, syscall.ENOENT):
@@ -147,18 +130,18 @@ func (g *guard) look(paths []Guarded) error {
 }
 
 // withParents adds directories that another run made for a placeholder to lie in: those that stand there, and those that were there for the plan and went with that run.
-func withParents(paths []Guarded, standing map[string]bool) []Guarded {
+func withParents(paths []Placeholder, standing map[string]bool) []Placeholder {
 	list := slices.Clone(paths)
 	for _, path := range paths {
 		dir := filepath.Dir(path.Path)
-		if slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == dir }) {
+		if slices.ContainsFunc(list, func(g Placeholder) bool { return g.Path == dir }) {
 			continue
 		}
 		if standing[dir] || errors.Is(syscall.Access(dir, 0), syscall.ENOENT) {
-			list = append(list, Guarded{Path: dir, Dir: true})
+			list = append(list, Placeholder{Path: dir, Dir: true})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Guarded) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
+	slices.SortStableFunc(list, func(a, b Placeholder) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
 	return list
 }
 
@@ -218,7 +201,7 @@ func (g *guard) steps(before []steps.Step, p *Plan, slots *steps.Slots) guardSte
 	take.Save = journal
 	s.make, s.keep = append(s.make, take), append(s.keep, journal)
 	pool := slots.New()
-	s.make = append(s.make, openDir(filepath.Join(p.own, poolName), pool))
+	s.make = append(s.make, openDir(filepath.Join(p.Own, poolName), pool))
 	dirs := map[string]steps.Slot{}
 	for i := range g.items {
 		item := &g.items[i]

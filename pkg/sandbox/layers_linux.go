@@ -48,17 +48,17 @@ func prepare(ctx context.Context, p *Plan) (layers, error) {
 const resolveUnixABI = 9
 
 // resolvable: Landlock has the right, and every declared socket has an entry of its own, which a rule is made for. One in a writable tree has none.
-func (p *Plan) resolvable(abi int) bool {
+func resolvable(p *Plan, abi int) bool {
 	covered := func(path string) bool {
 		return slices.ContainsFunc(p.Paths, func(e Entry) bool { return e.Path == path && e.Access == ReadWrite })
 	}
-	return abi >= resolveUnixABI && !slices.ContainsFunc(p.sockets, func(path string) bool { return !covered(path) })
+	return abi >= resolveUnixABI && !slices.ContainsFunc(p.Sockets, func(path string) bool { return !covered(path) })
 }
 
 // landlockRequest holds the path table a second time, by another mechanism.
 func landlockRequest(p *Plan, abi int) landlock.Request {
 	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
-	if !p.resolvable(abi) { // seccomp user notification holds it there: it is not asked for and missed
+	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
 		q.FS &^= landlock.ResolveUnix
 	}
 	if p.Network == "none" {
@@ -80,7 +80,7 @@ func landlockRequest(p *Plan, abi int) landlock.Request {
 				add(e.Path, look, !e.Dir)
 			}
 		case ReadWrite, Private:
-			if slices.Contains(p.sockets, e.Path) {
+			if slices.Contains(p.Sockets, e.Path) {
 				add(e.Path, change|landlock.ResolveUnix, true)
 				continue
 			}

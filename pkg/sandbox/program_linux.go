@@ -41,7 +41,7 @@ func compile(p *Plan, mounts []mount.Mount, g *guard, w *watch, l layers, io std
 	c.Init = append(guarded.make, watched.make...)
 	c.Cleanup = append(watched.remove, guarded.remove...)
 	c.Keep = append(guarded.keep, watched.keep...)
-	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.procFiles}, &c.slots)
+	c.built = mount.Steps(c.Init, mounts, mount.Options{ScratchBytes: p.ScratchBytes, ProcFiles: p.ProcFiles}, &c.slots)
 	c.Init = c.built.Steps
 	c.Init = append(c.Init, hostname(p.Hostname))
 	if p.Network == "loopback" {

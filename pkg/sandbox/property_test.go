@@ -304,7 +304,7 @@ func TestPlanProtects(t *testing.T) {
 			if w.foreign(to) {
 				continue
 			}
-			if !w.tree.has(to) && p.watches(to) {
+			if !w.tree.has(to) && watches(p, to) {
 				continue
 			}
 			if got, by := reachOf(p.Mounts, to); got == writes {
@@ -316,7 +316,7 @@ func TestPlanProtects(t *testing.T) {
 }
 
 // watches reports whether a path is put aside when it comes to exist.
-func (p *Plan) watches(path string) bool {
+func watches(p *Plan, path string) bool {
 	return slices.ContainsFunc(p.Watched, func(w Watched) bool {
 		return w.Dir == filepath.Dir(path) && slices.Contains(w.Names, filepath.Base(path))
 	})
@@ -361,7 +361,7 @@ func (w world) guarded(p *Plan) (list []string) {
 func (w world) held(t *testing.T, p *Plan, path string) {
 	t.Helper()
 	at := path
-	for !w.tree.has(at) && !slices.ContainsFunc(p.Guarded, func(g Guarded) bool { return g.Path == at }) && at != "/" {
+	for !w.tree.has(at) && !slices.ContainsFunc(p.Placeholders, func(g Placeholder) bool { return g.Path == at }) && at != "/" {
 		at = filepath.Dir(at)
 	}
 	for dir := at; dir != "/"; dir = filepath.Dir(dir) {

@@ -108,9 +108,6 @@ func (b *builder) gitMode() string {
 	return b.profile.Git
 }
 
-// gitConfiguration is why the parts of a git directory are guarded.
-const gitConfiguration = "git configuration"
-
 // protectGitDir guards one git directory. Those of submodules and linked work trees in it are found by the scan.
 func (b *builder) protectGitDir(dir string) error {
 	for _, name := range gitProtected {

@@ -40,14 +40,14 @@ type resources struct {
 // takeResources finds the strongest layer that can be had. The error is a [*Refusal].
 func takeResources(ctx context.Context, p *Plan) (*resources, error) {
 	r := &resources{plan: p, release: func() {}}
-	if !p.wantsCgroup() {
+	if !p.WantsCgroup() {
 		return r, nil
 	}
 	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
 	if bounds.Pids > 0 {
 		bounds.Pids++ // init counts too
 	}
-	place, release, err := delegations.take(ctx, p.cgroupCaller(), bounds.Controllers())
+	place, release, err := delegations.take(ctx, cgroupCaller(p), bounds.Controllers())
 	if err == nil {
 		r.release, r.found = release, place.Found
 		r.leaf, err = place.NewLeaf(bounds)
@@ -71,8 +71,8 @@ func takeResources(ctx context.Context, p *Plan) (*resources, error) {
 
 // cgroupCaller is this process. systemd is only asked for a scope when a limit was asked for by name or a cgroup is a must: for the wide bounds of a profile alone the
 // answer would take longer than a small command.
-func (p *Plan) cgroupCaller() cgroup.Caller {
-	if p.Asked || p.mustCgroup() {
+func cgroupCaller(p *Plan) cgroup.Caller {
+	if p.Asked || p.MustCgroup() {
 		return cgroup.Self()
 	}
 	return cgroup.Caller{Files: cgroup.Host{}, PID: os.Getpid(), UID: os.Geteuid()}
@@ -236,7 +236,7 @@ func (r *resources) check(cgroups string) error {
 func (r *resources) cgroupControl(held bool) record.Control {
 	c := record.Control{Name: ControlCgroup, Requested: r.text(), State: stateNotWanted}
 	switch {
-	case !r.plan.wantsCgroup():
+	case !r.plan.WantsCgroup():
 		c.Requested = ""
 	case r.leaf != nil && held:
 		c.State, c.Enforced, c.Reason = stateEnforced, r.text()+", in "+r.found, ""
@@ -253,7 +253,7 @@ func (r *resources) cgroupControl(held bool) record.Control {
 
 func (r *resources) text() string {
 	l := r.plan.Limits
-	return Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.text()
+	return Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.Text()
 }
 
 func (r *resources) rlimitControl(held bool) record.Control {

@@ -42,7 +42,7 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 	r := &run{plan: p, io: io}
 	out, err := r.run(ctx)
 	if procRefused(err) { // nothing ran
-		r = &run{plan: p.withBareProc(), io: io}
+		r = &run{plan: withBareProc(p), io: io}
 		out, err = r.run(ctx)
 	}
 	err = fullRefusal(nestedRefusal(err), p)
@@ -93,7 +93,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
 	}
-	if err := r.plan.makeInsideTraces(); err != nil {
+	if err := makeInsideTraces(r.plan); err != nil {
 		return Outcome{}, asSetup(err)
 	}
 	mounts, holds, notes := prepareCaches(r.plan)
@@ -130,14 +130,6 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 		r.aside = r.before.Finish(context.WithoutCancel(ctx))
 	}
 	return out, err
-}
-
-// asSetup makes a refusal of what is not one.
-func asSetup(err error) error {
-	if _, ok := err.(*Refusal); ok {
-		return err
-	}
-	return &Refusal{Code: CodeSetup, Err: err}
 }
 
 // supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it

@@ -66,7 +66,7 @@ func (r *run) startJudge() {
 	if s.listener == 0 {
 		return
 	}
-	s.judge, s.err = notify.Start(notify.Options{Listener: s.listener, PID: r.seen.pid, Declared: r.plan.sockets, DenyTCP: r.plan.Network == "none"})
+	s.judge, s.err = notify.Start(notify.Options{Listener: s.listener, PID: r.seen.pid, Declared: r.plan.Sockets, DenyTCP: r.plan.Network == "none"})
 	if s.err != nil {
 		go notify.Pass(s.listener)
 	}

@@ -56,8 +56,8 @@ func TestSocketsByABI(t *testing.T) {
 		}
 	}
 	spec.UnixSockets, spec.Network = []string{inside}, "loopback" // in a writable tree no rule of its own can be made
-	if p := mustBuild(t, spec); p.resolvable(9) || !slices.Equal(p.sockets, []string{inside}) {
-		t.Errorf("%v %q", p.resolvable(9), p.sockets)
+	if p := mustBuild(t, spec); resolvable(p, 9) || !slices.Equal(p.Sockets, []string{inside}) {
+		t.Errorf("%v %q", resolvable(p, 9), p.Sockets)
 	}
 }
 

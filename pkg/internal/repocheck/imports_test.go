@@ -15,6 +15,8 @@ var layers = [][]string{
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine"},
+	{"pkg/sandbox/kernel/notify"},
+	{"pkg/sandbox/plan"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"slices"
@@ -14,10 +14,10 @@ func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{
 		Backend: "native", Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),
 		ReadPaths: []string{}, WritePaths: []string{}, DenyReadPaths: []string{}, DenyWritePaths: []string{},
-		CgroupRequested: p.wantsCgroup(), SeccompProfile: p.seccompText(), Usage: record.Usage{MeasuredBy: "rusage"},
+		CgroupRequested: p.WantsCgroup(), SeccompProfile: p.SeccompText(), Usage: record.Usage{MeasuredBy: "rusage"},
 	}
 	for i, entry := range p.Paths {
-		switch above := covering(p.Paths[:i], entry.Path).Access; {
+		switch above := Covering(p.Paths[:i], entry.Path).Access; {
 		case entry.Access == ReadWrite:
 			e.WritePaths = append(e.WritePaths, entry.Path)
 		case entry.Access == Hidden:

@@ -1,7 +1,6 @@
-package sandbox
+package plan
 
 import (
-	"fmt"
 	"strings"
 
 	"ethos/pkg/printable"
@@ -20,8 +19,8 @@ func (p *Plan) Text() string {
 	line("directory", "%s", p.Dir)
 	line("namespaces", "%s", strings.Join(p.Namespaces, " "))
 	line("network", "%s", p.Network)
-	line("seccomp", "%s", p.seccompText())
-	line("limits", "%s", p.Limits.text())
+	line("seccomp", "%s", p.SeccompText())
+	line("limits", "%s", p.Limits.Text())
 	if len(p.Require) > 0 {
 		line("required", "%s", strings.Join(p.Require, " "))
 	}
@@ -48,26 +47,6 @@ func missing(e Entry) string {
 		return ""
 	}
 	return ", missing"
-}
-
-func (l Limits) text() string {
-	parts := []string{}
-	add := func(set bool, format string, args ...any) {
-		if set {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
-	add(l.Timeout > 0, "time %v", l.Timeout)
-	add(l.MemoryBytes > 0, "memory %d bytes", l.MemoryBytes)
-	add(l.CPUPercent > 0, "cpu %d%%", l.CPUPercent)
-	add(l.Pids > 0, "%d processes", l.Pids)
-	add(l.OpenFiles > 0, "%d open files", l.OpenFiles)
-	add(l.FileBytes > 0, "files of %d bytes", l.FileBytes)
-	add(l.OutputBytes > 0, "output %d bytes", l.OutputBytes)
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
 }
 
 func mountText(m mount.Mount) string {

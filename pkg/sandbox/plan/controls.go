@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 // The names of the controls, as --require and the evidence use them.
 const (
@@ -26,3 +26,9 @@ func Controls() []string {
 	return []string{ControlUser, ControlMount, ControlPID, ControlIPC, ControlUTS, ControlCgroupNS, ControlNetwork, ControlLandlock, ControlSeccomp,
 		ControlSockets, ControlPrivileges, ControlCgroup, ControlRlimits, ControlTimeout, ControlOutput, ControlCaches, ControlEnv}
 }
+
+// Layers that a denial names, beside the controls.
+const (
+	ControlGit   = "git"   // puts aside what a command left for git, or for an agent, to run outside
+	ControlNames = "names" // keeps protected names out of force
+)
