@@ -1,7 +1,5 @@
 package capability
 
-import "ethos/pkg/record"
-
 // Level is how far one path can be used; a higher one allows more.
 type Level int
 
@@ -24,39 +22,36 @@ func (a Access) within(b Access) bool { return a.Read <= b.Read && a.Write <= b.
 
 func (a Access) meet(b Access) Access { return Access{min(a.Read, b.Read), min(a.Write, b.Write)} }
 
-// kind of an entry, in the order in which they hold over one another for the same directory.
-type kind int
+// list is one of the lists of paths, in the order in which their entries hold
+// over one another for the same directory.
+type list int
 
 const (
-	lift kind = iota
+	allowWithinDeny list = iota
 	read
 	write
 	denyWrite
 	denyRead
 )
 
-// table is the path lists of one declaration, made comparable.
-type table [denyRead + 1][]place
+// table is the path lists of one set, made comparable.
+type table [denyRead + 1][]location
 
-func tableOf(s Space, c record.Capabilities) *table {
-	return &table{
-		lift:      s.places(c.AllowReadWithinDeny),
-		read:      s.places(c.ReadPaths),
-		write:     s.places(c.WritePaths),
-		denyWrite: s.places(c.DenyWritePaths),
-		denyRead:  s.places(c.DenyReadPaths),
-	}
+func tableOf(s Space, c Set) *table {
+	t := new(table)
+	each(tree, func(f *field) { t[f.list] = s.locations(*of[[]string](f, &c)) })
+	return t
 }
 
 // PathAccess says what c allows for the path p, which is written as in c's lists.
-func PathAccess(s Space, c record.Capabilities, p string) Access {
-	return tableOf(s, c).access(s.place(p))
+func PathAccess(s Space, c Set, p string) Access {
+	return tableOf(s, c).access(s.location(p))
 }
 
 // access reads the lists as the package comment says.
-func (t *table) access(p place) Access {
+func (t *table) access(p location) Access {
 	nearest := t.nearest(p)
-	hidden := nearest[denyRead] >= 0 && nearest[denyRead] >= max(nearest[lift], nearest[read], nearest[write])
+	hidden := nearest[denyRead] >= 0 && nearest[denyRead] >= max(nearest[allowWithinDeny], nearest[read], nearest[write])
 	if hidden {
 		return Access{Denied, Denied}
 	}
@@ -73,11 +68,11 @@ func (t *table) access(p place) Access {
 	return a
 }
 
-// nearest is, for each kind, the depth of its most specific entry over p; -1 when there is none.
-func (t *table) nearest(p place) (depth [denyRead + 1]int) {
-	for k, places := range t {
+// nearest is, for each list, the depth of its most specific entry over p; -1 when there is none.
+func (t *table) nearest(p location) (depth [denyRead + 1]int) {
+	for k, locations := range t {
 		depth[k] = -1
-		for _, e := range places {
+		for _, e := range locations {
 			if e.covers(p) {
 				depth[k] = max(depth[k], e.depth())
 			}
@@ -87,13 +82,13 @@ func (t *table) nearest(p place) (depth [denyRead + 1]int) {
 }
 
 // add puts an entry where it is not yet.
-func (t *table) add(k kind, p place) {
+func (t *table) add(k list, p location) {
 	if !contains(t[k], p) {
 		t[k] = append(t[k], p)
 	}
 }
 
-func (t *table) texts(k kind) []string {
+func (t *table) texts(k list) []string {
 	out := make([]string, len(t[k]))
 	for i, p := range t[k] {
 		out[i] = p.text

@@ -31,11 +31,11 @@ func Expand(s Space, getenv func(string) string, declared []string) ([]Path, err
 func expandOne(s Space, getenv func(string) string, text string) (Path, error) {
 	bare := strings.TrimSuffix(text, "?")
 	p := Path{Declared: text, Optional: bare != text || strings.Contains(bare, "${")}
-	name, err := variables(getenv, bare, 0)
+	name, err := substitute(getenv, bare, 0)
 	if err != nil {
 		return p, fmt.Errorf("path %s: %w", text, err)
 	}
-	at := s.place(name)
+	at := s.location(name)
 	if p.Name = at.key; at.opaque || !strings.HasPrefix(at.key, "/") {
 		return p, fmt.Errorf("path %s: the directory it is relative to is not known", text)
 	}
@@ -45,8 +45,8 @@ func expandOne(s Space, getenv func(string) string, text string) (Path, error) {
 // maxNesting bounds ${A:-${B:-…}}.
 const maxNesting = 8
 
-// variables replaces ${NAME} and ${NAME:-default}; a default may hold variables again. An empty value counts as none, as in the shell.
-func variables(getenv func(string) string, text string, depth int) (string, error) {
+// substitute replaces ${NAME} and ${NAME:-default}; a default may hold variables again. An empty value counts as none, as in the shell.
+func substitute(getenv func(string) string, text string, depth int) (string, error) {
 	start := strings.Index(text, "${")
 	if start < 0 {
 		return text, nil
@@ -62,11 +62,11 @@ func variables(getenv func(string) string, text string, depth int) (string, erro
 	}
 	if value == "" {
 		var err error
-		if value, err = variables(getenv, fallback, depth+1); err != nil {
+		if value, err = substitute(getenv, fallback, depth+1); err != nil {
 			return "", err
 		}
 	}
-	rest, err := variables(getenv, text[start+end+1:], depth)
+	rest, err := substitute(getenv, text[start+end+1:], depth)
 	return text[:start] + value + rest, err
 }
 
@@ -79,7 +79,7 @@ func firstOfList(name, value string) string {
 	return first
 }
 
-// closing is the place of the brace that closes the variable at the start of text, -1 when there is none.
+// closing is the location of the brace that closes the variable at the start of text, -1 when there is none.
 func closing(text string) int {
 	depth := 0
 	for i := range len(text) {

@@ -36,17 +36,15 @@ func random(r *rand.Rand, paths []string) record.Capabilities {
 		AllowReadWithinDeny: some(r, paths, 2), DenyWritePaths: some(r, paths, 2),
 		CachePaths: some(r, []string{"~/.c", "${X:-~/.c}", "/v"}, 2), UnixSockets: some(r, []string{"/s", "/t"}, 2),
 		RequiresNetwork: one(r, true, false), RequiresGit: one(r, true, false), RequiresEnv: one(r, true, false), RequiresProcesses: one(r, true, false),
-		Network: record.Network{Mode: one(r, networks...), AllowDomains: some(r, someHosts, 3), DenyDomains: some(r, someHosts, 2)},
+		Network: record.Network{Mode: one(r, "none", "loopback", "proxy", "host"), AllowDomains: some(r, someHosts, 3), DenyDomains: some(r, someHosts, 2)},
 		Env:     record.Env{Pass: some(r, []string{"A", "B", "C"}, 2), Set: map[string]string{}},
-		Git:     one(r, gits...), Enforce: one(r, enforces...), GrantedBy: some(r, []string{"x", "y"}, 1),
+		Git:     one(r, "none", "read", "wrapped", "full"), Enforce: one(r, "cgroup", "available"), GrantedBy: some(r, []string{"x", "y"}, 1),
 	}
 	for _, v := range some(r, []string{"A=1", "A=2", "B=1"}, 2) {
 		name, value, _ := strings.Cut(v, "=")
 		c.Env.Set[name] = value
 	}
-	for _, l := range limits(&c) {
-		*l.value = one(r, int64(0), 1, 2, 3)
-	}
+	each(limit, func(f *field) { *of[int64](f, &c) = one(r, int64(0), 1, 2, 3) })
 	c.Tags = Tags(c)
 	return c
 }

@@ -3,8 +3,6 @@ package capability
 import (
 	"cmp"
 	"slices"
-
-	"ethos/pkg/record"
 )
 
 // meetPaths gives the lists for which every path's access is the lesser of what a and b say of it. Where that cannot be written with
@@ -16,7 +14,7 @@ func meetPaths(a, b *table) *table {
 	out[denyWrite] = unique(slices.Concat(a[denyWrite], b[denyWrite]))
 	strict := a.denyUnknown() || b.denyUnknown()
 	if strict {
-		for _, k := range []kind{lift, read, write} {
+		for _, k := range []list{allowWithinDeny, read, write} {
 			out[k] = alike(a[k], b[k])
 		}
 	} else {
@@ -30,7 +28,7 @@ func meetPaths(a, b *table) *table {
 	for _, p := range boundaries(a, b) {
 		want := a.access(p).meet(b.access(p))
 		if !strict && want.Read > Denied && out.access(p).Read == Denied {
-			out.add(lift, p)
+			out.add(allowWithinDeny, p)
 		}
 		out.restrict(p, want)
 	}
@@ -40,17 +38,17 @@ func meetPaths(a, b *table) *table {
 
 // keepReadOnly denies writing to trees that a or b has read-only, where that may lie below a grant whose root is not known, or the other
 // way round.
-func (t *table) keepReadOnly(trees []place) {
+func (t *table) keepReadOnly(trees []location) {
 	for _, p := range trees {
-		mayOverlap := func(w place) bool { return w.opaque != p.opaque || p.opaque && w.key != p.key }
+		mayOverlap := func(w location) bool { return w.opaque != p.opaque || p.opaque && w.key != p.key }
 		if !contains(t[read], p) && slices.ContainsFunc(t[write], mayOverlap) {
 			t.add(denyWrite, p)
 		}
 	}
 }
 
-// restrict adds the denies that keep p from coming out wider than wanted; shallower places must have been done before.
-func (t *table) restrict(p place, want Access) {
+// restrict adds the denies that keep p from coming out wider than wanted; shallower locations must have been done before.
+func (t *table) restrict(p location, want Access) {
 	if want.Read == Denied && t.access(p).Read > Denied {
 		t.add(denyRead, p)
 	}
@@ -60,16 +58,16 @@ func (t *table) restrict(p place, want Access) {
 }
 
 func (t *table) denyUnknown() bool {
-	unknown := func(p place) bool { return p.opaque }
+	unknown := func(p location) bool { return p.opaque }
 	return slices.ContainsFunc(t[denyRead], unknown) || slices.ContainsFunc(t[denyWrite], unknown)
 }
 
-func contains(places []place, p place) bool {
-	return slices.ContainsFunc(places, func(q place) bool { return q.key == p.key })
+func contains(locations []location, p location) bool {
+	return slices.ContainsFunc(locations, func(q location) bool { return q.key == p.key })
 }
 
 // alike keeps what is in both lists.
-func alike(a, b []place) (out []place) {
+func alike(a, b []location) (out []location) {
 	for _, p := range b {
 		if contains(a, p) {
 			out = append(out, p)
@@ -79,7 +77,7 @@ func alike(a, b []place) (out []place) {
 }
 
 // pairs is the intersection of two unions of trees: of each overlapping pair the smaller tree.
-func pairs(a, b []place) (out []place) {
+func pairs(a, b []location) (out []location) {
 	for _, p := range a {
 		for _, q := range b {
 			switch {
@@ -93,33 +91,32 @@ func pairs(a, b []place) (out []place) {
 	return unique(out)
 }
 
-// boundaries are the places where access can change, shallow ones first.
-func boundaries(tables ...*table) (out []place) {
+// boundaries are the locations where access can change, shallow ones first.
+func boundaries(tables ...*table) (out []location) {
 	for _, t := range tables {
-		for _, places := range t {
-			out = append(out, places...)
+		for _, locations := range t {
+			out = append(out, locations...)
 		}
 	}
 	return unique(out)
 }
 
-func unique(places []place) []place {
-	slices.SortStableFunc(places, func(p, q place) int {
+func unique(locations []location) []location {
+	slices.SortStableFunc(locations, func(p, q location) int {
 		return cmp.Or(cmp.Compare(p.depth(), q.depth()), cmp.Compare(p.key, q.key), cmp.Compare(len(q.text), len(p.text)), cmp.Compare(p.text, q.text))
 	})
-	return slices.CompactFunc(places, func(p, q place) bool { return p.key == q.key })
+	return slices.CompactFunc(locations, func(p, q location) bool { return p.key == q.key })
 }
 
-func (t *table) into(c *record.Capabilities) {
-	for k, list := range map[kind]*[]string{
-		lift: &c.AllowReadWithinDeny, read: &c.ReadPaths, write: &c.WritePaths, denyWrite: &c.DenyWritePaths, denyRead: &c.DenyReadPaths,
-	} {
-		*list = t.texts(k)
-		slices.Sort(*list)
-	}
+func (t *table) into(c *Set) {
+	each(tree, func(f *field) {
+		paths := t.texts(f.list)
+		slices.Sort(paths)
+		*of[[]string](f, c) = paths
+	})
 }
 
-// pathExcess lists the places where child allows more than parent.
+// pathExcess lists the locations where child allows more than parent.
 func pathExcess(parent, child *table) (out []Excess) {
 	for _, p := range boundaries(parent, child) {
 		have, limit := child.access(p), parent.access(p)
@@ -131,18 +128,18 @@ func pathExcess(parent, child *table) (out []Excess) {
 	return append(out, unknownExcess(parent, child)...)
 }
 
-// unknownExcess is what cannot be compared: a deny that the child lacks, a lift of an unknown place, and, where a deny may be anywhere,
+// unknownExcess is what cannot be compared: a deny that the child lacks, an allow within a deny of an unknown location, and, where a deny may be anywhere,
 // every grant that the parent does not have.
 func unknownExcess(parent, child *table) (out []Excess) {
 	strict := parent.denyUnknown()
-	for k, places := range child {
-		for _, p := range places {
-			if kind(k) < denyWrite && (strict || kind(k) == lift && p.opaque) && !contains(parent[k], p) {
-				out = append(out, Excess{Field: kind(k).String(), Value: p.text, Limit: "what can be compared"})
+	for k, locations := range child {
+		for _, p := range locations {
+			if list(k) < denyWrite && (strict || list(k) == allowWithinDeny && p.opaque) && !contains(parent[k], p) {
+				out = append(out, Excess{Field: list(k).String(), Value: p.text, Limit: "what can be compared"})
 			}
 		}
 	}
-	for _, k := range []kind{denyRead, denyWrite} {
+	for _, k := range []list{denyRead, denyWrite} {
 		for _, p := range parent[k] {
 			if p.opaque && !contains(child[k], p) {
 				out = append(out, Excess{Field: k.String(), Value: "nothing denied", Limit: p.text + " denied"})
@@ -152,8 +149,13 @@ func unknownExcess(parent, child *table) (out []Excess) {
 	return out
 }
 
-func (k kind) String() string {
-	return [...]string{"allow_read_within_deny", "read_paths", "write_paths", "deny_write_paths", "deny_read_paths"}[k]
+func (l list) String() (name string) {
+	each(tree, func(f *field) {
+		if f.list == l {
+			name = f.name
+		}
+	})
+	return name
 }
 
 // blame names the list in which the excess stands, or from which an entry is missing.

@@ -12,15 +12,15 @@ type Space struct {
 	Home      string // absolute
 }
 
-// place is a declared path made comparable.
-type place struct {
+// location is a declared path made comparable.
+type location struct {
 	text   string // as declared
 	key    string // absolute path; for an opaque one the text without its "?"
 	opaque bool   // holds a variable, or stands under a root that is not known
 }
 
-func (s Space) place(text string) place {
-	p := place{text: text, key: strings.TrimSuffix(text, "?")}
+func (s Space) location(text string) location {
+	p := location{text: text, key: strings.TrimSuffix(text, "?")}
 	switch {
 	case strings.Contains(p.key, "$"):
 		p.opaque = true
@@ -42,16 +42,16 @@ func under(root, rest, mark string) (string, bool) {
 	return path.Join(root, rest), false
 }
 
-func (s Space) places(texts []string) []place {
-	out := make([]place, len(texts))
+func (s Space) locations(texts []string) []location {
+	out := make([]location, len(texts))
 	for i, t := range texts {
-		out[i] = s.place(t)
+		out[i] = s.location(t)
 	}
 	return out
 }
 
 // covers reports that q is p or lies below it.
-func (p place) covers(q place) bool {
+func (p location) covers(q location) bool {
 	if p.opaque || q.opaque {
 		return p.key == q.key
 	}
@@ -59,7 +59,7 @@ func (p place) covers(q place) bool {
 }
 
 // depth orders entries by how specific they are.
-func (p place) depth() int {
+func (p location) depth() int {
 	if p.key == "/" {
 		return 0
 	}
