@@ -1,11 +1,20 @@
-// Package capability is the order of what a command may use of the machine, and how two such declarations meet.
+// Package capability is what a command may use of the machine: the [Set], its
+// fields, and how sets are written, composed and compared.
 //
-// [Narrow] gives what both of two declarations allow; [Widens] names the fields in which one goes past another.
+// [Effective] composes the set of an action out of a tool's declaration, a
+// profile, a repository's configuration and a person's grants. [Narrow] gives
+// what both of two sets allow; [Widens] names the fields in which one goes past
+// another.
+//
+// Every field has one row in one table. Parsing ([Written]), grants ([Grant]),
+// composition and order go by the rows: a new field is a row, and its member in
+// the record.
 //
 // # Contract
 //
 // For all parents p and children c: Widens(p, Narrow(p, c)) is empty, whatever c says, on every field. Narrow(p, c) allows what c
-// allows when Widens(p, c) is empty. The only list that grows is GrantedBy, which is provenance and has no power.
+// allows when Widens(p, c) is empty. The only list that grows is GrantedBy, which is provenance and has no power. Nothing widens but
+// a repository's configuration, --profile and --grant, and each widening is named in GrantedBy.
 //
 // # Reading the path lists
 //

@@ -12,6 +12,10 @@ type Space struct {
 	Home      string // absolute
 }
 
+// Anywhere stands for any work space and home when sets are compared that belong
+// to none: neither lies in the other.
+var Anywhere = Space{Workspace: "/\x00workspace", Home: "/\x00home"}
+
 // location is a declared path made comparable.
 type location struct {
 	text   string // as declared
