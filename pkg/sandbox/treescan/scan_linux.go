@@ -33,10 +33,13 @@ type job struct {
 	prefix string // that path, of a job that goes to another worker
 }
 
-// workers is how many directories are looked at at once. A memory of few of them
-// is gone through before another thread would have started.
+// fewRecords is how many directories one thread looks at in some ten
+// milliseconds. A second one would save little of them, and costs its start.
+const fewRecords = 4000
+
+// workers is how many directories are looked at at once.
 func workers(old *memory) int {
-	if n := old.len(); n > 0 && n < 500 {
+	if n := old.len(); n > 0 && n < fewRecords {
 		return 1
 	}
 	return max(2, min(8, runtime.GOMAXPROCS(0)))
