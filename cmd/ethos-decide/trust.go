@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/facts"
 	"ethos/pkg/policy"
@@ -117,8 +117,8 @@ func (t *truster) files() (files []string, err error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(t.sys.Dir, file)
 		}
-		if name := filepath.Base(file); name != catalog.ConfigName && name != consumerFile {
-			return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s: only %s and %s are read without being named", file, catalog.ConfigName, consumerFile)
+		if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
+			return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s: only %s and %s are read without being named", file, capability.ConfigName, consumerFile)
 		}
 		files = append(files, file)
 	}
@@ -133,14 +133,14 @@ func (t *truster) files() (files []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{catalog.ConfigName, consumerFile} {
+	for _, name := range []string{capability.ConfigName, consumerFile} {
 		file := filepath.Join(at.Workspace, name)
 		if _, err := os.Lstat(file); err == nil {
 			files = append(files, file)
 		}
 	}
 	if len(files) == 0 {
-		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, catalog.ConfigName, consumerFile), "")
+		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, capability.ConfigName, consumerFile), "")
 	}
 	return files, nil
 }
@@ -177,7 +177,7 @@ func (t *truster) widens(path string, text []byte) (list []string, err error) {
 	if !filepath.IsAbs(home) {
 		home = ""
 	}
-	for _, w := range config.Widenings(catalog.Ground{Space: capability.Space{Workspace: filepath.Dir(path), Home: home}, Resolve: facts.Resolve}) {
+	for _, w := range config.Widenings(catalog.WorkSpace{Space: capability.Space{Workspace: filepath.Dir(path), Home: home}, Resolve: facts.Resolve}) {
 		list = append(list, w.String())
 	}
 	return list, nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/hook"
 )
 
@@ -22,8 +22,8 @@ func TestDocsAreTrue(t *testing.T) {
 	if err != nil || len(config.NetworkTools) != 3 || len(config.Tools) != 1 {
 		t.Errorf("the example: %v, %+v", err, config)
 	}
-	names := append(hook.Dialects(), catalog.ProfileNames()...)
-	for _, form := range catalog.GrantForms() {
+	names := append(hook.Dialects(), capability.ProfileNames()...)
+	for _, form := range capability.GrantForms() {
 		name, _, _ := strings.Cut(form, "=")
 		names = append(names, name+"=")
 	}
@@ -32,10 +32,10 @@ func TestDocsAreTrue(t *testing.T) {
 			t.Errorf("docs/facts.md does not name %s", name)
 		}
 	}
-	for _, p := range shipped.Profiles() {
+	for _, p := range capability.Profiles() {
 		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "| `"+p.Name+"` |") && !strings.HasSuffix(strings.TrimSpace(line), "| "+p.Capabilities.Git+" |") {
-				t.Errorf("docs/facts.md: %s has git %s", p.Name, p.Capabilities.Git)
+			if strings.HasPrefix(line, "| `"+p.Name+"` |") && !strings.HasSuffix(strings.TrimSpace(line), "| "+p.Set.Git+" |") {
+				t.Errorf("docs/facts.md: %s has git %s", p.Name, p.Set.Git)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/cli"
@@ -53,7 +54,7 @@ func (c *toolsCmd) Run(sys *cli.System) error {
 func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	name, named := c.Config, c.Config != ""
 	if !named {
-		name = catalog.ConfigName
+		name = capability.ConfigName
 	}
 	read := os.ReadFile // of what was named also a pipe
 	if !named {

@@ -4,19 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/record"
 )
 
 // Tool is a program, or one way of calling it, that ethos knows.
 type Tool = shipped.Tool
-
-// The profiles of actions that no managed tool declares for.
-const (
-	DefaultProfile     = "workspace"    // a person's or a script's command
-	AgentProfile       = "agent-shell"  // an agent's
-	DefaultToolProfile = "lint-offline" // a managed tool that names none
-)
 
 // Catalog is the shipped tools and those that a repository adds.
 type Catalog struct {
@@ -77,18 +71,23 @@ func (c *Catalog) KnownTool(id string) string {
 	return known(id, ids)
 }
 
-// Fact is the tool as a record has it, with the output format of the form that matched.
-func Fact(t Tool, form shipped.Form) record.Tool {
-	return record.Tool{ID: t.ID, Category: t.Category, Format: form.Format, Managed: t.Managed, Capabilities: shipped.Clone(t.Capabilities)}
+// Ask makes a request that of an action that is the tool: what a managed tool
+// declares counts, and what a person has named.
+func Ask(r capability.Request, t *Tool) capability.Request {
+	if t == nil {
+		return r
+	}
+	r.Tool = t.ID
+	if t.Managed || r.ToolNamed {
+		r.Declared = &t.Capabilities
+	}
+	return r
 }
 
-// ProfileNames lists the shipped profiles.
-func ProfileNames() (out []string) {
-	for _, p := range shipped.Profiles() {
-		out = append(out, p.Name)
-	}
-	return out
+// Fact is the tool as a record has it, with the output format of the form that matched.
+func Fact(t Tool, form shipped.Form) record.Tool {
+	return record.Tool{ID: t.ID, Category: t.Category, Format: form.Format, Managed: t.Managed, Capabilities: capability.Clone(t.Capabilities)}
 }
 
 // KnownProfile is a hint for a name that is none.
-func KnownProfile(name string) string { return known(name, ProfileNames()) }
+func KnownProfile(name string) string { return known(name, capability.ProfileNames()) }

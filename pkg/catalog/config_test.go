@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ethos/pkg/capability"
 )
 
 func TestParseConfig(t *testing.T) {
@@ -34,17 +36,20 @@ git:
 	tools := have.Tools
 	have.Tools = nil
 	want := Config{
-		ReadPaths: []string{"/opt/sdk", "~/data?"}, ReadWritePaths: []string{"build", "./dist/"}, Enforce: "cgroup", ProtectedBranches: []string{"main", "release/*"},
-		NetworkTools: []NetworkTool{
-			{Tool: "npm-audit", Mode: "proxy", AllowDomains: []string{"registry.npmjs.org", "registry.yarnpkg.com"}},
-			{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"registry.example.com"}},
-			{Tool: "make", Mode: "loopback"},
+		Config: capability.Config{
+			Adds: capability.Set{ReadPaths: []string{"/opt/sdk", "~/data?"}, WritePaths: []string{"build", "./dist/"}, Enforce: "cgroup"},
+			NetworkTools: []capability.NetworkTool{
+				{Tool: "npm-audit", Mode: "proxy", AllowDomains: []string{"registry.npmjs.org", "registry.yarnpkg.com"}},
+				{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"registry.example.com"}},
+				{Tool: "make", Mode: "loopback"},
+			},
 		},
+		ProtectedBranches: []string{"main", "release/*"},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	if len(tools) != 1 || tools[0].Capabilities.SandboxProfile != DefaultToolProfile || tools[0].Capabilities.TimeoutSeconds != 60 || tools[0].Capabilities.MemoryMB != 2048 {
+	if len(tools) != 1 || tools[0].Capabilities.SandboxProfile != capability.DefaultToolProfile || tools[0].Capabilities.TimeoutSeconds != 60 || tools[0].Capabilities.MemoryMB != 2048 {
 		t.Errorf("tools: %+v", tools)
 	}
 	c := New(Config{Tools: tools})
@@ -150,8 +155,8 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil && !errors.As(err, &fault) {
 			t.Fatalf("not a fault: %v", err)
 		}
-		for _, p := range config.ReadWritePaths {
-			if exposesGit(p) {
+		for _, p := range config.Adds.WritePaths {
+			if capability.InGit(p) {
 				t.Fatalf("%q would be writable", p)
 			}
 		}

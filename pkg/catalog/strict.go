@@ -24,6 +24,12 @@ type strict struct{ file string }
 // scalarReader is implemented by types that are written as a plain word where a mapping would be too long.
 type scalarReader interface{ readScalar(text string) }
 
+// mapping is implemented by types whose keys are not their fields.
+type mapping interface {
+	Keys() []string
+	Member(key string) any // a pointer to where the value goes
+}
+
 // located is implemented by types that want to know where they stand.
 type located interface{ at(line, column int) }
 
@@ -82,7 +88,9 @@ func (s strict) read(n *yaml.Node, v reflect.Value, what string) *Fault {
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
 		return s.read(n, v.Elem(), what)
 	case reflect.Struct:
 		return s.structure(n, v, what)
@@ -112,10 +120,15 @@ func (s strict) null(n *yaml.Node, v reflect.Value, what string) *Fault {
 }
 
 func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *Fault {
-	if n.Kind != yaml.MappingNode {
-		return s.fault(n, "known keys are "+strings.Join(keys(v.Type()), ", "), "%s must be a mapping", what)
+	names, member := keys(v.Type()), func(key int) reflect.Value { return fieldOf(v, key) }
+	if m, ok := v.Addr().Interface().(mapping); ok {
+		names = m.Keys()
+		member = func(key int) reflect.Value { return reflect.ValueOf(m.Member(names[key])).Elem() }
 	}
-	names, seen := keys(v.Type()), map[string]bool{}
+	if n.Kind != yaml.MappingNode {
+		return s.fault(n, "known keys are "+strings.Join(names, ", "), "%s must be a mapping", what)
+	}
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		field := slices.Index(names, key.Value)
@@ -126,7 +139,7 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *Fault {
 			return s.fault(key, "", "key %q stands twice in %s", key.Value, what)
 		}
 		seen[key.Value] = true
-		if fault := s.read(value, fieldOf(v, field), key.Value); fault != nil {
+		if fault := s.read(value, member(field), key.Value); fault != nil {
 			return fault
 		}
 	}

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/catalog/capability"
-	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/capability"
 	"ethos/pkg/protected"
-	"ethos/pkg/record"
 )
 
 // Widening is one value of a configuration that gives a command more than it
@@ -21,8 +19,8 @@ type Widening struct {
 // String is "key: value".
 func (w Widening) String() string { return w.Key + ": " + w.Value }
 
-// Ground is what the values of a configuration are judged against.
-type Ground struct {
+// WorkSpace is the tree that the values of a configuration are about.
+type WorkSpace struct {
 	Space capability.Space
 	// Resolve follows the symbolic links of an absolute path as far as it
 	// exists. A relative path may lead out of the work space by one.
@@ -34,29 +32,34 @@ type keyClass struct {
 	key string
 	// widens finds the values that give more. nil: no value of the key can,
 	// because of why.
-	widens func(Config, Ground) []Widening
+	widens func(Config, WorkSpace) []Widening
 	why    string
 }
 
 // keyClasses has a row for every key of the file. A test compares it with
 // the types that the file is read into, so that a new key is in no class until
 // somebody has put it in one.
-var keyClasses = []keyClass{
-	{"version", nil, "it says how the file is read"},
-	{"sandbox.read_paths", outsideReads, ""},
-	{"sandbox.read_write_paths", outsideWrites, ""},
-	{"sandbox.network_tools", networkBeyond, ""},
-	{"sandbox.enforce", nil, "cgroup asks for more, and available takes nothing back that a tool's declaration asks for"},
-	{"tools", definedTools, ""},
-	{"git.protected_branches", nil, "it adds to what is protected"},
+func keyClasses() []keyClass {
+	out := []keyClass{{"version", nil, "it says how the file is read"}}
+	for _, k := range capability.ConfigKeys() {
+		class := keyClass{k.Name, networkBeyond, k.Narrows}
+		switch {
+		case k.Narrows != "":
+			class.widens = nil
+		case k.Paths(&capability.Set{}) != nil:
+			class.widens = func(c Config, w WorkSpace) []Widening { return outsideOf(k.Name, *k.Paths(&c.Adds), w) }
+		}
+		out = append(out, class)
+	}
+	return append(out, keyClass{"tools", definedTools, ""}, keyClass{"git.protected_branches", nil, "it adds to what is protected"})
 }
 
 // Widenings lists the values of the configuration that give more than there
 // would be without them, in the order of the keys.
-func (config Config) Widenings(g Ground) (out []Widening) {
-	for _, k := range keyClasses {
+func (config Config) Widenings(w WorkSpace) (out []Widening) {
+	for _, k := range keyClasses() {
 		if k.widens != nil {
-			out = append(out, k.widens(config, g)...)
+			out = append(out, k.widens(config, w)...)
 		}
 	}
 	return out
@@ -66,16 +69,17 @@ func (config Config) Widenings(g Ground) (out []Widening) {
 // narrows, and what it says of paths in the work space. Tool definitions are
 // left out, also where they narrow: what a command may use is then
 // [capability.Narrow] of what it may with them and without.
-func (config Config) Bounded(g Ground) Config {
-	out := Config{
-		ReadPaths:         g.within(config.ReadPaths),
-		ReadWritePaths:    g.within(config.ReadWritePaths),
-		Enforce:           config.Enforce,
-		ProtectedBranches: config.ProtectedBranches,
+func (config Config) Bounded(w WorkSpace) Config {
+	out := Config{ProtectedBranches: config.ProtectedBranches}
+	out.Adds.Enforce = config.Adds.Enforce
+	for _, k := range capability.ConfigKeys() {
+		if paths := k.Paths(&config.Adds); paths != nil {
+			*k.Paths(&out.Adds) = w.within(*paths)
+		}
 	}
 	catalog := New(Config{})
 	for _, n := range config.NetworkTools {
-		if t, ok := catalog.Tool(n.Tool); ok && !n.beyond(t) {
+		if t, ok := catalog.Tool(n.Tool); ok && !beyond(n, t) {
 			n.Within = true
 			out.NetworkTools = append(out.NetworkTools, n)
 		}
@@ -85,9 +89,9 @@ func (config Config) Bounded(g Ground) Config {
 
 // within keeps the paths that lie in the work space, each as one that may be
 // missing: nobody's run is refused for a path that nobody has trusted.
-func (g Ground) within(paths []string) (out []string) {
+func (w WorkSpace) within(paths []string) (out []string) {
 	for _, p := range paths {
-		if !g.outside(p) {
+		if !w.outside(p) {
 			out = append(out, strings.TrimSuffix(p, "?")+"?")
 		}
 	}
@@ -95,24 +99,24 @@ func (g Ground) within(paths []string) (out []string) {
 }
 
 // outside reports that a declared path does not lie in the work space, as it is
-// written or once its links are followed, or lies in what is kept from commands
-// there.
-func (g Ground) outside(declared string) bool {
-	list, err := capability.Expand(g.Space, func(string) string { return "" }, []string{declared})
+// written or once its links are followed, or lies in what is protected from
+// commands there.
+func (w WorkSpace) outside(declared string) bool {
+	list, err := capability.Expand(w.Space, func(string) string { return "" }, []string{declared})
 	if err != nil {
 		return true
 	}
-	name, root := list[0].Name, g.Space.Workspace
-	real, realRoot := g.Resolve(name), g.Resolve(root)
+	name, root := list[0].Name, w.Space.Workspace
+	real, realRoot := w.Resolve(name), w.Resolve(root)
 	if !below(name, root) || !below(real, realRoot) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), kept)
+	return slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), protectedPath)
 }
 
-// kept reports a name that package sandbox keeps from commands in every work
-// space.
-func kept(element string) bool {
+// protectedPath reports a name that package sandbox protects from commands in
+// every work space.
+func protectedPath(element string) bool {
 	return element == ".coding-ethos" || element == ".git" || slices.Contains(protected.Single(), element)
 }
 
@@ -121,17 +125,9 @@ func below(name, root string) bool {
 	return root != "" && (name == root || root == "/" || strings.HasPrefix(name, root+"/"))
 }
 
-func outsideReads(c Config, g Ground) []Widening {
-	return outsideOf("sandbox.read_paths", c.ReadPaths, g)
-}
-
-func outsideWrites(c Config, g Ground) []Widening {
-	return outsideOf("sandbox.read_write_paths", c.ReadWritePaths, g)
-}
-
-func outsideOf(key string, paths []string, g Ground) (out []Widening) {
+func outsideOf(key string, paths []string, w WorkSpace) (out []Widening) {
 	for _, p := range paths {
-		if g.outside(p) {
+		if w.outside(p) {
 			out = append(out, Widening{key, p})
 		}
 	}
@@ -140,10 +136,10 @@ func outsideOf(key string, paths []string, g Ground) (out []Widening) {
 
 // networkBeyond lists the tools that would get more of the network than they
 // have.
-func networkBeyond(c Config, _ Ground) (out []Widening) {
+func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 	shippedTools := New(Config{})
 	for _, n := range c.NetworkTools {
-		if t, ok := shippedTools.Tool(n.Tool); ok && !n.beyond(t) {
+		if t, ok := shippedTools.Tool(n.Tool); ok && !beyond(n, t) {
 			continue
 		}
 		value := n.Tool + " " + n.Mode
@@ -157,11 +153,11 @@ func networkBeyond(c Config, _ Ground) (out []Widening) {
 
 // beyond reports that a tool would get more of the network than it, or a command
 // that is no managed tool, has.
-func (n NetworkTool) beyond(t Tool) bool {
+func beyond(n capability.NetworkTool, t Tool) bool {
 	for _, base := range basesOf(t) {
-		more := shipped.Clone(base)
+		more := capability.Clone(base)
 		more.Network.Mode, more.Network.AllowDomains = n.Mode, n.AllowDomains
-		if len(capability.Widens(space, base, derive(more))) > 0 {
+		if len(capability.Widens(capability.Anywhere, base, capability.Derive(more))) > 0 {
 			return true
 		}
 	}
@@ -170,13 +166,13 @@ func (n NetworkTool) beyond(t Tool) bool {
 
 // basesOf are the capabilities that an action has that is this tool: those of a
 // managed tool are its own, of any other those of the profile in force.
-func basesOf(t Tool) []record.Capabilities {
+func basesOf(t Tool) []capability.Set {
 	if t.Managed {
-		return []record.Capabilities{t.Capabilities}
+		return []capability.Set{t.Capabilities}
 	}
-	var out []record.Capabilities
-	for _, name := range []string{DefaultProfile, AgentProfile} {
-		if c, err := profile(name); err == nil {
+	var out []capability.Set
+	for _, name := range []string{capability.DefaultProfile, capability.AgentProfile} {
+		if c, ok := capability.Profile(name); ok {
 			out = append(out, c)
 		}
 	}
@@ -186,7 +182,7 @@ func basesOf(t Tool) []record.Capabilities {
 // definedTools lists every tool that is more than a shipped one with fewer
 // capabilities. What a tool is called decides what policies say of it, so a
 // definition can loosen also where its capabilities are few.
-func definedTools(c Config, _ Ground) (out []Widening) {
+func definedTools(c Config, _ WorkSpace) (out []Widening) {
 	shippedTools := New(Config{})
 	for _, t := range c.Tools {
 		have, ok := shippedTools.Tool(t.ID)
@@ -199,7 +195,7 @@ func definedTools(c Config, _ Ground) (out []Widening) {
 }
 
 func sameButCapabilities(a, b Tool) bool {
-	a.Capabilities, b.Capabilities = record.Capabilities{}, record.Capabilities{}
+	a.Capabilities, b.Capabilities = capability.Set{}, capability.Set{}
 	return reflect.DeepEqual(a, b)
 }
 
@@ -212,8 +208,8 @@ func describe(t Tool) string {
 	}
 	slices.Sort(programs)
 	text := t.ID + " (" + strings.Join(slices.Compact(programs), ", ") + ") as " + t.Capabilities.SandboxProfile
-	if agent, err := profile(AgentProfile); err == nil && t.Managed {
-		for _, e := range capability.Widens(space, agent, t.Capabilities) {
+	if agent, ok := capability.Profile(capability.AgentProfile); ok && t.Managed {
+		for _, e := range capability.Widens(capability.Anywhere, agent, t.Capabilities) {
 			if !strings.HasPrefix(e.Field, "requires_") && e.Field != "env.set" { // those follow from others, and variables of its profile alone can be set
 				text += "; " + e.String()
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ethos/pkg/catalog/capability"
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 )
 
@@ -20,6 +20,9 @@ func configKeys(t reflect.Type, prefix string) (out []string) {
 	if t.Kind() != reflect.Struct || t == reflect.TypeFor[wordText]() || t == reflect.TypeFor[pathText]() {
 		return []string{prefix}
 	}
+	if m, ok := reflect.New(t).Interface().(mapping); ok {
+		return memberKeys(m, prefix)
+	}
 	for i := range t.NumField() {
 		if tag := t.Field(i).Tag.Get("yaml"); tag != "" {
 			out = append(out, configKeys(t.Field(i).Type, strings.TrimPrefix(prefix+"."+tag, "."))...)
@@ -28,10 +31,24 @@ func configKeys(t reflect.Type, prefix string) (out []string) {
 	return out
 }
 
+func memberKeys(m mapping, prefix string) (out []string) {
+	for _, key := range m.Keys() {
+		member := m.Member(key)
+		name := strings.TrimPrefix(prefix+"."+key, ".")
+		if section, ok := member.(**capability.Section); ok {
+			out = append(out, memberKeys(*section, name)...)
+		} else {
+			out = append(out, configKeys(reflect.TypeOf(member), name)...)
+		}
+	}
+	return out
+}
+
 func classOf(key string) (keyClass, bool) {
+	classes := keyClasses()
 	for at := key; at != ""; at = at[:max(strings.LastIndexByte(at, '.'), 0)] {
-		if i := slices.IndexFunc(keyClasses, func(k keyClass) bool { return k.key == at }); i >= 0 {
-			return keyClasses[i], true
+		if i := slices.IndexFunc(classes, func(k keyClass) bool { return k.key == at }); i >= 0 {
+			return classes[i], true
 		}
 	}
 	return keyClass{}, false
@@ -49,7 +66,7 @@ func TestEveryKeyHasAClass(t *testing.T) {
 			t.Errorf("%s: in no class of keyClasses: can a value of it give a command more?", key)
 		}
 	}
-	for _, k := range keyClasses {
+	for _, k := range keyClasses() {
 		within := func(key string) bool { return key == k.key || strings.HasPrefix(key, k.key+".") }
 		if !slices.ContainsFunc(keys, within) {
 			t.Errorf("%s is classed, and no key", k.key)
@@ -110,8 +127,8 @@ func tool(capabilities string) string {
 	return "tools: [{id: mine, match: [make], capabilities: {" + capabilities + "}}]"
 }
 
-func ground() Ground {
-	return Ground{capability.Space{Workspace: "/home/u/w", Home: "/home/u"}, path.Clean}
+func workSpace() WorkSpace {
+	return WorkSpace{capability.Space{Workspace: "/home/u/w", Home: "/home/u"}, path.Clean}
 }
 
 // TestHostileClone: whatever a file says, an action may use no more by what
@@ -132,7 +149,7 @@ func TestHostileClone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := config.Widenings(ground())
+			told := config.Widenings(workSpace())
 			if !slices.ContainsFunc(told, func(w Widening) bool { return strings.HasPrefix(key, w.Key) && w.Value != "" }) {
 				t.Errorf("it is not told: %v", told)
 			}
@@ -150,31 +167,31 @@ func TestHostileClone(t *testing.T) {
 // has trusted and without it, as package facts puts the two together.
 func neverMore(t *testing.T, config Config) {
 	t.Helper()
-	g, none := ground(), New(Config{})
+	w, none := workSpace(), New(Config{})
 	for _, line := range []string{"make", "go vet ./...", "go test ./...", "npm audit", "npm install", "ls"} {
 		for _, agent := range []bool{false, true} {
 			for _, mode := range []string{record.ModeSafe, record.ModePlan, record.ModeAuto} {
-				r := func(from *Catalog) Request {
-					out := Request{Agent: agent, Mode: mode, Space: g.Space}
+				r := func(from *Catalog) capability.Request {
+					out := capability.Request{Agent: agent, Mode: mode, Space: w.Space}
 					if found, _, ok := from.Match(argv(line)); ok {
-						out.Tool = &found
+						return Ask(out, &found)
 					}
 					return out
 				}
-				without, err := InForce(Config{}, r(none))
+				without, err := capability.Effective(capability.Config{}, r(none))
 				if err != nil {
 					t.Fatal(err)
 				}
-				less := config.Bounded(g)
-				with, err := InForce(less, r(none))
+				less := config.Bounded(w)
+				with, err := capability.Effective(less.Config, r(none))
 				if err != nil {
 					t.Fatal(err)
 				}
-				defined, err := InForce(less, r(New(config)))
+				defined, err := capability.Effective(less.Config, r(New(config)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if over := capability.Widens(g.Space, without, Meet(g.Space, with, defined)); len(over) > 0 {
+				if over := capability.Widens(w.Space, without, capability.Meet(w.Space, with, defined)); len(over) > 0 {
 					t.Errorf("%s, agent %t, %s: %v", line, agent, mode, over)
 				}
 			}
@@ -185,7 +202,7 @@ func neverMore(t *testing.T, config Config) {
 // TestHostileCloneWouldWiden: the values above are attacks: trusted, each that is
 // about capabilities gives something.
 func TestHostileCloneWouldWiden(t *testing.T) {
-	g := ground()
+	w := workSpace()
 	for _, key := range []string{"sandbox.read_paths", "sandbox.read_write_paths", "sandbox.network_tools.tool", "sandbox.network_tools.mode",
 		"sandbox.network_tools.allow_domains", "tools.managed"} {
 		config, err := ParseConfig("repo_config.yaml", []byte(hostile[key]))
@@ -194,16 +211,16 @@ func TestHostileCloneWouldWiden(t *testing.T) {
 		}
 		wider := false
 		for _, line := range []string{"make", "go vet ./...", "npm install"} {
-			of := func(from *Catalog) Request {
-				out := Request{Space: g.Space}
+			of := func(from *Catalog) capability.Request {
+				out := capability.Request{Space: w.Space}
 				if found, _, ok := from.Match(argv(line)); ok {
-					out.Tool = &found
+					return Ask(out, &found)
 				}
 				return out
 			}
-			without, _ := InForce(Config{}, of(New(Config{})))
-			with, _ := InForce(config, of(New(config)))
-			wider = wider || len(capability.Widens(g.Space, without, with)) > 0
+			without, _ := capability.Effective(capability.Config{}, of(New(Config{})))
+			with, _ := capability.Effective(config.Config, of(New(config)))
+			wider = wider || len(capability.Widens(w.Space, without, with)) > 0
 		}
 		if !wider {
 			t.Errorf("%s: %s gives nothing even when it is trusted", key, hostile[key])
@@ -225,25 +242,25 @@ git: {protected_branches: [release/*]}
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := ground()
+	w := workSpace()
 	shippedVet, _ := New(Config{}).Tool("go-vet")
 	narrowed := shippedVet
 	narrowed.Capabilities.MemoryMB = 100
 	config.Tools = []Tool{narrowed}
-	if told := config.Widenings(g); len(told) > 0 {
+	if told := config.Widenings(w); len(told) > 0 {
 		t.Errorf("told as widening: %v", told)
 	}
-	less := config.Bounded(g)
-	for _, p := range slices.Concat(less.ReadPaths, less.ReadWritePaths) {
+	less := config.Bounded(w)
+	for _, p := range slices.Concat(less.Adds.ReadPaths, less.Adds.WritePaths) {
 		if !strings.HasSuffix(p, "?") || strings.HasSuffix(p, "??") {
 			t.Errorf("%s: a path that nobody has trusted must exist", p)
 		}
 	}
-	if len(less.ReadPaths) != 4 || len(less.ReadWritePaths) != 1 || len(less.NetworkTools) != 2 || less.Enforce != "cgroup" || len(less.ProtectedBranches) != 1 {
+	if len(less.Adds.ReadPaths) != 4 || len(less.Adds.WritePaths) != 1 || len(less.NetworkTools) != 2 || less.Adds.Enforce != "cgroup" || len(less.ProtectedBranches) != 1 {
 		t.Errorf("something is left out: %+v", less)
 	}
 	check, _ := New(Config{}).Tool("gemini-check")
-	c, err := InForce(less, Request{Tool: &check, Space: g.Space})
+	c, err := capability.Effective(less.Config, Ask(capability.Request{Space: w.Space}, &check))
 	if err != nil || c.Network.Mode != "loopback" || c.Enforce != "cgroup" {
 		t.Errorf("%s %s %v", c.Network.Mode, c.Enforce, err)
 	}
@@ -251,8 +268,8 @@ git: {protected_branches: [release/*]}
 
 // TestLinksLeadOutside: a path is where its links lead.
 func TestLinksLeadOutside(t *testing.T) {
-	g := ground()
-	g.Resolve = func(p string) string {
+	w := workSpace()
+	w.Resolve = func(p string) string {
 		if rest, ok := strings.CutPrefix(p, "/home/u/w/out"); ok {
 			return "/home/u" + rest
 		}
@@ -265,12 +282,12 @@ func TestLinksLeadOutside(t *testing.T) {
 		if declared == "outer" {
 			want = true // the fake resolver goes by prefixes: /home/uer
 		}
-		if got := g.outside(declared); got != want {
+		if got := w.outside(declared); got != want {
 			t.Errorf("%s: outside %t", declared, got)
 		}
 	}
-	g.Space.Home = ""
-	if !g.outside("~/w/in") {
+	w.Space.Home = ""
+	if !w.outside("~/w/in") {
 		t.Error("a home directory that is not known is taken for the work space")
 	}
 }

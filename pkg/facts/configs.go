@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
@@ -37,7 +38,7 @@ func (c *configs) of(workspace string) (*config, error) {
 	if c.file != "" {
 		return c.read(c.file, "")
 	}
-	return c.read(path.Join(workspace, catalog.ConfigName), workspace)
+	return c.read(path.Join(workspace, capability.ConfigName), workspace)
 }
 
 // read returns what a file says, as it is now. root is the directory that a link

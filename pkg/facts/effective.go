@@ -8,8 +8,8 @@ import (
 	"slices"
 	"syscall"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/record"
 )
 
@@ -47,20 +47,20 @@ func (d *Deriver) effective(workspace string) (*effective, error) {
 		return nil, err
 	}
 	e := &effective{catalog: own.catalog, file: own.file}
-	g := d.ground(workspace)
+	w := d.workSpace(workspace)
 	switch trusted := d.trusted(own); {
 	case own.file == "":
 	case trusted:
 		e.Config = own.Config
-		e.files = append(e.files, own.fact(true, own.Widenings(g)))
+		e.files = append(e.files, own.fact(true, own.Widenings(w)))
 	default:
-		less := own.Bounded(g)
-		e.ReadPaths, e.ReadWritePaths = less.ReadPaths, less.ReadWritePaths
+		less := own.Bounded(w)
+		e.Adds = less.Adds
 		e.bound(own, less)
-		e.files = append(e.files, own.fact(false, own.Widenings(g)))
+		e.files = append(e.files, own.fact(false, own.Widenings(w)))
 	}
 	for _, outer := range around {
-		e.bound(outer, outer.Bounded(g))
+		e.bound(outer, outer.Bounded(w))
 		e.files = append(e.files, outer.fact(d.trusted(outer), nil))
 	}
 	return e, nil
@@ -75,8 +75,8 @@ func (d *Deriver) trusted(c *config) bool {
 	return ok && err == nil
 }
 
-func (d *Deriver) ground(workspace string) catalog.Ground {
-	return catalog.Ground{
+func (d *Deriver) workSpace(workspace string) catalog.WorkSpace {
+	return catalog.WorkSpace{
 		Space:   capability.Space{Workspace: workspace, Home: d.opt.Home},
 		Resolve: func(name string) string { return resolve(d.opt.Tree, name, false).name },
 	}
@@ -86,8 +86,8 @@ func (d *Deriver) ground(workspace string) catalog.Ground {
 func (e *effective) bound(c *config, less catalog.Config) {
 	e.NetworkTools = slices.Concat(e.NetworkTools, less.NetworkTools)
 	e.ProtectedBranches = slices.Concat(e.ProtectedBranches, less.ProtectedBranches)
-	if less.Enforce == "cgroup" {
-		e.Enforce = less.Enforce
+	if less.Adds.Enforce == "cgroup" {
+		e.Adds.Enforce = less.Adds.Enforce
 	}
 	if len(c.Tools) > 0 {
 		e.defined = append(e.defined, c.catalog)
@@ -102,7 +102,7 @@ func (e *effective) bound(c *config, less catalog.Config) {
 func (c *configs) around(workspace string) (list []*config, err error) {
 	for dir := workspace; dir != path.Dir(dir); {
 		dir = path.Dir(dir)
-		name := path.Join(dir, catalog.ConfigName)
+		name := path.Join(dir, capability.ConfigName)
 		info, err := c.tree.Lstat(name)
 		if err != nil || !ours(info) {
 			continue

@@ -5,20 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
 
 // ethos makes the facts of the calls of ethos's own programs, compared with
-// what is in force for the action.
-func (w *work) ethos(actor record.Actor, inForce record.Capabilities) ([]record.Ethos, error) {
+// what is effective for the action.
+func (w *work) ethos(actor record.Actor, have record.Capabilities) ([]record.Ethos, error) {
 	if len(w.calls) == 0 {
 		return nil, nil
 	}
-	l, err := w.limit(actor, inForce)
+	l, err := w.limit(actor, have)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ type limit struct {
 	in []record.Capabilities
 }
 
-func (w *work) limit(actor record.Actor, inForce record.Capabilities) (*limit, error) {
+func (w *work) limit(actor record.Actor, have record.Capabilities) (*limit, error) {
 	r := w.request(actor)
 	r.Agent = true
-	plain, err := catalog.InForce(w.config.Config, r)
-	return &limit{work: w, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{inForce, plain}}, err
+	plain, err := capability.Effective(w.config.Config.Config, r)
+	return &limit{work: w, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{have, plain}}, err
 }
 
 // widens lists what a call would widen.
@@ -113,9 +113,9 @@ func (l *limit) implied(c *shell.EthosCall) string {
 		return ""
 	}
 	if c.Args.Name() == "shell" {
-		return catalog.AgentProfile
+		return capability.AgentProfile
 	}
-	return catalog.DefaultProfile
+	return capability.DefaultProfile
 }
 
 // elsewhere reports a directory outside of the work space. Directories for

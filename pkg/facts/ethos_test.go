@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/capability"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/record"
 )
@@ -375,8 +375,8 @@ func TestModesAreCompared(t *testing.T) {
 func TestImpliedProfile(t *testing.T) {
 	d, a := widenedPlace(t)
 	a.Script = "ethos-sandbox run -- make"
-	less, _ := shipped.Profile("lint-offline")
-	same, _ := shipped.Profile("agent-shell")
+	less, _ := capability.Profile("lint-offline")
+	same, _ := capability.Profile("agent-shell")
 	for _, c := range []struct {
 		parent *record.Parent
 		widens string

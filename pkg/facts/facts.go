@@ -6,9 +6,8 @@ import (
 	"path"
 	"slices"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
-	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
@@ -32,7 +31,7 @@ type Options struct {
 	// Programs are the directories from which programs are started: those of
 	// PATH, and that of the running program.
 	Programs []string
-	Grants   []string // see [catalog.Grant]
+	Grants   []string // see [capability.Grant]
 }
 
 // Deriver makes facts. It remembers repositories and configurations between actions.
@@ -52,7 +51,7 @@ func New(o Options) (*Deriver, error) {
 	if o.Open == nil {
 		o.Open = gitrepo.Open
 	}
-	if _, err := catalog.InForce(catalog.Config{}, catalog.Request{Profile: o.Profile, Grants: o.Grants}); err != nil {
+	if _, err := capability.Effective(capability.Config{}, capability.Request{Profile: o.Profile, Grants: o.Grants}); err != nil {
 		return nil, err
 	}
 	return &Deriver{
@@ -180,8 +179,8 @@ func (w *work) repoFact() record.Repo {
 
 // request is what decides over the capabilities of the action, whatever tool
 // it is.
-func (w *work) request(actor record.Actor) catalog.Request {
-	r := catalog.Request{
+func (w *work) request(actor record.Actor) capability.Request {
+	r := capability.Request{
 		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
 		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
 	}
@@ -194,17 +193,17 @@ func (w *work) request(actor record.Actor) catalog.Request {
 // capabilities settles which tool the action is, and what is in force for it. Where tools are defined that nobody has trusted, it is what the action may
 // use with them and without.
 func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
-	fact := record.Tool{Capabilities: shipped.Clone(record.Capabilities{})}
-	m, c, err := w.inForce(actor, w.config.catalog)
+	fact := record.Tool{Capabilities: capability.Clone(record.Capabilities{})}
+	m, c, err := w.effective(actor, w.config.catalog)
 	if err != nil {
 		return fact, c, err
 	}
 	for _, other := range w.config.defined {
-		_, with, err := w.inForce(actor, other)
+		_, with, err := w.effective(actor, other)
 		if err != nil {
 			return fact, c, err
 		}
-		c = catalog.Meet(w.request(actor).Space, c, with)
+		c = capability.Meet(w.request(actor).Space, c, with)
 	}
 	if m.tool != nil {
 		fact = catalog.Fact(*m.tool, m.form)
@@ -212,8 +211,8 @@ func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilitie
 	return fact, c, nil
 }
 
-// inForce is what an action may use that is matched by one catalog; --tool names another tool.
-func (w *work) inForce(actor record.Actor, from *catalog.Catalog) (match, record.Capabilities, error) {
+// effective is what an action may use that is matched by one catalog; --tool names another tool.
+func (w *work) effective(actor record.Actor, from *catalog.Catalog) (match, record.Capabilities, error) {
 	m, r := w.match(from), w.request(actor)
 	if name := w.d.opt.Tool; name != "" {
 		t, ok := from.Tool(name)
@@ -226,9 +225,9 @@ func (w *work) inForce(actor record.Actor, from *catalog.Catalog) (match, record
 		m.sole, r.ToolNamed = true, true
 	}
 	if m.sole {
-		r.Tool = m.tool
+		r = catalog.Ask(r, m.tool)
 	}
-	c, err := catalog.InForce(w.config.Config, r)
+	c, err := capability.Effective(w.config.Config.Config, r)
 	return m, c, err
 }
 

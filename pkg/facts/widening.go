@@ -6,16 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"ethos/pkg/catalog"
-	"ethos/pkg/catalog/capability"
-	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/capability"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/quantity"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
 
-// wider reports that an option, as it was given, goes past what is in force. A
+// wider reports that an option, as it was given, goes past what is effective. A
 // value that is not known may be any value.
 func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 	switch g.Option.Class {
@@ -29,7 +27,7 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 }
 
 // comparisons say of each option that the table of package ethosargs calls
-// Compared whether a value goes past what is in force.
+// Compared whether a value goes past what is effective.
 var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
 		return v != "" && record.StricterMode(v, l.mode) != v
@@ -66,10 +64,10 @@ var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	},
 }
 
-// beyond reports that a change goes past everything that is in force.
+// beyond reports that a change goes past everything that is effective.
 func (l *limit) beyond(change func(*record.Capabilities)) bool {
 	for _, have := range l.in {
-		child := shipped.Clone(have)
+		child := capability.Clone(have)
 		change(&child)
 		if len(capability.Widens(l.space, have, child)) == 0 {
 			return false
@@ -80,7 +78,7 @@ func (l *limit) beyond(change func(*record.Capabilities)) bool {
 
 // profile compares a whole profile. The variables that it sets reach nothing.
 func (l *limit) profile(name string) bool {
-	child, ok := shipped.Profile(name)
+	child, ok := capability.Profile(name)
 	if !ok {
 		return name != ""
 	}
@@ -105,7 +103,7 @@ func (l *limit) grant(c *shell.EthosCall, text string) bool {
 		return l.writes(c, value)
 	}
 	return l.beyond(func(child *record.Capabilities) {
-		if catalog.Grant(child, text) != nil {
+		if capability.Grant(child, text) != nil {
 			child.Network.Mode = "host" // not understood: past everything
 			child.MemoryMB = 1 << 40
 		}

@@ -15,7 +15,7 @@ import (
 
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/statedir"
 )
 
@@ -141,7 +141,7 @@ func withOwner(dir *os.File) func() {
 
 // steps have init do the same, once, when this process is killed and nothing
 // else is alive inside: only the names of one component, and none that existed.
-func (w *watch) steps(slots *child.Slots) guardSteps {
+func (w *watch) steps(slots *steps.Slots) guardSteps {
 	var s guardSteps
 	for i := range w.dirs {
 		d := &w.dirs[i]
@@ -151,7 +151,7 @@ func (w *watch) steps(slots *child.Slots) guardSteps {
 			if d.were[name] != nil || strings.Contains(name, "/") || name == ethosDir || w.placeholder(filepath.Join(d.Dir, name)) {
 				continue
 			}
-			r := step("watch", "renameat2", unix.SYS_RENAMEAT2, filepath.Join(d.Dir, name), child.From(slot), child.Str(name), child.From(slot), child.Str(name+w.suffix), child.Int(unix.RENAME_NOREPLACE))
+			r := step("watch", "renameat2", unix.SYS_RENAMEAT2, filepath.Join(d.Dir, name), steps.From(slot), steps.Str(name), steps.From(slot), steps.Str(name+w.suffix), steps.Int(unix.RENAME_NOREPLACE))
 			r.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EACCES, syscall.EPERM, syscall.EBUSY, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EINVAL, syscall.ENOSYS}
 			s.remove = append(s.remove, r)
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"syscall"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // coveredProc is why a proc(5) is refused: a container engine has covered parts of the one around this process.
@@ -20,12 +20,12 @@ const coveredHint = "let the container have a full /proc (docker and podman: --s
 
 // procRefused reports whether a run ended because the kernel refuses a proc(5): EPERM of mount(2), mount_too_revealing in fs/namespace.c.
 func procRefused(err error) bool {
-	var fault *child.StepError
+	var fault *steps.StepError
 	return errors.As(err, &fault) && fault.Step.Stage == "mount" && fault.Step.Call == "mount" && fault.Step.Object == "/proc" && fault.Errno == syscall.EPERM
 }
 
 // withBareProc is the plan with a /proc that has these files and no processes in it, or nothing but processes.
-func (p *Plan) withBareProc(files []mount.File) *Plan {
+func withBareProc(p *Plan, files []mount.File) *Plan {
 	q := *p
 	q.Mounts = slices.DeleteFunc(slices.Clone(p.Mounts), func(m mount.Mount) bool { return m.Target != "/proc" && mount.Within(m.Target, "/proc") })
 	for i := range q.Mounts {
@@ -33,7 +33,7 @@ func (p *Plan) withBareProc(files []mount.File) *Plan {
 			q.Mounts[i].Kind = mount.BareProc
 		}
 	}
-	q.procFiles = files
+	q.ProcFiles = files
 	return &q
 }
 

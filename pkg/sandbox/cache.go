@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // cacheless are programs that keep no package cache: they start without the mounts for one.

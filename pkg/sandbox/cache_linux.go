@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/nospace"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/statedir"
 )
 
@@ -51,9 +51,9 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 		if m.Kind != mount.Overlay || m.Upper == "" {
 			continue
 		}
-		slot, lock, err := takeSlot(p.own, filepath.Dir(m.Upper))
+		slot, lock, err := takeSlot(p.Own, filepath.Dir(m.Upper))
 		if err != nil {
-			notes = append(notes, Note{m.Target, strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, ethosDir))), "; ")})
+			notes = append(notes, Note{About: m.Target, Reason: strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, ethosDir))), "; ")})
 			m.Upper, m.Work = "", ""
 			continue
 		}
@@ -149,7 +149,7 @@ func (r *run) cacheNotes() []Note {
 	for _, m := range r.mounts {
 		if m.Kind == mount.Overlay {
 			if why := r.fallbacks(m.Target); len(why) > 0 {
-				notes = append(notes, Note{m.Target, strings.Join(why, "; ")})
+				notes = append(notes, Note{About: m.Target, Reason: strings.Join(why, "; ")})
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/catalog/capability"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/capability"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // declare turns the spec's paths into rules.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/faketree"
 )
 
@@ -54,8 +54,8 @@ func TestToolsEnvironment(t *testing.T) {
 func TestCachesAreFound(t *testing.T) {
 	variable := regexp.MustCompile(`\$\{(\w+)`)
 	names := map[string]bool{}
-	for _, p := range shipped.Profiles() {
-		for _, path := range p.Capabilities.CachePaths {
+	for _, p := range capability.Profiles() {
+		for _, path := range p.Set.CachePaths {
 			for _, match := range variable.FindAllStringSubmatch(path, -1) {
 				names[match[1]] = true
 			}

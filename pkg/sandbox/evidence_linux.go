@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // The states of a control.
@@ -68,7 +68,7 @@ func (r *run) controls() []record.Control {
 		namespace(ControlCgroupNS, "cgroup"),
 		r.control(ControlNetwork, p.Network, r.inForce() && r.seen.namespaces["network"], p.Network != "host"),
 		r.landlockControl(),
-		r.control(ControlSeccomp, p.seccompText(), r.inForce(), true),
+		r.control(ControlSeccomp, p.SeccompText(), r.inForce(), true),
 		r.socketControl(),
 		r.weaker(r.control(ControlPrivileges, "no capability, no_new_privs", r.inForce(), true), "keyctl", "the session keyring is the caller's"),
 		r.limitControl((*resources).cgroupControl, ControlCgroup), r.limitControl((*resources).rlimitControl, ControlRlimits),
@@ -151,7 +151,7 @@ func (r *run) landlockControl() record.Control {
 // limitControl asks the layer that holds the limits, if it came to that.
 func (r *run) limitControl(ask func(*resources, bool) record.Control, name string) record.Control {
 	if r.layers.resources == nil {
-		return r.control(name, r.plan.Limits.text(), false, true)
+		return r.control(name, r.plan.Limits.Text(), false, true)
 	}
 	return ask(r.layers.resources, r.inForce())
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"unsafe"
 
-	"ethos/pkg/sandbox/cgroup"
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/landlock"
-	"ethos/pkg/sandbox/limits"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/cgroup"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // FixedMachine is a machine that a test makes up.
@@ -37,14 +37,14 @@ const (
 // FixedProgram compiles a plan for a machine that is made up: nothing is asked
 // of the one that the test runs on. Nobody has run anything in the work space
 // before. It does what [Run] does between a plan and the start.
-func FixedProgram(t *testing.T, p *Plan, m FixedMachine) (*Plan, *child.Program, error) {
+func FixedProgram(t *testing.T, p *Plan, m FixedMachine) (*Plan, *steps.Program, error) {
 	t.Helper()
 	if m.BareProc {
-		p = p.withBareProc([]mount.File{{Name: "cpuinfo", Text: []byte("processor: 0\n")}, {Name: "sys/kernel/pid_max"}})
+		p = withBareProc(p, []mount.File{{Name: "cpuinfo", Text: []byte("processor: 0\n")}, {Name: "sys/kernel/pid_max"}})
 	}
 	l := layers{machine: m.machine()}
 	l.resources = &resources{plan: p, machine: l.machine, release: func() {}}
-	if m.Cgroup && p.wantsCgroup() {
+	if m.Cgroup && p.WantsCgroup() {
 		l.leaf = fixedLeaf()
 	}
 	l.landlock, l.landlockReport = landlock.Build(m.ABI, landlockRequest(p, m.ABI))
@@ -64,8 +64,8 @@ func FixedProgram(t *testing.T, p *Plan, m FixedMachine) (*Plan, *child.Program,
 }
 
 // CgroupLimits are what a cgroup is asked to hold, and whether one is looked for.
-func (p *Plan) CgroupLimits() (bounds cgroup.Limits, wanted, must bool) {
-	return p.cgroupLimits(), p.wantsCgroup(), p.mustCgroup()
+func CgroupLimits(p *Plan) (bounds cgroup.Limits, wanted, must bool) {
+	return cgroupLimits(p), p.WantsCgroup(), p.MustCgroup()
 }
 
 func (m FixedMachine) machine() *machine {
@@ -118,14 +118,14 @@ func firstCaches(p *Plan) []mount.Mount {
 // guard is what [takeGuard] returns where the journal is empty.
 func (m FixedMachine) guard(p *Plan) *guard {
 	g := &guard{}
-	paths := p.protective()
+	paths := p.Protective()
 	if len(paths) == 0 {
 		return g
 	}
 	g.journal, g.pool = os.NewFile(journalFD, journalName), os.NewFile(poolFD, poolName)
 	for _, path := range paths {
 		if !m.Has(path.Path) {
-			g.items = append(g.items, guardItem{Guarded: path, create: true, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)})
+			g.items = append(g.items, guardItem{Placeholder: path, create: true, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)})
 		}
 	}
 	return g
@@ -133,7 +133,7 @@ func (m FixedMachine) guard(p *Plan) *guard {
 
 // watch is what [takeWatch] returns.
 func (m FixedMachine) watch(p *Plan) *watch {
-	w := &watch{events: -1, suffix: asideSuffix + "00000000", guarded: p.Guarded}
+	w := &watch{events: -1, suffix: asideSuffix + "00000000", guarded: p.Placeholders}
 	for _, watched := range p.Watched {
 		d := watchedDir{Watched: watched, were: map[string]*os.File{}}
 		for _, name := range watched.Names {

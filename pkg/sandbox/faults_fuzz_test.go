@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // choices reads decisions from fuzz input; after its end it reads zeros.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/seccomp"
 )
 
 // occurrence is one system call of a run: the n-th of its kind that a process of this role makes.

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/landlock"
-	"ethos/pkg/sandbox/notify"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/notify"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // unverified carries a plan out without comparing anything, so that a layer can be taken away to see what the others hold alone.
-func unverified(t *testing.T, p *Plan, tamper func(*child.Step)) (said string, status int) {
+func unverified(t *testing.T, p *Plan, tamper func(*steps.Step)) (said string, status int) {
 	t.Helper()
 	out, err := os.CreateTemp(t.TempDir(), "said")
 	if err != nil {
@@ -47,12 +47,12 @@ func unverified(t *testing.T, p *Plan, tamper func(*child.Step)) (said string, s
 	}
 	defer r.watch.close()
 	c := compile(p, p.Mounts, g, r.watch, r.layers, streams)
-	for _, steps := range [][]child.Step{c.Init, c.Command} {
-		for i := range steps {
-			tamper(&steps[i])
+	for _, list := range [][]steps.Step{c.Init, c.Command} {
+		for i := range list {
+			tamper(&list[i])
 		}
 	}
-	if r.proc, err = child.Start(&c.Program); err != nil {
+	if r.proc, err = steps.Start(&c.Program); err != nil {
 		t.Fatal(err)
 	}
 	defer r.reap()
@@ -65,7 +65,7 @@ func unverified(t *testing.T, p *Plan, tamper func(*child.Step)) (said string, s
 }
 
 // ended lets the command go when it waits, and returns its exit status.
-func ended(t *testing.T, p *child.Process) int {
+func ended(t *testing.T, p *steps.Process) int {
 	t.Helper()
 	waiting, settled := false, false
 	for {
@@ -73,17 +73,17 @@ func ended(t *testing.T, p *child.Process) int {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case event.Kind == child.Waiting:
+		case event.Kind == steps.Waiting:
 			waiting = true
-		case event.Kind == child.Settled:
+		case event.Kind == steps.Settled:
 			settled = true
-		case event.Kind == child.Handed && event.What == handedListener:
+		case event.Kind == steps.Handed && event.What == handedListener:
 			go notify.Pass(event.FD)
-		case event.Kind == child.Handed:
+		case event.Kind == steps.Handed:
 			unix.Close(event.FD)
-		case event.Kind == child.Exited:
+		case event.Kind == steps.Exited:
 			return event.Status.ExitStatus()
-		case event.Kind == child.Failed || event.Kind == child.Gone || event.Kind == child.Idle:
+		case event.Kind == steps.Failed || event.Kind == steps.Gone || event.Kind == steps.Idle:
 			t.Fatalf("%v %v", event.Kind, event.Err)
 		}
 		if waiting && settled {
@@ -96,7 +96,7 @@ func ended(t *testing.T, p *child.Process) int {
 }
 
 // withoutMountFlags takes the mount layer's flags away: every bind is as the host has it.
-func withoutMountFlags(s *child.Step) {
+func withoutMountFlags(s *steps.Step) {
 	if s.Call == "mount_setattr" {
 		s.Nr, s.Want = unix.SYS_GETPID, 0
 	}

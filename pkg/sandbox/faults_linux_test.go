@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // allFaults, set in the environment, asks for every call with every errno instead of a sample.
@@ -339,8 +339,8 @@ func reportOf(out Outcome, err error) (r faultReport) {
 		}
 	}
 	var refusal *Refusal
-	var step *child.StepError
-	var clone *child.CloneError
+	var step *steps.StepError
+	var clone *steps.CloneError
 	if err == nil {
 		return r
 	}

@@ -3,7 +3,7 @@ package sandbox
 import (
 	"os"
 
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/seccomp"
 )
 
 // filter is one seccomp program of a run.
@@ -36,14 +36,6 @@ func filters(p *Plan, read func(path string) ([]byte, error)) ([]filter, error) 
 		return nil, refuse(CodeDeclaration, "shorten the profile", "seccomp profile %s: %w", p.SeccompFile, err)
 	}
 	return append(list, filter{profile.Name, program, profile.Flags}), nil
-}
-
-// seccompText names the filters for the evidence.
-func (p *Plan) seccompText() string {
-	if p.SeccompFile == "" {
-		return p.Seccomp
-	}
-	return seccomp.DenyPrivilegeName + " and " + p.SeccompFile
 }
 
 func profileFile(p *Plan, arch *seccomp.Arch, read func(path string) ([]byte, error)) (seccomp.Profile, error) {

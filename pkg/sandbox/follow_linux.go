@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // follow waits for the end of the command.
@@ -26,10 +26,10 @@ func (r *run) follow() (Outcome, error) {
 			return out, err
 		}
 		switch event.Kind {
-		case child.Note:
+		case steps.Note:
 			r.note(event.Err)
 			continue
-		case child.Changed:
+		case steps.Changed:
 			if r.asked.Load() { // init is taking its own mounts away
 				continue
 			}
@@ -38,14 +38,14 @@ func (r *run) follow() (Outcome, error) {
 			}
 			r.end()
 			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
-		case child.Stopped:
+		case steps.Stopped:
 			r.term.stopped(event.Signal, r.proc)
 			continue
-		case child.Failed:
+		case steps.Failed:
 			r.end()
 			return out, stepRefusal(r.worstExec(event.Err))
-		case child.Readable, child.Idle:
-			late := event.Kind == child.Idle && !deadline.IsZero() && !time.Now().Before(deadline)
+		case steps.Readable, steps.Idle:
+			late := event.Kind == steps.Idle && !deadline.IsZero() && !time.Now().Before(deadline)
 			if !late && r.watch.tend() {
 				continue
 			}
@@ -55,12 +55,12 @@ func (r *run) follow() (Outcome, error) {
 			if late {
 				out.Status = record.StatusTimeout
 			}
-		case child.Gone:
+		case steps.Gone:
 			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
 			if !r.asked.Load() {
 				r.lost = r.fate() + " before it told how the command ended"
 			}
-		case child.Exited:
+		case steps.Exited:
 			r.finished = true
 			out.ended(event.Status)
 		}

@@ -3,23 +3,9 @@ package sandbox
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"ethos/pkg/protected"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
-
-// Guarded is a path that must not come to exist, in a directory that is writable:
-// a part of a git directory, or what a person denies by its name. Only what
-// exists can be mounted over, so a placeholder stands there for the time of the
-// run: an empty file or directory, and for commondir a file that names the
-// directory itself. It is gone when the last run that shares it has ended. Names
-// that are protected in the work tree have none, see [Watched].
-type Guarded struct {
-	Path    string `json:"path"`
-	Dir     bool   `json:"dir"`
-	Content string `json:"content,omitempty"`
-}
 
 // absent guards an entry that does not exist, or the first directory above it that does not. It is not needed where nothing can be made.
 func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
@@ -37,11 +23,11 @@ func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
 	if dir := filepath.Dir(path); !b.files.files.Writable(dir) {
 		return b.closed(e, dir, above)
 	}
-	if e.inGit() && path != e.Path && path == filepath.Dir(e.Path) {
-		b.put(Guarded{Path: path, Dir: true}) // .git/info, which stays writable
+	if e.InGit() && path != e.Path && path == filepath.Dir(e.Path) {
+		b.put(Placeholder{Path: path, Dir: true}) // .git/info, which stays writable
 		path = e.Path
 	}
-	g := e.placeholder(path)
+	g := e.Placeholder(path)
 	b.put(g)
 	e.Path, e.Dir, e.Exists = path, g.Dir, true
 	return true, nil
@@ -60,55 +46,8 @@ func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err er
 	return true, nil
 }
 
-func (e *Entry) inGit() bool {
-	return e.Why == gitConfiguration || slices.Contains(splitPath(e.Path), ".git")
-}
-
-// placeholder is what stands for a path on the way to the entry: a directory for
-// each on the way, and for the last a file where a file would have its name.
-func (e *Entry) placeholder(path string) Guarded {
-	g := Guarded{Path: path, Dir: true}
-	switch {
-	case path != e.Path:
-	case e.inGit():
-		g.Dir = filepath.Base(path) == "hooks"
-		if filepath.Base(path) == "commondir" {
-			g.Content = ".\n"
-		}
-	default:
-		g.Dir = e.Dir || isDirName(filepath.Base(path))
-	}
-	return g
-}
-
-// dotDirs are names with a dot in front that directories have; all others of
-// that kind are taken for files.
-var dotDirs = []string{
-	ethosDir, ".aws", ".azure", ".cache", ".cargo", ".circleci", ".config", ".devcontainer", ".docker", ".git", ".github", ".gitlab", ".gnupg",
-	".husky", ".kube", ".local", ".m2", ".npm", ".ssh", ".terraform", ".venv", ".yarn",
-}
-
-// isDirName guesses from a name whether it is a directory's. A program that
-// reads a file is stopped by a directory (EISDIR) and takes an empty file for no
-// settings; one that lists a directory takes a file for none (ENOTDIR).
-func isDirName(name string) bool {
-	for _, n := range protected.Names() {
-		if n.Path == name {
-			return n.Dir
-		}
-	}
-	rest, dotted := strings.CutPrefix(name, ".")
-	switch ext := filepath.Ext(rest); {
-	case slices.Contains(dotDirs, name), ext == ".d":
-		return true
-	case dotted, ext != "":
-		return false
-	}
-	return name == strings.ToLower(name) // not Makefile, LICENSE
-}
-
-func (b *builder) put(g Guarded) {
-	if !slices.ContainsFunc(b.guarded, func(other Guarded) bool { return other.Path == g.Path }) {
+func (b *builder) put(g Placeholder) {
+	if !slices.ContainsFunc(b.guarded, func(other Placeholder) bool { return other.Path == g.Path }) {
 		b.guarded = append(b.guarded, g)
 	}
 }

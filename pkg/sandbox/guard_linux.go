@@ -13,11 +13,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// guard is the placeholders of one run; see [Guarded]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
+// guard is the placeholders of one run; see [Placeholder]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
 // it looks until its init has cleaned up; the last one, which alone gets the exclusive lock, removes them all. So a run never loses a placeholder that
 // another has made, and what a killed run left behind goes with the next.
 type guard struct {
@@ -27,7 +27,7 @@ type guard struct {
 }
 
 type guardItem struct {
-	Guarded
+	Placeholder
 	create bool
 	spare  string             // its name in the pool
 	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
@@ -56,13 +56,13 @@ func (g *guard) close() {
 // takeGuard looks at every guarded path under the lock. The error is a [*Refusal].
 func takeGuard(p *Plan) (*guard, error) {
 	g := &guard{}
-	paths := p.protective()
+	paths := p.Protective()
 	if len(paths) == 0 {
 		return g, nil
 	}
-	err := p.makeKept()
+	err := makeKept(p)
 	if err == nil {
-		err = g.open(p.own)
+		err = g.open(p.Own)
 	}
 	if err == nil {
 		err = g.look(paths)
@@ -76,8 +76,8 @@ func takeGuard(p *Plan) (*guard, error) {
 
 // makeKept makes the directory of ethos in a work space where a store of traces
 // will be kept there: no placeholder, for other runs would put that aside.
-func (p *Plan) makeKept() error {
-	for _, g := range p.Guarded {
+func makeKept(p *Plan) error {
+	for _, g := range p.Placeholders {
 		if g.Path != filepath.Join(p.Workspace, ethosDir) {
 			continue
 		}
@@ -88,23 +88,6 @@ func (p *Plan) makeKept() error {
 		root.Close()
 	}
 	return nil
-}
-
-// protective lists what must exist to be held: the guarded paths, and what was there already when the plan was made.
-func (p *Plan) protective() []Guarded {
-	list := slices.Clone(p.Guarded)
-	for i, e := range p.Paths {
-		if !protective(p.Paths[:i+1], e) {
-			continue
-		}
-		if !slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == e.Path }) {
-			g := e.placeholder(e.Path)
-			g.Dir = e.Dir
-			list = append(list, g)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Guarded) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
-	return list
 }
 
 func (g *guard) open(own string) error {
@@ -123,14 +106,14 @@ func (g *guard) open(own string) error {
 }
 
 // look finds out which placeholders have to be made, and which stand there for another run.
-func (g *guard) look(paths []Guarded) error {
+func (g *guard) look(paths []Placeholder) error {
 	standing, err := g.standing()
 	if err != nil {
 		return err
 	}
 	var fresh []string
 	for _, path := range withParents(paths, standing) {
-		item := guardItem{Guarded: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
+		item := guardItem{Placeholder: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
 		err := syscall.Lstat(path.Path, &item.stat[0])
 		switch {
 		case errors.Is(err, syscall.ENOENT):
@@ -147,18 +130,18 @@ func (g *guard) look(paths []Guarded) error {
 }
 
 // withParents adds directories that another run made for a placeholder to lie in: those that stand there, and those that were there for the plan and went with that run.
-func withParents(paths []Guarded, standing map[string]bool) []Guarded {
+func withParents(paths []Placeholder, standing map[string]bool) []Placeholder {
 	list := slices.Clone(paths)
 	for _, path := range paths {
 		dir := filepath.Dir(path.Path)
-		if slices.ContainsFunc(list, func(g Guarded) bool { return g.Path == dir }) {
+		if slices.ContainsFunc(list, func(g Placeholder) bool { return g.Path == dir }) {
 			continue
 		}
 		if standing[dir] || errors.Is(syscall.Access(dir, 0), syscall.ENOENT) {
-			list = append(list, Guarded{Path: dir, Dir: true})
+			list = append(list, Placeholder{Path: dir, Dir: true})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Guarded) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
+	slices.SortStableFunc(list, func(a, b Placeholder) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
 	return list
 }
 
@@ -203,23 +186,23 @@ func (g *guard) note(paths []string) error {
 
 // guardSteps are what init does for the placeholders.
 type guardSteps struct {
-	make, remove []child.Step
-	keep         []child.Slot
+	make, remove []steps.Step
+	keep         []steps.Slot
 }
 
 // steps make the placeholders after what init has to do before, and remove them when nothing is alive any more.
-func (g *guard) steps(before []child.Step, p *Plan, slots *child.Slots) guardSteps {
+func (g *guard) steps(before []steps.Step, p *Plan, slots *steps.Slots) guardSteps {
 	s := guardSteps{make: before}
 	if len(g.items) == 0 {
 		return s
 	}
 	journal := slots.New()
-	take := step("guard", "fcntl", unix.SYS_FCNTL, journalName, child.Int(int(g.journal.Fd())), child.Int(unix.F_DUPFD_CLOEXEC), child.Int(3))
+	take := step("guard", "fcntl", unix.SYS_FCNTL, journalName, steps.Int(int(g.journal.Fd())), steps.Int(unix.F_DUPFD_CLOEXEC), steps.Int(3))
 	take.Save = journal
 	s.make, s.keep = append(s.make, take), append(s.keep, journal)
 	pool := slots.New()
-	s.make = append(s.make, openDir(filepath.Join(p.own, poolName), pool))
-	dirs := map[string]child.Slot{}
+	s.make = append(s.make, openDir(filepath.Join(p.Own, poolName), pool))
+	dirs := map[string]steps.Slot{}
 	for i := range g.items {
 		item := &g.items[i]
 		dir, ok := dirs[filepath.Dir(item.Path)]
@@ -238,78 +221,78 @@ func (g *guard) steps(before []child.Step, p *Plan, slots *child.Slots) guardSte
 }
 
 // removal takes the placeholders away, what lies in a directory before the directory.
-func (g *guard) removal(p *Plan, journal child.Slot, dirs map[string]child.Slot) []child.Step {
-	last := step("guard", "flock", unix.SYS_FLOCK, journalName, child.From(journal), child.Int(unix.LOCK_EX|unix.LOCK_NB))
+func (g *guard) removal(p *Plan, journal steps.Slot, dirs map[string]steps.Slot) []steps.Step {
+	last := step("guard", "flock", unix.SYS_FLOCK, journalName, steps.From(journal), steps.Int(unix.LOCK_EX|unix.LOCK_NB))
 	last.Ignore = []syscall.Errno{syscall.EWOULDBLOCK}
-	steps := append(make([]child.Step, 0, 8+2*len(g.items)), uncover(p)...)
-	at := len(steps)
-	steps = append(steps, last)
+	list := append(make([]steps.Step, 0, 8+2*len(g.items)), uncover(p)...)
+	at := len(list)
+	list = append(list, last)
 	for i := range slices.Backward(g.items) {
-		steps = append(steps, g.items[i].removeSteps(dirs[filepath.Dir(g.items[i].Path)])...)
+		list = append(list, g.items[i].removeSteps(dirs[filepath.Dir(g.items[i].Path)])...)
 	}
-	steps = append(steps, step("guard", "ftruncate", unix.SYS_FTRUNCATE, journalName, child.From(journal), child.Int(0)))
-	steps[at].Skip = int32(len(steps) - at - 1)
-	return steps
+	list = append(list, step("guard", "ftruncate", unix.SYS_FTRUNCATE, journalName, steps.From(journal), steps.Int(0)))
+	list[at].Skip = int32(len(list) - at - 1)
+	return list
 }
 
 // uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.
-func uncover(p *Plan) []child.Step {
-	steps := []child.Step{capset("guard", sysAdmin, sysAdmin)}
-	steps[0].Ignore = []syscall.Errno{syscall.EPERM}
+func uncover(p *Plan) []steps.Step {
+	list := []steps.Step{capset("guard", sysAdmin, sysAdmin)}
+	list[0].Ignore = []syscall.Errno{syscall.EPERM}
 	for i, e := range p.Paths {
 		if e.Access != ReadWrite || covering(p.Paths[:i], e.Path).Access == ReadWrite {
 			continue
 		}
-		s := step("guard", "umount2", unix.SYS_UMOUNT2, e.Path, child.Str(e.Path), child.Int(unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
+		s := step("guard", "umount2", unix.SYS_UMOUNT2, e.Path, steps.Str(e.Path), steps.Int(unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
 		s.Ignore = []syscall.Errno{syscall.EINVAL, syscall.ENOENT, syscall.EPERM, syscall.ENOTDIR, syscall.EACCES, syscall.EBUSY}
-		steps = append(steps, s)
+		list = append(list, s)
 	}
-	return steps
+	return list
 }
 
-func openDir(path string, slot child.Slot) child.Step {
+func openDir(path string, slot steps.Slot) steps.Step {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	s := step("guard", "openat2", unix.SYS_OPENAT2, path, child.Int(unix.AT_FDCWD), child.Str(path), child.Ptr(how), child.Int(unix.SizeofOpenHow))
+	s := step("guard", "openat2", unix.SYS_OPENAT2, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
 	s.Save = slot
 	return s
 }
 
 // makeSteps put the spare in its place, or make a new placeholder when there is none.
-func (i *guardItem) makeSteps(pool, dir child.Slot, slots *child.Slots) []child.Step {
-	name, taken := child.Str(filepath.Base(i.Path)), slots.New()
-	steps := []child.Step{i.takeSpare(pool, dir, taken)}
+func (i *guardItem) makeSteps(pool, dir steps.Slot, slots *steps.Slots) []steps.Step {
+	name, taken := steps.Str(filepath.Base(i.Path)), slots.New()
+	list := []steps.Step{i.takeSpare(pool, dir, taken)}
 	if i.Dir {
-		mkdir := step("guard", "mkdirat", unix.SYS_MKDIRAT, i.Path, child.From(dir), name, child.Int(0o755))
+		mkdir := step("guard", "mkdirat", unix.SYS_MKDIRAT, i.Path, steps.From(dir), name, steps.Int(0o755))
 		mkdir.Unless = taken
 		mkdir.Ignore = []syscall.Errno{syscall.EEXIST} // another run was faster
-		return append(steps, mkdir)
+		return append(list, mkdir)
 	}
 	fd := slots.New()
-	open := step("guard", "openat", unix.SYS_OPENAT, i.Path, child.From(dir), name, child.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), child.Int(0o644))
+	open := step("guard", "openat", unix.SYS_OPENAT, i.Path, steps.From(dir), name, steps.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), steps.Int(0o644))
 	open.Save = fd
-	steps = append(steps, open)
+	list = append(list, open)
 	if i.Content != "" {
-		write := step("guard", "write", unix.SYS_WRITE, i.Path, child.From(fd), child.Str(i.Content), child.Int(len(i.Content)))
+		write := step("guard", "write", unix.SYS_WRITE, i.Path, steps.From(fd), steps.Str(i.Content), steps.Int(len(i.Content)))
 		write.Unless = taken
-		steps = append(steps, write)
+		list = append(list, write)
 	}
-	return append(steps,
-		step("guard", "fstat", unix.SYS_FSTAT, i.Path, child.From(fd), child.Ptr(&i.stat[0])),
-		step("guard", "close", unix.SYS_CLOSE, i.Path, child.From(fd)))
+	return append(list,
+		step("guard", "fstat", unix.SYS_FSTAT, i.Path, steps.From(fd), steps.Ptr(&i.stat[0])),
+		step("guard", "close", unix.SYS_CLOSE, i.Path, steps.From(fd)))
 }
 
 // removeSteps take a placeholder away if it still is one: rmdir(2) leaves a directory that is not empty, and a file is compared with what it was.
-func (i *guardItem) removeSteps(dir child.Slot) []child.Step {
+func (i *guardItem) removeSteps(dir steps.Slot) []steps.Step {
 	gone := []syscall.Errno{syscall.ENOENT, syscall.ENOTEMPTY, syscall.EEXIST, syscall.ENOTDIR, syscall.EISDIR, syscall.EBUSY, syscall.EACCES, syscall.EPERM}
-	name := child.Str(filepath.Base(i.Path))
-	unlink := step("guard", "unlinkat", unix.SYS_UNLINKAT, i.Path, child.From(dir), name, child.Int(0))
+	name := steps.Str(filepath.Base(i.Path))
+	unlink := step("guard", "unlinkat", unix.SYS_UNLINKAT, i.Path, steps.From(dir), name, steps.Int(0))
 	unlink.Ignore = gone
 	if i.Dir {
-		unlink.Args[2] = child.Int(unix.AT_REMOVEDIR)
-		return []child.Step{unlink}
+		unlink.Args[2] = steps.Int(unix.AT_REMOVEDIR)
+		return []steps.Step{unlink}
 	}
-	look := step("guard", "newfstatat", sysFstatat, i.Path, child.From(dir), name, child.Ptr(&i.stat[1]), child.Int(unix.AT_SYMLINK_NOFOLLOW))
+	look := step("guard", "newfstatat", sysFstatat, i.Path, steps.From(dir), name, steps.Ptr(&i.stat[1]), steps.Int(unix.AT_SYMLINK_NOFOLLOW))
 	look.Ignore, look.Skip = gone, 1
 	unlink.Same = i.stat
-	return []child.Step{look, unlink}
+	return []steps.Step{look, unlink}
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // TestSecurebits: no capability comes back by a change of ids, and none of the bits can be undone. Nothing in /proc shows them.
@@ -38,7 +38,7 @@ func TestInitAlone(t *testing.T) {
 	}
 	spec := script(t, "cat /proc/self/maps > /dev/null || exit 8; cat /proc/1/maps; ls /proc/1/root/; cat /proc/1/environ")
 	spec.Profile = LintOffline // nothing to clean up
-	said, status := unverified(t, mustBuild(t, spec), func(s *child.Step) {
+	said, status := unverified(t, mustBuild(t, spec), func(s *steps.Step) {
 		if s.Call == "landlock_restrict_self" {
 			s.Nr, s.Want = unix.SYS_GETPID, 0
 		}
@@ -85,7 +85,7 @@ func initDirs(t *testing.T) (list []string) {
 	for _, file := range children {
 		text, _ := os.ReadFile(file) // of a thread that may have ended
 		for pid := range strings.FieldsSeq(string(text)) {
-			if name, err := os.ReadFile("/proc/" + pid + "/comm"); err == nil && strings.TrimSpace(string(name)) == child.InitName {
+			if name, err := os.ReadFile("/proc/" + pid + "/comm"); err == nil && strings.TrimSpace(string(name)) == steps.InitName {
 				list = append(list, "/proc/"+pid)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/landlock"
-	"ethos/pkg/sandbox/mount"
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // layers are the parts of a plan that depend on what the kernel can hold.
@@ -50,17 +50,17 @@ func prepare(ctx context.Context, p *Plan) (layers, error) {
 const resolveUnixABI = 9
 
 // resolvable: Landlock has the right, and every declared socket has an entry of its own, which a rule is made for. One in a writable tree has none.
-func (p *Plan) resolvable(abi int) bool {
+func resolvable(p *Plan, abi int) bool {
 	covered := func(path string) bool {
 		return slices.ContainsFunc(p.Paths, func(e Entry) bool { return e.Path == path && e.Access == ReadWrite })
 	}
-	return abi >= resolveUnixABI && !slices.ContainsFunc(p.sockets, func(path string) bool { return !covered(path) })
+	return abi >= resolveUnixABI && !slices.ContainsFunc(p.Sockets, func(path string) bool { return !covered(path) })
 }
 
 // landlockRequest holds the path table a second time, by another mechanism.
 func landlockRequest(p *Plan, abi int) landlock.Request {
 	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
-	if !p.resolvable(abi) { // seccomp user notification holds it there: it is not asked for and missed
+	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
 		q.FS &^= landlock.ResolveUnix
 	}
 	if p.Network == "none" {
@@ -82,7 +82,7 @@ func landlockRequest(p *Plan, abi int) landlock.Request {
 				add(e.Path, look, !e.Dir)
 			}
 		case ReadWrite, Private:
-			if slices.Contains(p.sockets, e.Path) {
+			if slices.Contains(p.Sockets, e.Path) {
 				add(e.Path, change|landlock.ResolveUnix, true)
 				continue
 			}
@@ -104,38 +104,38 @@ func landlockRequest(p *Plan, abi int) landlock.Request {
 
 // landlockSteps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted; trees has them. The streams must be in
 // their places.
-func (l layers) addLandlock(steps []child.Step, slots *child.Slots, trees map[string]child.Slot, io stdio) []child.Step {
+func (l layers) addLandlock(list []steps.Step, slots *steps.Slots, trees map[string]steps.Slot, io stdio) []steps.Step {
 	if l.landlock.Empty() {
-		return steps
+		return list
 	}
 	const stage = "landlock"
 	attr, ruleset := l.landlock.Attr, slots.New()
-	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", child.Ptr(&attr), child.Int(unsafe.Sizeof(attr)), child.Int(0))
+	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", steps.Ptr(&attr), steps.Int(unsafe.Sizeof(attr)), steps.Int(0))
 	create.Save = ruleset
-	steps = append(steps, create)
+	list = append(list, create)
 	for _, rule := range l.landlock.Paths {
 		at := rule.Attr(-1)
 		add := addRule(rule.Path, ruleset, at)
 		add.Fill, add.FillFrom = &at.ParentFD, trees[rule.Path]
-		steps = append(steps, add)
+		list = append(list, add)
 	}
 	for i, fd := range io {
 		if rule := l.landlock.OnFile(l.machine.opened(fd)); rule.Access != 0 {
-			steps = append(steps, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
+			list = append(list, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
 		}
 	}
-	return append(steps, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", child.From(ruleset), child.Int(l.landlock.Flags)))
+	return append(list, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", steps.From(ruleset), steps.Int(l.landlock.Flags)))
 }
 
-func addRule(object string, ruleset child.Slot, rule *landlock.PathAttr) child.Step {
-	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, child.From(ruleset), child.Int(unix.LANDLOCK_RULE_PATH_BENEATH), child.Ptr(rule), child.Int(0))
+func addRule(object string, ruleset steps.Slot, rule *landlock.PathAttr) steps.Step {
+	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, steps.From(ruleset), steps.Int(unix.LANDLOCK_RULE_PATH_BENEATH), steps.Ptr(rule), steps.Int(0))
 }
 
 // seccompSteps load the filters: seccomp(2), SECCOMP_SET_MODE_FILTER. no_new_privs must be set.
-func (l layers) seccompSteps() []child.Step {
-	var steps []child.Step
+func (l layers) seccompSteps() []steps.Step {
+	var list []steps.Step
 	for _, f := range l.filters {
-		steps = append(steps, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, child.Int(seccomp.SetModeFilter), child.Int(f.flags), child.Ptr(f.program.Fprog())))
+		list = append(list, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), steps.Ptr(f.program.Fprog())))
 	}
-	return steps
+	return list
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"ethos/pkg/printable"
 	"ethos/pkg/protected"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
 	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/statedir"
 )
@@ -21,20 +19,20 @@ import (
 // starts.
 func (r *run) remember(ctx context.Context) *quarantine.Session {
 	p := r.plan
-	roots := p.writableRoots()
+	roots := p.WritableRoots()
 	if len(roots) == 0 {
 		return nil
 	}
-	scope := scopeOf(p.home, p.scans.getenv)
-	scope.Roots, scope.Scans, scope.ReadOnly = roots, p.scans.take(), p.readOnlyIn(roots)
-	scope.Writable = func(path string) bool { return r.opened != nil || p.canWrite(path) }
+	scope := scopeOf(p.Home, p.Getenv)
+	scope.Roots, scope.Scans, scope.ReadOnly = roots, p.Scans(), p.ReadOnlyIn(roots)
+	scope.Writable = func(path string) bool { return r.opened != nil || p.CanWrite(path) }
 	var fault error
-	if scope.Journals, fault = statedir.Make(p.scans.getenv, journalsName); fault != nil {
+	if scope.Journals, fault = statedir.Make(p.Getenv, journalsName); fault != nil {
 		scope.Journals = ""
 	}
 	s := quarantine.Begin(ctx, scope)
 	if fault = errors.Join(fault, s.Unjournaled()); fault != nil {
-		r.left = append(r.left, Note{ControlGit, "were ethos-sandbox killed, what the command left would not be found: " + fault.Error()})
+		r.left = append(r.left, Note{About: ControlGit, Reason: "were ethos-sandbox killed, what the command left would not be found: " + fault.Error()})
 	}
 	return s
 }
@@ -46,16 +44,6 @@ const journalsName = "runs"
 // scopeOf is what every search in the writable trees has in common.
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 	return quarantine.Scope{Home: home, Settings: protectedNames, Runs: protected.RunsBelow, Kept: ethosDir, Memory: func(root string) string { return memoryOf(getenv, root) }}
-}
-
-// readOnlyIn lists what the command cannot write to in its writable roots.
-func (p *Plan) readOnlyIn(roots []string) (list []string) {
-	for _, e := range p.Paths {
-		if e.Access != ReadWrite && slices.ContainsFunc(roots, func(root string) bool { return mount.Within(e.Path, root) }) {
-			list = append(list, e.Path)
-		}
-	}
-	return list
 }
 
 // Recover puts aside what runs left for git or for an agent whose ethos-sandbox

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // TestLost: when init is killed, the outcome does not pass for one of the command, and says what happened. A run that was cancelled is its twin: there init did what it was
@@ -58,7 +58,7 @@ func ownInit() int {
 		if _, err := fmt.Sscanf(string(text), "%d (", &pid); err != nil {
 			continue
 		}
-		_, rest, ok := strings.Cut(string(text), "("+child.InitName+") ")
+		_, rest, ok := strings.Cut(string(text), "("+steps.InitName+") ")
 		var state string
 		if n, _ := fmt.Sscanf(rest, "%s %d", &state, &parent); ok && n == 2 && parent == os.Getpid() {
 			return pid

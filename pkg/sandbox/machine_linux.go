@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/landlock"
-	"ethos/pkg/sandbox/limits"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/limits"
 )
 
 // machine is what the calls of a plan depend on beside the plan and its

@@ -2,10 +2,9 @@ package sandbox
 
 import (
 	"path/filepath"
-	"slices"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // ManagedGit puts ethos-git in the place of every git that the command can name. The zero value manages nothing.
@@ -15,9 +14,6 @@ type ManagedGit struct {
 	Real    string   // the git that ethos-git becomes; inside it is at record.InsideGit
 	Over    []string // the files that are git by any of its names
 }
-
-// insideTraces is the directory of ethos in which managed git keeps its trace store. The command can write it, so that it proves nothing of the command.
-const insideTraces = "inside"
 
 // managedGit are its mounts. They come from the host by paths of their own and take no part in the table: nothing becomes readable that is not git or ethos.
 func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
@@ -45,12 +41,4 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 
 func managedFile(target, source, why string) mount.Mount {
 	return mount.Mount{Kind: mount.Bind, Target: target, Source: source, File: true, Why: why}
-}
-
-// managed reports whether a mount is one of managed git's: no other bind shows something in another place.
-func managed(m mount.Mount) bool { return m.Kind == mount.Bind && m.Source != m.Target }
-
-// hasInsideTraces reports whether the run needs the trace store of managed git.
-func (p *Plan) hasInsideTraces() bool {
-	return slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Target == record.InsideTraces })
 }

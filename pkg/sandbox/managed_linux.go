@@ -3,11 +3,11 @@ package sandbox
 import "fmt"
 
 // makeInsideTraces makes the directory that is mounted as the trace store of managed git.
-func (p *Plan) makeInsideTraces() error {
-	if !p.hasInsideTraces() {
+func makeInsideTraces(p *Plan) error {
+	if !p.HasInsideTraces() {
 		return nil
 	}
-	root, err := openOwn(p.own)
+	root, err := openOwn(p.Own)
 	if err != nil {
 		return fmt.Errorf("trace store of managed git: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }

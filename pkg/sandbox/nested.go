@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/mount"
-	"ethos/pkg/sandbox/netns"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/netns"
 )
 
 // observed is the state of the waiting command, read back from the kernel by this process.

@@ -8,13 +8,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // offered refuses what must not stand at a standard descriptor: it was opened on the host's mounts, and can be opened once more through /proc/self/fd. Outside of the
 // path table Landlock says no to that. Within a writable tree it does not, so a directory would be a way round the mounts that protect, and so would be a
 // protected file that was opened for reading.
-func (p *Plan) offered(fd int) error {
+func offered(p *Plan, fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return fmt.Errorf("standard descriptor %d: fstat: %w", fd, err)
@@ -23,12 +23,12 @@ func (p *Plan) offered(fd int) error {
 	case unix.S_IFDIR:
 		return refuse(CodeDeclaration, "declare the directory with --ro or --rw instead", "a standard descriptor of the command is a directory")
 	case unix.S_IFREG:
-		return p.offeredFile(fd)
+		return offeredFile(p, fd)
 	}
 	return nil
 }
 
-func (p *Plan) offeredFile(fd int) error {
+func offeredFile(p *Plan, fd int) error {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE != unix.O_RDONLY {
 		return err

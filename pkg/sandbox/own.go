@@ -4,11 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
-
-// ethosDir is the directory of a work space that belongs to ethos.
-const ethosDir = ".coding-ethos"
 
 // ownInGit is where this program keeps the same below a git directory: see
 // [builder.findOwn].
@@ -33,9 +30,6 @@ func (b *builder) findOwn() {
 		b.own = inGit
 	}
 }
-
-// journalName is the file in the directory of ethos that names placeholders.
-const journalName = "placeholders"
 
 func (b *builder) exists(path string) bool {
 	info, err := b.files.lstat(path)
@@ -82,18 +76,8 @@ func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
 	if above.Access == Hidden {
 		return entries
 	}
-	b.put(Guarded{Path: b.own, Dir: true})
+	b.put(Placeholder{Path: b.own, Dir: true})
 	entries = append(slices.Clone(entries), Entry{Path: b.own, Access: Hidden, Exists: true, Dir: true, Empty: true, Why: whyOwn})
 	slices.SortStableFunc(entries, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
 	return entries
-}
-
-// protective reports whether an entry keeps something in a writable tree from
-// being changed.
-func protective(entries []Entry, e Entry) bool {
-	if e.Access == ReadWrite || e.Access == Private {
-		return false
-	}
-	i := slices.IndexFunc(entries, func(other Entry) bool { return other.Path == e.Path })
-	return covering(entries[:i], e.Path).Access == ReadWrite
 }

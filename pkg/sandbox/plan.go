@@ -8,52 +8,9 @@ import (
 	"strings"
 
 	"ethos/pkg/protected"
-	"ethos/pkg/record"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
 )
-
-// Plan is all that will be done to confine one command, as data.
-type Plan struct {
-	Profile      string          `json:"profile"`
-	Tags         []string        `json:"tags"`
-	Argv         []string        `json:"argv"`
-	Dir          string          `json:"dir"`
-	Workspace    string          `json:"workspace"`
-	Namespaces   []string        `json:"namespaces"`
-	Hostname     string          `json:"hostname"`
-	Paths        []Entry         `json:"paths"`
-	Mounts       []mount.Mount   `json:"mounts"`
-	Guarded      []Guarded       `json:"guarded"`
-	Watched      []Watched       `json:"watched"`
-	ScratchBytes int64           `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
-	Network      string          `json:"network"`
-	AllowDomains []string        `json:"allow_domains"`
-	DenyDomains  []string        `json:"deny_domains"`
-	UnixSockets  []string        `json:"unix_sockets"`
-	Env          []string        `json:"env"`
-	Limits       Limits          `json:"limits"`
-	Asked        bool            `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
-	Enforce      string          `json:"enforce"`
-	Require      []string        `json:"require"`
-	Seccomp      string          `json:"seccomp"`
-	SeccompFile  string          `json:"seccomp_file,omitempty"`
-	NewSession   bool            `json:"new_session"`
-	CloseStdin   bool            `json:"close_stdin"`
-	Notes        []Note          `json:"notes"`
-	Recovered    []record.Denial `json:"-"` // what runs left that were killed
-	procFiles    []mount.File    // for a /proc that is not proc(5)
-	sockets      []string        // those of UnixSockets that are there, without links
-	own          string          // the directory of ethos for this work space
-	home         string          // the person's, for "~/" in a configuration of git
-	scans        *startScans     // of the writable directories, as they were planned with
-}
-
-// Note is something that the plan leaves out, and why.
-type Note struct {
-	About  string `json:"about"`
-	Reason string `json:"reason"`
-}
 
 // builder gathers the rules of one plan.
 type builder struct {
@@ -70,7 +27,7 @@ type builder struct {
 	state   []place // the state folders of ethos
 	links   []mount.Mount
 	notes   []Note
-	guarded []Guarded
+	guarded []Placeholder
 	watched []Watched
 	scans   []*treescan.Tree
 	own     string // the directory of ethos for this work space
@@ -256,7 +213,7 @@ func (b *builder) homeRules() error {
 }
 
 func (b *builder) note(about, format string, args ...any) {
-	b.notes = append(b.notes, Note{about, fmt.Sprintf(format, args...)})
+	b.notes = append(b.notes, Note{About: about, Reason: fmt.Sprintf(format, args...)})
 }
 
 // plan turns the rules into the table, and the table into mounts.
@@ -289,13 +246,13 @@ func (b *builder) plan() (*Plan, error) {
 	network, domains := b.network()
 	p := &Plan{
 		Profile: b.profile.Name, Tags: list(b.spec.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Guarded: b.guarded, Watched: b.watches(entries),
+		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Placeholders: b.guarded, Watched: b.watches(entries),
 		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
-		Env: env, Limits: b.spec.Limits.or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
+		Env: env, Limits: b.spec.Limits.Or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
-		home: b.home, own: b.own, scans: &startScans{trees: b.scans, getenv: b.getenv},
+		Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
-	p.sockets = b.declaredSockets()
+	p.Sockets = b.declaredSockets()
 	if p.Enforce == "" {
 		p.Enforce = "available"
 	}
@@ -305,8 +262,8 @@ func (b *builder) plan() (*Plan, error) {
 	if p.Notes == nil {
 		p.Notes = []Note{}
 	}
-	if p.Guarded == nil {
-		p.Guarded = []Guarded{}
+	if p.Placeholders == nil {
+		p.Placeholders = []Placeholder{}
 	}
 	asked := b.spec.Limits
 	p.Asked = asked.MemoryBytes > 0 || asked.CPUPercent > 0 || asked.Pids > 0

@@ -86,7 +86,7 @@ func outcome(t *testing.T, r *requests.Request, forms *steptext.Forms) (got plan
 		UID: r.Caller(), ABI: host.ABI, Cgroup: host.Cgroup, BareProc: host.Bare, Captured: r.Entrance() == "record",
 		Has: func(path string) bool { return has(tree, path) }, ReadFile: tree.ReadFile,
 	}
-	bounds, wanted, must := plan.CgroupLimits()
+	bounds, wanted, must := sandbox.CgroupLimits(plan)
 	got.steps = []string{fmt.Sprintf("cgroup %+v wanted=%v must=%v", bounds, wanted, must)}
 	ran, program, err := sandbox.FixedProgram(t, plan, machine)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 )
 
@@ -34,8 +34,8 @@ const (
 // Profiles returns the built-in profiles, narrowest first.
 func Profiles() []Profile {
 	var list []Profile
-	for _, p := range shipped.Profiles() {
-		list = append(list, profileOf(p.Name, p.Summary, p.Capabilities))
+	for _, p := range capability.Profiles() {
+		list = append(list, profileOf(p.Name, p.Summary, p.Set))
 	}
 	return list
 }
@@ -65,7 +65,7 @@ func profileNamed(name string) (Profile, error) {
 	if name == "" {
 		name = Workspace
 	}
-	if c, ok := shipped.Profile(name); ok {
+	if c, ok := capability.Profile(name); ok {
 		return profileOf(name, "", c), nil
 	}
 	var names []string

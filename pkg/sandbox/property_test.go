@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/faketree"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // plans is how many random worlds each property is held against.
@@ -305,7 +305,7 @@ func TestPlanProtects(t *testing.T) {
 			if w.foreign(to) {
 				continue
 			}
-			if !w.tree.Has(to) && p.watches(to) {
+			if !w.tree.Has(to) && watches(p, to) {
 				continue
 			}
 			if got, by := reachOf(p.Mounts, to); got == writes {
@@ -317,7 +317,7 @@ func TestPlanProtects(t *testing.T) {
 }
 
 // watches reports whether a path is put aside when it comes to exist.
-func (p *Plan) watches(path string) bool {
+func watches(p *Plan, path string) bool {
 	return slices.ContainsFunc(p.Watched, func(w Watched) bool {
 		return w.Dir == filepath.Dir(path) && slices.Contains(w.Names, filepath.Base(path))
 	})
@@ -362,7 +362,7 @@ func (w world) guarded(p *Plan) (list []string) {
 func (w world) held(t *testing.T, p *Plan, path string) {
 	t.Helper()
 	at := path
-	for !w.tree.Has(at) && !slices.ContainsFunc(p.Guarded, func(g Guarded) bool { return g.Path == at }) && at != "/" {
+	for !w.tree.Has(at) && !slices.ContainsFunc(p.Placeholders, func(g Placeholder) bool { return g.Path == at }) && at != "/" {
 		at = filepath.Dir(at)
 	}
 	for dir := at; dir != "/"; dir = filepath.Dir(dir) {

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // gitProtected are the parts of a git directory with which git can be made to run a command, or be led to another directory that can:
@@ -107,9 +107,6 @@ func (b *builder) gitMode() string {
 	}
 	return b.profile.Git
 }
-
-// gitConfiguration is why the parts of a git directory are guarded.
-const gitConfiguration = "git configuration"
 
 // protectGitDir guards one git directory. Those of submodules and linked work trees in it are found by the scan.
 func (b *builder) protectGitDir(dir string) error {

@@ -10,13 +10,13 @@ import (
 
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/cgroup"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/cgroup"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // cloneRefusal says why the namespaces could not be made. The errnos are those of clone(2) and user_namespaces(7).
 func cloneRefusal(err error) error {
-	var fault *child.CloneError
+	var fault *steps.CloneError
 	if !errors.As(err, &fault) {
 		return &Refusal{Code: CodeSetup, Err: err}
 	}
@@ -42,7 +42,7 @@ func nestedRefusal(err error) error {
 	if !ok || refusal.Code != CodeSetup {
 		return err
 	}
-	if first, err := os.ReadFile("/proc/1/comm"); err != nil || strings.TrimSpace(string(first)) != child.InitName {
+	if first, err := os.ReadFile("/proc/1/comm"); err != nil || strings.TrimSpace(string(first)) != steps.InitName {
 		return refusal
 	}
 	return &Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
@@ -52,8 +52,8 @@ func nestedRefusal(err error) error {
 // whose size is the memory limit.
 func fullRefusal(err error, p *Plan) error {
 	var refusal *Refusal
-	var fault *child.StepError
-	var clone *child.CloneError
+	var fault *steps.StepError
+	var clone *steps.CloneError
 	if !errors.As(err, &refusal) || errors.As(err, &clone) {
 		return err
 	}
@@ -78,7 +78,7 @@ func fullRefusal(err error, p *Plan) error {
 
 // stepRefusal says which step failed, and what can be done about it.
 func stepRefusal(err error) error {
-	var fault *child.StepError
+	var fault *steps.StepError
 	if !errors.As(err, &fault) {
 		return &Refusal{Code: CodeSetup, Err: err}
 	}
@@ -88,7 +88,7 @@ func stepRefusal(err error) error {
 	return &Refusal{Code: CodeSetup, Err: err, Hint: stepHint(fault)}
 }
 
-func execRefusal(fault *child.StepError) error {
+func execRefusal(fault *steps.StepError) error {
 	name := fault.Step.Object
 	switch fault.Errno {
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP:
@@ -106,7 +106,7 @@ func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 // guardedHint is for a namespace that was made and in which nothing may be done.
 const guardedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
 
-func stepHint(fault *child.StepError) string {
+func stepHint(fault *steps.StepError) string {
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		return restrictedHint(guardedHint)

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/cgroup"
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/limits"
+	"ethos/pkg/sandbox/kernel/cgroup"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // resources are how the limits of one run are held: by a cgroup where one can be had, else by resource limits and a watch.
@@ -40,11 +40,11 @@ type resources struct {
 // takeResources finds the strongest layer that can be had. The error is a [*Refusal].
 func takeResources(ctx context.Context, p *Plan, m *machine) (*resources, error) {
 	r := &resources{plan: p, machine: m, release: func() {}}
-	if !p.wantsCgroup() {
+	if !p.WantsCgroup() {
 		return r, nil
 	}
-	bounds := p.cgroupLimits()
-	place, release, err := delegations.take(ctx, p.cgroupCaller(), bounds.Controllers())
+	bounds := cgroupLimits(p)
+	place, release, err := delegations.take(ctx, cgroupCaller(p), bounds.Controllers())
 	if err == nil {
 		r.release, r.found = release, place.Found
 		r.leaf, err = place.NewLeaf(bounds)
@@ -67,7 +67,7 @@ func takeResources(ctx context.Context, p *Plan, m *machine) (*resources, error)
 }
 
 // cgroupLimits are what a cgroup is to hold.
-func (p *Plan) cgroupLimits() cgroup.Limits {
+func cgroupLimits(p *Plan) cgroup.Limits {
 	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
 	if bounds.Pids > 0 {
 		bounds.Pids++ // init counts too
@@ -77,8 +77,8 @@ func (p *Plan) cgroupLimits() cgroup.Limits {
 
 // cgroupCaller is this process. systemd is only asked for a scope when a limit was asked for by name or a cgroup is a must: for the wide bounds of a profile alone the
 // answer would take longer than a small command.
-func (p *Plan) cgroupCaller() cgroup.Caller {
-	if p.Asked || p.mustCgroup() {
+func cgroupCaller(p *Plan) cgroup.Caller {
+	if p.Asked || p.MustCgroup() {
 		return cgroup.Self()
 	}
 	return cgroup.Caller{Files: cgroup.Host{}, PID: os.Getpid(), UID: os.Geteuid()}
@@ -143,13 +143,13 @@ func Release() {
 }
 
 // rlimitSteps are the limits of each process: prlimit64(2).
-func (r *resources) rlimitSteps() []child.Step {
-	var steps []child.Step
+func (r *resources) rlimitSteps() []steps.Step {
+	var list []steps.Step
 	for _, l := range limits.Rlimits(r.bounds(), r.machine.limit) {
 		value := &unix.Rlimit{Cur: l.Soft, Max: l.Hard}
-		steps = append(steps, step("rlimits", "prlimit64", unix.SYS_PRLIMIT64, l.Resource.String(), child.Int(0), child.Int(int(l.Resource)), child.Ptr(value), child.Int(0)))
+		list = append(list, step("rlimits", "prlimit64", unix.SYS_PRLIMIT64, l.Resource.String(), steps.Int(0), steps.Int(int(l.Resource)), steps.Ptr(value), steps.Int(0)))
 	}
-	return steps
+	return list
 }
 
 func (r *resources) bounds() limits.Bounds {
@@ -242,7 +242,7 @@ func (r *resources) check(cgroups string) error {
 func (r *resources) cgroupControl(held bool) record.Control {
 	c := record.Control{Name: ControlCgroup, Requested: r.text(), State: stateNotWanted}
 	switch {
-	case !r.plan.wantsCgroup():
+	case !r.plan.WantsCgroup():
 		c.Requested = ""
 	case r.leaf != nil && held:
 		c.State, c.Enforced, c.Reason = stateEnforced, r.text()+", in "+r.found, ""
@@ -259,7 +259,7 @@ func (r *resources) cgroupControl(held bool) record.Control {
 
 func (r *resources) text() string {
 	l := r.plan.Limits
-	return Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.text()
+	return Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.Text()
 }
 
 func (r *resources) rlimitControl(held bool) record.Control {

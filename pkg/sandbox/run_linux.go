@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/quarantine"
 )
 
@@ -42,7 +42,7 @@ func Run(ctx context.Context, p *Plan, io IO) (Outcome, error) {
 	r := &run{plan: p, io: io}
 	out, err := r.run(ctx)
 	if procRefused(err) { // nothing ran
-		r = &run{plan: p.withBareProc(procCopies()), io: io}
+		r = &run{plan: withBareProc(p, procCopies()), io: io}
 		out, err = r.run(ctx)
 	}
 	err = fullRefusal(nestedRefusal(err), p)
@@ -59,10 +59,10 @@ type run struct {
 	plan             *Plan
 	io               IO
 	layers           layers
-	proc             *child.Process
+	proc             *steps.Process
 	mounts           []mount.Mount      // the plan's, with upper directories that are ours
 	left             []Note             // what had to be left out
-	notes            []*child.StepError // errnos that steps tolerated
+	notes            []*steps.StepError // errnos that steps tolerated
 	seen             *observed          // what was read back
 	usage            syscall.Rusage
 	started          time.Time
@@ -93,7 +93,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, &Refusal{Code: CodeSetup, Err: err}
 	}
-	if err := r.plan.makeInsideTraces(); err != nil {
+	if err := makeInsideTraces(r.plan); err != nil {
 		return Outcome{}, asSetup(err)
 	}
 	mounts, holds, notes := prepareCaches(r.plan)
@@ -113,7 +113,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	if r.tamper != nil {
 		r.tamper(program)
 	}
-	if r.proc, err = child.Start(&program.Program); err != nil {
+	if r.proc, err = steps.Start(&program.Program); err != nil {
 		return Outcome{}, cloneRefusal(err)
 	}
 	stop := context.AfterFunc(ctx, func() { r.asked.Store(true); r.proc.End() })
@@ -130,14 +130,6 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 		r.aside = r.before.Finish(context.WithoutCancel(ctx))
 	}
 	return out, err
-}
-
-// asSetup makes a refusal of what is not one.
-func asSetup(err error) error {
-	if _, ok := err.(*Refusal); ok {
-		return err
-	}
-	return &Refusal{Code: CodeSetup, Err: err}
 }
 
 // supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it
@@ -192,11 +184,11 @@ func (r *run) end() {
 	deadline := time.Now().Add(endLimit)
 	for {
 		event, err := r.proc.Next(deadline)
-		if err != nil || event.Kind == child.Idle {
+		if err != nil || event.Kind == steps.Idle {
 			r.proc.Kill()
 			return
 		}
-		if event.Kind == child.Gone || event.Kind == child.Exited {
+		if event.Kind == steps.Gone || event.Kind == steps.Exited {
 			return
 		}
 	}
@@ -219,24 +211,24 @@ func (r *run) confine() error {
 			return &Refusal{Code: CodeSetup, Err: err}
 		}
 		switch event.Kind {
-		case child.Note:
+		case steps.Note:
 			r.note(event.Err)
-		case child.Failed:
+		case steps.Failed:
 			return stepRefusal(event.Err)
-		case child.Handed:
+		case steps.Handed:
 			r.handed(event)
-		case child.Begins:
+		case steps.Begins:
 			early = r.comparePlace(event.CommandPID)
 			r.openScratch(event.CommandPID)
-		case child.Waiting:
+		case steps.Waiting:
 			waiting = true
-		case child.Settled:
+		case steps.Settled:
 			settled = true
-		case child.Idle:
+		case steps.Idle:
 			return refuse(CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
-		case child.Exited:
+		case steps.Exited:
 			return refuse(CodeSetup, setupKilledHint, "the set-up was killed")
-		case child.Gone:
+		case steps.Gone:
 			return refuse(CodeSetup, setupKilledHint, "the set-up was ended: %s", r.fate())
 		}
 	}
@@ -253,9 +245,9 @@ func (r *run) explain(difference error) error {
 	for difference != nil {
 		event, err := r.proc.Next(time.Now())
 		switch {
-		case err == nil && event.Kind == child.Note:
+		case err == nil && event.Kind == steps.Note:
 			r.note(event.Err)
-		case err == nil && event.Kind == child.Failed:
+		case err == nil && event.Kind == steps.Failed:
 			return stepRefusal(event.Err)
 		default:
 			return difference
@@ -274,7 +266,7 @@ func (r *run) recheck() error {
 }
 
 func (r *run) note(err error) {
-	var step *child.StepError
+	var step *steps.StepError
 	if errors.As(err, &step) {
 		r.notes = append(r.notes, step)
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 func TestRun(t *testing.T) {
@@ -104,15 +104,15 @@ func TestFaults(t *testing.T) {
 		write(t, filepath.Join(spec.Workspace, ".git/HEAD"), "ref: refs/heads/main\n")
 		plan := mustBuild(t, spec)
 		marker := filepath.Join(spec.Workspace, "marker")
-		for _, part := range []child.Part{child.PartInit, child.PartCommand, child.PartSettle} {
+		for _, part := range []steps.Part{steps.PartInit, steps.PartCommand, steps.PartSettle} {
 			for i := 0; ; i += stride() {
 				r := &run{plan: plan}
-				var broken child.Step
+				var broken steps.Step
 				r.tamper = func(c *compiled) {
-					steps := map[child.Part][]child.Step{child.PartInit: c.Init, child.PartCommand: c.Command, child.PartSettle: c.Settle}[part]
-					if i < len(steps) && steps[i].Stage != "exec" {
-						broken = steps[i]
-						steps[i].Nr, steps[i].Tolerate, steps[i].Ignore, steps[i].Unless = 9999, nil, nil, 0
+					list := map[steps.Part][]steps.Step{steps.PartInit: c.Init, steps.PartCommand: c.Command, steps.PartSettle: c.Settle}[part]
+					if i < len(list) && list[i].Stage != "exec" {
+						broken = list[i]
+						list[i].Nr, list[i].Tolerate, list[i].Ignore, list[i].Unless = 9999, nil, nil, 0
 					}
 				}
 				_, err := r.run(context.Background())
@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 				if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code == "" {
 					t.Errorf("step %d: %v is not a refusal", i, err)
 				}
-				var fault *child.StepError
+				var fault *steps.StepError
 				if !errors.As(err, &fault) || fault.Errno != syscall.ENOSYS || fault.Step.Call != broken.Call || fault.Step.Object != broken.Object {
 					t.Errorf("part %d, step %d is %s %s: reported as %v", part, i, broken.Call, broken.Object, err)
 				}
@@ -155,27 +155,27 @@ func stride() int {
 func TestVerify(t *testing.T) {
 	spec := script(t, "echo ran > marker")
 	plan := mustBuild(t, spec)
-	getpid := func(s *child.Step) { s.Nr, s.Want = syscall.SYS_GETPID, 0 }
+	getpid := func(s *steps.Step) { s.Nr, s.Want = syscall.SYS_GETPID, 0 }
 	for name, c := range map[string]struct {
-		leave func(s child.Step) bool
+		leave func(s steps.Step) bool
 		want  string
 	}{
-		"no_new_privs": {func(s child.Step) bool {
+		"no_new_privs": {func(s steps.Step) bool {
 			return s.Stage == "seccomp" || s.Call == "landlock_restrict_self" || s.Object == "PR_SET_NO_NEW_PRIVS"
 		}, "NoNewPrivs"},
-		"capset":         {func(s child.Step) bool { return s.Stage == "privileges" && s.Call == "capset" }, "Cap"},
-		"bounding":       {func(s child.Step) bool { return s.Object == "PR_CAPBSET_DROP" }, "CapBnd"},
-		"seccomp":        {func(s child.Step) bool { return s.Stage == "seccomp" }, "Seccomp"},
-		"read-only root": {func(s child.Step) bool { return s.Call == "mount_setattr" && s.Object == "/" }, "mount table"},
-		"read-only /usr": {func(s child.Step) bool { return s.Call == "mount_setattr" && s.Object == "/usr" }, "mount table"},
-		"old root":       {func(s child.Step) bool { return s.Call == "umount2" }, "mount table"},
-		"loopback":       {func(s child.Step) bool { return s.Call == "ioctl" }, "loopback"},
+		"capset":         {func(s steps.Step) bool { return s.Stage == "privileges" && s.Call == "capset" }, "Cap"},
+		"bounding":       {func(s steps.Step) bool { return s.Object == "PR_CAPBSET_DROP" }, "CapBnd"},
+		"seccomp":        {func(s steps.Step) bool { return s.Stage == "seccomp" }, "Seccomp"},
+		"read-only root": {func(s steps.Step) bool { return s.Call == "mount_setattr" && s.Object == "/" }, "mount table"},
+		"read-only /usr": {func(s steps.Step) bool { return s.Call == "mount_setattr" && s.Object == "/usr" }, "mount table"},
+		"old root":       {func(s steps.Step) bool { return s.Call == "umount2" }, "mount table"},
+		"loopback":       {func(s steps.Step) bool { return s.Call == "ioctl" }, "loopback"},
 	} {
 		r := &run{plan: plan, tamper: func(p *compiled) {
-			for _, steps := range [][]child.Step{p.Init, p.Command} {
-				for i := range steps {
-					if c.leave(steps[i]) {
-						getpid(&steps[i])
+			for _, list := range [][]steps.Step{p.Init, p.Command} {
+				for i := range list {
+					if c.leave(list[i]) {
+						getpid(&list[i])
 					}
 				}
 			}

@@ -21,9 +21,8 @@ func (b *builder) scan(root string) (*treescan.Tree, error) {
 // startScans are the scans that a plan was made with. The search after the first
 // run of the plan begins with them; for another run they would be too old.
 type startScans struct {
-	trees  []*treescan.Tree
-	getenv func(string) string
-	taken  atomic.Bool
+	trees []*treescan.Tree
+	taken atomic.Bool
 }
 
 func (s *startScans) take() []*treescan.Tree {

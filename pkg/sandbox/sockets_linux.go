@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/landlock"
-	"ethos/pkg/sandbox/notify"
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/notify"
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // sockets is how connect(2) to a socket file is held.
@@ -40,14 +40,14 @@ func (l *layers) prepareSockets(p *Plan) error {
 
 // steps install the filter and hand its listener over: seccomp(2), SECCOMP_FILTER_FLAG_NEW_LISTENER. There can be one listener for a process: EBUSY where a container engine
 // has it.
-func (s *sockets) steps(slots *child.Slots) []child.Step {
+func (s *sockets) steps(slots *steps.Slots) []steps.Step {
 	if !s.notified {
 		return nil
 	}
 	listener := slots.New()
-	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, child.Int(seccomp.SetModeFilter), child.Int(seccomp.FlagNewListener), child.Ptr(s.program.Fprog()))
+	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, steps.Int(seccomp.SetModeFilter), steps.Int(seccomp.FlagNewListener), steps.Ptr(s.program.Fprog()))
 	install.Save, install.Tolerate, install.Skip = listener, []syscall.Errno{syscall.EBUSY, syscall.EINVAL}, 1
-	return []child.Step{install, child.Hand(handedListener, listener)}
+	return []steps.Step{install, steps.Hand(handedListener, listener)}
 }
 
 const notifying = "connect" // the step's object
@@ -66,7 +66,7 @@ func (r *run) startJudge() {
 	if s.listener == 0 {
 		return
 	}
-	s.judge, s.err = notify.Start(notify.Options{Listener: s.listener, PID: r.seen.pid, Declared: r.plan.sockets, DenyTCP: r.plan.Network == "none"})
+	s.judge, s.err = notify.Start(notify.Options{Listener: s.listener, PID: r.seen.pid, Declared: r.plan.Sockets, DenyTCP: r.plan.Network == "none"})
 	if s.err != nil {
 		go notify.Pass(s.listener)
 	}

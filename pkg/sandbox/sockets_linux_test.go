@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/landlock"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // TestSocketsByABI: from ABI 9 of Landlock on nothing is notified, and its right is given for declared sockets alone; below, and with a network of its own, connect(2) is.
@@ -41,7 +41,7 @@ func TestSocketsByABI(t *testing.T) {
 		if err := l.prepareSockets(p); err != nil {
 			t.Fatal(err)
 		}
-		var slots child.Slots
+		var slots steps.Slots
 		if l.sockets.landlock != c.landlock || l.sockets.notified != c.notified || len(l.sockets.steps(&slots)) != map[bool]int{true: 2, false: 0}[c.notified] {
 			t.Errorf("%+v: %v %v", c, l.sockets.landlock, l.sockets.notified)
 		}
@@ -56,8 +56,8 @@ func TestSocketsByABI(t *testing.T) {
 		}
 	}
 	spec.UnixSockets, spec.Network = []string{inside}, "loopback" // in a writable tree no rule of its own can be made
-	if p := mustBuild(t, spec); p.resolvable(9) || !slices.Equal(p.sockets, []string{inside}) {
-		t.Errorf("%v %q", p.resolvable(9), p.sockets)
+	if p := mustBuild(t, spec); resolvable(p, 9) || !slices.Equal(p.Sockets, []string{inside}) {
+		t.Errorf("%v %q", resolvable(p, 9), p.Sockets)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // Spares are placeholders that a run put aside for the next one. A file system finds a place for a name many times faster than a place for a new directory, and
@@ -33,8 +33,8 @@ func spareName(path string) string {
 }
 
 // takeSpare moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
-func (i *guardItem) takeSpare(pool, dir, taken child.Slot) child.Step {
-	s := step("guard", "renameat2", unix.SYS_RENAMEAT2, i.Path, child.From(pool), child.Str(i.spare), child.From(dir), child.Str(filepath.Base(i.Path)), child.Int(unix.RENAME_NOREPLACE))
+func (i *guardItem) takeSpare(pool, dir, taken steps.Slot) steps.Step {
+	s := step("guard", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.spare), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
 	s.Save = taken
 	s.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EXDEV, syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}
 	return s

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/statedir"
 )
 

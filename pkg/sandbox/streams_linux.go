@@ -27,7 +27,7 @@ func (r *run) streams() (stdio, func(), error) {
 			f = null
 		}
 		fd := int(f.Fd())
-		if err := r.plan.offered(fd); err != nil {
+		if err := offered(r.plan, fd); err != nil {
 			cleanup()
 			return out, cleanup, err
 		}

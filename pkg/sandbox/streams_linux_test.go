@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
-	"ethos/pkg/sandbox/landlock"
+	"ethos/pkg/sandbox/kernel/landlock"
 )
 
 // TestStreamsByName: a stream that is a file of the host can be opened anew as what it is, and as nothing more. That is Landlock's to hold.

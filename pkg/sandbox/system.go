@@ -3,7 +3,7 @@ package sandbox
 import (
 	"io/fs"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // systemTrees are what programs are made of. They are read-only; the ones that are links in the host are links inside.

@@ -4,17 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
-)
-
-// Access is what the command may do below a path.
-type Access string
-
-const (
-	Hidden    Access = "hidden"
-	ReadOnly  Access = "read"
-	ReadWrite Access = "write"
-	Private   Access = "private" // readable and writable, empty at the start, gone at the end
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // class is what a declaration does to the access of the paths below it.
@@ -35,16 +25,6 @@ type rule struct {
 	place
 	class
 	why string
-}
-
-// Entry is one line of the resolved path table: from here down, until a deeper entry, this is what the command may do.
-type Entry struct {
-	Path   string `json:"path"`
-	Access Access `json:"access"`
-	Exists bool   `json:"exists"`
-	Dir    bool   `json:"dir"`
-	Empty  bool   `json:"empty,omitempty"` // a hidden directory that is shown empty
-	Why    string `json:"why"`
 }
 
 // table computes the entries of rules: the deeper path wins, a deny wins at equal depth, and the order of the rules does not matter.
@@ -73,17 +53,6 @@ func table(rules []rule) []Entry {
 		}
 	}
 	return entries
-}
-
-// covering is the deepest entry that p lies in. Everything is hidden at first.
-func covering(entries []Entry, p string) Entry {
-	found := Entry{Path: "/", Access: Hidden}
-	for _, e := range entries {
-		if mount.Within(p, e.Path) {
-			found = e // parents come first
-		}
-	}
-	return found
 }
 
 // granted reports whether a grant covers p, denies aside.

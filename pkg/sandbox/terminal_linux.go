@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // terminal is the caller's controlling terminal, when the command shares it. The command has a process group of its own, as a job of a shell has, so that
@@ -66,7 +66,7 @@ func (t *terminal) set(group int) {
 
 // stopped does what a shell does with a stopped job. A command that stopped because it wants the terminal gets it, if we have it to give; one that was
 // stopped by the user stops us, and goes on when we do.
-func (t *terminal) stopped(sig syscall.Signal, proc *child.Process) {
+func (t *terminal) stopped(sig syscall.Signal, proc *steps.Process) {
 	if t == nil {
 		return
 	}

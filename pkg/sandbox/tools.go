@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // toolHomes says which parts of the home directory a program that is found in one of them needs beside it. A PATH entry below the key brings in the values.

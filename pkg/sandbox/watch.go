@@ -8,19 +8,6 @@ import (
 	"ethos/pkg/protected"
 )
 
-// Watched is a directory in which names must not come to exist. What exists of
-// them when the plan is made is read-only. Nothing stands in the place of the
-// others: a listing shows what it showed before. What the command makes under
-// such a name is put aside at once, by this process; see watch_linux.go.
-type Watched struct {
-	Dir   string   `json:"dir"`
-	Names []string `json:"names"` // relative, clean
-}
-
-// ControlNames names, in denials, the layer that keeps protected names out of
-// force.
-const ControlNames = "names"
-
 // protectedNames are those that count in whatever directory a program is
 // started in.
 var protectedNames = protected.Single()

@@ -36,7 +36,7 @@ type watch struct {
 	mask   unix.Sigset_t
 	dirs   []watchedDir
 	// guarded are the placeholders of the run.
-	guarded []Guarded
+	guarded []Placeholder
 	aside   []asideName
 	suffix  string // of the names that init gives, when this process is killed
 	count   int
@@ -58,7 +58,7 @@ const insists = 64
 
 // takeWatch finds out what is there. The error is a [*Refusal].
 func takeWatch(p *Plan) (*watch, error) {
-	w := &watch{events: -1, suffix: asideSuffix + randomDigits(), guarded: p.Guarded}
+	w := &watch{events: -1, suffix: asideSuffix + randomDigits(), guarded: p.Placeholders}
 	for _, d := range p.Watched {
 		dir, err := openDirectory(d.Dir)
 		if err != nil {
@@ -96,7 +96,7 @@ func (w *watch) begin() error {
 // placeholder reports whether init has put one at a path: a person denies the
 // name besides.
 func (w *watch) placeholder(path string) bool {
-	return slices.ContainsFunc(w.guarded, func(g Guarded) bool { return g.Path == path })
+	return slices.ContainsFunc(w.guarded, func(g Placeholder) bool { return g.Path == path })
 }
 
 // same refuses what has appeared under a name since takeWatch, unless it was

@@ -1,18 +1,17 @@
-// Package shipped is the catalog that comes with ethos: the profiles and tools of pkg/catalog/data, compiled ahead into Go literals, so that
+// Package shipped is the catalog that comes with ethos: the tools of pkg/catalog/data, compiled ahead into Go literals, so that
 // a program start parses no YAML and links no YAML parser.
 //
-// [Profile] finds a profile by its name, [Tools] lists the tools.
+// [Tools] lists the tools.
 //
 // The data is written by `go generate ./pkg/catalog`; a test holds it equal to the YAML.
 package shipped
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	"ethos/pkg/record"
+	"ethos/pkg/capability"
 )
 
 // Tool is a program, or one way of calling it, that ethos knows.
@@ -24,7 +23,7 @@ type Tool struct {
 	Forms       []Form
 	ConfigFiles []string
 	// Capabilities are as declared: those of the profile, narrowed.
-	Capabilities record.Capabilities
+	Capabilities capability.Set
 }
 
 // Form is one shape of command line that means a tool.
@@ -45,12 +44,6 @@ type Flag struct {
 	Value string // "" is any, or none
 }
 
-// NamedProfile is a profile with what it is for.
-type NamedProfile struct {
-	Name, Summary string
-	Capabilities  record.Capabilities
-}
-
 // Launcher is a program that starts the program named by the word after its own.
 type Launcher struct {
 	Program      string
@@ -61,33 +54,14 @@ type Launcher struct {
 	Known        bool // only when the word names a program of the catalog
 }
 
-// entry is a tool or profile as generated: a map would have to be filled at every start, so variables are a list.
+// entry is a tool as generated: a map would have to be filled at every start, so
+// variables are a list.
 type entry struct {
-	tool    Tool
-	summary string
-	set     []string // NAME=VALUE
+	tool Tool
+	set  []string // NAME=VALUE
 }
 
-// Profiles lists the profiles, narrowest first.
-func Profiles() []NamedProfile {
-	out := make([]NamedProfile, len(profiles))
-	for i := range profiles {
-		out[i] = NamedProfile{profiles[i].tool.ID, profiles[i].summary, profiles[i].capabilities()}
-	}
-	return out
-}
-
-// Profile returns a copy of the profile of that name.
-func Profile(name string) (record.Capabilities, bool) {
-	for i := range profiles {
-		if profiles[i].tool.ID == name {
-			return profiles[i].capabilities(), true
-		}
-	}
-	return record.Capabilities{}, false
-}
-
-// Tools lists the tools by their ids. Their lists are shared: [Clone] the capabilities before changing them.
+// Tools lists the tools by their ids. Their lists are shared: [capability.Clone] the capabilities before changing them.
 func Tools() []Tool {
 	out := make([]Tool, len(tools))
 	for i := range tools {
@@ -137,12 +111,6 @@ type named struct {
 	values []string
 }
 
-func (e *entry) capabilities() record.Capabilities {
-	c := Clone(e.tool.Capabilities)
-	maps.Copy(c.Env.Set, e.variables())
-	return c
-}
-
 func (e *entry) variables() map[string]string {
 	if len(e.set) == 0 {
 		return nil
@@ -153,20 +121,6 @@ func (e *entry) variables() map[string]string {
 		out[name] = value
 	}
 	return out
-}
-
-// Clone copies the lists too, and makes the absent ones empty.
-func Clone(c record.Capabilities) record.Capabilities {
-	for _, list := range []*[]string{
-		&c.Tags, &c.ReadPaths, &c.WritePaths, &c.DenyReadPaths, &c.AllowReadWithinDeny, &c.DenyWritePaths, &c.CachePaths, &c.UnixSockets,
-		&c.Network.AllowDomains, &c.Network.DenyDomains, &c.Env.Pass, &c.GrantedBy,
-	} {
-		*list = append([]string{}, *list...)
-	}
-	if c.Env.Set = maps.Clone(c.Env.Set); c.Env.Set == nil {
-		c.Env.Set = map[string]string{}
-	}
-	return c
 }
 
 // ToolsByProgram groups the tools' places in [Tools] by the programs that their forms name.

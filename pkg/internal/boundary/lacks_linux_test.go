@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/seccomp"
 )
 
 // lack takes one thing away from this process and from what it starts, as a machine or a container would that does not have it. Its forms are

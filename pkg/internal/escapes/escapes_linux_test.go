@@ -21,7 +21,7 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
-	"ethos/pkg/sandbox/landlock"
+	"ethos/pkg/sandbox/kernel/landlock"
 )
 
 // patience is how long anything may take that ends by itself: machines are slow under emulation.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"ethos/pkg/sandbox/mount"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
 )
 

@@ -66,11 +66,11 @@ const commands = ",command:bash,command:dash,command:dbus-daemon,command:git,com
 
 var standings = []standing{
 	{name: "root", uid: RootUID, cgroup: CgroupRoot, require: "root,userns,seccomp,landlock,cgroup" + commands, limits: "TestHeld",
-		programs: []string{"pkg/sandbox", "pkg/sandbox/cgroup"}, skip: pure + "|" + long, more: rootCases},
+		programs: []string{"pkg/sandbox", "pkg/sandbox/kernel/cgroup"}, skip: pure + "|" + long, more: rootCases},
 	{name: "delegated", uid: UserUID, cgroup: CgroupDelegated, require: "user,userns,seccomp,landlock,cgroup" + commands, limits: "TestHeld",
-		programs: []string{"pkg/sandbox/cgroup"}, skip: pure, attacks: []string{"ETHOS_TEST_CONTROLS=off"}, more: delegatedCases}, // the ordinary user has them
+		programs: []string{"pkg/sandbox/kernel/cgroup"}, skip: pure, attacks: []string{"ETHOS_TEST_CONTROLS=off"}, more: delegatedCases}, // the ordinary user has them
 	{name: "ordinary", uid: UserUID, cgroup: CgroupForeign, require: "user,userns,seccomp,landlock" + commands, limits: "TestLack",
-		programs: []string{"pkg/sandbox", "pkg/sandbox/seccomp", "pkg/sandbox/landlock", "pkg/sandbox/limits", "cmd/ethos-sandbox"}, skip: pure},
+		programs: []string{"pkg/sandbox", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/limits", "cmd/ethos-sandbox"}, skip: pure},
 }
 
 // Patterns of tests that a guest leaves out: emulation makes them slow.

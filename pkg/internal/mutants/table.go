@@ -7,14 +7,14 @@ import (
 
 const (
 	program  = "pkg/sandbox/program_linux.go"
-	calls    = "pkg/sandbox/mount/calls_linux.go"
-	building = "pkg/sandbox/mount/steps_linux.go"
+	calls    = "pkg/sandbox/kernel/mount/calls_linux.go"
+	building = "pkg/sandbox/kernel/mount/steps_linux.go"
 	observe  = "pkg/sandbox/observe_linux.go"
-	initFile = "pkg/sandbox/child/init_linux.go"
+	initFile = "pkg/sandbox/kernel/steps/init_linux.go"
 	layers   = "pkg/sandbox/layers_linux.go"
-	filters  = "pkg/sandbox/seccomp/deny.go"
-	compiler = "pkg/sandbox/seccomp/compile.go"
-	connects = "pkg/sandbox/notify/connect_linux.go"
+	filters  = "pkg/sandbox/kernel/seccomp/deny.go"
+	compiler = "pkg/sandbox/kernel/seccomp/compile.go"
+	connects = "pkg/sandbox/kernel/notify/connect_linux.go"
 )
 
 // The tests that should notice: one after the other, until one does.
@@ -25,7 +25,7 @@ var (
 	}
 	laterSockets = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSocketsThatComeLater$"}}
 	written      = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
-	filter       = []Tests{{Package: "./pkg/sandbox/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
+	filter       = []Tests{{Package: "./pkg/sandbox/kernel/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
 	races        = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
 	faults       = []Tests{{Package: "./pkg/sandbox", Run: "^(TestVerify|TestVerifyNamespaces|TestLandlockAlone)$"}}
 	records      = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
@@ -33,38 +33,38 @@ var (
 
 // single are the defences that are one line each.
 var single = []Mutant{
-	{Name: "died parent: PR_SET_PDEATHSIG", Edits: []Edit{{program, `prctl("init", "PR_SET_PDEATHSIG", child.Int(unix.PR_SET_PDEATHSIG), child.Int(child.ParentDied)),`, ``}}, Tests: boundary,
+	{Name: "died parent: PR_SET_PDEATHSIG", Edits: []Edit{{program, `prctl("init", "PR_SET_PDEATHSIG", steps.Int(unix.PR_SET_PDEATHSIG), steps.Int(steps.ParentDied)),`, ``}}, Tests: boundary,
 		Survives: "the closed channel tells init the same; TestKilled passes with either, and fails without both"},
 	{Name: "died parent: the channel", Edits: []Edit{{initFile, `m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0`, `false`}}, Tests: boundary,
 		Survives: "PR_SET_PDEATHSIG tells init the same; TestKilled passes with either, and fails without both"},
-	{Name: "died parent: both", Edits: []Edit{{program, `prctl("init", "PR_SET_PDEATHSIG", child.Int(unix.PR_SET_PDEATHSIG), child.Int(child.ParentDied)),`, ``},
+	{Name: "died parent: both", Edits: []Edit{{program, `prctl("init", "PR_SET_PDEATHSIG", steps.Int(unix.PR_SET_PDEATHSIG), steps.Int(steps.ParentDied)),`, ``},
 		{initFile, `m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0`, `false`}}, Tests: boundary},
 	{Name: "session keyring", Edits: []Edit{{program, "\t\tkeyring,\n", ""}, {program, "\tkeyring.Tolerate =", "\t_ = keyring\n\tkeyring.Tolerate ="}}, Tests: boundary,
 		Survives: "the filter refuses keyctl, add_key and request_key, and /proc/keys is hidden: what it keeps away cannot be reached; it holds where a filter would let them through"},
 	{Name: "setgroups denied", Edits: []Edit{{program, `{"/proc/self/setgroups", "deny"}, `, ``}}, Tests: boundary},
-	{Name: "inherited descriptors: close_range", Edits: []Edit{{program, `child.Int(unix.CLOSE_RANGE_CLOEXEC)))`, `child.Int(unix.CLOSE_RANGE_CLOEXEC)))[:len(s)]`}}, Tests: boundary},
-	{Name: "a session of its own", Edits: []Edit{{program, `step("terminal", "setsid", unix.SYS_SETSID, "")`, `step("terminal", "setpgid", unix.SYS_SETPGID, "", child.Int(0), child.Int(0))`}}, Tests: slices.Concat(written, boundary)},
+	{Name: "inherited descriptors: close_range", Edits: []Edit{{program, `steps.Int(unix.CLOSE_RANGE_CLOEXEC)))`, `steps.Int(unix.CLOSE_RANGE_CLOEXEC)))[:len(s)]`}}, Tests: boundary},
+	{Name: "a session of its own", Edits: []Edit{{program, `step("terminal", "setsid", unix.SYS_SETSID, "")`, `step("terminal", "setpgid", unix.SYS_SETPGID, "", steps.Int(0), steps.Int(0))`}}, Tests: slices.Concat(written, boundary)},
 	{Name: "resource limits", Edits: []Edit{{program, `s = append(s, c.layers.rlimitSteps()...)`, ``}}, Tests: boundary},
 	{Name: "privileges, all", Edits: []Edit{{program, `s = addPrivileges(s, c.layers.machine.lastCapability())`, ``}}, Tests: boundary},
 	{Name: "privileges: bounding set", Edits: []Edit{{program, `capability <= last; capability++`, `capability < 0; capability++`}}, Tests: boundary},
-	{Name: "privileges: ambient set", Edits: []Edit{{program, `prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", child.Int(unix.PR_CAP_AMBIENT), child.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), child.Int(0), child.Int(0), child.Int(0)),`, ``}}, Tests: boundary,
+	{Name: "privileges: ambient set", Edits: []Edit{{program, `prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", steps.Int(unix.PR_CAP_AMBIENT), steps.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), steps.Int(0), steps.Int(0), steps.Int(0)),`, ``}}, Tests: boundary,
 		Survives: "a new user namespace begins with an empty ambient set, and emptying the permitted and the inheritable set empties it too: capabilities(7)"},
-	{Name: "privileges: securebits", Edits: []Edit{{program, `prctl(stage, "PR_SET_SECUREBITS", child.Int(unix.PR_SET_SECUREBITS), child.Int(securebits)),`, ``}}, Tests: boundary},
-	{Name: "privileges: capset", Edits: []Edit{{program, "child.Int(securebits)),\n\t\tcapsetNone(stage))", "child.Int(securebits)))"}}, Tests: boundary},
-	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", child.Int(unix.PR_SET_DUMPABLE), child.Int(0)),`, ``}}, Tests: boundary},
+	{Name: "privileges: securebits", Edits: []Edit{{program, `prctl(stage, "PR_SET_SECUREBITS", steps.Int(unix.PR_SET_SECUREBITS), steps.Int(securebits)),`, ``}}, Tests: boundary},
+	{Name: "privileges: capset", Edits: []Edit{{program, "steps.Int(securebits)),\n\t\tcapsetNone(stage))", "steps.Int(securebits)))"}}, Tests: boundary},
+	{Name: "init: dumpable", Edits: []Edit{{program, `prctl(stage, "PR_SET_DUMPABLE", steps.Int(unix.PR_SET_DUMPABLE), steps.Int(0)),`, ``}}, Tests: boundary},
 	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
 	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM || st.Mode&unix.S_IFMT != unix.S_IFSOCK {", "if true {"}}, Tests: laterSockets},
 	{Name: "connect: to what was judged", Edits: []Edit{{connects, "return target{file: known, keep: true}, nil", "return target{address: append(append([]byte{1, 0}, path...), 0)}, nil"}}, Tests: laterSockets},
-	{Name: "connect: of the command's network", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn nil, unix.EACCES", "if false {\n\t\treturn nil, unix.EACCES"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
-	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn\n", "if false {\n\t\treturn\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}},
+	{Name: "connect: of the command's network", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn nil, unix.EACCES", "if false {\n\t\treturn nil, unix.EACCES"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
+	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn\n", "if false {\n\t\treturn\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}},
 		Survives: "the kernel tells the file of a bound socket to nobody without CAP_NET_ADMIN over its network namespace (unix_open_file in net/unix/af_unix.c), which the judge has over the command's alone"},
-	{Name: "connect: netlink", Edits: []Edit{{connects, "return unix.EPERM", "return nil"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
-	{Name: "connect: TCP rules of Landlock", Edits: []Edit{{"pkg/sandbox/notify/held_linux.go", "landlock.Request{Net: landlock.ConnectTCP}", "landlock.Request{Net: landlock.BindTCP}"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
-	{Name: "connect: capabilities of the judge", Edits: []Edit{{"pkg/sandbox/notify/kernel_linux.go", "if err := unix.Capset(&header, &none[0]); err != nil {", "if err := unix.Capget(&header, &none[0]); err != nil {"}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
-	{Name: "connect: below the command's root", Edits: []Edit{{"pkg/sandbox/notify/caller_linux.go", `return r.below(r.root, path, unix.RESOLVE_IN_ROOT)`, `return r.below(r.root, path, 0)`}}, Tests: []Tests{{Package: "./pkg/sandbox/notify"}}},
+	{Name: "connect: netlink", Edits: []Edit{{connects, "return unix.EPERM", "return nil"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
+	{Name: "connect: TCP rules of Landlock", Edits: []Edit{{"pkg/sandbox/kernel/notify/held_linux.go", "landlock.Request{Net: landlock.ConnectTCP}", "landlock.Request{Net: landlock.BindTCP}"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
+	{Name: "connect: capabilities of the judge", Edits: []Edit{{"pkg/sandbox/kernel/notify/kernel_linux.go", "if err := unix.Capset(&header, &none[0]); err != nil {", "if err := unix.Capget(&header, &none[0]); err != nil {"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
+	{Name: "connect: below the command's root", Edits: []Edit{{"pkg/sandbox/kernel/notify/caller_linux.go", `return r.below(r.root, path, unix.RESOLVE_IN_ROOT)`, `return r.below(r.root, path, 0)`}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
 	{Name: "memory: shared memory that nobody has mapped", Edits: []Edit{{"pkg/sandbox/resources_linux.go", `limits.Tree{Init: init, Held: r.shared.Held(limit)}`, `limits.Tree{Init: init}`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSharedMemoryIsBounded$"}}},
-	{Name: "init: forged signals", Edits: []Edit{{initFile, ` || m.sigs.Code < 0 {`, ` {`}}, Tests: []Tests{{Package: "./pkg/sandbox/child", Run: "^TestForgedSignal$"}}},
-	{Name: "init: a lost last message is told", Edits: []Edit{{initFile, "\t\texit(unheardStatus)\n", "\t\texit(failedStatus)\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/child", Run: "^TestFate$"}}},
+	{Name: "init: forged signals", Edits: []Edit{{initFile, ` || m.sigs.Code < 0 {`, ` {`}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/steps", Run: "^TestForgedSignal$"}}},
+	{Name: "init: a lost last message is told", Edits: []Edit{{initFile, "\t\texit(unheardStatus)\n", "\t\texit(failedStatus)\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/steps", Run: "^TestFate$"}}},
 	{Name: "sockets: declared as files", Edits: []Edit{{"pkg/sandbox/declare.go", `case isSocket && why != unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
 	{Name: "sockets: files declared as sockets", Edits: []Edit{{"pkg/sandbox/declare.go", `case !isSocket && why == unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
 	{Name: "init: what it has open", Edits: []Edit{{initFile, `if e := m.letGo(); e != 0 {`, `if e := syscall.Errno(0); e != 0 {`}}, Tests: boundary},
@@ -79,12 +79,12 @@ var single = []Mutant{
 	{Name: "mounts: noexec", Edits: []Edit{{building, `set |= unix.MOUNT_ATTR_NOEXEC`, `set |= 0`}}, Tests: boundary,
 		Survives: "no mount of a plan asks for it; proc and devpts have it by other flags"},
 	{Name: "mounts: private propagation", Edits: []Edit{{calls, `Attr_set: set, Propagation: unix.MS_PRIVATE}`, `Attr_set: set}`}}, Tests: boundary},
-	{Name: "mounts: the whole of a bind is restricted", Edits: []Edit{{calls, `child.Int(unix.AT_EMPTY_PATH|unix.AT_RECURSIVE), child.Ptr(attr)`, `child.Int(unix.AT_EMPTY_PATH), child.Ptr(attr)`}}, Tests: boundary},
+	{Name: "mounts: the whole of a bind is restricted", Edits: []Edit{{calls, `steps.Int(unix.AT_EMPTY_PATH|unix.AT_RECURSIVE), steps.Ptr(attr)`, `steps.Int(unix.AT_EMPTY_PATH), steps.Ptr(attr)`}}, Tests: boundary},
 	{Name: "mounts: links are not followed", Edits: []Edit{{calls, `unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `0, Resolve: 0}`}}, Tests: races},
 	{Name: "mounts: magic links are not followed", Edits: []Edit{{calls, `unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS`, `unix.RESOLVE_NO_SYMLINKS`}}, Tests: races,
 		Survives: "RESOLVE_NO_SYMLINKS implies it: openat2(2)"},
 	{Name: "mounts: the root is read-only", Edits: []Edit{{building, `b.add(readOnly(b.root, "/"),`, `b.add(`}}, Tests: boundary},
-	{Name: "mounts: the host's root is gone", Edits: []Edit{{building, `step("umount2", unix.SYS_UMOUNT2, "the host's root", child.Str("."), child.Int(unix.MNT_DETACH)),`, ``}}, Tests: boundary},
+	{Name: "mounts: the host's root is gone", Edits: []Edit{{building, `step("umount2", unix.SYS_UMOUNT2, "the host's root", steps.Str("."), steps.Int(unix.MNT_DETACH)),`, ``}}, Tests: boundary},
 	{Name: "mounts: proc read-only", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`}}, Tests: boundary},
 	{Name: "mounts: proc nosuid", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_RDONLY | unix.MS_NODEV | unix.MS_NOEXEC`}}, Tests: boundary},
 	{Name: "mounts: proc nodev", Edits: []Edit{{building, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC`, `unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NOEXEC`}}, Tests: boundary},
@@ -122,7 +122,7 @@ var single = []Mutant{
 // All lists every mutant. root is the directory of the module.
 func All(root string) ([]Mutant, error) {
 	list := slices.Clone(single)
-	compiled := []Edit{{"pkg/sandbox/seccomp/precompiled.go", "\tpacked := denyPrivilegeAMD64\n", "\tif p, err := DenyPrivilege().Compile(a); err == nil {\n\t\treturn p\n\t}\n\tpacked := denyPrivilegeAMD64\n"}}
+	compiled := []Edit{{"pkg/sandbox/kernel/seccomp/precompiled.go", "\tpacked := denyPrivilegeAMD64\n", "\tif p, err := DenyPrivilege().Compile(a); err == nil {\n\t\treturn p\n\t}\n\tpacked := denyPrivilegeAMD64\n"}}
 	for _, more := range []func() ([]Mutant, error){
 		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
 		func() ([]Mutant, error) { return Lines(root, "pkg/sandbox/env.go", []string{"injecting"}, written) },

@@ -11,13 +11,13 @@ import (
 var doors = map[string][]string{
 	"github.com/alecthomas/kong":          {"pkg/cli"},
 	"github.com/bmatcuk/doublestar/v4":    {"pkg/policy", "pkg/catalog", "pkg/gitargs", "pkg/gitrepo"},
-	"github.com/godbus/dbus/v5":           {"pkg/sandbox/cgroup"},
+	"github.com/godbus/dbus/v5":           {"pkg/sandbox/kernel/cgroup"},
 	"github.com/google/cel-go":            {"pkg/policy"},
-	"github.com/landlock-lsm/go-landlock": {"pkg/sandbox/landlock"},
+	"github.com/landlock-lsm/go-landlock": {"pkg/sandbox/kernel/landlock"},
 	"github.com/reviewdog/errorformat":    {"pkg/trace/tooloutput"},
 	"github.com/tidwall/gjson":            {"pkg/record"},
-	"go.yaml.in/yaml/v3":                  {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                       // e2e reads the examples
-	"golang.org/x/net":                    {"pkg/egress", "pkg/policy", "pkg/sandbox/seccomp", "pkg/trace/report"}, // report: its test reads HTML
+	"go.yaml.in/yaml/v3":                  {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                              // e2e reads the examples
+	"golang.org/x/net":                    {"pkg/egress", "pkg/policy", "pkg/sandbox/kernel/seccomp", "pkg/trace/report"}, // report: its test reads HTML
 	"golang.org/x/sys":                    {"pkg/cli", "pkg/egress", "pkg/gitguard", "pkg/sandbox", "pkg/trace", "pkg/internal"},
 	"mvdan.cc/sh/v3":                      {"pkg/shell"},
 }

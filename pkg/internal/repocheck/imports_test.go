@@ -10,10 +10,13 @@ import (
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
 	{"pkg/record", "pkg/printable"},
-	{"pkg/sandbox/child", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
+	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/ethosargs", "pkg/quantity"},
+	{"pkg/capability"},
 	{"pkg/shell", "pkg/catalog", "pkg/hook", "pkg/egress", "pkg/trust",
-		"pkg/sandbox/mount", "pkg/sandbox/landlock", "pkg/sandbox/seccomp", "pkg/sandbox/cgroup",
-		"pkg/sandbox/netns", "pkg/sandbox/limits", "pkg/sandbox/quarantine"},
+		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
+		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine"},
+	{"pkg/sandbox/kernel/notify"},
+	{"pkg/sandbox/plan"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/sandbox/boundary", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
 	{"pkg/cli"},
@@ -28,7 +31,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/quantity"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/quantity"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"ethos/pkg/catalog/shipped"
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/internal/faketree"
 	"ethos/pkg/record"
@@ -131,7 +131,7 @@ func (r *Request) flagSpec(files sandbox.Files, env []string) (sandbox.Spec, err
 
 func (r *Request) recordSpec(env []string) (sandbox.Spec, error) {
 	action := record.Action{Kind: record.KindExec, Argv: []string{"make"}, Cwd: r.dir(), Workspace: Work}
-	caps, ok := shipped.Profile(r.Profile)
+	caps, ok := capability.Profile(r.Profile)
 	if !ok {
 		caps = record.Capabilities{SandboxProfile: r.Profile}
 	}

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/sandbox/child"
-	"ethos/pkg/sandbox/seccomp"
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // Forms are what steps look like, without what they are about: most steps are
@@ -56,19 +56,19 @@ func (f *Forms) name(calls, steps []string) string {
 type Printer struct {
 	Forms     *Forms
 	Argv, Env []string // printed by name, as they are the plan's
-	names     map[child.Slot]string
+	names     map[steps.Slot]string
 	taken     map[string]int
 }
 
 // Program prints every step. Those that follow each other and are about the same
 // thing are one line: the name of their form, what they are about, and what the
 // form has in the places of $1, $2 and so on.
-func (p *Printer) Program(program *child.Program) []string {
-	p.names, p.taken = map[child.Slot]string{child.Channel: "<channel>"}, map[string]int{}
+func (p *Printer) Program(program *steps.Program) []string {
+	p.names, p.taken = map[steps.Slot]string{steps.Channel: "<channel>"}, map[string]int{}
 	lines := []string{fmt.Sprintf("clone flags=%#x cgroup=%d", program.CloneFlags, program.CgroupFD)}
 	parts := []struct {
 		name  string
-		steps []child.Step
+		steps []steps.Step
 	}{{"init", program.Init}, {"command", program.Command}, {"settle", program.Settle}, {"cleanup", program.Cleanup}}
 	for _, part := range parts {
 		for i := range part.steps {
@@ -92,12 +92,12 @@ func (p *Printer) Program(program *child.Program) []string {
 }
 
 // group prints steps that are about the same thing.
-func (p *Printer) group(steps []child.Step) string {
+func (p *Printer) group(list []steps.Step) string {
 	var calls, texts, others []string
-	about := steps[0].Object
-	for i := range steps {
-		calls = append(calls, steps[i].Call)
-		texts = append(texts, general(p.step(&steps[i]), about, &others))
+	about := list[0].Object
+	for i := range list {
+		calls = append(calls, list[i].Call)
+		texts = append(texts, general(p.step(&list[i]), about, &others))
 	}
 	line := strings.TrimSpace(p.Forms.name(calls, texts) + " " + about)
 	for i, other := range others {
@@ -132,7 +132,7 @@ func general(text, about string, others *[]string) string {
 }
 
 // name calls a slot after the first step that fills it.
-func (p *Printer) name(s *child.Step) {
+func (p *Printer) name(s *steps.Step) {
 	if s.Save == 0 || p.names[s.Save] != "" {
 		return
 	}
@@ -143,18 +143,18 @@ func (p *Printer) name(s *child.Step) {
 	p.names[s.Save] = "<" + name + ">"
 }
 
-func (p *Printer) slot(s child.Slot) string {
+func (p *Printer) slot(s steps.Slot) string {
 	if name := p.names[s]; name != "" {
 		return name
 	}
 	return "<nothing>"
 }
 
-func (p *Printer) step(s *child.Step) string {
+func (p *Printer) step(s *steps.Step) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s(", s.Stage, s.Call)
 	last := len(s.Args) - 1
-	for last >= 0 && s.Args[last] == (child.Arg{}) {
+	for last >= 0 && s.Args[last] == (steps.Arg{}) {
 		last--
 	}
 	for i := 0; i <= last; i++ {
@@ -178,7 +178,7 @@ func (p *Printer) step(s *child.Step) string {
 }
 
 // conditions are when a step is left out, and what becomes of its failure.
-func (p *Printer) conditions(b *strings.Builder, s *child.Step) {
+func (p *Printer) conditions(b *strings.Builder, s *steps.Step) {
 	if s.Unless != 0 {
 		b.WriteString(" unless " + p.slot(s.Unless))
 	}
@@ -210,7 +210,7 @@ func errnos(list []syscall.Errno) string {
 	return strings.Join(names, ",")
 }
 
-func (p *Printer) argument(s *child.Step, i int) string {
+func (p *Printer) argument(s *steps.Step, i int) string {
 	number, memory, slot := s.Args[i].Value()
 	switch {
 	case slot != 0:
@@ -224,7 +224,7 @@ func (p *Printer) argument(s *child.Step, i int) string {
 }
 
 // memory prints what an address leads to, by the call that takes it.
-func (p *Printer) memory(s *child.Step, i int, at unsafe.Pointer) string {
+func (p *Printer) memory(s *steps.Step, i int, at unsafe.Pointer) string {
 	switch s.Call + " " + strconv.Itoa(i) {
 	case "openat2 2":
 		return fmt.Sprintf("%+v", *(*unix.OpenHow)(at))

@@ -13,15 +13,19 @@ import (
 // most [MaxPath] / [stride] on the way to it.
 type worker struct {
 	*walk
-	local []*node
+	local []job
 	path  []byte // of the directory that is looked at
+	base  int    // length of the root's
 	way   []step // to it
 	buf   []byte
-	stat  unix.Statx_t
+	stat  unix.Stat_t
 	how   unix.OpenHow
 	kinds map[uint64]bool // of devices: whether their times can be relied on
 	names []string        // of sub-directories
-	found []*node
+
+	places     []Place
+	unreadable []Unreadable
+	changed    []directory // nodes of records that do not hold any more
 
 	dirs, listed, fresh int
 }
@@ -30,15 +34,16 @@ type worker struct {
 const bufSize = 64 << 10
 
 func newWorker(w *walk) *worker {
-	return &worker{walk: w, buf: make([]byte, bufSize), kinds: map[uint64]bool{}}
+	return &worker{walk: w, base: len(strings.TrimSuffix(w.root, "/"))}
 }
 
 // unchanged reports whether a directory is still as its record says.
-func (w *worker) unchanged(n *node) bool {
-	if n.was < 0 {
+func (w *worker) unchanged(d directory) bool {
+	i := int(d.known())
+	if i < 0 {
 		return false
 	}
-	want := w.old.stampOf(int(n.was))
+	want := w.old.stampOf(i)
 	if want == (stamp{}) {
 		return false
 	}
@@ -46,24 +51,26 @@ func (w *worker) unchanged(n *node) bool {
 	if err != nil {
 		return false
 	}
-	err = statx(dir, rest, &w.stat)
+	err = lstatAt(dir, rest, &w.stat)
 	return err == nil && stampOf(&w.stat) == want && w.stat.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-func stampOf(st *unix.Statx_t) stamp {
+func stampOf(st *unix.Stat_t) stamp {
 	return stamp{
-		dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino,
-		ctime: timestamp{st.Ctime.Sec, st.Ctime.Nsec}, mtime: timestamp{st.Mtime.Sec, st.Mtime.Nsec},
+		dev: st.Dev, ino: st.Ino,
+		ctime: timestamp{st.Ctim.Sec, uint32(st.Ctim.Nsec)}, mtime: timestamp{st.Mtim.Sec, uint32(st.Mtim.Nsec)},
 	}
 }
 
 // list reads a directory.
-func (w *worker) list(n *node) {
+func (w *worker) list(j job) {
+	n := w.node(j.directory)
 	fd, err := w.open()
-	if gone(err) && n.parent != nil {
+	if gone(err) && j.above >= 0 {
 		n.state = vanished
 		return
 	}
+	w.dirs++
 	w.listed++
 	n.state, n.own = listed, &listing{err: err}
 	if err == nil {
@@ -71,7 +78,7 @@ func (w *worker) list(n *node) {
 		// The order matters: what changes after the clock was read gets a time
 		// that is not before it.
 		now := w.coarse()
-		if err = statx(fd, nil, &w.stat); err == nil {
+		if err = unix.Fstat(fd, &w.stat); err == nil {
 			s := stampOf(&w.stat)
 			err = w.read(fd, n)
 			if err == nil && w.settled(fd, s, now) {
@@ -81,8 +88,14 @@ func (w *worker) list(n *node) {
 		}
 		n.own.err = err
 	}
-	if n.own.err != nil || len(n.own.entries) > 0 {
-		w.found = append(w.found, n)
+	if len(n.own.entries) > 0 {
+		w.places = append(w.places, Place{strings.Clone(w.current()), n.own.entries})
+	}
+	if n.own.err != nil {
+		w.unreadable = append(w.unreadable, Unreadable{strings.Clone(w.current()), n.own.err})
+	}
+	for i := range n.kids {
+		w.local = append(w.local, job{directory: directory{node: &n.kids[i]}, above: len(w.path)})
 	}
 }
 
@@ -94,6 +107,9 @@ func (w *worker) settled(fd int, s stamp, now timestamp) bool {
 	}
 	known, ok := w.kinds[s.dev]
 	if !ok {
+		if w.kinds == nil {
+			w.kinds = map[uint64]bool{}
+		}
 		known = remembers(fd)
 		w.kinds[s.dev] = known
 	}
@@ -104,6 +120,9 @@ func (w *worker) settled(fd int, s stamp, now timestamp) bool {
 // sub-directories.
 func (w *worker) read(fd int, n *node) error {
 	w.names = w.names[:0]
+	if w.buf == nil {
+		w.buf = make([]byte, bufSize)
+	}
 	var err error
 	for {
 		var size int

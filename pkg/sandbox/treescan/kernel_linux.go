@@ -36,14 +36,13 @@ func closeFD(fd int) { unix.Close(fd) }
 // below returns the path of the directory below the root with a zero byte
 // behind it; "." for the root.
 func (w *worker) below() []byte {
-	skip := len(w.root) + 1
-	if w.root == "/" {
-		skip = 1
-	}
-	if len(w.path) <= skip {
+	if len(w.path) <= w.base {
 		return []byte(".\x00")
 	}
-	return append(w.path, 0)[skip:]
+	w.path = append(w.path, 0)
+	rest := w.path[w.base+1:]
+	w.path = w.path[:len(w.path)-1]
+	return rest
 }
 
 // stride is the length of path that is looked up at once. The kernel takes up to
@@ -119,27 +118,19 @@ func (w *worker) openat(dir int, path []byte, flags uint64) (int, error) {
 	}
 }
 
-var empty = []byte{0}
-
-// statx reads what tells one state of a directory from another; path ends with a
-// zero byte, nil means the open file itself.
-func statx(dir int, path []byte, st *unix.Statx_t) error {
-	flags := unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
-	if path == nil {
-		path, flags = empty, flags|unix.AT_EMPTY_PATH
-	}
-	const want = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_CTIME | unix.STATX_MTIME
+// lstatAt reads what tells one state of a directory from another; path ends with a
+// zero byte.
+func lstatAt(dir int, path []byte, st *unix.Stat_t) error {
+	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
 	for {
-		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(flags), want, uintptr(unsafe.Pointer(st)), 0)
-		switch {
-		case errno == unix.EINTR:
+		_, _, errno := unix.Syscall6(sysFstatat, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(unsafe.Pointer(st)), flags, 0, 0)
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
 			continue
-		case errno != 0:
-			return errno
-		case st.Mask&want != want:
-			return unix.ENODATA
 		}
-		return nil
+		return errno
 	}
 }
 

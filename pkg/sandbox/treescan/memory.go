@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // The layout of a memory, all of it little-endian:
@@ -63,8 +64,10 @@ func (now moment) follows(m moment) bool {
 
 // memory is a decoded memory. Offsets in it have been checked.
 type memory struct {
+	data             []byte // the file
 	records, entries []byte
 	names            string
+	unsaved          int // directories that only this process knows of
 }
 
 // identity is what a memory must have been made for.
@@ -150,14 +153,17 @@ func decode(data []byte, identity string, now moment) (*memory, error) {
 	if records == 0 || uint64(len(data)) != headerSize+id+records*recordSize+entries*entrySize+names {
 		return nil, errDamaged
 	}
+	m := &memory{data: data}
 	made := moment{wall: int64(long(data, 28)), machine: int64(long(data, 36))}
 	data = data[headerSize:]
 	if string(data[:id]) != identity || !now.follows(made) {
 		return nil, errors.New("a memory of another tree, interest or time")
 	}
 	data = data[id:]
-	m := &memory{records: data[:records*recordSize], entries: data[records*recordSize:][:entries*entrySize]}
-	m.names = string(data[uint64(len(data))-names:])
+	m.records, m.entries = data[:records*recordSize], data[records*recordSize:][:entries*entrySize]
+	if data = data[uint64(len(data))-names:]; names > 0 {
+		m.names = unsafe.String(&data[0], len(data)) // nobody writes to it
+	}
 	if !m.sound() {
 		return nil, errDamaged
 	}
@@ -201,14 +207,14 @@ func (w *writer) name(b []byte, name string) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(len(name)))
 }
 
-func (w *writer) add(n *node, s stamp, entries []Entry, first, kids int) {
+func (w *writer) add(name string, s stamp, entries []Entry, first, kids int) {
 	r := binary.LittleEndian.AppendUint64(w.records, s.dev)
 	r = binary.LittleEndian.AppendUint64(r, s.ino)
 	r = binary.LittleEndian.AppendUint64(r, uint64(s.ctime.sec))
 	r = binary.LittleEndian.AppendUint64(r, uint64(s.mtime.sec))
 	r = binary.LittleEndian.AppendUint32(r, s.ctime.nsec)
 	r = binary.LittleEndian.AppendUint32(r, s.mtime.nsec)
-	r = w.name(r, n.name)
+	r = w.name(r, name)
 	r = binary.LittleEndian.AppendUint32(r, uint32(first))
 	r = binary.LittleEndian.AppendUint32(r, uint32(kids))
 	r = binary.LittleEndian.AppendUint32(r, uint32(len(w.entries)/entrySize))
@@ -223,18 +229,20 @@ func (w *writer) add(n *node, s stamp, entries []Entry, first, kids int) {
 // elsewhere for a moment, by a directory above, and this one have it still.
 func encode(t *Tree, identity string) []byte {
 	w := writer{records: make([]byte, 0, (t.Dirs+16)*recordSize)}
-	order := append(make([]*node, 0, t.Dirs+16), t.top)
+	order := append(make([]directory, 0, t.Dirs+16), t.root())
+	var kids []directory
 	for i := 0; i < len(order); i++ {
-		n := order[i]
-		s, first := n.stampIn(t.old), len(order)
-		for k := range n.kids {
-			if n.kids[k].state == vanished {
+		s, entries := t.seen(order[i])
+		first := len(order)
+		kids = t.below(order[i], kids[:0])
+		for _, kid := range kids {
+			if kid.node != nil && kid.node.state == vanished {
 				s = stamp{}
 				continue
 			}
-			order = append(order, &n.kids[k])
+			order = append(order, kid)
 		}
-		w.add(n, s, n.entriesIn(t.old), first, len(order)-first)
+		w.add(t.nameOf(order[i]), s, entries, first, len(order)-first)
 	}
 	var out bytes.Buffer
 	out.Grow(headerSize + len(identity) + len(w.records) + len(w.entries) + len(w.names))
@@ -250,15 +258,4 @@ func encode(t *Tree, identity string) []byte {
 	data := out.Bytes()
 	binary.LittleEndian.PutUint32(data[8:], crc32.Checksum(data[12:], castagnoli()))
 	return data
-}
-
-// stampIn is the zero stamp for a directory that has to be listed again.
-func (n *node) stampIn(old *memory) stamp {
-	switch {
-	case n.state == same:
-		return old.stampOf(int(n.was))
-	case n.own != nil:
-		return n.own.stamp
-	}
-	return stamp{}
 }

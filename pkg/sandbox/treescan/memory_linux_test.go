@@ -57,6 +57,30 @@ func TestRescan(t *testing.T) {
 	}
 }
 
+// TestSecondScanIsSaved: what the first scan had to list, and the second one not,
+// is in the file, too.
+func TestSecondScanIsSaved(t *testing.T) {
+	s := newSite(t)
+	s.mkdir("a/b", "c/.git")
+	s.remember()
+	s.ok(os.Remove(s.Memory))
+	again, err := s.scan().Rescan(context.Background())
+	s.ok(err)
+	if again.Listed != 0 {
+		t.Fatalf("%d listed", again.Listed)
+	}
+	s.ok(again.Save())
+	if tree := s.agrees(); tree.Listed != 0 {
+		t.Errorf("%d of %d listed", tree.Listed, tree.Dirs)
+	}
+	before, err := os.Stat(s.Memory)
+	s.ok(err)
+	s.ok(again.Save())
+	if after, err := os.Stat(s.Memory); err != nil || !os.SameFile(before, after) {
+		t.Error("written twice")
+	}
+}
+
 // TestChangesBetweenScans is what could fool a memory.
 func TestChangesBetweenScans(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -14,17 +14,33 @@ const maxNames = 1<<32 - 1
 // listed.
 const listingCost = 50
 
-// outdated reports whether a new memory costs less than the directories that have
-// to be listed without it.
-func (t *Tree) outdated() bool {
-	return t.fresh > 0 && (t.old == nil || t.fresh*listingCost >= t.Dirs)
+// gains reports whether so many directories that need not be listed the next time
+// are worth a new memory.
+func (t *Tree) gains(fresh int) bool {
+	return fresh > 0 && (t.old == nil || fresh*listingCost >= t.Dirs)
 }
 
-// memory is what the next scan starts from.
+// memory is what the next scan in this process starts from.
 func (t *Tree) memory() *memory {
-	if !t.outdated() {
+	if !t.gains(t.fresh) {
 		return t.old
 	}
+	m := t.encoded()
+	if m != nil {
+		m.unsaved = t.unsaved()
+	}
+	return m
+}
+
+// unsaved counts the directories that the file does not know of.
+func (t *Tree) unsaved() int {
+	if t.old == nil {
+		return t.fresh
+	}
+	return t.fresh + t.old.unsaved
+}
+
+func (t *Tree) encoded() *memory {
 	id := identity(t.Root, t.options.InterestID, t.at)
 	m, err := decode(encode(t, id), id, t.at)
 	if err != nil {
@@ -38,10 +54,15 @@ func (t *Tree) memory() *memory {
 // or when the next scan would gain less than it costs. Memories in the same folder
 // that no scan uses any more, because the machine has started since, are removed.
 func (t *Tree) Save() error {
-	if t.options.Memory == "" || !t.outdated() || t.at.boot == "" {
+	if t.options.Memory == "" || !t.gains(t.unsaved()) || t.at.boot == "" {
 		return nil
 	}
-	data := encode(t, identity(t.Root, t.options.InterestID, t.at))
+	var data []byte
+	if t.fresh == 0 && len(t.changed) == 0 {
+		data = t.old.data // as the scan before wrote it
+	} else {
+		data = encode(t, identity(t.Root, t.options.InterestID, t.at))
+	}
 	if len(data) > maxNames {
 		return &fs.PathError{Op: "write", Path: t.options.Memory, Err: errors.New("too many directories to remember")}
 	}
@@ -58,8 +79,11 @@ func (t *Tree) Save() error {
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), t.options.Memory)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		os.Remove(f.Name())
+	case t.old != nil:
+		t.old.unsaved = 0
 	}
 	return err
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"io/fs"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // walk is one scan: workers that take directories from each other.
@@ -18,59 +20,89 @@ type walk struct {
 
 	mu      sync.Mutex
 	wake    sync.Cond
-	shared  []*node
+	shared  []job
 	idle    int
 	workers int
 	hungry  atomic.Int32 // idle, for those who do not hold the lock
 }
 
+// job is a directory that a worker is to look at.
+type job struct {
+	directory
+	above  int    // length of the path of the directory that it is in
+	prefix string // that path, of a job that goes to another worker
+}
+
+// fewRecords is how many directories one thread looks at in some ten
+// milliseconds. A second one would save little of them, and costs its start.
+const fewRecords = 4000
+
 // workers is how many directories are looked at at once.
-func workers() int { return max(2, min(8, runtime.GOMAXPROCS(0))) }
+func workers(old *memory) int {
+	if n := old.len(); n > 0 && n < fewRecords {
+		return 1
+	}
+	return max(2, min(8, runtime.GOMAXPROCS(0)))
+}
 
 func scan(ctx context.Context, root string, o Options, old *memory, now moment) (*Tree, error) {
-	w := &walk{Options: o, ctx: ctx, root: root, old: old, workers: workers()}
+	w := &walk{Options: o, ctx: ctx, root: root, old: old, workers: workers(old)}
 	w.wake.L = &w.mu
 	if w.coarse == nil {
 		w.coarse = coarseClock
 	}
-	t := &Tree{Root: root, options: o, old: old, at: now, top: &node{was: -1}}
-	if old.len() > 0 {
-		t.top.was = 0
+	t := &Tree{Root: root, options: o, old: old, at: now, changed: map[int32]*node{}}
+	first := job{above: -1}
+	if old.len() == 0 {
+		t.top = &node{was: -1}
+		first.node = t.top
 	}
 	fd, err := openRoot(root)
 	if unreadable(err) {
 		t.Dirs, t.Unreadable = 1, []Unreadable{{root, err}}
+		t.top = &node{was: -1}
 		return t, ctx.Err()
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: root, Err: err}
 	}
 	defer closeFD(fd)
-	w.fd, w.shared = fd, []*node{t.top}
+	w.fd, w.shared = fd, []job{first}
 	all := make([]*worker, w.workers)
 	var done sync.WaitGroup
 	for i := range all {
 		all[i] = newWorker(w)
-		done.Go(all[i].run)
+		if i > 0 {
+			done.Go(all[i].run)
+		}
 	}
+	all[0].run()
 	done.Wait()
-	var found []*node
-	for _, one := range all {
-		t.Dirs += one.dirs
-		t.Listed += one.listed
-		t.fresh += one.fresh
-		found = append(found, one.found...)
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t.assemble(found)
+	for _, one := range all {
+		t.add(one)
+	}
+	t.sortByPath()
 	return t, nil
 }
 
-// take waits for a directory that another worker gives away; nil when there is
-// nothing left.
-func (w *walk) take() *node {
+// add takes over what a worker found.
+func (t *Tree) add(w *worker) {
+	t.Dirs += w.dirs
+	t.Listed += w.listed
+	t.fresh += w.fresh
+	t.Places = append(t.Places, w.places...)
+	t.Unreadable = append(t.Unreadable, w.unreadable...)
+	for _, c := range w.changed {
+		t.changed[c.record] = c.node
+	}
+}
+
+// take waits for a directory that another worker gives away; ok is false when
+// there is nothing left.
+func (w *walk) take() (j job, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.idle++
@@ -78,96 +110,140 @@ func (w *walk) take() *node {
 	for len(w.shared) == 0 {
 		if w.idle == w.workers {
 			w.wake.Broadcast()
-			return nil
+			return job{}, false
 		}
 		w.wake.Wait()
 	}
 	w.idle--
 	w.hungry.Store(int32(w.idle))
 	last := len(w.shared) - 1
-	n := w.shared[last]
+	j = w.shared[last]
 	w.shared = w.shared[:last]
-	return n
+	return j, true
 }
 
-// give hands directories over to workers that wait.
-func (w *walk) give(nodes []*node) {
+// give hands the first half of the directories that are left over to workers that
+// wait: those that lie highest.
+func (w *worker) give() {
+	half := w.local[:len(w.local)/2]
+	for i := range half {
+		if half[i].above >= 0 {
+			half[i].prefix = string(w.path[:half[i].above])
+		}
+	}
 	w.mu.Lock()
-	w.shared = append(w.shared, nodes...)
+	w.shared = append(w.shared, half...)
 	w.mu.Unlock()
 	w.wake.Broadcast()
+	w.local = append(w.local[:0], w.local[len(half):]...)
 }
 
 // run looks at directories until none is left. Those of an ended context are
 // only counted off.
 func (w *worker) run() {
 	defer w.leave(0)
-	for n := w.next(); n != nil; n = w.next() {
+	for j, ok := w.next(); ok; j, ok = w.next() {
 		if w.ctx.Err() != nil {
 			continue
 		}
-		w.visit(n)
+		w.visit(j)
 		if len(w.local) > 1 && w.hungry.Load() > 0 {
-			half := len(w.local) / 2
-			w.give(w.local[:half])
-			w.local = append(w.local[:0], w.local[half:]...)
+			w.give()
 		}
 	}
 }
 
-func (w *worker) next() *node {
+// next is the last directory of the worker's own: they are gone through in depth,
+// so that the path of the one before begins with that of the directory that this
+// one is in.
+func (w *worker) next() (job, bool) {
 	last := len(w.local) - 1
 	if last < 0 {
-		return w.take()
+		j, ok := w.take()
+		if j.above >= 0 {
+			w.path = append(w.path[:0], j.prefix...)
+		}
+		return j, ok
 	}
-	n := w.local[last]
+	j := w.local[last]
 	w.local = w.local[:last]
-	return n
+	return j, true
 }
 
 // visit looks at one directory, and takes down those in it.
-func (w *worker) visit(n *node) {
-	if int(n.length) > MaxPath {
-		w.fail(n, ErrTooLong)
+func (w *worker) visit(j job) {
+	w.enterPath(j)
+	if w.length() > MaxPath {
+		w.fail(j, ErrTooLong)
 		return
 	}
-	w.path = n.path(w.root, w.path)
-	if n.parent != nil && w.Skip != nil && w.Skip(string(w.path)) {
+	if j.above >= 0 && w.Skip != nil && w.Skip(w.current()) {
 		return
 	}
-	if w.unchanged(n) {
-		w.remembered(n)
+	if w.unchanged(j.directory) {
+		w.remembered(j)
 	} else {
-		w.list(n)
+		w.list(j)
 	}
-	if n.state == vanished {
+}
+
+// enterPath makes the path of a directory the worker's. That of "/" is empty.
+func (w *worker) enterPath(j job) {
+	if j.above < 0 {
+		w.path = append(w.path[:0], strings.TrimSuffix(w.root, "/")...)
+		w.base = len(w.path)
 		return
 	}
-	w.dirs++
-	for i := range n.kids {
-		w.local = append(w.local, &n.kids[i])
+	w.path = append(append(w.path[:j.above], '/'), w.nameOf(j.directory)...)
+}
+
+func (w *worker) nameOf(d directory) string {
+	if d.node != nil {
+		return d.node.name
 	}
+	return w.old.nameOf(int(d.record))
+}
+
+// length is that of the path below the root.
+func (w *worker) length() int { return max(len(w.path)-w.base-1, 0) }
+
+// current is the worker's path, until the next directory.
+func (w *worker) current() string {
+	if len(w.path) == 0 {
+		return "/"
+	}
+	return unsafe.String(&w.path[0], len(w.path))
 }
 
 // remembered takes what is in a directory from its record.
-func (w *worker) remembered(n *node) {
-	n.state = same
-	i := int(n.was)
+func (w *worker) remembered(j job) {
+	w.dirs++
+	if j.node != nil {
+		j.node.state = same
+	}
+	i := int(j.known())
 	first, count := w.old.kidsOf(i)
-	if count > 0 {
-		kids := n.below(count)
-		for k := range kids {
-			kids[k].init(n, w.old.nameOf(first+k), int32(first+k))
-		}
+	for k := range count {
+		w.local = append(w.local, job{directory: directory{record: int32(first + k)}, above: len(w.path)})
 	}
 	if w.old.hasEntries(i) {
-		w.found = append(w.found, n)
+		w.places = append(w.places, Place{strings.Clone(w.current()), w.old.entriesOf(i)})
 	}
 }
 
+// node is that of a directory which is not as its record says.
+func (w *worker) node(d directory) *node {
+	if d.node == nil {
+		d.node = &node{name: w.old.nameOf(int(d.record)), was: d.record}
+		w.changed = append(w.changed, d)
+	}
+	return d.node
+}
+
 // fail takes down a directory that cannot be listed.
-func (w *worker) fail(n *node, err error) {
+func (w *worker) fail(j job, err error) {
+	n := w.node(j.directory)
 	n.state, n.own = listed, &listing{err: err}
-	w.found = append(w.found, n)
+	w.unreadable = append(w.unreadable, Unreadable{strings.Clone(w.current()), err})
 	w.dirs++
 }

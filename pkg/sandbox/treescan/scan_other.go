@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -21,27 +22,34 @@ func scan(ctx context.Context, root string, o Options, _ *memory, now moment) (*
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: root, Err: errors.New("not a directory")}
 	}
-	var found []*node
-	for todo := []*node{t.top}; len(todo) > 0 && ctx.Err() == nil; {
-		n := todo[len(todo)-1]
+	type job struct {
+		n    *node
+		path string
+	}
+	for todo := []job{{t.top, root}}; len(todo) > 0 && ctx.Err() == nil; {
+		j := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		path := string(n.path(root, nil))
-		if n.parent != nil && o.Skip != nil && o.Skip(path) {
+		if j.path != root && o.Skip != nil && o.Skip(j.path) {
 			continue
 		}
-		if n.visit(path, o.Interest); n.state == vanished {
+		if j.n.visit(j.path, o.Interest); j.n.state == vanished {
 			continue
 		}
 		t.Dirs, t.Listed = t.Dirs+1, t.Listed+1
-		found = append(found, n)
-		for i := range n.kids {
-			todo = append(todo, &n.kids[i])
+		if len(j.n.own.entries) > 0 {
+			t.Places = append(t.Places, Place{j.path, j.n.own.entries})
+		}
+		if j.n.own.err != nil {
+			t.Unreadable = append(t.Unreadable, Unreadable{j.path, j.n.own.err})
+		}
+		for i := range j.n.kids {
+			todo = append(todo, job{&j.n.kids[i], filepath.Join(j.path, j.n.kids[i].name)})
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t.assemble(found)
+	t.sortByPath()
 	return t, nil
 }
 

@@ -44,9 +44,10 @@ type Tree struct {
 	Listed     int          // of them, those that had to be read anew
 
 	options Options
-	top     *node
-	old     *memory // what the scan started from
-	fresh   int     // directories that the next scan need not list and this one had to
+	old     *memory         // what the scan started from
+	changed map[int32]*node // records of old that do not hold any more
+	top     *node           // the root; nil when its record holds
+	fresh   int             // directories that the next scan need not list and this one had to
 	at      moment
 }
 
@@ -58,7 +59,8 @@ type Options struct {
 	Interest func(name string, typ fs.FileMode) bool
 	// InterestID names Interest: a memory made for another is not used.
 	InterestID string
-	// Skip leaves out directories by absolute path, with all that lies below.
+	// Skip leaves out directories by absolute path, with all that lies below. It
+	// must not keep path.
 	Skip func(path string) bool
 	// Memory is the file of the memory; "" for none.
 	Memory string
@@ -79,15 +81,14 @@ func (t *Tree) Rescan(ctx context.Context) (*Tree, error) {
 	return scan(ctx, t.Root, t.options, t.memory(), clock())
 }
 
-// node is one directory of a scan.
+// node is a directory that had to be listed, or that is in such a one. All others
+// are in the memory alone.
 type node struct {
-	parent *node
-	name   string
-	kids   []node
-	own    *listing
-	was    int32 // its record in the memory, or -1
-	length int32 // of the path below root
-	state  state
+	name  string
+	kids  []node
+	own   *listing
+	was   int32 // its record in the memory, or -1
+	state state
 }
 
 type state uint8
@@ -106,68 +107,75 @@ type listing struct {
 	err     error
 }
 
-// assemble makes the lists of a tree out of the nodes that have something to
-// tell.
-func (t *Tree) assemble(found []*node) {
-	for _, n := range found {
-		path := string(n.path(t.Root, nil))
-		entries := n.entriesIn(t.old)
-		if len(entries) > 0 {
-			t.Places = append(t.Places, Place{path, entries})
-		}
-		if n.own != nil && n.own.err != nil {
-			t.Unreadable = append(t.Unreadable, Unreadable{path, n.own.err})
-		}
+// directory is one directory of a tree: a node, or a record of the memory.
+type directory struct {
+	node   *node
+	record int32
+}
+
+// root is the first directory of a tree.
+func (t *Tree) root() directory {
+	if t.top != nil {
+		return directory{node: t.top}
 	}
+	return t.recorded(0)
+}
+
+// recorded is the directory of a record, as it is now.
+func (t *Tree) recorded(i int32) directory {
+	if n := t.changed[i]; n != nil {
+		return directory{node: n}
+	}
+	return directory{record: i}
+}
+
+// below are the sub-directories of a directory.
+func (t *Tree) below(d directory, into []directory) []directory {
+	if d.node != nil && d.node.state != same {
+		for i := range d.node.kids {
+			into = append(into, directory{node: &d.node.kids[i]})
+		}
+		return into
+	}
+	first, count := t.old.kidsOf(int(d.known()))
+	for i := range count {
+		into = append(into, t.recorded(int32(first+i)))
+	}
+	return into
+}
+
+// known is the record of a directory, or -1.
+func (d directory) known() int32 {
+	if d.node != nil {
+		return d.node.was
+	}
+	return d.record
+}
+
+func (t *Tree) nameOf(d directory) string {
+	if d.node != nil {
+		return d.node.name
+	}
+	return t.old.nameOf(int(d.record))
+}
+
+// seen are the stamp and the entries of a directory: the zero stamp for one that
+// has to be listed again.
+func (t *Tree) seen(d directory) (stamp, []Entry) {
+	switch n := d.node; {
+	case n == nil || n.state == same:
+		i := int(d.known())
+		return t.old.stampOf(i), t.old.entriesOf(i)
+	case n.own != nil:
+		return n.own.stamp, n.own.entries
+	}
+	return stamp{}, nil
+}
+
+// sortByPath puts the lists of a tree in order.
+func (t *Tree) sortByPath() {
 	slices.SortFunc(t.Places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(t.Unreadable, func(a, b Unreadable) int { return strings.Compare(a.Path, b.Path) })
-}
-
-// entriesIn are the directory's entries of interest, listed or remembered.
-func (n *node) entriesIn(old *memory) []Entry {
-	if n.state == same {
-		return old.entriesOf(int(n.was))
-	}
-	if n.own == nil {
-		return nil
-	}
-	return n.own.entries
-}
-
-// path writes the absolute path into buf.
-func (n *node) path(root string, buf []byte) []byte {
-	if root == "/" {
-		root = ""
-	}
-	size := len(root) + 1 + int(n.length)
-	if n.parent == nil {
-		return append(append(buf[:0], root...), '/')[:max(size-1, 1)]
-	}
-	buf = slices.Grow(buf[:0], size+1)[:size] // and room for a final zero byte
-	at := size
-	for ; n.parent != nil; n = n.parent {
-		at -= len(n.name)
-		copy(buf[at:], n.name)
-		at--
-		buf[at] = '/'
-	}
-	copy(buf, root)
-	return buf
-}
-
-// below makes the nodes of sub-directories.
-func (n *node) below(count int) []node {
-	n.kids = make([]node, count)
-	return n.kids
-}
-
-// init sets what a node of one name is.
-func (n *node) init(parent *node, name string, was int32) {
-	n.parent, n.name, n.was = parent, name, was
-	n.length = int32(len(name))
-	if parent.parent != nil {
-		n.length += parent.length + 1
-	}
 }
 
 // sort puts the entries in order. A directory that changes while it is listed can
@@ -184,13 +192,13 @@ func (n *node) hang(names []string, old *memory) {
 	if len(names) == 0 {
 		return
 	}
-	kids, all := n.below(len(names)), strings.Join(names, "")
+	all := strings.Join(names, "")
+	n.kids = make([]node, len(names))
 	for i, name := range names {
-		was := int32(-1)
+		n.kids[i] = node{name: all[:len(name)], was: -1}
 		if n.was >= 0 {
-			was = old.find(int(n.was), name)
+			n.kids[i].was = old.find(int(n.was), name)
 		}
-		kids[i].init(n, all[:len(name)], was)
 		all = all[len(name):]
 	}
 }

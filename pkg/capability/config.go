@@ -1,0 +1,98 @@
+package capability
+
+import "slices"
+
+// ConfigName is the file in the root of a work space by which a repository
+// widens sets.
+const ConfigName = "repo_config.yaml"
+
+// Config is what a repository says of sets.
+type Config struct {
+	Adds         Set // paths, and what must be enforced; the rest of it is empty
+	NetworkTools []NetworkTool
+}
+
+// NetworkTool is a tool that the repository lets into the network.
+type NetworkTool struct {
+	Tool         string   // id
+	Mode         string   // loopback | proxy | host
+	AllowDomains []string // for proxy
+	Within       bool     // it takes away only
+}
+
+// Connects reports whether a tool is listed as one that gets more of the network
+// than it has.
+func (c Config) Connects(tool string) bool {
+	return slices.ContainsFunc(c.NetworkTools, func(n NetworkTool) bool { return n.Tool == tool && !n.Within })
+}
+
+// ConfigKey is a key of the section sandbox of a repository's configuration.
+type ConfigKey struct {
+	Name    string // "sandbox." and the key
+	Key     string
+	Narrows string // why no value of it can widen; "" where one can
+	field   *field
+}
+
+// ConfigKeys lists the keys.
+func ConfigKeys() (out []ConfigKey) {
+	for i := range fields {
+		if f := &fields[i]; f.config != "" {
+			out = append(out, ConfigKey{"sandbox." + f.config, f.config, f.narrows, f})
+		}
+	}
+	return out
+}
+
+// Paths is where a set has the paths of the key, nil when it has none.
+func (k ConfigKey) Paths(s *Set) *[]string {
+	if k.field.kind != tree {
+		return nil
+	}
+	return of[[]string](k.field, s)
+}
+
+// Writable reports a key whose paths can be written.
+func (k ConfigKey) Writable() bool { return k.field.list == write }
+
+// widen adds what the repository's configuration gives.
+func (c Config) widen(s *Set, r Request) {
+	note := func(key string) { _ = addTo(&s.GrantedBy, ConfigName+":sandbox."+key) }
+	each(tree, func(f *field) {
+		for _, p := range *of[[]string](f, &c.Adds) {
+			access := PathAccess(r.Space, *s, p)
+			if f.list == read && access.Read == Granted || f.list == write && access.Write == Granted {
+				continue
+			}
+			_ = addTo(of[[]string](f, s), p)
+			note(f.config)
+		}
+	})
+	if r.Tool != "" {
+		c.connect(s, r.Tool, note)
+	}
+	if c.Adds.Enforce == "cgroup" {
+		s.Enforce = "cgroup"
+	}
+}
+
+// connect gives a listed tool its network, and takes from it what an entry that
+// takes away only leaves out.
+func (c Config) connect(s *Set, tool string, note func(string)) {
+	given := false
+	for _, n := range c.NetworkTools {
+		if n.Tool == tool && !n.Within && !given {
+			s.Network.Mode = n.Mode
+			s.Network.AllowDomains = append([]string{}, n.AllowDomains...)
+			note(named("network.mode").config)
+			given = true
+		}
+	}
+	for _, n := range c.NetworkTools {
+		if n.Tool == tool && n.Within {
+			less := Clone(*s)
+			less.Network.Mode, less.Network.AllowDomains = n.Mode, n.AllowDomains
+			s.Network = Narrow(Anywhere, *s, less).Network
+		}
+	}
+}

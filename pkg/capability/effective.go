@@ -1,0 +1,96 @@
+package capability
+
+import (
+	"cmp"
+	"fmt"
+
+	"ethos/pkg/record"
+)
+
+// Request is what decides over the set of one action.
+type Request struct {
+	Tool      string // id of the tool that the action is; "" when it is none
+	Declared  *Set   // by that tool for itself; nil when it is only recognised
+	ToolNamed bool   // by --tool
+	Agent     bool   // an agent asks
+	Mode      string // trust mode
+	Profile   string // --profile, "" when not given
+	Grants    []string
+	Space     Space
+	Parent    *Set // effective for the agent that started this one; nil when nobody did
+}
+
+// Effective is what the action may use: the named profile, else what a managed
+// tool declares, else the agent's or the default profile; widened by the
+// repository's configuration; narrowed, in plan mode, to looking; and widened by
+// grants. Each widening stands in GrantedBy. A sub-agent may use nothing that
+// its parent may not, whatever widened.
+func Effective(config Config, r Request) (Set, error) {
+	s, err := r.start()
+	if err != nil {
+		return s, err
+	}
+	config.widen(&s, r)
+	if r.Mode == record.ModePlan {
+		s = Meet(r.Space, looking(s), s)
+	}
+	for _, g := range r.Grants {
+		if err := Grant(&s, g); err != nil {
+			return s, err
+		}
+	}
+	if r.Parent != nil {
+		s = Narrow(r.Space, reaching(*r.Parent), s)
+	}
+	return Derive(s), nil
+}
+
+func (r Request) start() (s Set, err error) {
+	switch {
+	case r.Profile != "":
+		if s, err = known(r.Profile); err == nil {
+			s.GrantedBy = append(s.GrantedBy, "--profile "+r.Profile)
+		}
+	case r.Declared != nil:
+		s = Clone(*r.Declared)
+	case r.Agent:
+		s, err = known(AgentProfile)
+	default:
+		s, err = known(DefaultProfile)
+	}
+	if r.ToolNamed {
+		s.GrantedBy = append(s.GrantedBy, "--tool "+r.Tool)
+	}
+	return s, err
+}
+
+func known(profile string) (Set, error) {
+	s, ok := Profile(profile)
+	if !ok {
+		return s, fmt.Errorf("no profile %q", profile)
+	}
+	return s, nil
+}
+
+// looking is the ceiling of plan mode: what s can read it still can, and nothing
+// is changed, whatever a command tries.
+func looking(s Set) Set {
+	s = Clone(s)
+	s.SandboxProfile = DefaultToolProfile
+	s.ReadPaths = append(s.ReadPaths, s.WritePaths...)
+	s.WritePaths, s.UnixSockets = nil, nil
+	s.Network = record.Network{Mode: "none"}
+	s.Git = "read"
+	return s
+}
+
+// reaching makes a parent that does not say what it reaches one that reaches
+// nothing: to [Narrow] an empty word says nothing.
+func reaching(parent Set) Set {
+	parent.Network.Mode = cmp.Or(parent.Network.Mode, "none")
+	parent.Git = cmp.Or(parent.Git, "none")
+	return parent
+}
+
+// Meet is what both of two effective sets allow.
+func Meet(space Space, a, b Set) Set { return Derive(Narrow(space, a, b)) }

@@ -1,0 +1,125 @@
+package capability
+
+import (
+	"maps"
+	"slices"
+
+	"ethos/pkg/record"
+)
+
+// Set is what a command may use of the machine. A record has it in the same
+// form.
+type Set = record.Capabilities
+
+// field is one capability. Its row in the table is all that ethos knows of it:
+// whatever reads, composes, compares or applies sets goes by the rows.
+type field struct {
+	name  string          // in records, YAML and messages: write_paths, network.mode
+	kind  *kind           // how two values meet, and when one goes past another
+	at    func(*Set) any  // the value: *string, *[]string, *bool, *int64 or *map[string]string
+	words []string        // the values that a word can have, narrowest first
+	list  list            // which one of the lists of paths
+	from  func(*Set) bool // what the value of a derived field follows from
+	grant grant
+	// config is the key of the section sandbox of repo_config.yaml, "" when a
+	// repository has no say in the field.
+	config string
+	// narrows says why no value of that key can widen, "" where one can.
+	narrows string
+}
+
+// fields is the table, in the order of a record.
+var fields = []field{
+	{name: "sandbox_profile", kind: label, at: func(s *Set) any { return &s.SandboxProfile }},
+	{name: "seccomp_profile", kind: pinned, words: []string{"deny-privilege"}, at: func(s *Set) any { return &s.SeccompProfile }},
+	{name: "seccomp_profile_path", kind: pinned, at: func(s *Set) any { return &s.SeccompProfilePath }},
+	{name: "tags", kind: derivedTags, at: func(s *Set) any { return &s.Tags }},
+	{name: "read_paths", kind: tree, list: read, grant: grant{"read", "PATH", grantRead}, config: "read_paths", at: func(s *Set) any { return &s.ReadPaths }},
+	{name: "write_paths", kind: tree, list: write, grant: grant{"write", "PATH", grantWrite}, config: "read_write_paths", at: func(s *Set) any { return &s.WritePaths }},
+	{name: "deny_read_paths", kind: tree, list: denyRead, at: func(s *Set) any { return &s.DenyReadPaths }},
+	{name: "allow_read_within_deny", kind: tree, list: allowWithinDeny, at: func(s *Set) any { return &s.AllowReadWithinDeny }},
+	{name: "deny_write_paths", kind: tree, list: denyWrite, at: func(s *Set) any { return &s.DenyWritePaths }},
+	{name: "cache_paths", kind: names, grant: grant{"cache", "PATH", nil}, at: func(s *Set) any { return &s.CachePaths }},
+	{name: "unix_sockets", kind: names, grant: grant{"socket", "PATH", nil}, at: func(s *Set) any { return &s.UnixSockets }},
+	{name: "requires_network", kind: needs, from: reachesOut, at: func(s *Set) any { return &s.RequiresNetwork }},
+	{name: "requires_git", kind: needs, from: func(s *Set) bool { return s.Git != "none" }, at: func(s *Set) any { return &s.RequiresGit }},
+	{name: "requires_env", kind: needs, from: func(s *Set) bool { return len(s.Env.Pass) > 0 || len(s.Env.Set) > 0 }, at: func(s *Set) any { return &s.RequiresEnv }},
+	{name: "requires_processes", kind: needs, at: func(s *Set) any { return &s.RequiresProcesses }},
+	{name: "network.mode", kind: ordered, words: []string{"none", "loopback", "proxy", "host"}, grant: grant{"network", "none|loopback|proxy|host", grantNetwork}, config: "network_tools", at: func(s *Set) any { return &s.Network.Mode }},
+	{name: "network.allow_domains", kind: allowedDomains, grant: grant{"domain", "PATTERN", grantDomain}, at: func(s *Set) any { return &s.Network.AllowDomains }},
+	{name: "network.deny_domains", kind: deniedDomains, at: func(s *Set) any { return &s.Network.DenyDomains }},
+	{name: "env.pass", kind: names, grant: grant{"env", "NAME[=VALUE]", grantEnv}, at: func(s *Set) any { return &s.Env.Pass }},
+	{name: "env.set", kind: variables, at: func(s *Set) any { return &s.Env.Set }},
+	{name: "git", kind: ordered, words: []string{"none", "read", "wrapped", "full"}, grant: grant{"git", "none|read|wrapped|full", nil}, at: func(s *Set) any { return &s.Git }},
+	{name: "enforce", kind: ordered, words: []string{"cgroup", "available"}, config: "enforce", narrows: "cgroup asks for more, and available takes nothing back that a tool's declaration asks for", at: func(s *Set) any { return &s.Enforce }},
+	{name: "timeout_seconds", kind: limit, grant: grant{"timeout", "DURATION", grantTimeout}, at: func(s *Set) any { return &s.TimeoutSeconds }},
+	{name: "memory_mb", kind: limit, grant: grant{"memory", "MEGABYTES", nil}, at: func(s *Set) any { return &s.MemoryMB }},
+	{name: "cpu_quota_percent", kind: limit, grant: grant{"cpu", "PERCENT", nil}, at: func(s *Set) any { return &s.CPUQuotaPercent }},
+	{name: "pids", kind: limit, grant: grant{"pids", "N", nil}, at: func(s *Set) any { return &s.Pids }},
+	{name: "open_files", kind: limit, grant: grant{"files", "N", nil}, at: func(s *Set) any { return &s.OpenFiles }},
+	{name: "output_bytes", kind: limit, grant: grant{"output", "BYTES", nil}, at: func(s *Set) any { return &s.OutputBytes }},
+	{name: "granted_by", kind: provenance, at: func(s *Set) any { return &s.GrantedBy }},
+}
+
+// of is the value of a field in a set.
+func of[T any](f *field, s *Set) *T { return f.at(s).(*T) }
+
+// Clone copies the lists too, and makes the absent ones empty.
+func Clone(s Set) Set {
+	for i := range fields {
+		switch value := fields[i].at(&s).(type) {
+		case *[]string:
+			*value = append([]string{}, *value...)
+		case *map[string]string:
+			if *value = maps.Clone(*value); *value == nil {
+				*value = map[string]string{}
+			}
+		}
+	}
+	return s
+}
+
+// Derive sets the fields that follow from the others, so that no name and no
+// label can claim what the declaration does not say.
+func Derive(s Set) Set {
+	for i := range fields {
+		if f := &fields[i]; f.from != nil {
+			*of[bool](f, &s) = f.from(&s)
+		}
+	}
+	s.Tags = Tags(s)
+	return s
+}
+
+func reachesOut(s *Set) bool { return s.Network.Mode == "proxy" || s.Network.Mode == "host" }
+
+// Tags are derived from what a set allows, never from a name: no-network,
+// network or loopback, and no-git or git.
+func Tags(s Set) []string {
+	network := "network"
+	switch s.Network.Mode {
+	case "none":
+		network = "no-network"
+	case "loopback":
+		network = "loopback"
+	}
+	if s.Git == "none" {
+		return []string{network, "no-git"}
+	}
+	return []string{network, "git"}
+}
+
+// each calls do with the fields of a kind.
+func each(k *kind, do func(*field)) {
+	for i := range fields {
+		if fields[i].kind == k {
+			do(&fields[i])
+		}
+	}
+}
+
+func union(lists ...[]string) []string {
+	out := append([]string{}, slices.Concat(lists...)...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

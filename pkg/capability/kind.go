@@ -1,0 +1,200 @@
+package capability
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is the order of the values of a field.
+type kind struct {
+	report int // when an excess is told; 0: no value allows anything
+	// meet puts into a set what both a and b allow.
+	meet func(f *field, into, a, b *Set)
+	// exceeds reports that the child allows more than the parent, and says what
+	// it has and what the parent allows.
+	exceeds func(f *field, parent, child *Set) (value, bound string, more bool)
+}
+
+var (
+	label          = &kind{meet: meetLabel} // a name of the whole set; it has no power
+	derivedTags    = &kind{}                // they follow from the rest: see Derive
+	provenance     = &kind{meet: meetUnion} // where a widening comes from
+	tree           = &kind{}                // a list of paths; the five meet together: see meetPaths and pathExcess
+	pinned         = &kind{1, meetLabel, exceedsPinned}
+	ordered        = &kind{2, meetOrdered, exceedsOrdered}
+	needs          = &kind{3, meetNeeds, exceedsNeeds}
+	limit          = &kind{4, meetLimit, exceedsLimit}
+	names          = &kind{5, meetNames, exceedsNames}
+	variables      = &kind{5, meetVariables, exceedsVariables}
+	allowedDomains = &kind{5, meetAllowedDomains, exceedsAllowedDomains}
+	deniedDomains  = &kind{5, meetUnion, exceedsDeniedDomains}
+)
+
+// reported is the last rank in a report.
+const reported = 5
+
+// meetLabel takes the parent's word, where it has one.
+func meetLabel(f *field, into, a, b *Set) {
+	*of[string](f, into) = cmp.Or(*of[string](f, a), *of[string](f, b))
+}
+
+// exceedsPinned: a child cannot replace the word. Naming one where the parent
+// has none is no excess: a seccomp profile file is put on top of the named
+// profile and takes away only.
+func exceedsPinned(f *field, parent, child *Set) (value, bound string, more bool) {
+	bound, value = *of[string](f, parent), *of[string](f, child)
+	return cmp.Or(value, "none"), bound, bound != "" && value != bound
+}
+
+// meetUnion keeps what either has: of what is denied, and of where a widening
+// comes from.
+func meetUnion(f *field, into, a, b *Set) {
+	*of[[]string](f, into) = union(*of[[]string](f, a), *of[[]string](f, b))
+}
+
+// rank orders the words of a field. "" is no statement and gives way to any
+// other; a word that is not known is past the widest, so that it never counts
+// as narrow.
+func (f *field) rank(word string) int {
+	if i := slices.Index(f.words, word); i >= 0 {
+		return i
+	}
+	if word == "" {
+		return len(f.words)
+	}
+	return len(f.words) + 1
+}
+
+func meetOrdered(f *field, into, a, b *Set) {
+	word := *of[string](f, a)
+	if other := *of[string](f, b); f.rank(other) < f.rank(word) {
+		word = other
+	}
+	*of[string](f, into) = word
+}
+
+func exceedsOrdered(f *field, parent, child *Set) (value, bound string, more bool) {
+	bound, value = *of[string](f, parent), *of[string](f, child)
+	return value, bound, f.rank(value) > f.rank(bound)
+}
+
+func meetNeeds(f *field, into, a, b *Set) { *of[bool](f, into) = *of[bool](f, a) && *of[bool](f, b) }
+
+func exceedsNeeds(f *field, parent, child *Set) (value, bound string, more bool) {
+	return "true", "false", *of[bool](f, child) && !*of[bool](f, parent)
+}
+
+// meetLimit: 0 is no bound.
+func meetLimit(f *field, into, a, b *Set) {
+	x, y := *of[int64](f, a), *of[int64](f, b)
+	*of[int64](f, into) = min(x, y)
+	if x == 0 || y == 0 {
+		*of[int64](f, into) = max(x, y)
+	}
+}
+
+func exceedsLimit(f *field, parent, child *Set) (value, bound string, more bool) {
+	most, n := *of[int64](f, parent), *of[int64](f, child)
+	return limitText(n), limitText(most), most != 0 && (n == 0 || n > most)
+}
+
+func limitText(n int64) string {
+	if n == 0 {
+		return "no limit"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// meetNames keeps the entries of both lists, as they are written.
+func meetNames(f *field, into, a, b *Set) {
+	*of[[]string](f, into) = common(*of[[]string](f, a), *of[[]string](f, b))
+}
+
+func exceedsNames(f *field, parent, child *Set) (value, bound string, more bool) {
+	have := *of[[]string](f, parent)
+	return listExcess(missing(*of[[]string](f, child), have), have)
+}
+
+func listExcess(extra, have []string) (value, bound string, more bool) {
+	return strings.Join(extra, ", "), cmp.Or(strings.Join(have, ", "), "none"), len(extra) > 0
+}
+
+func meetVariables(f *field, into, a, b *Set) {
+	have := *of[map[string]string](f, a)
+	both := map[string]string{}
+	for name, value := range *of[map[string]string](f, b) {
+		if other, ok := have[name]; ok && other == value {
+			both[name] = value
+		}
+	}
+	*of[map[string]string](f, into) = both
+}
+
+func exceedsVariables(f *field, parent, child *Set) (value, bound string, more bool) {
+	have := assignments(*of[map[string]string](f, parent))
+	return listExcess(missing(assignments(*of[map[string]string](f, child)), have), have)
+}
+
+// assignments are variables as NAME=VALUE, sorted.
+func assignments(variables map[string]string) []string {
+	out := make([]string, 0, len(variables))
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		out = append(out, name+"="+variables[name])
+	}
+	return out
+}
+
+// meetAllowedDomains: a network that reaches the host's reaches every domain,
+// and its list says nothing.
+func meetAllowedDomains(_ *field, into, a, b *Set) {
+	into.Network.AllowDomains = []string{}
+	switch x, y := &a.Network, &b.Network; {
+	case x.Mode == "host" && y.Mode == "host":
+	case x.Mode == "host":
+		into.Network.AllowDomains = meetDomains(y.AllowDomains, y.AllowDomains)
+	case y.Mode == "host":
+		into.Network.AllowDomains = meetDomains(x.AllowDomains, x.AllowDomains)
+	default:
+		into.Network.AllowDomains = meetDomains(x.AllowDomains, y.AllowDomains)
+	}
+}
+
+func exceedsAllowedDomains(_ *field, parent, child *Set) (value, bound string, more bool) {
+	allow := child.Network.AllowDomains
+	if parent.Network.Mode == "host" {
+		allow = nil
+	}
+	return listExcess(beyond(allow, parent.Network.AllowDomains), parent.Network.AllowDomains)
+}
+
+func exceedsDeniedDomains(_ *field, parent, child *Set) (value, bound string, more bool) {
+	lost := beyond(parent.Network.DenyDomains, child.Network.DenyDomains)
+	for i := range lost {
+		lost[i] = "without " + lost[i]
+	}
+	return listExcess(lost, parent.Network.DenyDomains)
+}
+
+// common is what both lists have.
+func common(a, b []string) []string {
+	out := []string{}
+	for _, v := range b {
+		if slices.Contains(a, v) {
+			out = append(out, v)
+		}
+	}
+	return union(out)
+}
+
+// missing is what a list has and the other does not.
+func missing(values, from []string) (out []string) {
+	for _, v := range values {
+		if !slices.Contains(from, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,222 @@
+package capability
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/record"
+)
+
+var space = Space{Workspace: "/w", Home: "/h"}
+
+// The vocabulary is small, so that random declarations meet, nest and contradict one another often.
+var (
+	somePaths = []string{"/", "/w", ".", "a", "./a/b", "a/b/c", "/w/a", "~", "~/x", "/h/x/y", "/opt", "/opt/q", "/opt/q/r", "/h/x?", "../w/a/b"}
+	probes    = []string{"/", "/w", "/w/a", "/w/a/b", "/w/a/b/c", "/w/a/b/c/d", "/w/z", "/h", "/h/x", "/h/x/y", "/h/x/y/z", "/opt", "/opt/q", "/opt/q/r", "/opt/q/r/s", "/etc"}
+	someHosts = []string{"*", "example.com", "*.example.com", "a.example.com", "*.a.example.com:443", "EXAMPLE.com.:443", "10.0.0.0/8", "10.1.2.3", "10.1.2.3:80", "::1", "[::1]:443", "fd00::/8"}
+)
+
+func some[T any](r *rand.Rand, from []T, most int) []T {
+	out := []T{}
+	for range r.IntN(most + 1) {
+		out = append(out, from[r.IntN(len(from))])
+	}
+	return out
+}
+
+func one[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+func random(r *rand.Rand, paths []string) record.Capabilities {
+	c := record.Capabilities{
+		SandboxProfile: one(r, "lint-offline", "workspace"), SeccompProfile: one(r, "", "deny-privilege", "other"), SeccompProfilePath: one(r, "", "", "/p.json"),
+		ReadPaths: some(r, paths, 3), WritePaths: some(r, paths, 3), DenyReadPaths: some(r, paths, 2),
+		AllowReadWithinDeny: some(r, paths, 2), DenyWritePaths: some(r, paths, 2),
+		CachePaths: some(r, []string{"~/.c", "${X:-~/.c}", "/v"}, 2), UnixSockets: some(r, []string{"/s", "/t"}, 2),
+		RequiresNetwork: one(r, true, false), RequiresGit: one(r, true, false), RequiresEnv: one(r, true, false), RequiresProcesses: one(r, true, false),
+		Network: record.Network{Mode: one(r, "none", "loopback", "proxy", "host"), AllowDomains: some(r, someHosts, 3), DenyDomains: some(r, someHosts, 2)},
+		Env:     record.Env{Pass: some(r, []string{"A", "B", "C"}, 2), Set: map[string]string{}},
+		Git:     one(r, "none", "read", "wrapped", "full"), Enforce: one(r, "cgroup", "available"), GrantedBy: some(r, []string{"x", "y"}, 1),
+	}
+	for _, v := range some(r, []string{"A=1", "A=2", "B=1"}, 2) {
+		name, value, _ := strings.Cut(v, "=")
+		c.Env.Set[name] = value
+	}
+	each(limit, func(f *field) { *of[int64](f, &c) = one(r, int64(0), 1, 2, 3) })
+	c.Tags = Tags(c)
+	return c
+}
+
+func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabilities)) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		p, c := random(r, paths), random(r, paths)
+		check(p, c)
+		if t.Failed() {
+			t.Fatalf("parent %+v\nchild  %+v\nnarrow %+v", p, c, Narrow(space, p, c))
+		}
+	}
+}
+
+func TestNarrowNeverGoesPastParentOrChild(t *testing.T) {
+	pairsOf(t, 1500, somePaths, func(p, c record.Capabilities) {
+		out := Narrow(space, p, c)
+		if over := Widens(space, p, out); len(over) > 0 {
+			t.Errorf("past the parent: %v", over)
+		}
+		for _, e := range Widens(space, c, out) {
+			// Two different filters cannot be compared: the parent's stays.
+			if e.Field != "seccomp_profile" && e.Field != "seccomp_profile_path" {
+				t.Errorf("past the child: %v", e)
+			}
+		}
+	})
+}
+
+func TestNarrowKeepsWhatBothAllow(t *testing.T) {
+	pairsOf(t, 1500, somePaths, func(p, c record.Capabilities) {
+		out := Narrow(space, p, c)
+		for _, probe := range probes {
+			want := PathAccess(space, p, probe).meet(PathAccess(space, c, probe))
+			have := PathAccess(space, out, probe)
+			if have.Read != want.Read || have.Write > want.Write || want.Write == Granted && have.Write != Granted {
+				t.Errorf("%s: have %v, want %v", probe, have, want)
+			}
+		}
+		if len(Widens(space, p, c)) == 0 {
+			if lost := Widens(space, out, c); len(lost) > 0 {
+				t.Errorf("the child is within its parent and yet lost: %v", lost)
+			}
+		}
+	})
+}
+
+func TestNarrowByItselfChangesNothing(t *testing.T) {
+	pairsOf(t, 800, somePaths, func(p, _ record.Capabilities) {
+		out := Narrow(space, p, p)
+		if over := append(Widens(space, p, out), Widens(space, out, p)...); len(over) > 0 {
+			t.Errorf("changed: %v", over)
+		}
+	})
+}
+
+func TestNarrowTwiceIsNarrowOnce(t *testing.T) {
+	pairsOf(t, 800, somePaths, func(p, c record.Capabilities) {
+		once := Narrow(space, p, c)
+		if twice := Narrow(space, p, once); !reflect.DeepEqual(once, twice) {
+			t.Errorf("twice: %+v", twice)
+		}
+	})
+}
+
+// What is not known when two declarations meet (the home directory, a variable) must not open anything once it is.
+func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
+	paths := []string{"~", "~/x", "~/x/y", "/h", "/h/x", "/h/x/y", "${X}", "${X}/y", "/opt"}
+	known := strings.NewReplacer("${X}", "/h/x")
+	expand := func(c record.Capabilities) record.Capabilities {
+		for _, list := range []*[]string{&c.ReadPaths, &c.WritePaths, &c.DenyReadPaths, &c.AllowReadWithinDeny, &c.DenyWritePaths} {
+			*list = slices.Clone(*list)
+			for i := range *list {
+				(*list)[i] = known.Replace((*list)[i])
+			}
+		}
+		return c
+	}
+	pairsOf(t, 2500, paths, func(p, c record.Capabilities) {
+		out := expand(Narrow(Space{Workspace: "/w"}, p, c))
+		for _, probe := range probes {
+			have := PathAccess(space, out, probe)
+			for who, from := range map[string]record.Capabilities{"parent": p, "child": c} {
+				if limit := PathAccess(space, expand(from), probe); !have.within(limit) {
+					t.Errorf("%s: %v, but the %s has %v", probe, have, who, limit)
+				}
+			}
+		}
+	})
+}
+
+// widest is a parent with a limit on every field, and each field one step past it.
+func TestWidensSeesEveryField(t *testing.T) {
+	parent := record.Capabilities{
+		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
+		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"}},
+		Git:     "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
+	}
+	past := map[string]func(*record.Capabilities){
+		"SeccompProfile":      func(c *record.Capabilities) { c.SeccompProfile = "" },
+		"SeccompProfilePath":  func(c *record.Capabilities) { c.SeccompProfilePath = "/x" },
+		"Seccomp.no file":     func(c *record.Capabilities) { c.SeccompProfilePath = "" },
+		"ReadPaths":           func(c *record.Capabilities) { c.ReadPaths = []string{"/opt"} },
+		"WritePaths":          func(c *record.Capabilities) { c.WritePaths = []string{"/opt"} },
+		"DenyReadPaths":       func(c *record.Capabilities) { c.DenyReadPaths = nil },
+		"AllowReadWithinDeny": func(c *record.Capabilities) { c.AllowReadWithinDeny = []string{"~/x"} },
+		"DenyWritePaths":      func(c *record.Capabilities) { c.DenyWritePaths = nil },
+		"CachePaths":          func(c *record.Capabilities) { c.CachePaths = []string{"/v"} },
+		"UnixSockets":         func(c *record.Capabilities) { c.UnixSockets = []string{"/s"} },
+		"RequiresNetwork":     func(c *record.Capabilities) { c.RequiresNetwork = true },
+		"RequiresGit":         func(c *record.Capabilities) { c.RequiresGit = true },
+		"RequiresEnv":         func(c *record.Capabilities) { c.RequiresEnv = true },
+		"RequiresProcesses":   func(c *record.Capabilities) { c.RequiresProcesses = true },
+		"Network":             func(c *record.Capabilities) { c.Network.Mode = "host" },
+		"Network.allow":       func(c *record.Capabilities) { c.Network.AllowDomains = []string{"example.com"} },
+		"Network.deny":        func(c *record.Capabilities) { c.Network.DenyDomains = nil },
+		"Env":                 func(c *record.Capabilities) { c.Env.Pass = []string{"A"} },
+		"Env.set":             func(c *record.Capabilities) { c.Env.Set = map[string]string{"A": "1"} },
+		"Git":                 func(c *record.Capabilities) { c.Git = "wrapped" },
+		"Enforce":             func(c *record.Capabilities) { c.Enforce = "available" },
+		"TimeoutSeconds":      func(c *record.Capabilities) { c.TimeoutSeconds = 0 },
+		"MemoryMB":            func(c *record.Capabilities) { c.MemoryMB = 10 },
+		"CPUQuotaPercent":     func(c *record.Capabilities) { c.CPUQuotaPercent = 10 },
+		"Pids":                func(c *record.Capabilities) { c.Pids = 10 },
+		"OpenFiles":           func(c *record.Capabilities) { c.OpenFiles = 10 },
+		"OutputBytes":         func(c *record.Capabilities) { c.OutputBytes = 10 },
+	}
+	powerless := []string{"SandboxProfile", "Tags", "GrantedBy"} // a label, derived, provenance
+	for i := range reflect.TypeFor[record.Capabilities]().NumField() {
+		name := reflect.TypeFor[record.Capabilities]().Field(i).Name
+		if past[name] == nil && !slices.Contains(powerless, name) {
+			t.Errorf("field %s has no case here: the lattice does not know it", name)
+		}
+	}
+	if over := Widens(space, parent, parent); len(over) > 0 {
+		t.Fatalf("a declaration goes past itself: %v", over)
+	}
+	for name, widen := range past {
+		child := parent
+		widen(&child)
+		if over := Widens(space, parent, child); len(over) != 1 {
+			t.Errorf("%s: want one excess, have %v", name, over)
+		}
+		if over := Widens(space, parent, Narrow(space, parent, child)); len(over) > 0 {
+			t.Errorf("%s: narrowed and still past: %v", name, over)
+		}
+	}
+}
+
+// TestSeccompFileNarrows: a file takes away from the named profile, so that a tool may name one where its profile has none.
+func TestSeccompFileNarrows(t *testing.T) {
+	parent := record.Capabilities{SeccompProfile: "deny-privilege"}
+	child := parent
+	child.SeccompProfilePath = "tool.json"
+	if over := Widens(space, parent, child); len(over) > 0 {
+		t.Errorf("it goes past: %v", over)
+	}
+	if got := Narrow(space, parent, child).SeccompProfilePath; got != "tool.json" {
+		t.Errorf("the file in force is %q", got)
+	}
+}
+
+func TestTagsComeFromTheDeclaration(t *testing.T) {
+	for _, c := range []struct{ mode, git, want string }{
+		{"none", "none", "no-network no-git"}, {"loopback", "none", "loopback no-git"},
+		{"proxy", "read", "network git"}, {"host", "full", "network git"}, {"", "", "network git"},
+	} {
+		have := strings.Join(Tags(record.Capabilities{Network: record.Network{Mode: c.mode}, Git: c.git}), " ")
+		if have != c.want {
+			t.Errorf("network %q, git %q: have %q, want %q", c.mode, c.git, have, c.want)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package mount
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+// stage names these steps in errors.
+const stage = "mount"
+
+// root is the new root while it is built: the working directory.
+func inRoot(target string) string {
+	if target == "/" {
+		return "."
+	}
+	return target[1:]
+}
+
+func step(call string, nr uintptr, object string, args ...steps.Arg) steps.Step {
+	s := steps.Step{Stage: stage, Call: call, Nr: nr, Object: object}
+	copy(s.Args[:], args)
+	return s
+}
+
+func into(s steps.Step, slot steps.Slot) steps.Step {
+	s.Save = slot
+	return s
+}
+
+func atCwd() steps.Arg { return steps.Int(unix.AT_FDCWD) }
+
+// openat2 opens path as O_PATH without following any symbolic link: openat2(2), Linux 5.6.
+func openat2(dir steps.Arg, path, object string, isDir bool) steps.Step {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	if isDir {
+		how.Flags |= unix.O_DIRECTORY
+	}
+	return step("openat2", unix.SYS_OPENAT2, object, dir, steps.Str(path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
+}
+
+// cloneTree copies the mounts at a descriptor: open_tree(2), Linux 5.2.
+func cloneTree(fd steps.Slot, object string) steps.Step {
+	return step("open_tree", unix.SYS_OPEN_TREE, object, steps.From(fd), steps.Str(""),
+		steps.Int(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE))
+}
+
+// clonePath is cloneTree of one directory on the root's tmpfs.
+func clonePath(path, object string) steps.Step {
+	return step("open_tree", unix.SYS_OPEN_TREE, object, atCwd(), steps.Str(path),
+		steps.Int(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW))
+}
+
+// setAttr restricts every mount of a tree: mount_setattr(2), Linux 5.12.
+func setAttr(fd steps.Slot, set uint64, object string) steps.Step {
+	attr := &unix.MountAttr{Attr_set: set, Propagation: unix.MS_PRIVATE}
+	return step("mount_setattr", unix.SYS_MOUNT_SETATTR, object, steps.From(fd), steps.Str(""),
+		steps.Int(unix.AT_EMPTY_PATH|unix.AT_RECURSIVE), steps.Ptr(attr), steps.Int(unsafe.Sizeof(*attr)))
+}
+
+// readOnly closes one mount, not what is mounted in it.
+func readOnly(fd steps.Slot, object string) steps.Step {
+	attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	return step("mount_setattr", unix.SYS_MOUNT_SETATTR, object, steps.From(fd), steps.Str(""), steps.Int(unix.AT_EMPTY_PATH), steps.Ptr(attr), steps.Int(unsafe.Sizeof(*attr)))
+}
+
+func attach(fd steps.Slot, target, object string) steps.Step {
+	return step("move_mount", unix.SYS_MOVE_MOUNT, object, steps.From(fd), steps.Str(""), atCwd(), steps.Str(inRoot(target)),
+		steps.Int(unix.MOVE_MOUNT_F_EMPTY_PATH))
+}
+
+func attachAt(fd, at steps.Slot, object string) steps.Step {
+	return step("move_mount", unix.SYS_MOVE_MOUNT, object, steps.From(fd), steps.Str(""), steps.From(at), steps.Str(""),
+		steps.Int(unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
+}
+
+func mkdir(path string, mode uint32, object string) steps.Step {
+	s := step("mkdirat", unix.SYS_MKDIRAT, object, atCwd(), steps.Str(path), steps.Int(mode))
+	s.Ignore = []syscall.Errno{syscall.EEXIST}
+	return s
+}
+
+func mkfile(path string, mode uint32, object string) steps.Step {
+	s := step("mknodat", unix.SYS_MKNODAT, object, atCwd(), steps.Str(path), steps.Int(unix.S_IFREG|mode), steps.Int(0))
+	s.Ignore = []syscall.Errno{syscall.EEXIST}
+	return s
+}
+
+func symlink(content, path string) steps.Step {
+	return step("symlinkat", unix.SYS_SYMLINKAT, "/"+path, steps.Str(content), atCwd(), steps.Str(path))
+}
+
+func fsopen(fstype string, slot steps.Slot) steps.Step {
+	return into(step("fsopen", unix.SYS_FSOPEN, fstype, steps.Str(fstype), steps.Int(unix.FSOPEN_CLOEXEC)), slot)
+}
+
+func fsconfig(fs steps.Slot, key, value string) steps.Step {
+	return step("fsconfig", unix.SYS_FSCONFIG, key+"="+value, steps.From(fs), steps.Int(unix.FSCONFIG_SET_STRING), steps.Str(key), steps.Str(value), steps.Int(0))
+}
+
+func fscreate(fs steps.Slot, fstype string) steps.Step {
+	return step("fsconfig", unix.SYS_FSCONFIG, fstype, steps.From(fs), steps.Int(unix.FSCONFIG_CMD_CREATE), steps.Int(0), steps.Int(0), steps.Int(0))
+}
+
+func fsmount(fs steps.Slot, attr uint, fstype string, slot steps.Slot) steps.Step {
+	return into(step("fsmount", unix.SYS_FSMOUNT, fstype, steps.From(fs), steps.Int(unix.FSMOUNT_CLOEXEC), steps.Int(attr)), slot)
+}

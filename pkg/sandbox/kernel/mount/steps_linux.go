@@ -1,0 +1,262 @@
+package mount
+
+import (
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+// Options are what is not a mount of its own.
+type Options struct {
+	ProcFiles    []File // of a BareProc
+	OpenFiles    uint64 // the limit of descriptors, RLIMIT_NOFILE
+	ScratchBytes int64  // size of the root's tmpfs, all private directories together; 0 means the kernel's default, half of the memory
+}
+
+// Built is the calls, and where the descriptors of what was mounted are while the init part runs.
+type Built struct {
+	Steps []steps.Step
+	// Trees maps the target of each mount to the slot of a descriptor of it, for Landlock rules.
+	Trees map[string]steps.Slot
+	// Umask is the slot of the umask that was in force before.
+	Umask steps.Slot
+}
+
+// names on the root's tmpfs that are gone when the root is complete.
+const (
+	maskDir  = ".mask"
+	maskFile = ".maskfile"
+)
+
+type builder struct {
+	mounts []Mount
+	slots  *steps.Slots
+	made   map[string]bool // on the root's tmpfs
+	root   steps.Slot
+	// closing are the targets that become read-only when every mount is in place.
+	closing   []string
+	procFiles []File
+	// lowerFD, upperFD and workFD are the descriptors of the overlay that is being made.
+	lowerFD, upperFD, workFD int
+	Built
+}
+
+// Steps adds to steps the calls that build a root of mounts, which are sorted as by [Sort], and make it the root of the calling process.
+func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) Built {
+	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
+	b.Trees, b.Umask = make(map[string]steps.Slot, len(mounts)), slots.New()
+	b.Built.Steps = slices.Grow(list, 4*len(mounts)+48)
+	b.lowerFD, b.upperFD, b.workFD = overlayFDs(opts.OpenFiles)
+	b.add(into(step("umask", unix.SYS_UMASK, "", steps.Int(0)), b.Umask))
+	for i := range mounts {
+		b.open(&mounts[i])
+	}
+	b.newRoot(opts)
+	for i := range mounts {
+		if mounts[i].Kind == Overlay {
+			b.overlay(&mounts[i])
+		}
+	}
+	for i := range mounts {
+		b.place(&mounts[i], mounts[:i])
+	}
+	b.enter()
+	return b.Built
+}
+
+func (b *builder) add(list ...steps.Step) { b.Steps = append(b.Steps, list...) }
+
+// open takes hold of what comes from the host. It must run before the new root hides it.
+func (b *builder) open(m *Mount) {
+	switch m.Kind {
+	case Bind:
+		fd, tree := b.slots.New(), b.slots.New()
+		b.add(into(openat2(atCwd(), m.Source, m.Source, !m.File), fd), into(cloneTree(fd, m.Source), tree), setAttr(tree, attributes(m), m.Source))
+		b.Trees[m.Target] = tree
+	}
+}
+
+func attributes(m *Mount) uint64 {
+	set := uint64(unix.MOUNT_ATTR_NOSUID)
+	if !m.Writable {
+		set |= unix.MOUNT_ATTR_RDONLY
+	}
+	if !m.Device {
+		set |= unix.MOUNT_ATTR_NODEV
+	}
+	if m.NoExec {
+		set |= unix.MOUNT_ATTR_NOEXEC
+	}
+	return set
+}
+
+// newRoot mounts the tmpfs over "/", where it is out of every path look-up, and goes there.
+func (b *builder) newRoot(opts Options) {
+	fs := b.slots.New()
+	b.add(fsopen("tmpfs", fs), fsconfig(fs, "mode", "755"))
+	if opts.ScratchBytes > 0 {
+		b.add(fsconfig(fs, "size", strconv.FormatInt(opts.ScratchBytes, 10)))
+	}
+	b.add(fscreate(fs, "tmpfs"), fsmount(fs, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "tmpfs", b.root),
+		step("move_mount", unix.SYS_MOVE_MOUNT, "/", steps.From(b.root), steps.Str(""), atCwd(), steps.Str("/"), steps.Int(unix.MOVE_MOUNT_F_EMPTY_PATH)),
+		step("fchdir", unix.SYS_FCHDIR, "/", steps.From(b.root)))
+	b.Trees["/"] = b.root
+}
+
+func (b *builder) place(m *Mount, before []Mount) {
+	over := Covering(before, m.Target)
+	inTmpfs := over == nil || over.Kind == Private || over.Kind == MaskOpen
+	if inTmpfs {
+		b.mountPoint(m)
+	}
+	switch m.Kind {
+	case Symlink:
+		b.add(symlink(m.Source, inRoot(m.Target)))
+		return
+	case Private:
+		b.private(m, inTmpfs)
+		return
+	case Proc:
+		b.proc(m)
+		return
+	case BareProc:
+		b.bareProc(m, b.procFiles)
+		return
+	case Devpts:
+		b.add(step("mount", unix.SYS_MOUNT, m.Target, steps.Str("devpts"), steps.Str(inRoot(m.Target)), steps.Str("devpts"),
+			steps.Int(unix.MS_NOSUID|unix.MS_NOEXEC), steps.Str("newinstance,ptmxmode=0666,mode=620")))
+		return
+	case Mask, MaskOpen:
+		b.mask(m)
+	}
+	b.attach(m, inTmpfs)
+}
+
+// attach puts the tree at its target. A target that lies in a tree of the host is looked up without following links, whatever has become of it.
+func (b *builder) attach(m *Mount, inTmpfs bool) {
+	tree := b.Trees[m.Target]
+	if inTmpfs {
+		b.add(attach(tree, m.Target, m.Target))
+		return
+	}
+	at := b.slots.New()
+	b.add(into(openat2(atCwd(), inRoot(m.Target), m.Target, !m.File), at), attachAt(tree, at, m.Target))
+}
+
+// mountPoint makes the target and the directories above it on the root's tmpfs.
+func (b *builder) mountPoint(m *Mount) {
+	if m.Target == "/" || b.made[m.Target] {
+		return
+	}
+	b.parents(parent(m.Target))
+	switch {
+	case m.Kind == Symlink:
+	case m.File:
+		b.add(mkfile(inRoot(m.Target), 0o644, m.Target))
+	default:
+		b.add(mkdir(inRoot(m.Target), m.mode(), m.Target))
+	}
+	b.made[m.Target] = true
+}
+
+func (m *Mount) mode() uint32 {
+	if m.Kind == Private && m.Mode != 0 {
+		return m.Mode
+	}
+	return 0o755
+}
+
+func (b *builder) parents(dir string) {
+	if b.made[dir] || dir == "/" {
+		return
+	}
+	b.parents(parent(dir))
+	b.add(mkdir(inRoot(dir), 0o755, dir))
+	b.made[dir] = true
+}
+
+// private gives a directory of the tmpfs a mount of its own, so that it stays writable when the root no longer is.
+func (b *builder) private(m *Mount, inTmpfs bool) {
+	tree := b.slots.New()
+	b.Trees[m.Target] = tree
+	if !m.Writable && inTmpfs {
+		b.add(into(step("openat", unix.SYS_OPENAT, m.Target, atCwd(), steps.Str(inRoot(m.Target)), steps.Int(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW)), tree))
+		return
+	}
+	b.add(into(clonePath(inRoot(m.Target), m.Target), tree), setAttr(tree, attributes(m), m.Target))
+	b.attach(m, inTmpfs)
+}
+
+const procFlags = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+
+// proc is mounted read-only as a whole: the files of /proc/sys are writable for the owner of the host's uid 0 whatever the capabilities, see
+// test_perm in fs/proc/proc_sysctl.c.
+func (b *builder) proc(m *Mount) {
+	tree := b.slots.New()
+	b.add(step("mount", unix.SYS_MOUNT, m.Target, steps.Str("proc"), steps.Str(inRoot(m.Target)), steps.Str("proc"),
+		steps.Int(procFlags), steps.Int(0)),
+		into(openat2(atCwd(), inRoot(m.Target), m.Target, true), tree))
+	b.Trees[m.Target] = tree
+}
+
+// mask makes the thing to be mounted over the target.
+func (b *builder) mask(m *Mount) {
+	tree := b.slots.New()
+	if m.Kind == MaskOpen {
+		b.maskTree(m, tree)
+		return
+	}
+	source := b.maskSource(m)
+	b.add(into(clonePath(source, m.Target), tree), setAttr(tree, attributes(m), m.Target))
+	b.Trees[m.Target] = tree
+}
+
+// maskTree is a tmpfs of its own: deeper mounts need mount points in it, and it is closed when they are made.
+func (b *builder) maskTree(m *Mount, tree steps.Slot) {
+	fs, mode := b.slots.New(), "111"
+	if m.Mode != 0 {
+		mode = strconv.FormatUint(uint64(m.Mode), 8)
+	}
+	b.add(fsopen("tmpfs", fs), fsconfig(fs, "mode", mode), fsconfig(fs, "size", "64k"), fscreate(fs, "tmpfs"),
+		fsmount(fs, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "tmpfs", tree))
+	b.Trees[m.Target] = tree
+	b.closing = append(b.closing, m.Target)
+}
+
+func (b *builder) maskSource(m *Mount) string {
+	if m.File {
+		return b.once(maskFile, mkfile(maskFile, 0, m.Target))
+	}
+	return b.once(maskDir, mkdir(maskDir, 0, m.Target))
+}
+
+func (b *builder) once(name string, s steps.Step) string {
+	if !b.made["/"+name] {
+		b.add(s)
+		b.made["/"+name] = true
+	}
+	return name
+}
+
+// enter makes the tmpfs the root and lets go of the host's: pivot_root(2), "pivot_root(".", ".")".
+func (b *builder) enter() {
+	for _, name := range []string{maskFile, maskDir} {
+		if b.made["/"+name] {
+			flags := unix.AT_REMOVEDIR
+			if name == maskFile {
+				flags = 0
+			}
+			b.add(step("unlinkat", unix.SYS_UNLINKAT, name, atCwd(), steps.Str(name), steps.Int(flags)))
+		}
+	}
+	for _, target := range b.closing {
+		b.add(readOnly(b.Trees[target], target))
+	}
+	b.add(readOnly(b.root, "/"),
+		step("pivot_root", unix.SYS_PIVOT_ROOT, "/", steps.Str("."), steps.Str(".")),
+		step("umount2", unix.SYS_UMOUNT2, "the host's root", steps.Str("."), steps.Int(unix.MNT_DETACH)),
+		step("chdir", unix.SYS_CHDIR, "/", steps.Str("/")))
+}

@@ -1,0 +1,29 @@
+package netns
+
+import (
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+// ifreq is struct ifreq of netdevice(7) with ifr_flags.
+type ifreq struct {
+	name  [unix.IFNAMSIZ]byte
+	flags int16
+	_     [22]byte
+}
+
+// LoopbackSteps bring the interface up: SIOCSIFFLAGS, netdevice(7). The kernel then adds 127.0.0.1/8 and ::1 itself. They need
+// CAP_NET_ADMIN over the namespace, so they come before capabilities are given up.
+func LoopbackSteps(slots *steps.Slots) []steps.Step {
+	req := &ifreq{flags: unix.IFF_UP}
+	copy(req.name[:], "lo")
+	socket := slots.New()
+	return []steps.Step{
+		{Stage: "network", Call: "socket", Object: "lo", Nr: unix.SYS_SOCKET, Save: socket,
+			Args: [6]steps.Arg{steps.Int(unix.AF_INET), steps.Int(unix.SOCK_DGRAM | unix.SOCK_CLOEXEC), steps.Int(0)}},
+		{Stage: "network", Call: "ioctl", Object: "lo", Nr: unix.SYS_IOCTL,
+			Args: [6]steps.Arg{steps.From(socket), steps.Int(unix.SIOCSIFFLAGS), steps.Ptr(req)}},
+		{Stage: "network", Call: "close", Object: "lo", Nr: unix.SYS_CLOSE, Args: [6]steps.Arg{steps.From(socket)}},
+	}
+}

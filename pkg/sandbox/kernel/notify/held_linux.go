@@ -1,0 +1,81 @@
+package notify
+
+import (
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/landlock"
+)
+
+// held is a thread under the Landlock rules for TCP that the command has. It is not the judge's own: whoever is in a domain may not take a descriptor out of a process that is
+// not (hook_ptrace_access_check in security/landlock/task.c).
+type held struct{ calls chan call }
+
+type call struct {
+	run  func() error
+	done chan error
+}
+
+// newHeld starts the thread, which ends with [held.close]: what it gave up it cannot have back. It returns nil where the command has no such rules either.
+func newHeld() (*held, error) {
+	kernel, err := landlock.Probe()
+	if err != nil {
+		return nil, nil
+	}
+	rules, _ := landlock.Build(kernel.ABI, landlock.Request{Net: landlock.ConnectTCP})
+	if rules.Empty() {
+		return nil, nil
+	}
+	h, ready := &held{make(chan call)}, make(chan error)
+	go h.serve(rules, ready)
+	return h, <-ready
+}
+
+func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
+	runtime.LockOSThread()
+	err := confineTo(rules)
+	ready <- err
+	if err != nil {
+		return
+	}
+	for c := range h.calls {
+		c.done <- c.run()
+	}
+}
+
+// confineTo holds the calling thread.
+func confineTo(rules landlock.Ruleset) error {
+	if err := dropPrivileges(); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("judge of connect: no_new_privs: %w", err)
+	}
+	fd, err := rules.Create()
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0); e != 0 {
+		return fmt.Errorf("judge of connect: landlock_restrict_self: %w", e)
+	}
+	return nil
+}
+
+// do runs a call there. Without a thread it runs here.
+func (h *held) do(run func() error) error {
+	if h == nil {
+		return run()
+	}
+	done := make(chan error)
+	h.calls <- call{run, done}
+	return <-done
+}
+
+func (h *held) close() {
+	if h != nil {
+		close(h.calls)
+	}
+}

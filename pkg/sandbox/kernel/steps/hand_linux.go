@@ -1,0 +1,69 @@
+package steps
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// parcel is a sendmsg(2) with one descriptor in it: SCM_RIGHTS, unix(7).
+type parcel struct {
+	header  unix.Msghdr
+	text    unix.Iovec
+	body    message
+	control struct {
+		unix.Cmsghdr
+		fd int32
+		_  int32
+	}
+}
+
+// Hand returns the step that gives the parent a duplicate of a descriptor; [Handed] is the event, and what tells the parent which one it is.
+func Hand(what int, fd Slot) Step {
+	p := &parcel{body: message{kind: kindHanded, value: int32(what)}}
+	p.text.Base = (*byte)(unsafe.Pointer(&p.body))
+	p.text.SetLen(messageSize)
+	p.control.Level, p.control.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	p.control.SetLen(unix.CmsgLen(4))
+	p.header.Iov, p.header.Iovlen = &p.text, 1
+	p.header.Control = (*byte)(unsafe.Pointer(&p.control))
+	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
+	return Step{Stage: "handshake", Call: "sendmsg", Nr: unix.SYS_SENDMSG, Args: [6]Arg{From(Channel), Ptr(&p.header), Int(0)},
+		Fill: &p.control.fd, FillFrom: fd, Want: int32(messageSize)}
+}
+
+// descriptors are those that came with a message.
+func descriptors(oob []byte) ([]int, error) {
+	list, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, fmt.Errorf("channel to the child: control message: %w", err)
+	}
+	var fds []int
+	for i := range list {
+		if list[i].Header.Type != unix.SCM_RIGHTS {
+			continue
+		}
+		more, err := unix.ParseUnixRights(&list[i])
+		if err != nil {
+			return fds, fmt.Errorf("channel to the child: descriptors: %w", err)
+		}
+		fds = append(fds, more...)
+	}
+	return fds, nil
+}
+
+// received makes the event of a message that brings one descriptor. Whatever else came with it is closed.
+func received(m message, oob []byte) (Event, error) {
+	fds, err := descriptors(oob)
+	if err == nil && len(fds) != 1 {
+		err = fmt.Errorf("channel to the child: %d descriptors, not one", len(fds))
+	}
+	if err != nil {
+		for _, fd := range fds {
+			unix.Close(fd)
+		}
+		return Event{}, err
+	}
+	return Event{Kind: Handed, FD: fds[0], What: int(m.value)}, nil
+}

@@ -1,0 +1,236 @@
+package steps
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// commandPID is what the command is in its PID namespace: the first process init makes.
+const commandPID = 2
+
+// ParentDied is the signal that tells init of the death of its parent's thread, to be asked for with prctl(2), PR_SET_PDEATHSIG. It is blocked, so that init can
+// clean up; a closed channel tells the same.
+const ParentDied = syscall.Signal(60)
+
+// runInit is PID 1. It does not return.
+//
+//go:nosplit
+//go:norace
+//go:noinline
+func (m *machine) runInit() {
+	if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0); e != 0 {
+		m.fail(PartInit, len(m.init)+ownSigmask, e)
+	}
+	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(m.parentEnd), 0, 0)
+	m.rename()
+	m.must(m.init, PartInit)
+	fd, _, e := syscall.RawSyscall6(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&m.allSigs)), sigsetSize, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK, 0, 0)
+	if e != 0 {
+		m.fail(PartInit, len(m.init)+ownSignalfd, e)
+	}
+	m.sigfd = int32(fd)
+	pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	if e != 0 {
+		m.fail(PartInit, len(m.init)+ownClone, e)
+	}
+	if pid == 0 {
+		m.runCommand()
+	}
+	if e := m.letGo(); e != 0 {
+		m.fail(PartSettle, len(m.settle)+ownCloseRange, e)
+	}
+	m.must(m.settle, PartSettle)
+	if !m.send(kindSettled, 0, 0, 0) {
+		m.orphaned()
+	}
+	for {
+		m.wait()
+		m.signals()
+		m.reap()
+	}
+}
+
+// rename puts init's name where /proc/1/cmdline is read from: the arguments of this process are no affair of the command.
+//
+//go:nosplit
+//go:norace
+func (m *machine) rename() {
+	for i := 0; i < len(m.argv); i++ {
+		c := byte(0)
+		if i < len(InitName) && i < len(m.argv)-1 {
+			c = InitName[i]
+		}
+		m.argv[i] = c
+	}
+}
+
+// InitName is what init is called inside: /proc/1/comm and /proc/1/cmdline.
+const InitName = "ethos-init"
+
+// letGo closes every descriptor of init but those it works with.
+//
+//go:nosplit
+//go:norace
+func (m *machine) letGo() syscall.Errno {
+	low := int32(0)
+	for {
+		next := m.nextKept(low)
+		if next < 0 {
+			return closeRange(uintptr(low), 1<<32-1)
+		}
+		if next > low {
+			if e := closeRange(uintptr(low), uintptr(next-1)); e != 0 {
+				return e
+			}
+		}
+		low = next + 1
+	}
+}
+
+// nextKept is the lowest descriptor to keep that is not below low, or -1.
+//
+//go:nosplit
+//go:norace
+func (m *machine) nextKept(low int32) int32 {
+	found := int32(-1)
+	for i := -2; i < maxKept; i++ {
+		fd := m.sigfd
+		if i == -1 {
+			fd = m.slots[Channel]
+		} else if i >= 0 {
+			if m.keepSlots[i] == 0 {
+				break
+			}
+			fd = m.slots[m.keepSlots[i]]
+		}
+		if fd >= low && (found < 0 || fd < found) {
+			found = fd
+		}
+	}
+	return found
+}
+
+//go:nosplit
+//go:norace
+func closeRange(first, last uintptr) syscall.Errno {
+	_, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, first, last, 0)
+	return e
+}
+
+// sigsetSize is the size of a kernel sigset_t on the 64-bit architectures.
+const sigsetSize = 8
+
+// runCommand is PID 2 until its execve. It does not return. Its death is seen by init.
+//
+//go:nosplit
+//go:norace
+//go:noinline
+func (m *machine) runCommand() {
+	i := m.run(m.command, PartCommand)
+	if i < 0 { // no execve was left to fail
+		i, m.errno = len(m.command)-1, syscall.ENOENT
+	}
+	m.send(kindFailed, PartCommand, int32(i), int32(m.errno))
+	exit(failedStatus)
+}
+
+// wait blocks until a signal is there, and ends the namespace when the parent's end of the channel is closed.
+//
+//go:nosplit
+//go:norace
+func (m *machine) wait() {
+	m.poll[0].Fd, m.poll[0].Events = m.sigfd, unix.POLLIN
+	m.poll[1].Fd, m.poll[1].Events = m.slots[Channel], unix.POLLRDHUP
+	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&m.poll[0])), 2, 0, 0, 0, 0)
+	if m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0 {
+		m.orphaned()
+	}
+}
+
+// signals passes on to the command's process group what was sent from outside of the namespace: such a sender has no
+// pid here, and neither has the kernel. The pid in a signal of rt_sigqueueinfo(2) is the sender's own word: its code is
+// negative, and the kernel lets nobody write another (do_rt_sigqueueinfo in kernel/signal.c).
+//
+//go:nosplit
+//go:norace
+func (m *machine) signals() {
+	for {
+		n, _, e := syscall.RawSyscall(unix.SYS_READ, uintptr(m.sigfd), uintptr(unsafe.Pointer(&m.sigs)), unsafe.Sizeof(m.sigs))
+		if e != 0 || n != unsafe.Sizeof(m.sigs) {
+			return
+		}
+		if m.sigs.Signo == uint32(unix.SIGCHLD) || m.sigs.Pid != 0 || m.sigs.Code < 0 {
+			continue
+		}
+		if m.sigs.Signo == uint32(ParentDied) {
+			m.orphaned()
+		}
+		group := -commandPID
+		if _, _, e = syscall.RawSyscall(unix.SYS_KILL, uintptr(group), uintptr(m.sigs.Signo), 0); e == syscall.ESRCH {
+			syscall.RawSyscall(unix.SYS_KILL, commandPID, uintptr(m.sigs.Signo), 0)
+		}
+	}
+}
+
+// reap takes in every child that changed state.
+//
+//go:nosplit
+//go:norace
+func (m *machine) reap() {
+	for {
+		pid, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&m.status)), unix.WNOHANG|unix.WUNTRACED|unix.WALL, 0, 0, 0)
+		if e != 0 || int32(pid) <= 0 {
+			return
+		}
+		if pid != commandPID {
+			continue
+		}
+		if m.status&0xff == 0x7f { // WIFSTOPPED
+			m.send(kindStopped, 0, 0, m.status>>8&0xff)
+			continue
+		}
+		m.finish(m.status)
+	}
+}
+
+// orphaned ends the namespace because nobody is there any more who wants it.
+//
+//go:nosplit
+//go:norace
+func (m *machine) orphaned() {
+	m.killAll()
+	m.end()
+	exit(failedStatus)
+}
+
+// finish ends everything the command left behind, reports, and ends the namespace. Its exit status tells the parent when the report did not go out: see [Fate].
+//
+//go:nosplit
+//go:norace
+func (m *machine) finish(status int32) {
+	m.killAll()
+	if !m.send(kindExited, 0, 0, status) {
+		exit(unheardStatus)
+	}
+	exit(0)
+}
+
+// killAll returns when init is alone in the namespace. Where it cannot be told whether it is, init ends, and the kernel kills the rest: pid_namespaces(7).
+//
+//go:nosplit
+//go:norace
+func (m *machine) killAll() {
+	for {
+		_, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WNOHANG|unix.WALL, 0, 0, 0)
+		if e == syscall.ECHILD {
+			return
+		}
+		if e != 0 {
+			exit(failedStatus)
+		}
+		syscall.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
+		syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL, 0, 0, 0)
+	}
+}

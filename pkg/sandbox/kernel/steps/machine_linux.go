@@ -1,0 +1,217 @@
+package steps
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxKept bounds [Program.Keep].
+const maxKept = 250
+
+// machine is all the memory the child uses. It is built before the clone and only its integers are written after it.
+type machine struct {
+	init, command, settle, cleanup []Step
+	slots                          []int32
+	channel                        int32  // also in its slot
+	parentEnd                      int32  // of the channel; closed first, so that the channel hangs up when the parent dies
+	argv                           []byte // the memory in which this process's arguments stand
+
+	out     message
+	poll    [2]unix.PollFd
+	sigs    unix.SignalfdSiginfo
+	status  int32
+	allSigs uint64 // a kernel sigset
+	sigfd   int32
+	ending  bool
+	errno   syscall.Errno
+	// keepSlots are the slots of descriptors that letGo leaves open, 0 for none.
+	keepSlots [maxKept]int32
+}
+
+// message is one report of the child, written whole to the channel.
+type message struct {
+	kind  int32
+	part  int32
+	index int32
+	value int32
+}
+
+const messageSize = int(unsafe.Sizeof(message{}))
+
+const (
+	kindFailed  int32 = iota + 1 // part, index, value: errno; the program is over
+	kindNote                     // the same; the errno was tolerated
+	kindBegun                    // the command's process is there
+	kindReady                    // the command is confined and waits
+	kindSettled                  // init has given up what it no longer needs
+	kindExited                   // value: wait status of the command; nothing else is alive
+	kindStopped                  // value: the signal that stopped the command
+	kindHanded                   // value: what the descriptor is that comes with it
+)
+
+// room makes a place for every slot that steps name.
+func (m *machine) room(steps []Step) {
+	last := Channel
+	for i := range steps {
+		s := &steps[i]
+		last = max(last, s.Save, s.FillFrom, s.Unless)
+		for j := range s.Args {
+			last = max(last, s.Args[j].slot())
+		}
+	}
+	m.grow(last)
+}
+
+func (m *machine) grow(s Slot) {
+	for int(s) >= len(m.slots) {
+		m.slots = append(m.slots, -1)
+	}
+}
+
+func newMachine(p *Program, channel, parentEnd int) *machine {
+	m := &machine{allSigs: ^uint64(0), argv: arguments(), parentEnd: int32(parentEnd)}
+	m.grow(Channel)
+	m.init, m.command, m.settle, m.cleanup = p.Init, p.Command, p.Settle, p.Cleanup
+	for _, steps := range [][]Step{p.Init, p.Command, p.Settle, p.Cleanup} {
+		m.room(steps)
+	}
+	for i, s := range p.Keep[:min(len(p.Keep), maxKept)] {
+		m.keepSlots[i] = int32(s)
+		m.grow(s)
+	}
+	m.channel, m.slots[Channel] = int32(channel), int32(channel)
+	return m
+}
+
+// must runs steps, and ends this process when one fails.
+//
+//go:nosplit
+//go:norace
+func (m *machine) must(steps []Step, part Part) {
+	if i := m.run(steps, part); i >= 0 {
+		m.fail(part, i, m.errno)
+	}
+}
+
+// run interprets steps. It returns the index of the one that failed, with m.errno, or -1.
+//
+//go:nosplit
+//go:norace
+//go:noinline
+func (m *machine) run(steps []Step, part Part) int {
+	for i := 0; i < len(steps); i++ {
+		s := &steps[i]
+		if s.Unless != 0 && m.slots[s.Unless] >= 0 || s.Same != nil && !unchanged(s.Same) {
+			continue
+		}
+		if s.Fill != nil {
+			*s.Fill = m.slots[s.FillFrom]
+		}
+		r, _, e := syscall.RawSyscall6(s.Nr, m.value(&s.Args[0]), m.value(&s.Args[1]), m.value(&s.Args[2]), m.value(&s.Args[3]), m.value(&s.Args[4]), m.value(&s.Args[5]))
+		if e == 0 && s.Want != 0 && int32(r) != s.Want {
+			e = syscall.EPROTO
+		}
+		if e != 0 {
+			switch {
+			case has(s.Ignore, e):
+			case has(s.Tolerate, e):
+				if m.send(kindNote, part, int32(i), int32(e)) {
+					break
+				}
+				m.errno = e // what is weaker and cannot be told is not tolerated
+				return i
+			default:
+				m.errno = e
+				return i
+			}
+			r = ^uintptr(0)
+			i += int(s.Skip)
+		}
+		if s.Save != 0 {
+			m.slots[s.Save] = int32(r)
+		}
+	}
+	return -1
+}
+
+// value is what an argument comes to.
+//
+//go:nosplit
+//go:norace
+func (m *machine) value(a *Arg) uintptr {
+	switch a.ptr {
+	case nil:
+		return a.value
+	case unsafe.Pointer(&fromSlot):
+		return uintptr(m.slots[a.value])
+	}
+	return uintptr(a.ptr)
+}
+
+//go:nosplit
+//go:norace
+func unchanged(s *[2]syscall.Stat_t) bool {
+	a, b := &s[0], &s[1]
+	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim.Sec == b.Mtim.Sec && a.Mtim.Nsec == b.Mtim.Nsec
+}
+
+//go:nosplit
+//go:norace
+func has(list []syscall.Errno, e syscall.Errno) bool {
+	for j := 0; j < len(list); j++ {
+		if list[j] == e {
+			return true
+		}
+	}
+	return false
+}
+
+// send reports to the parent, and says whether the report went out.
+//
+//go:nosplit
+//go:norace
+func (m *machine) send(kind int32, part Part, index, value int32) bool {
+	m.out.kind, m.out.part, m.out.index, m.out.value = kind, int32(part), index, value
+	_, _, e := syscall.RawSyscall6(unix.SYS_WRITE, uintptr(m.channel), uintptr(unsafe.Pointer(&m.out)), unsafe.Sizeof(m.out), 0, 0, 0)
+	return e == 0
+}
+
+// fail reports and ends init, whose death ends the namespace.
+//
+//go:nosplit
+//go:norace
+func (m *machine) fail(part Part, index int, e syscall.Errno) {
+	m.send(kindFailed, part, int32(index), int32(e))
+	m.end()
+	exit(failedStatus)
+}
+
+// end undoes what init has done outside. A failure in it is reported, and ends it.
+//
+//go:nosplit
+//go:norace
+func (m *machine) end() {
+	if m.ending {
+		return
+	}
+	m.ending = true
+	if i := m.run(m.cleanup, PartCleanup); i >= 0 {
+		m.send(kindNote, PartCleanup, int32(i), int32(m.errno))
+	}
+}
+
+// failedStatus is the exit status of a child that could not run its program. The parent does not go by it.
+const failedStatus = 125
+
+// unheardStatus is the exit status of an init whose last report could not be sent.
+const unheardStatus = 124
+
+//go:nosplit
+//go:norace
+func exit(status uintptr) {
+	for {
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, status, 0, 0)
+	}
+}

@@ -1,0 +1,198 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is a running child.
+type Process struct {
+	PID     int // of init, in the caller's PID namespace
+	pidfd   int
+	channel int
+	program *Program
+	watch   int
+	input   int
+}
+
+// Listen makes Next report when a descriptor can be read from, as that of
+// inotify(7) can when there are events. A descriptor that is not positive is
+// none.
+func (p *Process) Listen(fd int) { p.input = fd }
+
+// Watch makes Next report when a descriptor has exceptional news (POLLPRI), as that of a mount table has when it changes: proc_pid_mounts(5). 0 is none.
+func (p *Process) Watch(fd int) { p.watch = fd }
+
+// EventKind says what an [Event] is.
+type EventKind int
+
+const (
+	Note     EventKind = iota + 1 // a step met an errno that it tolerates: Err
+	Failed                        // a step failed, nothing ran: Err
+	Begins                        // init has done its part, and the command's process is there: CommandPID
+	Waiting                       // the command is confined and waits for Go: CommandPID
+	Settled                       // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
+	Stopped                       // the command was stopped: Signal
+	Exited                        // the command ended and nothing it started is alive: Status
+	Gone                          // init ended without a last message, and with it everything inside: see [Process.Fate]
+	Changed                       // the file given to Watch has news
+	Readable                      // the file given to Listen can be read from
+	Idle                          // the time given to Next is over
+	Handed                        // the child gave a descriptor: FD, which is the receiver's to close, and What
+)
+
+// Event is one thing that happened inside.
+type Event struct {
+	Kind       EventKind
+	Err        error // a *StepError
+	CommandPID int   // in the caller's PID namespace
+	Signal     syscall.Signal
+	Status     syscall.WaitStatus
+	FD, What   int
+}
+
+// Next waits for the next event until the deadline; a zero deadline is none.
+func (p *Process) Next(deadline time.Time) (Event, error) {
+	kind, err := p.wait(deadline)
+	if err != nil || kind != 0 {
+		return Event{Kind: kind}, err
+	}
+	var m message
+	buf := (*[messageSize]byte)(unsafe.Pointer(&m))[:]
+	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4))
+	n, oobn, _, _, err := unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
+	if errors.Is(err, unix.ECONNRESET) { // it is told once, and before the messages that are still there: __skb_try_recv_datagram in net/core/datagram.c
+		n, oobn, _, _, err = unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("channel to the child: recvmsg: %w", err)
+	}
+	if n <= 0 {
+		return Event{Kind: Gone}, nil
+	}
+	if n != messageSize {
+		return Event{}, fmt.Errorf("channel to the child: message of %d bytes", n)
+	}
+	return p.event(m, oob[:oobn])
+}
+
+// wait returns 0 when a message is there to be read, else Idle, Changed or
+// Readable. Messages come first. The command decides how often the last is
+// reported, so everything else comes before it. poll(2) passes a negative
+// descriptor by.
+func (p *Process) wait(deadline time.Time) (EventKind, error) {
+	fds := [...]unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}, {Fd: orNone(p.watch), Events: unix.POLLPRI}, {Fd: orNone(p.input), Events: unix.POLLIN}}
+	for {
+		timeout := -1
+		if !deadline.IsZero() {
+			timeout = max(0, int((time.Until(deadline)+time.Millisecond-1)/time.Millisecond))
+		}
+		_, err := unix.Poll(fds[:], timeout)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return Idle, fmt.Errorf("channel to the child: poll: %w", err)
+		case fds[0].Revents != 0:
+			return 0, nil
+		case !deadline.IsZero() && !time.Now().Before(deadline):
+			return Idle, nil
+		case fds[1].Revents != 0:
+			return Changed, nil
+		case fds[2].Revents != 0:
+			return Readable, nil
+		default:
+			return Idle, nil
+		}
+	}
+}
+
+func orNone(fd int) int32 {
+	if fd <= 0 {
+		return -1
+	}
+	return int32(fd)
+}
+
+func (p *Process) event(m message, oob []byte) (Event, error) {
+	switch m.kind {
+	case kindFailed, kindNote:
+		kind := Note
+		if m.kind == kindFailed {
+			kind = Failed
+		}
+		err := p.program.stepError(Part(m.part), int(m.index), syscall.Errno(m.value))
+		return Event{Kind: kind, Err: err}, nil
+	case kindBegun, kindReady:
+		kind := Waiting
+		if m.kind == kindBegun {
+			kind = Begins
+		}
+		pid, err := senderPID(oob)
+		return Event{Kind: kind, CommandPID: pid}, err
+	case kindHanded:
+		return received(m, oob)
+	case kindSettled:
+		return Event{Kind: Settled}, nil
+	case kindStopped:
+		return Event{Kind: Stopped, Signal: syscall.Signal(m.value)}, nil
+	case kindExited:
+		return Event{Kind: Exited, Status: syscall.WaitStatus(m.value)}, nil
+	}
+	return Event{}, fmt.Errorf("channel to the child: message of kind %d", m.kind)
+}
+
+// senderPID reads the SCM_CREDENTIALS that the kernel adds: unix(7). The pid is of the reader's namespace.
+func senderPID(oob []byte) (int, error) {
+	list, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return 0, fmt.Errorf("channel to the child: credentials: %w", err)
+	}
+	for i := range list {
+		if cred, err := unix.ParseUnixCredentials(&list[i]); err == nil {
+			return int(cred.Pid), nil
+		}
+	}
+	return 0, errors.New("channel to the child: message without credentials")
+}
+
+// Go lets the waiting command exec. Of a child that has ended meanwhile, Next tells why.
+func (p *Process) Go() error {
+	if _, err := unix.Write(p.channel, []byte{1}); err != nil && !errors.Is(err, unix.EPIPE) {
+		return fmt.Errorf("channel to the child: write: %w", err)
+	}
+	return nil
+}
+
+// Signal sends a signal to init, which passes it on to the command's process group. Safe for concurrent use until Wait returns.
+func (p *Process) Signal(sig syscall.Signal) error {
+	return unix.PidfdSendSignal(p.pidfd, sig, nil, 0)
+}
+
+// End asks init to end everything inside, clean up and exit; [Gone] follows. Safe for concurrent use until Wait returns.
+func (p *Process) End() error { return p.Signal(ParentDied) }
+
+// Kill ends everything inside, without the cleanup. Safe for concurrent use until Wait returns.
+func (p *Process) Kill() error { return p.Signal(syscall.SIGKILL) }
+
+// Wait waits for the end of init, frees what Start took, and returns what init and all that it reaped have used.
+func (p *Process) Wait() (syscall.Rusage, error) {
+	var usage syscall.Rusage
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(p.PID, &status, syscall.WALL, &usage)
+	for errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(p.PID, &status, syscall.WALL, &usage)
+	}
+	unix.Close(p.channel)
+	unix.Close(p.pidfd)
+	runtime.UnlockOSThread()
+	if err != nil {
+		return usage, fmt.Errorf("wait for init: %w", err)
+	}
+	return usage, nil
+}

@@ -1,0 +1,101 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Program is all that happens between the clone and the command's first instruction.
+type Program struct {
+	CloneFlags uint64 // the namespaces; CLONE_NEWPID is always added
+	CgroupFD   int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
+	Init       []Step // run by PID 1 before the command is cloned
+	Command    []Step // run by PID 2; the last ones are its execve
+	Settle     []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
+	// Cleanup is run by PID 1 when it has to end before the command has: its parent died, or asked for it, or a step failed. When the command has ended the parent
+	// cleans up, and not at all when init itself is killed.
+	Cleanup []Step
+	Keep    []Slot // descriptors that Cleanup needs; at most 250
+}
+
+// Part names one of the arrays of a Program.
+type Part int32
+
+const (
+	PartInit Part = iota + 1
+	PartCommand
+	PartSettle
+	PartCleanup
+)
+
+// StepError is the step that failed, and how.
+type StepError struct {
+	Step  Step
+	Part  Part
+	Errno syscall.Errno
+}
+
+func (e *StepError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", e.Step.Stage, e.Step.Call)
+	if e.Step.Object != "" {
+		fmt.Fprintf(&b, " %s", e.Step.Object)
+	}
+	fmt.Fprintf(&b, ": %v", e.Errno)
+	return b.String()
+}
+
+func (e *StepError) Unwrap() error { return e.Errno }
+
+// Begun returns the step with which the command's process says that it is there, before anything else; [Begins] is the event.
+func Begun() Step { return report(kindBegun) }
+
+func report(kind int32) Step {
+	m := &message{kind: kind}
+	return Step{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(m), Int(messageSize)}, Want: int32(messageSize)}
+}
+
+// Ready returns the two steps with which the command reports that it is confined and waits for [Process.Go]; they come right before its execve.
+func Ready() []Step {
+	answer := make([]byte, 1)
+	return []Step{
+		report(kindReady),
+		{Stage: "handshake", Call: "read", Nr: unix.SYS_READ, Args: [6]Arg{From(Channel), Buf(answer), Int(1)}, Want: 1},
+	}
+}
+
+func (p *Program) part(which Part) []Step {
+	switch which {
+	case PartInit:
+		return p.Init
+	case PartCommand:
+		return p.Command
+	case PartSettle:
+		return p.Settle
+	}
+	return p.Cleanup
+}
+
+// What init does by itself is counted on from the last step of the part.
+const (
+	ownClone = iota
+	ownSigmask
+	ownSignalfd
+	ownCloseRange
+)
+
+var ownCalls = [...]string{ownClone: "clone", ownSigmask: "rt_sigprocmask", ownSignalfd: "signalfd4", ownCloseRange: "close_range"}
+
+func (p *Program) stepError(which Part, index int, errno syscall.Errno) error {
+	steps := p.part(which)
+	if own := index - len(steps); own >= 0 && own < len(ownCalls) {
+		return &StepError{Step: Step{Stage: "init", Call: ownCalls[own]}, Part: which, Errno: errno}
+	}
+	if index < 0 || index > len(steps) {
+		return fmt.Errorf("child reported step %d of %d: %w", index, len(steps), errno)
+	}
+	return &StepError{Step: steps[index], Part: which, Errno: errno}
+}

@@ -1,0 +1,17 @@
+package steps
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// RestoreSignals returns the step that gives the command the calling thread's signal mask instead of init's, which blocks all.
+// Call it on the goroutine that calls [Start].
+func RestoreSignals() Step {
+	mask := new(uint64)
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, 0, uintptr(unsafe.Pointer(mask)), sigsetSize, 0, 0)
+	return Step{Stage: "signals", Call: "rt_sigprocmask", Nr: unix.SYS_RT_SIGPROCMASK,
+		Args: [6]Arg{Int(unix.SIG_SETMASK), Ptr(mask), Int(0), Int(sigsetSize)}}
+}

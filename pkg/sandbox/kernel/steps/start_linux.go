@@ -1,0 +1,98 @@
+package steps
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The runtime keeps these three for those who fork by themselves (go.dev/issue/67401).
+
+//go:linkname beforeFork syscall.runtime_BeforeFork
+func beforeFork()
+
+//go:linkname afterFork syscall.runtime_AfterFork
+func afterFork()
+
+//go:linkname afterForkInChild syscall.runtime_AfterForkInChild
+func afterForkInChild()
+
+// CloneError is a clone that the kernel refused: nothing was started.
+type CloneError struct {
+	Call  string // clone | clone3
+	Flags uint64
+	Errno syscall.Errno
+}
+
+func (e *CloneError) Error() string { return fmt.Sprintf("namespaces: %s: %v", e.Call, e.Errno) }
+
+func (e *CloneError) Unwrap() error { return e.Errno }
+
+// cloneArgs is struct clone_args of linux/sched.h, CLONE_ARGS_SIZE_VER2 (Linux 5.7).
+type cloneArgs struct {
+	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
+}
+
+// Start clones the child and returns at once. The error is a [*CloneError] when the kernel refused.
+func Start(p *Program) (*Process, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("channel to the child: socketpair: %w", err)
+	}
+	defer unix.Close(pair[1])
+	if err := unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		unix.Close(pair[0])
+		return nil, fmt.Errorf("channel to the child: setsockopt SO_PASSCRED: %w", err)
+	}
+	m := newMachine(p, pair[1], pair[0])
+	args := &cloneArgs{flags: p.CloneFlags | unix.CLONE_NEWPID | unix.CLONE_PIDFD, exitSignal: uint64(unix.SIGCHLD)}
+	if p.CgroupFD > 0 {
+		args.flags |= unix.CLONE_INTO_CGROUP
+		args.cgroup = uint64(p.CgroupFD)
+	}
+	pidfd := new(int32)
+	args.pidfd = uint64(uintptr(unsafe.Pointer(pidfd)))
+
+	runtime.LockOSThread()
+	syscall.ForkLock.Lock()
+	pid, errno := clone(m, args, pidfd)
+	syscall.ForkLock.Unlock()
+	if errno != 0 {
+		runtime.UnlockOSThread()
+		unix.Close(pair[0])
+		return nil, &CloneError{Call: callName(args), Flags: args.flags, Errno: errno}
+	}
+	return &Process{PID: int(pid), pidfd: int(*pidfd), channel: pair[0], program: p}, nil
+}
+
+// clone3 is needed for the cgroup alone; the older call passes seccomp filters that do not know the newer one.
+func callName(args *cloneArgs) string {
+	if args.cgroup != 0 {
+		return "clone3"
+	}
+	return "clone"
+}
+
+// clone returns in the parent. The child does not return from it.
+//
+//go:norace
+//go:noinline
+func clone(m *machine, args *cloneArgs, pidfd *int32) (pid uintptr, errno syscall.Errno) {
+	beforeFork()
+	if args.cgroup != 0 {
+		pid, _, errno = syscall.RawSyscall(unix.SYS_CLONE3, uintptr(unsafe.Pointer(args)), unsafe.Sizeof(*args), 0)
+	} else {
+		pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(args.flags|args.exitSignal), 0, uintptr(unsafe.Pointer(pidfd)), 0, 0, 0)
+	}
+	if errno != 0 || pid != 0 {
+		afterFork()
+		runtime.KeepAlive(m)
+		return pid, errno
+	}
+	afterForkInChild()
+	m.runInit()
+	return 0, 0
+}

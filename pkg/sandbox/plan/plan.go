@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"slices"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/treescan"
+)
+
+// Plan is all that will be done to confine one command, as data.
+type Plan struct {
+	Profile      string          `json:"profile"`
+	Tags         []string        `json:"tags"`
+	Argv         []string        `json:"argv"`
+	Dir          string          `json:"dir"`
+	Workspace    string          `json:"workspace"`
+	Namespaces   []string        `json:"namespaces"`
+	Hostname     string          `json:"hostname"`
+	Paths        []Entry         `json:"paths"`
+	Mounts       []mount.Mount   `json:"mounts"`
+	Placeholders []Placeholder   `json:"guarded"`
+	Watched      []Watched       `json:"watched"`
+	ScratchBytes int64           `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
+	Network      string          `json:"network"`
+	AllowDomains []string        `json:"allow_domains"`
+	DenyDomains  []string        `json:"deny_domains"`
+	UnixSockets  []string        `json:"unix_sockets"`
+	Env          []string        `json:"env"`
+	Limits       Limits          `json:"limits"`
+	Asked        bool            `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
+	Enforce      string          `json:"enforce"`
+	Require      []string        `json:"require"`
+	Seccomp      string          `json:"seccomp"`
+	SeccompFile  string          `json:"seccomp_file,omitempty"`
+	NewSession   bool            `json:"new_session"`
+	CloseStdin   bool            `json:"close_stdin"`
+	Notes        []Note          `json:"notes"`
+	Recovered    []record.Denial `json:"-"` // what runs left that were killed
+	ProcFiles    []mount.File    `json:"-"` // for a /proc that is not proc(5)
+	Sockets      []string        `json:"-"` // those of UnixSockets that are there, without links
+	Own          string          `json:"-"` // the directory of ethos for this work space
+	Home         string          `json:"-"` // the person's, for "~/" in a configuration of git
+	// Getenv reads the caller's environment.
+	Getenv func(string) string `json:"-"`
+	// Scans are those of the writable directories that the plan was made with, for the first run; nil for the next.
+	Scans func() []*treescan.Tree `json:"-"`
+}
+
+// Note is something that the plan leaves out, and why.
+type Note struct {
+	About  string `json:"about"`
+	Reason string `json:"reason"`
+}
+
+// WantsCgroup reports whether a cgroup is looked for: when there is a limit that it holds better than anything else, or when it is a must.
+func (p *Plan) WantsCgroup() bool {
+	return p.MustCgroup() || p.Limits.MemoryBytes > 0 || p.Limits.CPUPercent > 0 || p.Limits.Pids > 0
+}
+
+// MustCgroup reports whether nothing runs without a cgroup.
+func (p *Plan) MustCgroup() bool {
+	return p.Enforce == "cgroup" || slices.Contains(p.Require, ControlCgroup)
+}
+
+// DenyPrivilege is the system call filter that every command has.
+const DenyPrivilege = "deny-privilege"
+
+// SeccompText names the filters for the evidence.
+func (p *Plan) SeccompText() string {
+	if p.SeccompFile == "" {
+		return p.Seccomp
+	}
+	return DenyPrivilege + " and " + p.SeccompFile
+}
+
+// EthosDir is the directory of a work space that belongs to ethos.
+const EthosDir = ".coding-ethos"
+
+// JournalName is the file in the directory of ethos that names placeholders.
+const JournalName = "placeholders"
+
+// InsideTraces is the directory of ethos in which managed git keeps its trace store. The command can write it, so that it proves nothing of the command.
+const InsideTraces = "inside"
+
+// HasInsideTraces reports whether the run needs the trace store of managed git.
+func (p *Plan) HasInsideTraces() bool {
+	return slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Target == record.InsideTraces })
+}
+
+// Managed reports whether a mount is one of managed git's: no other bind shows something in another place.
+func Managed(m mount.Mount) bool { return m.Kind == mount.Bind && m.Source != m.Target }

@@ -1,0 +1,32 @@
+package plan
+
+import (
+	"slices"
+
+	"ethos/pkg/record"
+)
+
+// NoEvidence is the evidence of an action for which not even a plan was made.
+func NoEvidence() record.Sandbox { return Requested(&Plan{Tags: []string{}}) }
+
+// Requested is the evidence of a plan that was not carried out: what was asked for, and nothing in force.
+func Requested(p *Plan) record.Sandbox {
+	e := record.Sandbox{
+		Backend: "native", Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),
+		ReadPaths: []string{}, WritePaths: []string{}, DenyReadPaths: []string{}, DenyWritePaths: []string{},
+		CgroupRequested: p.WantsCgroup(), SeccompProfile: p.SeccompText(), Usage: record.Usage{MeasuredBy: "rusage"},
+	}
+	for i, entry := range p.Paths {
+		switch above := Covering(p.Paths[:i], entry.Path).Access; {
+		case entry.Access == ReadWrite:
+			e.WritePaths = append(e.WritePaths, entry.Path)
+		case entry.Access == Hidden:
+			e.DenyReadPaths = append(e.DenyReadPaths, entry.Path)
+		case entry.Access == ReadOnly && above == ReadWrite:
+			e.DenyWritePaths = append(e.DenyWritePaths, entry.Path)
+		case entry.Access == ReadOnly:
+			e.ReadPaths = append(e.ReadPaths, entry.Path)
+		}
+	}
+	return e
+}

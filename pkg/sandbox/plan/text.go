@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"strings"
+
+	"ethos/pkg/printable"
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// Text is the plan for people.
+func (p *Plan) Text() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		b.WriteString(printable.Sprintf("%-12s "+format+"\n", append([]any{name}, args...)...))
+	}
+	line("command", "%q", p.Argv)
+	line("profile", "%s", p.Profile)
+	line("work space", "%s", p.Workspace)
+	line("directory", "%s", p.Dir)
+	line("namespaces", "%s", strings.Join(p.Namespaces, " "))
+	line("network", "%s", p.Network)
+	line("seccomp", "%s", p.SeccompText())
+	line("limits", "%s", p.Limits.Text())
+	if len(p.Require) > 0 {
+		line("required", "%s", strings.Join(p.Require, " "))
+	}
+	b.WriteString("\npaths (from here down, until a deeper line)\n")
+	for _, e := range p.Paths {
+		b.WriteString(printable.Sprintf("  %-8s %s  (%s%s)\n", e.Access, e.Path, e.Why, missing(e)))
+	}
+	b.WriteString("\nmounts, in order\n")
+	for _, m := range p.Mounts {
+		b.WriteString(printable.Sprintf("  %-9s %s  %s\n", m.Kind, m.Target, mountText(m)))
+	}
+	b.WriteString("\nenvironment\n")
+	for _, e := range p.Env {
+		b.WriteString(printable.Sprintf("  %s\n", e))
+	}
+	for _, n := range p.Notes {
+		b.WriteString(printable.Sprintf("\nnote         %s: %s\n", n.About, n.Reason))
+	}
+	return b.String()
+}
+
+func missing(e Entry) string {
+	if e.Exists {
+		return ""
+	}
+	return ", missing"
+}
+
+func mountText(m mount.Mount) string {
+	switch {
+	case m.Kind == mount.Symlink:
+		return "-> " + m.Source
+	case m.Kind == mount.Overlay:
+		return "copy-on-write over " + m.Source
+	case m.Writable:
+		return "rw " + m.Why
+	}
+	return "ro " + m.Why
+}
