@@ -3,11 +3,13 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -117,9 +119,35 @@ func openOwn(own string) (*os.Root, error) {
 	return above.OpenRoot(name)
 }
 
+// removeUnlike takes away what stands under a name in the directory of ethos and
+// is no directory, or for a mode of 0 no file of its own: a link, a FIFO or a
+// device, and a second name of a file that lies elsewhere. A clone can bring it,
+// or an earlier command leave it. A directory stays, and is an error where a
+// file should be.
+func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if info.Mode().Type() == want && (info.IsDir() || ok && st.Nlink == 1) {
+		return nil
+	}
+	if info.IsDir() {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
+	}
+	return root.Remove(name)
+}
+
 // readySlot makes the two directories of an overlay. The mark of a volatile mount is taken away when the machine has not been restarted since; after a restart
 // what was written may be incomplete, and is thrown away: Documentation/filesystems/overlayfs.rst, "Volatile mount".
 func readySlot(root *os.Root, name string) error {
+	if err := errors.Join(removeUnlike(root, name+"/boot", 0), removeUnlike(root, name+"/upper", fs.ModeDir), removeUnlike(root, name+"/work", fs.ModeDir)); err != nil {
+		return err
+	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func takeGuard(p *Plan) (*guard, error) {
 	}
 	if err != nil {
 		g.close()
-		return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: "the work space must be writable for you, and its .coding-ethos directory yours"}
+		return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: ownHint}
 	}
 	return g, nil
 }
@@ -96,7 +96,10 @@ func (g *guard) open(own string) error {
 		return err
 	}
 	defer root.Close()
-	if g.journal, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+	if err = removeUnlike(root, journalName, 0); err != nil {
+		return err
+	}
+	if g.journal, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600); err != nil {
 		return err
 	}
 	if g.pool, err = openPool(root); err != nil {
