@@ -53,7 +53,7 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 		if m.Kind != mount.Overlay || m.Upper == "" {
 			continue
 		}
-		slot, lock, err := takeSlot(p.Own, filepath.Dir(m.Upper))
+		slot, lock, err := takeSlot(p, filepath.Dir(m.Upper))
 		if err != nil {
 			notes = append(notes, Note{About: m.Target, Reason: strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, ethosDir))), "; ")})
 			m.Upper, m.Work = "", ""
@@ -66,13 +66,13 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 }
 
 // takeSlot finds a numbered directory below dir that no other run uses, and locks it. The directory lies in the work space, which may hold anything: no link is followed.
-func takeSlot(own, dir string) (string, *os.File, error) {
-	root, err := openOwn(own)
+func takeSlot(p *Plan, dir string) (string, *os.File, error) {
+	root, err := openOwn(p, p.Own)
 	if err != nil {
 		return "", nil, err
 	}
 	defer root.Close()
-	rel, err := filepath.Rel(own, dir)
+	rel, err := filepath.Rel(p.Own, dir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -98,7 +98,7 @@ func takeSlot(own, dir string) (string, *os.File, error) {
 }
 
 // openOwn makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
-func openOwn(own string) (*os.Root, error) {
+func openOwn(p *Plan, own string) (*os.Root, error) {
 	above, err := openRoot(filepath.Dir(own))
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func openOwn(own string) (*os.Root, error) {
 	info, err := above.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		if err := statedir.MakeDir(os.Getenv, above, name); err != nil {
+		if err := statedir.MakeDir(p.Getenv, above, name); err != nil {
 			return nil, err
 		}
 	case err != nil:

@@ -62,7 +62,7 @@ func takeGuard(p *Plan) (*guard, error) {
 	}
 	err := makeKept(p)
 	if err == nil {
-		err = g.open(p.Own)
+		err = g.open(p)
 	}
 	if err == nil {
 		err = g.look(paths)
@@ -81,7 +81,7 @@ func makeKept(p *Plan) error {
 		if g.Path != filepath.Join(p.Workspace, ethosDir) {
 			continue
 		}
-		root, err := openOwn(g.Path)
+		root, err := openOwn(p, g.Path)
 		if err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func makeKept(p *Plan) error {
 	return nil
 }
 
-func (g *guard) open(own string) error {
-	root, err := openOwn(own)
+func (g *guard) open(p *Plan) error {
+	root, err := openOwn(p, p.Own)
 	if err != nil {
 		return err
 	}

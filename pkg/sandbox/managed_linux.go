@@ -11,7 +11,7 @@ func makeInsideTraces(p *Plan) error {
 	if !p.HasInsideTraces() {
 		return nil
 	}
-	root, err := openOwn(p.Own)
+	root, err := openOwn(p, p.Own)
 	if err == nil {
 		err = errors.Join(removeUnlike(root, insideTraces, fs.ModeDir), root.MkdirAll(insideTraces, 0o700), root.Close())
 	}

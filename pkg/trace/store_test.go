@@ -21,7 +21,7 @@ var testDay = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // openAt opens the store in dir with a fixed clock.
 func openAt(t testing.TB, dir string, now time.Time) *Store {
 	t.Helper()
-	s, err := Open(dir)
+	s, err := Open(os.Getenv, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestOpenRefusesLinks(t *testing.T) {
 		if err := os.Symlink(elsewhere, filepath.Join(space, link)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(DefaultDir(space)); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		if _, err := Open(os.Getenv, DefaultDir(space)); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("%s: error = %v", link, err)
 		}
 		if left, _ := os.ReadDir(elsewhere); len(left) != 0 {
@@ -222,7 +222,7 @@ func TestForgedStore(t *testing.T) {
 
 // appendTo appends a line to a store and reads it whole.
 func appendTo(dir string) error {
-	s, err := Open(dir)
+	s, err := Open(os.Getenv, dir)
 	if err != nil {
 		return err
 	}
