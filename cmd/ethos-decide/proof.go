@@ -52,16 +52,23 @@ func proofNote(set *policy.Set, sources []policy.Source, workspace string) strin
 	return filepath.Join(workspace, ".coding-ethos", "cache", "proven-"+hex.EncodeToString(h.Sum(nil))[:32])
 }
 
-// leaveNote writes the note where there is a work space that ethos already keeps something in. It is no matter when it fails.
+// leaveNote writes the note where there is a work space that ethos already keeps something in. It is no matter when it fails. The directory can have come
+// with the repository: no link in it leads out.
 func leaveNote(note string) {
-	cache := filepath.Dir(note)
-	if info, err := os.Lstat(filepath.Dir(cache)); err != nil || !info.IsDir() {
+	own := filepath.Dir(filepath.Dir(note))
+	if info, err := os.Lstat(own); err != nil || !info.IsDir() {
 		return
 	}
-	if err := os.Mkdir(cache, 0o755); err != nil && !os.IsExist(err) {
+	root, err := os.OpenRoot(own)
+	if err != nil {
 		return
 	}
-	if f, err := os.OpenFile(note, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+	defer root.Close()
+	name := filepath.Join(filepath.Base(filepath.Dir(note)), filepath.Base(note))
+	if err := root.Mkdir(filepath.Dir(name), 0o755); err != nil && !os.IsExist(err) {
+		return
+	}
+	if f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
 		f.Close()
 	}
 }

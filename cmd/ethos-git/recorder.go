@@ -24,7 +24,7 @@ func (r recorder) Record(workspace string, line *record.Line, clean bool) error 
 		}
 		dir = trace.DefaultDir(workspace)
 	}
-	store, err := trace.Open(dir)
+	store, err := trace.Open(r.sys.Getenv, dir)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (c *pruneCmd) Run(_ context.Context, sys *cli.System) error {
 	if _, err := c.open(sys); err != nil {
 		return err
 	}
-	s, err := trace.Open(dir)
+	s, err := trace.Open(sys.Getenv, dir)
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "name another store with --store", "%w", err)
 	}

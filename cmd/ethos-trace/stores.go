@@ -97,7 +97,7 @@ func (s *stores) store(dir, space string) (*trace.Store, error) {
 			return nil, fmt.Errorf("the work space is not on this machine: %w", err)
 		}
 	}
-	store, err := trace.Open(dir)
+	store, err := trace.Open(s.sys.Getenv, dir)
 	if err != nil {
 		return nil, err
 	}

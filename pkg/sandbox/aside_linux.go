@@ -89,7 +89,7 @@ func (d *watchedDir) byEthos(name string, opened *os.File) bool {
 		return false
 	}
 	info, err := opened.Stat()
-	if err != nil || !statedir.JustMade(os.Getenv, info) {
+	if err != nil || !statedir.JustMade(d.getenv, info) {
 		return false
 	}
 	d.were[name] = opened

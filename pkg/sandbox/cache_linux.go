@@ -3,11 +3,13 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -51,7 +53,7 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 		if m.Kind != mount.Overlay || m.Upper == "" {
 			continue
 		}
-		slot, lock, err := takeSlot(p.Own, filepath.Dir(m.Upper))
+		slot, lock, err := takeSlot(p, filepath.Dir(m.Upper))
 		if err != nil {
 			notes = append(notes, Note{About: m.Target, Reason: strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, ethosDir))), "; ")})
 			m.Upper, m.Work = "", ""
@@ -64,13 +66,13 @@ func prepareCaches(p *Plan) ([]mount.Mount, cacheHolds, []Note) {
 }
 
 // takeSlot finds a numbered directory below dir that no other run uses, and locks it. The directory lies in the work space, which may hold anything: no link is followed.
-func takeSlot(own, dir string) (string, *os.File, error) {
-	root, err := openOwn(own)
+func takeSlot(p *Plan, dir string) (string, *os.File, error) {
+	root, err := openOwn(p, p.Own)
 	if err != nil {
 		return "", nil, err
 	}
 	defer root.Close()
-	rel, err := filepath.Rel(own, dir)
+	rel, err := filepath.Rel(p.Own, dir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -96,7 +98,7 @@ func takeSlot(own, dir string) (string, *os.File, error) {
 }
 
 // openOwn makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
-func openOwn(own string) (*os.Root, error) {
+func openOwn(p *Plan, own string) (*os.Root, error) {
 	above, err := openRoot(filepath.Dir(own))
 	if err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func openOwn(own string) (*os.Root, error) {
 	info, err := above.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		if err := statedir.MakeDir(os.Getenv, above, name); err != nil {
+		if err := statedir.MakeDir(p.Getenv, above, name); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -117,9 +119,35 @@ func openOwn(own string) (*os.Root, error) {
 	return above.OpenRoot(name)
 }
 
+// removeUnlike takes away what stands under a name in the directory of ethos and
+// is no directory, or for a mode of 0 no file of its own: a link, a FIFO or a
+// device, and a second name of a file that lies elsewhere. A clone can bring it,
+// or an earlier command leave it. A directory stays, and is an error where a
+// file should be.
+func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if info.Mode().Type() == want && (info.IsDir() || ok && st.Nlink == 1) {
+		return nil
+	}
+	if info.IsDir() {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
+	}
+	return root.Remove(name)
+}
+
 // readySlot makes the two directories of an overlay. The mark of a volatile mount is taken away when the machine has not been restarted since; after a restart
 // what was written may be incomplete, and is thrown away: Documentation/filesystems/overlayfs.rst, "Volatile mount".
 func readySlot(root *os.Root, name string) error {
+	if err := errors.Join(removeUnlike(root, name+"/boot", 0), removeUnlike(root, name+"/upper", fs.ModeDir), removeUnlike(root, name+"/work", fs.ModeDir)); err != nil {
+		return err
+	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return err

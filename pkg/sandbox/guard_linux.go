@@ -62,14 +62,14 @@ func takeGuard(p *Plan) (*guard, error) {
 	}
 	err := makeKept(p)
 	if err == nil {
-		err = g.open(p.Own)
+		err = g.open(p)
 	}
 	if err == nil {
 		err = g.look(paths)
 	}
 	if err != nil {
 		g.close()
-		return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: "the work space must be writable for you, and its .coding-ethos directory yours"}
+		return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: ownHint}
 	}
 	return g, nil
 }
@@ -81,7 +81,7 @@ func makeKept(p *Plan) error {
 		if g.Path != filepath.Join(p.Workspace, ethosDir) {
 			continue
 		}
-		root, err := openOwn(g.Path)
+		root, err := openOwn(p, g.Path)
 		if err != nil {
 			return err
 		}
@@ -90,13 +90,16 @@ func makeKept(p *Plan) error {
 	return nil
 }
 
-func (g *guard) open(own string) error {
-	root, err := openOwn(own)
+func (g *guard) open(p *Plan) error {
+	root, err := openOwn(p, p.Own)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if g.journal, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+	if err = removeUnlike(root, journalName, 0); err != nil {
+		return err
+	}
+	if g.journal, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600); err != nil {
 		return err
 	}
 	if g.pool, err = openPool(root); err != nil {

@@ -1,19 +1,22 @@
 package sandbox
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
 
 // makeInsideTraces makes the directory that is mounted as the trace store of managed git.
 func makeInsideTraces(p *Plan) error {
 	if !p.HasInsideTraces() {
 		return nil
 	}
-	root, err := openOwn(p.Own)
-	if err != nil {
-		return fmt.Errorf("trace store of managed git: %w", err)
+	root, err := openOwn(p, p.Own)
+	if err == nil {
+		err = errors.Join(removeUnlike(root, insideTraces, fs.ModeDir), root.MkdirAll(insideTraces, 0o700), root.Close())
 	}
-	defer root.Close()
-	if err := root.MkdirAll(insideTraces, 0o700); err != nil {
-		return fmt.Errorf("trace store of managed git: %w", err)
+	if err != nil {
+		return &Refusal{Code: CodeSetup, Err: fmt.Errorf("trace store of managed git: %w", err), Hint: ownHint}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -44,22 +45,32 @@ func (b *builder) ownedDir(path string) bool {
 
 const whyOwn = "kept by ethos"
 
+const ownHint = "the work space must be writable for you, and its .coding-ethos directory yours: move away what is in its place"
+
 // keepOwn takes what ethos keeps in a directory out of sight: traces are
 // evidence, and overlays leave directories in the caches that nobody may read.
 // Where nothing is kept, a command must not make it either.
 func (b *builder) keepOwn(root string) error {
 	path := filepath.Join(root, ethosDir)
 	if root != b.spec.Workspace || b.spec.KeepsStore || b.exists(path) {
-		if err := b.guard(path, blank, whyOwn); err != nil {
+		if err := b.guardOwn(path); err != nil {
 			return err
 		}
 	} else {
 		b.watched = append(b.watched, Watched{Dir: root, Names: []string{ethosDir}})
 	}
 	if root == b.spec.Workspace && b.own != path && b.exists(b.own) {
-		return b.guard(b.own, blank, whyOwn)
+		return b.guardOwn(b.own)
 	}
 	return nil
+}
+
+func (b *builder) guardOwn(path string) error {
+	err := b.guard(path, blank, whyOwn)
+	if errors.Is(err, errLoop) {
+		return refuse(CodeSetup, ownHint, "%w", err)
+	}
+	return err
 }
 
 // withOwn adds the directory of ethos to a table that needs it and has it not:

@@ -118,7 +118,10 @@ func (b *builder) gather() error {
 	if err := b.declare(); err != nil {
 		return err
 	}
-	if err := errors.Join(b.keepOwn(b.spec.Workspace), b.keepFilter()); err != nil {
+	if err := b.keepOwn(b.spec.Workspace); err != nil {
+		return err
+	}
+	if err := b.keepFilter(); err != nil {
 		return err
 	}
 	for _, r := range slices.Clone(b.rules) {

@@ -18,10 +18,13 @@ import (
 const poolName = "spares"
 
 func openPool(root *os.Root) (*os.File, error) {
+	if err := removeUnlike(root, poolName, os.ModeDir); err != nil {
+		return nil, err
+	}
 	if err := root.Mkdir(poolName, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
-	return root.OpenFile(poolName, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	return root.OpenFile(poolName, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 }
 
 // spareName is the name of a path's placeholder in the pool. A path that is too long for a name has none: NAME_MAX in linux/limits.h.

@@ -45,8 +45,9 @@ type watch struct {
 
 type watchedDir struct {
 	Watched
-	dir    *os.File // O_PATH
-	signal *os.File // what dnotify is asked about
+	getenv func(string) string // for the state folder
+	dir    *os.File            // O_PATH
+	signal *os.File            // what dnotify is asked about
 	// were are the names that existed at the start. Each is kept open, so that
 	// no other file gets its inode number.
 	were map[string]*os.File
@@ -65,7 +66,7 @@ func takeWatch(p *Plan) (*watch, error) {
 			w.close()
 			return nil, asSetup(err)
 		}
-		w.dirs = append(w.dirs, watchedDir{Watched: d, dir: dir, were: map[string]*os.File{}})
+		w.dirs = append(w.dirs, watchedDir{Watched: d, getenv: p.Getenv, dir: dir, were: map[string]*os.File{}})
 		if err := w.dirs[len(w.dirs)-1].remember(p.Paths); err != nil {
 			w.close()
 			return nil, asSetup(err)

@@ -13,14 +13,14 @@ import (
 )
 
 // makeDir makes the directory of a store, private to its owner, hidden from git.
-func makeDir(dir string) error {
+func makeDir(getenv func(string) string, dir string) error {
 	if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && own(info) {
 		return noLink(dir)
 	}
 	if err := noLink(dir); err != nil {
 		return err
 	}
-	if err := makeAll(dir); err != nil {
+	if err := makeAll(getenv, dir); err != nil {
 		return unwrapPath(err)
 	}
 	if err := private(dir); err != nil {
@@ -31,9 +31,9 @@ func makeDir(dir string) error {
 
 // makeAll makes a directory and those above it. The one above may go away in between: while a command runs confined an empty
 // directory may stand for it, which goes when the command ends.
-func makeAll(dir string) error {
+func makeAll(getenv func(string) string, dir string) error {
 	if own := filepath.Dir(dir); filepath.Base(own) == ethosDir {
-		if err := makeOwn(own); err != nil {
+		if err := makeOwn(getenv, own); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func makeAll(dir string) error {
 
 // makeOwn makes the directory of ethos in a work space, so that a command that
 // runs there is not taken for its author.
-func makeOwn(own string) error {
+func makeOwn(getenv func(string) string, own string) error {
 	root, err := os.OpenRoot(filepath.Dir(own))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nobody runs there
@@ -58,7 +58,7 @@ func makeOwn(own string) error {
 		return err
 	}
 	defer root.Close()
-	return statedir.MakeDir(os.Getenv, root, filepath.Base(own))
+	return statedir.MakeDir(getenv, root, filepath.Base(own))
 }
 
 // noLink refuses a default store that a symbolic link leads out of the work space: a repository can carry such a link.

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // writer appends lines and says each id once its line is kept.
 func writer(dir string, lines int) error {
-	s, err := Open(dir)
+	s, err := Open(os.Getenv, dir)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func testLine(id string) *record.Line {
 // fullDisk appends until a limit of the file size ends a write in its middle, and goes on when there is room again: setrlimit(2), RLIMIT_FSIZE.
 func fullDisk(dir string) error {
 	signal.Ignore(syscall.SIGXFSZ)
-	s, err := Open(dir)
+	s, err := Open(os.Getenv, dir)
 	if err != nil {
 		return err
 	}

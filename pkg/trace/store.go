@@ -17,12 +17,6 @@ import (
 // DefaultDir is where the store of a work space lives.
 func DefaultDir(workspace string) string { return filepath.Join(workspace, ethosDir, "traces") }
 
-// Beside makes a directory of ethos beside the store of a work space: private to its owner, hidden from git, reached by no link.
-func Beside(workspace, name string) (string, error) {
-	dir := filepath.Join(workspace, ethosDir, name)
-	return dir, makeDir(dir)
-}
-
 const (
 	ethosDir = ".coding-ethos"
 	lockFile = "LOCK"
@@ -37,6 +31,7 @@ type Store struct {
 	// KeepSecrets turns redaction off.
 	KeepSecrets bool
 
+	getenv   func(string) string
 	dir      string
 	root     *os.Root
 	lock     *os.File
@@ -58,8 +53,10 @@ type Repair struct {
 
 // Open opens the store in dir and makes it when it is not there: dir gets mode 0700, and a .gitignore that matches everything is written beside the
 // traces. It refuses a dir that others may write, or that a symbolic link stands for when dir is [DefaultDir] of a work space.
-func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir}
+//
+// getenv reads the environment, for the state folder: see [statedir.MakeDir].
+func Open(getenv func(string) string, dir string) (*Store, error) {
+	s := &Store{getenv: getenv, dir: dir}
 	if err := s.open(); err != nil {
 		s.release()
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
@@ -83,7 +80,7 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Repairs() []Repair { return s.repairs }
 
 func (s *Store) open() error {
-	if err := makeDir(s.dir); err != nil {
+	if err := makeDir(s.getenv, s.dir); err != nil {
 		return err
 	}
 	var err error

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ var testDay = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // openAt opens the store in dir with a fixed clock.
 func openAt(t testing.TB, dir string, now time.Time) *Store {
 	t.Helper()
-	s, err := Open(dir)
+	s, err := Open(os.Getenv, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestOpenRefusesLinks(t *testing.T) {
 		if err := os.Symlink(elsewhere, filepath.Join(space, link)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(DefaultDir(space)); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		if _, err := Open(os.Getenv, DefaultDir(space)); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("%s: error = %v", link, err)
 		}
 		if left, _ := os.ReadDir(elsewhere); len(left) != 0 {
@@ -181,6 +182,57 @@ func TestAppendRefusesLinkedDay(t *testing.T) {
 	if text, _ := os.ReadFile(target); len(text) != 0 {
 		t.Errorf("wrote through the link: %q", text)
 	}
+}
+
+// TestForgedStore: a store that came with a clone is written to, or refused; it neither holds anybody up nor leads out.
+func TestForgedStore(t *testing.T) {
+	for _, name := range []string{"LOCK", "HEAD", "redaction.key", dayFile(testDay), "2026", "2026/03", "torn"} {
+		for kind, forge := range map[string]func(at, elsewhere string) error{
+			"FIFO":           func(at, _ string) error { return syscall.Mkfifo(at, 0o600) },
+			"link":           func(at, elsewhere string) error { return os.Symlink(elsewhere, at) },
+			"link to a file": func(at, elsewhere string) error { return os.Symlink(elsewhere+"/mine", at) },
+			"directory":      func(at, _ string) error { return os.MkdirAll(at, 0o700) },
+			"text":           func(at, _ string) error { return os.WriteFile(at, []byte("not whole"), 0o600) },
+		} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				dir, elsewhere := DefaultDir(t.TempDir()), t.TempDir()
+				at := filepath.Join(dir, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), forge(at, elsewhere), os.WriteFile(elsewhere+"/mine", []byte("mine"), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan error, 1)
+				go func() { ended <- appendTo(dir) }()
+				select {
+				case err := <-ended:
+					t.Log(err)
+					if harmless := kind == "directory" && strings.HasPrefix("2026/03/torn", name); harmless && err != nil {
+						t.Errorf("refused: %v", err)
+					}
+				case <-time.After(10 * time.Second):
+					t.Fatal("it hangs")
+				}
+				left, _ := os.ReadDir(elsewhere)
+				if text, err := os.ReadFile(elsewhere + "/mine"); err != nil || string(text) != "mine" || len(left) != 1 {
+					t.Errorf("outside: %q, %q %v", left, text, err)
+				}
+			})
+		}
+	}
+}
+
+// appendTo appends a line to a store and reads it whole.
+func appendTo(dir string) error {
+	s, err := Open(os.Getenv, dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	s.Now = func() time.Time { return testDay }
+	if err := s.Append(testLine("a")); err != nil {
+		return err
+	}
+	_, err = s.Verify()
+	return err
 }
 
 func TestDays(t *testing.T) {

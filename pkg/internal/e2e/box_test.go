@@ -102,13 +102,16 @@ func TestBesideARun(t *testing.T) {
 	s := newSession(t)
 	const pipe = "ethos-facts -- true | ethos-decide | ethos-sandbox | ethos-trace"
 	s.write("beside.sh", `
+set -eE -o pipefail
 mkfifo begun end
-ethos-sandbox run -- sh -c 'echo x > begun; read x < end' &
-read x < begun
-set -e -o pipefail
-`+pipe+`
-ethos-git status --short
-echo x > end
+exec 3<>begun 4<>end
+trap 'echo "failed: $BASH_COMMAND" >&2' ERR
+trap 'echo x >&4' EXIT # the run ends whatever fails
+ethos-sandbox run --timeout 60s -- sh -c 'echo x > begun; read x < end' 3>&- 4>&- &
+read -t 60 x <&3
+timeout 60 bash -o pipefail -c '`+pipe+`'
+timeout 60 ethos-git status --short
+echo x >&4
 wait $!`)
 	s.shell("bash beside.sh").mustSucceed(t)
 	s.shell(pipe).mustSucceed(t)
