@@ -30,8 +30,8 @@ const faultHelper = "ETHOS_TEST_FAULT_HELPER"
 var plausible = []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR}
 
 // interruptible calls can end with EINTR.
-var interruptible = []int32{unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_READ, unix.SYS_WRITE, unix.SYS_RECVMSG, unix.SYS_SENDMSG, unix.SYS_POLL, unix.SYS_PPOLL, unix.SYS_WAIT4, unix.SYS_FLOCK,
-	unix.SYS_FCNTL, unix.SYS_DUP3, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_CONNECT, unix.SYS_SETNS, unix.SYS_FTRUNCATE, unix.SYS_EXECVE}
+var interruptible = append([]int32{unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_READ, unix.SYS_WRITE, unix.SYS_RECVMSG, unix.SYS_SENDMSG, unix.SYS_PPOLL, unix.SYS_WAIT4, unix.SYS_FLOCK,
+	unix.SYS_FCNTL, unix.SYS_DUP3, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_CONNECT, unix.SYS_SETNS, unix.SYS_FTRUNCATE, unix.SYS_EXECVE}, polls...)
 
 // faultReport is what a run in the helper came to.
 type faultReport struct {

@@ -1,0 +1,3 @@
+package sandbox
+
+var polls []int32
