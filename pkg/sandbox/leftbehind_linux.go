@@ -55,9 +55,14 @@ func Recover(ctx context.Context, environ []string) []record.Denial {
 	if err != nil {
 		return nil // nothing is kept there
 	}
-	list := denials(quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv)))
+	found := quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv))
+	list := denials(found)
 	for i := range list {
-		list[i].Reason = "left by a run that was killed: " + list[i].Reason
+		if i < len(found) && found[i].Again {
+			list[i].Reason = "left by an earlier run: " + list[i].Reason
+		} else {
+			list[i].Reason = "left by a run that was killed: " + list[i].Reason
+		}
 	}
 	return list
 }

@@ -20,13 +20,16 @@ import (
 
 // journal is what a session knew when its run began, in a file that outlives
 // the process. It is locked for as long as the process lives and removed by
-// [Session.Finish]: one that nobody holds was left by a run that was killed.
+// [Session.Finish]: one that nobody holds was left by a run that was killed, or
+// by one that could not put aside what it found.
 //
 // A line is a word and its operands. Strings are quoted as in Go, for a path
-// can have any byte. The last line says that the journal is whole.
+// can have any byte. The line "end" says that the journal is whole. What could
+// not be put aside follows it: nothing else is judged again.
 type journal struct {
 	file *os.File
 	path string
+	end  int64 // of what was known at the start
 }
 
 const (
@@ -57,11 +60,15 @@ func (s *Session) write(dir string) (err error) {
 	if err := out.Flush(); err != nil {
 		return explain(err)
 	}
+	end, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
 	path := filepath.Join(dir, name)
 	if err := os.Rename(file.Name(), path); err != nil {
 		return explain(err)
 	}
-	s.journal = &journal{file, path}
+	s.journal = &journal{file, path, end}
 	return nil
 }
 
@@ -85,25 +92,33 @@ func (s *Session) print(out io.Writer) {
 	fmt.Fprintln(out, journalEnd)
 }
 
-// close removes the journal of a run that has been judged.
-func (j *journal) close(judged bool) {
+// close removes the journal of a run that has been judged, unless something is
+// left that could not be put aside.
+func (j *journal) close(left []string) {
 	if j == nil {
 		return
 	}
-	if judged {
-		os.Remove(j.path)
+	defer j.file.Close()
+	var text []byte
+	for _, path := range left {
+		text = fmt.Appendf(text, "left %q\n", path)
 	}
-	j.file.Close()
+	if len(left) > 0 && j.file.Truncate(j.end) == nil {
+		if _, err := j.file.WriteAt(text, j.end); err == nil {
+			return
+		}
+	}
+	os.Remove(j.path)
 }
 
 // Recover judges what runs left that ended without [Session.Finish]: ethos was
-// killed. dir is their [Scope.Journals]; of scope, Home, Settings, Kept and
+// killed; and what others could not put aside. dir is their [Scope.Journals]; of scope, Home, Settings, Kept and
 // Memory count. It must have returned before the plan of the next run is made,
 // which would take what they left for the person's.
 //
 // What the person changed since then cannot be told from what the command did,
-// where the command could have done it. A journal whose findings are still in
-// force is kept for the next time.
+// where the command could have done it. What is still in force is judged again
+// the next time, and nothing else.
 func Recover(ctx context.Context, dir string, scope Scope) (found []Finding) {
 	names, err := os.ReadDir(dir)
 	if err != nil {
@@ -117,13 +132,7 @@ func Recover(ctx context.Context, dir string, scope Scope) (found []Finding) {
 		if j == nil {
 			continue
 		}
-		left := j.judge(ctx, scope)
-		found = append(found, left...)
-		done := true
-		for _, f := range left {
-			done = done && f.Err == nil
-		}
-		j.close(done)
+		found = append(found, j.judge(ctx, scope)...)
 	}
 	return found
 }
@@ -140,7 +149,7 @@ func abandoned(path string) *journal {
 		file.Close()
 		return nil
 	}
-	return &journal{file, path}
+	return &journal{file: file, path: path}
 }
 
 // judge finishes the session that wrote the journal.
@@ -150,8 +159,10 @@ func (j *journal) judge(ctx context.Context, scope Scope) []Finding {
 		defer s.Close()
 	}
 	if err != nil {
+		j.file.Close()
 		return []Finding{{Path: j.path, What: "what was there when a run began that was killed cannot be read", Err: err}}
 	}
+	s.journal = j
 	return s.Finish(ctx)
 }
 
@@ -164,11 +175,13 @@ func (j *journal) session(scope Scope) (*Session, error) {
 	if err != nil || head != journalHead+"\n" {
 		return s, errors.New("it is no journal of this version")
 	}
+	j.end = int64(len(head))
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			return s, fmt.Errorf("it is not whole: %w", err)
 		}
+		j.end += int64(len(line))
 		line = strings.TrimSuffix(line, "\n")
 		if line == journalEnd {
 			break
@@ -176,6 +189,9 @@ func (j *journal) session(scope Scope) (*Session, error) {
 		if err := s.parse(line); err != nil {
 			return s, fmt.Errorf("%w: %s", err, strconv.Quote(line))
 		}
+	}
+	if s.only, err = readLeft(in); err != nil {
+		return s, err
 	}
 	s.scope.Writable = func(path string) bool {
 		for _, closed := range s.scope.ReadOnly {
@@ -186,6 +202,29 @@ func (j *journal) session(scope Scope) (*Session, error) {
 		return true
 	}
 	return s, nil
+}
+
+// readLeft reads what could not be put aside before; nil after a run that was
+// killed, of which everything is judged.
+func readLeft(in *bufio.Reader) (left map[string]bool, err error) {
+	for {
+		line, err := in.ReadString('\n')
+		if err == io.EOF && line == "" {
+			return left, nil
+		}
+		if left == nil {
+			left = map[string]bool{}
+		}
+		if err == io.EOF { // its writer was killed
+			return left, nil
+		}
+		quoted, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "left ")
+		path, bad := strconv.Unquote(quoted)
+		if err != nil || !ok || bad != nil {
+			return nil, fmt.Errorf("%w: %s", errLine, strconv.Quote(line))
+		}
+		left[path] = true
+	}
 }
 
 var errLine = errors.New("a line that is none of a journal")

@@ -91,7 +91,7 @@ func TestRecoverAnotherRoot(t *testing.T) {
 
 // TestRecoverDamaged: a journal that cannot be read is told, and stays.
 func TestRecoverDamaged(t *testing.T) {
-	for name, text := range map[string]string{"empty": "", "version": "ethos run 2\nend\n", "torn": "ethos run 1\nroot \"/x\" 1\n", "line": "ethos run 1\nexec \"x\"\nend\n", "id": "ethos run 1\nknown 00\nend\n"} {
+	for name, text := range map[string]string{"empty": "", "version": "ethos run 2\nend\n", "torn": "ethos run 1\nroot \"/x\" 1\n", "line": "ethos run 1\nexec \"x\"\nend\n", "id": "ethos run 1\nknown 00\nend\n", "after": "ethos run 1\nend\nknown 00\n"} {
 		t.Run(name, func(t *testing.T) {
 			w := journaled(t)
 			path := filepath.Join(w.Journals, "x")

@@ -24,7 +24,7 @@ func live(dir string, scope Scope) (list []*Session) {
 			continue
 		}
 		if unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil { // somebody holds it
-			j := &journal{file, file.Name()}
+			j := &journal{file: file, path: file.Name()}
 			if s, err := j.session(scope); err == nil {
 				list = append(list, s)
 			} else {

@@ -51,6 +51,9 @@ type Finding struct {
 	// Rest says that a file without what was found stands at Path.
 	Rest bool
 	Err  error // why it is still in force; nil when it is not
+	// Again says that it was found before, when its run ended, and could not be
+	// put aside then.
+	Again bool
 }
 
 // Session is one run: what was there when it began, and what it left.
@@ -69,7 +72,9 @@ type Session struct {
 	found    []Finding
 	pass     *pass
 	journal  *journal
-	fault    error // why there is no journal
+	left     []string        // what could not be put aside
+	only     map[string]bool // what alone is judged; nil: everything
+	fault    error           // why there is no journal
 }
 
 // identifier stands for one thing that was there: a hash of its place, its kind
@@ -162,7 +167,7 @@ func (s *Session) Finish(ctx context.Context) []Finding {
 		_ = scan.Save() // a memory that cannot be kept makes the next run slower
 	}
 	s.look()
-	s.journal.close(true)
+	s.journal.close(s.left)
 	s.journal = nil
 	return s.found
 }
@@ -178,7 +183,7 @@ func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 // Close releases what the session has open. A run that did not begin leaves
 // nothing to judge.
 func (s *Session) Close() {
-	s.journal.close(true)
+	s.journal.close(nil)
 	s.journal = nil
 	for _, t := range s.trees {
 		unix.Close(t.fd)

@@ -35,8 +35,8 @@ const (
 // aside takes something out of force. Whatever fails, it is tried to give it
 // another name where it lies.
 func (g *gitDir) aside(path, what string) {
-	if !g.writable(path) {
-		return // not the command's
+	if !g.judges(path) {
+		return
 	}
 	t := g.treeOf(path)
 	f := Finding{Path: path, What: what}
@@ -44,7 +44,22 @@ func (g *gitDir) aside(path, what string) {
 	if f.Err == nil {
 		f.Rest, f.Err = g.remake(t, path)
 	}
-	g.note(f)
+	g.told(f)
+}
+
+// judges reports whether what is found at a path is put aside: not what the
+// command could not change, nor, after an earlier run, what was not left then.
+func (s *Session) judges(path string) bool {
+	return s.writable(path) && (s.only == nil || s.only[path])
+}
+
+// told notes what became of something, and keeps what is left for the next time.
+func (s *Session) told(f Finding) {
+	f.Again = s.only != nil
+	if f.Err != nil && f.Aside == "" {
+		s.left = append(s.left, f.Path)
+	}
+	s.note(f)
 }
 
 // remake puts back what git cannot do without: a repository that is none makes
@@ -71,7 +86,7 @@ func (g *gitDir) remake(t *tree, path string) (bool, error) {
 
 // replace puts a file aside, and leaves the rest of its text under its name.
 func (g *gitDir) replace(path, what string, text, rest []byte) {
-	if !g.writable(path) {
+	if !g.judges(path) {
 		return
 	}
 	t := g.treeOf(path)
@@ -88,7 +103,7 @@ func (g *gitDir) replace(path, what string, text, rest []byte) {
 			f.Rest, f.Err = false, nil // out of force all the same
 		}
 	}
-	g.note(f)
+	g.told(f)
 }
 
 // create writes a new file in place of one that was moved.
