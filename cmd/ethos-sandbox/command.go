@@ -21,7 +21,7 @@ no network but what is declared, no capability, Landlock and seccomp. A record w
 
 A control that was asked for and is not in force ends the run before the command's first instruction.`,
 		Commands: &commands{},
-		Quick:    quick,
+		Quick:    fastPath,
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace", Text: "the whole pipe"},
 			{Command: "ethos-sandbox run -- make test", Text: "one command in the work space"},

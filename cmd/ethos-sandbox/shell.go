@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
-	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 )
 
@@ -25,7 +25,7 @@ func (*shellCmd) Kind() cli.Kind { return cli.Runner }
 // Run runs the shell with this process's own streams.
 func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Profile == "" {
-		c.Profile = sandbox.AgentShell
+		c.Profile = capability.AgentProfile
 	}
 	if c.Timeout == "" && c.Command == "" && interactive(sys.Stdin) {
 		c.Timeout = "0" // the person at the keyboard ends it

@@ -134,12 +134,12 @@ func meetVariables(f *field, into, a, b *Set) {
 }
 
 func exceedsVariables(f *field, parent, child *Set) (value, bound string, more bool) {
-	have := assignments(*of[map[string]string](f, parent))
-	return listExcess(missing(assignments(*of[map[string]string](f, child)), have), have)
+	have := Assignments(*of[map[string]string](f, parent))
+	return listExcess(missing(Assignments(*of[map[string]string](f, child)), have), have)
 }
 
-// assignments are variables as NAME=VALUE, sorted.
-func assignments(variables map[string]string) []string {
+// Assignments are variables as NAME=VALUE, sorted.
+func Assignments(variables map[string]string) []string {
 	out := make([]string, 0, len(variables))
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		out = append(out, name+"="+variables[name])

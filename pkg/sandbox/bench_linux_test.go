@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"testing"
+
+	"ethos/pkg/capability"
 )
 
 // BenchmarkPhases times the parts of a small run.
 func BenchmarkPhases(b *testing.B) {
 	dir, environ := b.TempDir(), os.Environ()
-	spec := Spec{Argv: []string{"/usr/bin/true"}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true}
+	spec := Spec{Asked: capability.OnProfile(""), Argv: []string{"/usr/bin/true"}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true}
 	plan, err := Build(spec, HostFiles{}, os.Geteuid())
 	if err != nil {
 		b.Fatal(err)

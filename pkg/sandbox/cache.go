@@ -24,8 +24,8 @@ func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
 		return nil, nil
 	}
 	var list []mount.Mount
-	for i, path := range slices.Concat(b.spec.Cache, b.profileCaches()) {
-		more, err := b.cache(path, i < len(b.spec.Cache), entries)
+	for i, path := range b.set.CachePaths {
+		more, err := b.cache(path, i < len(b.spec.CachePaths), entries)
 		if err != nil {
 			return nil, err
 		}
@@ -44,16 +44,8 @@ func beside(list, more []mount.Mount) []mount.Mount {
 	return list
 }
 
-// profileCaches are the profile's; a spec whose declarations are complete has its own.
-func (b *builder) profileCaches() []string {
-	if b.spec.Declared {
-		return nil
-	}
-	return b.profile.Caches
-}
-
 // cache is the mount of one cache with what is denied in it, nothing when there is nothing to mount. One that was asked for and is denied as well is an error; one
-// of the profile's is left out.
+// of the base is left out.
 func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount, error) {
 	named, err := b.expand(path)
 	if err != nil {
@@ -128,6 +120,6 @@ func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
 // cacheDir is where the command's own part of a cache is kept: apart for each profile, so that what a looser one wrote is not what a stricter one reads.
 func (b *builder) cacheDir(lower string) string {
 	sum := sha256.Sum256([]byte(lower))
-	name := b.profile.Name + "-" + filepath.Base(lower) + "-" + hex.EncodeToString(sum[:6])
+	name := b.set.SandboxProfile + "-" + filepath.Base(lower) + "-" + hex.EncodeToString(sum[:6])
 	return filepath.Join(b.own, "cache", name)
 }

@@ -12,27 +12,20 @@ import (
 
 // declare turns the spec's paths into rules.
 func (b *builder) declare() error {
-	workspace := grantRead
-	if b.profile.WriteWorkspace {
-		workspace = grantWrite
-	}
-	own := []string{b.spec.Workspace}
-	if b.spec.Declared {
-		own = nil
-	}
 	lists := []struct {
 		paths []string
 		class class
 		why   string
 		must  bool // exist
 	}{
-		{own, workspace, "work space", true},
-		{b.spec.Read, grantRead, "declared", true},
-		{b.spec.Write, grantWrite, "declared", true},
-		{b.spec.AllowWithinDeny, lift, "allowed within a denied path", false},
-		{b.spec.UnixSockets, grantWrite, unixSocket, true},
-		{b.spec.DenyRead, denyRead, "denied", false},
-		{b.spec.DenyWrite, denyWrite, "denied", false},
+		{b.spec.Base.ReadPaths, grantRead, workSpace, true},
+		{b.spec.Base.WritePaths, grantWrite, workSpace, true},
+		{b.spec.ReadPaths, grantRead, declared, true},
+		{b.spec.WritePaths, grantWrite, declared, true},
+		{b.set.AllowReadWithinDeny, lift, "allowed within a denied path", false},
+		{b.set.UnixSockets, grantWrite, unixSocket, true},
+		{b.set.DenyReadPaths, denyRead, "denied", false},
+		{b.set.DenyWritePaths, denyWrite, "denied", false},
 	}
 	for _, l := range lists {
 		for _, path := range l.paths {
@@ -78,8 +71,12 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 	return nil
 }
 
-// unixSocket is the reason of a rule that --unix-socket made.
-const unixSocket = "unix socket"
+// The reasons of the rules that a declaration makes.
+const (
+	workSpace  = "work space" // of the base: nobody asked for it by name
+	declared   = "declared"
+	unixSocket = "unix socket"
+)
 
 // declaredKind keeps sockets and files apart. To show a socket is to let the command talk to whoever listens on it, whatever the mount says: connect(2) asks for the right to
 // write to the file, never for a writable mount (unix(7)). So it takes a declaration that says so, and one that says so gives nothing else: --unix-socket reaches into trees
@@ -134,7 +131,7 @@ func (b *builder) declarable(p place, c class, why string) error {
 	if b.settings(p.path) {
 		return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in settings of ethos or of an agent and cannot be made writable", why, p.path)
 	}
-	if i := slices.Index(splitPath(p.path), ".git"); i >= 0 && why != "work space" {
+	if i := slices.Index(splitPath(p.path), ".git"); i >= 0 && why != workSpace {
 		return refuse(CodeDeclaration, "declare the work tree; its git directory is opened as far as the profile allows", "%s path %s lies in a git directory", why, p.path)
 	}
 	return nil

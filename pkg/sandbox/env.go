@@ -3,6 +3,8 @@ package sandbox
 import (
 	"slices"
 	"strings"
+
+	"ethos/pkg/capability"
 )
 
 // passedEnv reach every command. LC_* does too.
@@ -56,7 +58,7 @@ func (b *builder) environment() ([]string, error) {
 			values[name] = value
 		}
 	}
-	for _, declared := range slices.Concat(b.profileEnv(), b.spec.Env) {
+	for _, declared := range slices.Concat(b.set.Env.Pass, capability.Assignments(b.set.Env.Set)) {
 		name, value, set := strings.Cut(declared, "=")
 		switch {
 		case name == "" || strings.ContainsRune(declared, 0):
@@ -87,15 +89,7 @@ func (b *builder) passes(name string) bool {
 	if slices.Contains(passedEnv, name) || strings.HasPrefix(name, "LC_") {
 		return true
 	}
-	return b.spec.AllEnv || slices.Contains(b.spec.Env, name) || slices.Contains(b.profileEnv(), name)
-}
-
-// profileEnv is what the profile declares; a spec whose declarations are complete has its own.
-func (b *builder) profileEnv() []string {
-	if b.spec.Declared {
-		return nil
-	}
-	return b.profile.Env
+	return b.set.RequiresEnv || slices.Contains(b.set.Env.Pass, name)
 }
 
 // defaultPath is for a caller without PATH: the one of confstr(3), with the local trees before it.

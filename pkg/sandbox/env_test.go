@@ -15,7 +15,8 @@ func environmentOf(t *testing.T, environ []string, declared ...string) map[strin
 	t.Helper()
 	tree := faketree.Tree{}
 	tree.File(fakeWork+"/f", "")
-	spec := Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: append([]string{"HOME=" + fakeHome, "PATH=/usr/bin"}, environ...), Env: declared}
+	spec := Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: append([]string{"HOME=" + fakeHome, "PATH=/usr/bin"}, environ...), Asked: capability.OnProfile("")}
+	spec.Env.Pass = declared
 	p, err := Build(spec, tree, faketree.User)
 	if err != nil {
 		t.Fatal(err)

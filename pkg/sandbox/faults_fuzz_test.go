@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
@@ -130,14 +131,17 @@ func (c *choices) paths(most int) (list []string) {
 // world is one made of fuzz input instead of a seed.
 func (c *choices) world() world {
 	w := newWorld(uint64(c.below(64)))
-	profiles := []string{"", LintOffline, Workspace, AgentShell, BuildOffline, TestLoopback}
-	w.spec.Profile = profiles[c.below(len(profiles))]
-	w.spec.Read, w.spec.Write, w.spec.DenyRead, w.spec.DenyWrite = c.paths(3), c.paths(3), c.paths(3), c.paths(3)
-	w.spec.AllowWithinDeny, w.spec.Cache, w.spec.UnixSockets = c.paths(2), c.paths(2), c.paths(1)
-	w.spec.Declared, w.spec.AllEnv = c.below(4) == 1, c.below(4) == 1
-	w.spec.Env = [][]string{nil, {"A=b"}, {"LD_PRELOAD=x"}, {"=x"}, {"PATH"}, {"GIT_DIR"}}[c.below(6)]
+	profiles := append(capability.ProfileNames(), "")
+	w.spec.Asked = capability.OnProfile(profiles[c.below(len(profiles))])
+	w.spec.ReadPaths, w.spec.WritePaths, w.spec.DenyReadPaths, w.spec.DenyWritePaths = c.paths(3), c.paths(3), c.paths(3), c.paths(3)
+	w.spec.AllowReadWithinDeny, w.spec.CachePaths, w.spec.UnixSockets = c.paths(2), c.paths(2), c.paths(1)
+	if c.below(4) == 1 {
+		w.spec.Asked = capability.Recorded(w.spec.Set)
+	}
+	w.spec.RequiresEnv = c.below(4) == 1
+	_ = w.spec.Flag("env", []string{"B", "A=b", "LD_PRELOAD=x", "=x", "PATH", "GIT_DIR"}[c.below(6)])
 	w.spec.Environ = append(w.spec.Environ, "LD_PRELOAD=evil", "GIT_DIR=evil", "SECRET=evil")
-	w.spec.Network = []string{"", "none", "loopback", "host", "proxy", "nonsense"}[c.below(6)]
+	w.spec.Network.Mode = []string{"", "none", "loopback", "host", "proxy", "nonsense"}[c.below(6)]
 	if c.below(8) == 1 {
 		w.spec.Dir = filepath.Clean("/" + c.path())
 	}
@@ -185,7 +189,7 @@ func (w world) invariants(t *testing.T, p *Plan) {
 		}
 	}
 	for _, entry := range p.Env {
-		if strings.HasPrefix(entry, "LD_PRELOAD=") || strings.HasPrefix(entry, "GIT_DIR=") || entry == "SECRET=evil" && !w.spec.AllEnv {
+		if strings.HasPrefix(entry, "LD_PRELOAD=") || strings.HasPrefix(entry, "GIT_DIR=") || entry == "SECRET=evil" && !w.spec.RequiresEnv {
 			t.Fatalf("environment: %s: %+v", entry, w.spec)
 		}
 	}

@@ -136,7 +136,7 @@ func TestLandlockAlone(t *testing.T) {
 			if err := os.Mkdir(kept+"/d", 0o755); err != nil {
 				t.Fatal(err)
 			}
-			spec.Read = []string{kept}
+			spec.ReadPaths = []string{kept}
 			before := snapshot(t, kept)
 			said, status := unverified(t, mustBuild(t, spec), withoutMountFlags)
 			if status == 0 || status == 8 || !strings.Contains(said, "denied") {

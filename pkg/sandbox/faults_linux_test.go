@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/kernel/steps"
 )
@@ -310,15 +311,15 @@ func runFaults(dir string) {
 
 // faultPlan is a plan with something of every kind in it.
 func faultPlan(dir string) (*Plan, error) {
-	spec := Spec{Argv: []string{"sh", "-c", "echo ran > marker"}, Dir: dir, Workspace: dir, NewSession: true, CloseStdin: true,
+	spec := Spec{Asked: capability.OnProfile(""), Argv: []string{"sh", "-c", "echo ran > marker"}, Dir: dir, Workspace: dir, NewSession: true, CloseStdin: true,
 		Environ: []string{"HOME=" + filepath.Join(filepath.Dir(dir), "home"), "PATH=/usr/bin:/bin", "LANG=C"}}
 	for _, d := range []string{"secret", "kept", "cache"} {
 		if err := os.MkdirAll(filepath.Join(filepath.Dir(dir), "home", d), 0o755); err != nil {
 			return nil, err
 		}
 	}
-	spec.Read = []string{"~/kept"}
-	spec.DenyRead, spec.Cache = []string{"~/kept/none"}, []string{"~/cache"}
+	spec.ReadPaths = []string{"~/kept"}
+	spec.DenyReadPaths, spec.CachePaths = []string{"~/kept/none"}, []string{"~/cache"}
 	plan, err := Build(spec, HostFiles{}, os.Geteuid())
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 )
@@ -153,7 +154,7 @@ func TestGuardBesideStore(t *testing.T) {
 	if err := os.Mkdir(other, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	spec.Write, spec.KeepsStore = []string{other}, true
+	spec.WritePaths, spec.KeepsStore = []string{other}, true
 	release, done := started(t, spec)
 	var stores []string
 	for _, dir := range []string{spec.Workspace, other} {
@@ -292,7 +293,7 @@ func victim() { victimOf("sleep 1000 & setsid sleep 1000 & sleep 1000") }
 
 func victimOf(script string) {
 	dir := os.Getenv("ETHOS_TEST_VICTIM")
-	plan, err := Build(Spec{Argv: []string{"sh", "-c", script}, Dir: dir, Workspace: dir, Environ: os.Environ()}, HostFiles{}, os.Geteuid())
+	plan, err := Build(Spec{Asked: capability.OnProfile(""), Argv: []string{"sh", "-c", script}, Dir: dir, Workspace: dir, Environ: os.Environ()}, HostFiles{}, os.Geteuid())
 	if err == nil {
 		_, err = Run(context.Background(), plan, IO{})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 )
@@ -92,7 +93,7 @@ func inOwn(forge func(t *testing.T, own, out string)) func(t *testing.T, own, ou
 // inSlot forges the first slot of the cache, which has the mark of this boot.
 func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, out string) {
 	return func(t *testing.T, own, out string) {
-		b := builder{own: own, profile: Profile{Name: Workspace}}
+		b := builder{own: own, set: capability.Set{SandboxProfile: capability.DefaultProfile}}
 		slot := b.cacheDir(cacheBeside(out)) + "/0"
 		mkdir(t, slot)
 		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -131,7 +132,7 @@ func hostileOwn(t *testing.T, c ownCase, own string) {
 	write(t, out+"/empty", "")
 	mkdir(t, out+"/emptydir")
 	write(t, base+"/home/.cache/x/old", "old\n")
-	spec.Cache, spec.KeepsStore = []string{cacheBeside(out)}, own == ethosDir
+	spec.CachePaths, spec.KeepsStore = []string{cacheBeside(out)}, own == ethosDir
 	spec.Managed = ManagedGit{Program: "/usr/bin/true", Decide: "/usr/bin/true", Real: "/usr/bin/true"}
 	inGit := filepath.Join(spec.Workspace, ownInGit)
 	if own == ownInGit && !c.locked {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/kernel/steps"
 )
@@ -37,7 +38,7 @@ func TestInitAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := script(t, "cat /proc/self/maps > /dev/null || exit 8; cat /proc/1/maps; ls /proc/1/root/; cat /proc/1/environ")
-	spec.Profile = LintOffline // nothing to clean up
+	spec.Asked = capability.OnProfile("lint-offline") // nothing to clean up
 	said, status := unverified(t, mustBuild(t, spec), func(s *steps.Step) {
 		if s.Call == "landlock_restrict_self" {
 			s.Nr, s.Want = unix.SYS_GETPID, 0
@@ -124,7 +125,7 @@ func TestSubmounts(t *testing.T) {
 	defer unix.Unmount(dir+"/sub", unix.MNT_DETACH)
 	write(t, dir+"/sub/f", "kept\n")
 	spec := script(t, "cat "+dir+"/sub/f; echo x > "+dir+"/sub/new")
-	spec.Read = []string{dir}
+	spec.ReadPaths = []string{dir}
 	got := execute(t, spec)
 	if got.err != nil || got.ExitCode == 0 || got.Stdout.Text != "kept\n" || len(names(t, dir+"/sub")) != 1 {
 		t.Errorf("%v, status %d: %s%s", got.err, got.ExitCode, got.Stdout.Text, got.Stderr.Text)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 )
@@ -81,7 +82,7 @@ func workspace(t *testing.T) (dir string, environ []string) {
 func script(t *testing.T, text string) Spec {
 	t.Helper()
 	dir, environ := workspace(t)
-	return Spec{Argv: []string{"sh", "-c", text}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true}
+	return Spec{Asked: capability.OnProfile(""), Argv: []string{"sh", "-c", text}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true}
 }
 
 func mustBuild(t *testing.T, spec Spec) *Plan {

@@ -240,7 +240,7 @@ func (n *nested) guard(s site) error {
 
 // guardGitDir guards a git directory, and the one that it shares parts with.
 func (b *builder) guardGitDir(dir string) error {
-	if b.gitMode() == "read" || b.gitMode() == "none" {
+	if b.set.Git == "read" || b.set.Git == "none" {
 		return b.guardNested(dir, "git directory")
 	}
 	common, linked, err := b.commonDir(dir)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
@@ -14,12 +15,12 @@ import (
 
 // builder gathers the rules of one plan.
 type builder struct {
-	spec    Spec
-	profile Profile
-	files   *resolver
-	home    string
-	uid     uint32
-	rules   []rule
+	spec  Spec
+	set   capability.Set // all that is asked for
+	files *resolver
+	home  string
+	uid   uint32
+	rules []rule
 	// declared are the rules that a person or a capability asked for: each must come out as asked.
 	declared []rule
 	// kept are the places that no declaration opens again.
@@ -35,11 +36,10 @@ type builder struct {
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
-	profile, err := profileNamed(spec.Profile)
-	if err != nil {
-		return nil, err
+	b := &builder{spec: spec, set: spec.Whole(), uid: uint32(uid)}
+	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
+		return nil, refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
 	}
-	b := &builder{spec: spec, profile: profile, uid: uint32(uid)}
 	if err := b.locate(files); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (b *builder) gather() error {
 				return err
 			}
 		}
-		if r.class == grantRead && r.dir && (r.why == "work space" || r.why == "declared") {
+		if r.class == grantRead && r.dir && (r.why == workSpace || r.why == declared) {
 			b.hideSockets(r.path)
 		}
 	}
@@ -142,10 +142,10 @@ func (b *builder) gather() error {
 
 // keepFilter makes the profile file that is used read-only: the command must not choose what the next one meets.
 func (b *builder) keepFilter() error {
-	if b.spec.SeccompFile == "" {
+	if b.set.SeccompProfilePath == "" {
 		return nil
 	}
-	named, err := b.expand(b.spec.SeccompFile)
+	named, err := b.expand(b.set.SeccompProfilePath)
 	if err != nil {
 		return refuse(CodeDeclaration, "", "seccomp profile: %w", err)
 	}
@@ -200,7 +200,7 @@ func (b *builder) treeAround(dir string) string {
 
 // homeRules show the parts of the home directory that git and its like read, and hide credentials wherever a wider declaration would show them.
 func (b *builder) homeRules() error {
-	if b.gitMode() != "none" {
+	if b.set.Git != "none" {
 		for _, path := range b.inHome([]string{".gitconfig", ".config/git"}) {
 			if p, err := b.files.resolve(path); err == nil && p.exists {
 				b.rules = append(b.rules, rule{p, grantRead, "git configuration of the user"})
@@ -246,30 +246,22 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	network, domains := b.network()
 	p := &Plan{
-		Profile: b.profile.Name, Tags: list(b.spec.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(network), Hostname: "sandbox", Paths: entries, Mounts: mounts, Placeholders: b.guarded, Watched: b.watches(entries),
-		Network: network, AllowDomains: list(domains), DenyDomains: list(b.spec.DenyDomains), UnixSockets: list(b.spec.UnixSockets),
-		Env: env, Limits: b.spec.Limits.Or(b.profile.Limits), Enforce: b.spec.Enforce, Require: list(b.spec.Require),
-		Seccomp: b.spec.Seccomp, SeccompFile: b.spec.SeccompFile, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
+		Profile: b.set.SandboxProfile, Tags: list(b.set.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
+		Namespaces: namespaces(b.set.Network.Mode), Hostname: "sandbox", Paths: entries, Mounts: mounts, Placeholders: b.guarded, Watched: b.watches(entries),
+		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
+		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
+		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
 		Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
-	if p.Enforce == "" {
-		p.Enforce = "available"
-	}
-	if p.Seccomp == "" {
-		p.Seccomp = "deny-privilege"
-	}
 	if p.Notes == nil {
 		p.Notes = []Note{}
 	}
 	if p.Placeholders == nil {
 		p.Placeholders = []Placeholder{}
 	}
-	asked := b.spec.Limits
-	p.Asked = asked.MemoryBytes > 0 || asked.CPUPercent > 0 || asked.Pids > 0
+	p.Asked = b.spec.MemoryBytes > 0 || b.spec.MemoryMB > 0 || b.spec.CPUQuotaPercent > 0 || b.spec.Pids > 0
 	p.ScratchBytes = p.Limits.MemoryBytes
 	if p.SeccompFile != "" {
 		named, err := b.expand(p.SeccompFile)
@@ -279,18 +271,6 @@ func (b *builder) plan() (*Plan, error) {
 		p.SeccompFile = named.Name
 	}
 	return p, b.validate(p)
-}
-
-// network is how far it reaches, and the domains of a proxy.
-func (b *builder) network() (mode string, allow []string) {
-	mode, allow = b.spec.Network, b.spec.AllowDomains
-	if mode == "" {
-		mode = b.profile.Network
-	}
-	if mode == "proxy" && !b.spec.Declared && len(allow) == 0 {
-		allow = b.profile.AllowDomains
-	}
-	return mode, allow
 }
 
 func list(s []string) []string {

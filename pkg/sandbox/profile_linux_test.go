@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"ethos/pkg/capability"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the generated part of docs/sandbox.md")
@@ -15,19 +18,19 @@ var update = flag.Bool("update", false, "write the golden files and the generate
 func profileTable() string {
 	var b strings.Builder
 	b.WriteString("| profile | for | work space | `.git` | reaches | time | memory | processors | processes | open files |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, p := range Profiles() {
-		workspace, git, reach, cpu := "read", "read", map[string]string{"none": "nothing", "loopback": "its own loopback", "proxy": "listed domains, its own loopback"}[p.Network], "all"
-		if p.WriteWorkspace {
+	for _, p := range capability.Profiles() {
+		workspace, git, reach, cpu := "read", "read", map[string]string{"none": "nothing", "loopback": "its own loopback", "proxy": "listed domains, its own loopback"}[p.Set.Network.Mode], "all"
+		if slices.Contains(p.Set.WritePaths, ".") {
 			workspace = "read, write"
 		}
-		if p.Git == "wrapped" || p.Git == "full" {
+		if p.Set.Git == "wrapped" || p.Set.Git == "full" {
 			git = "write, but for hooks and configuration"
 		}
-		if p.Limits.CPUPercent > 0 {
-			cpu = fmt.Sprintf("%g", float64(p.Limits.CPUPercent)/100)
+		if p.Set.CPUQuotaPercent > 0 {
+			cpu = fmt.Sprintf("%g", float64(p.Set.CPUQuotaPercent)/100)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %g min | %d GiB | %s | %d | %d |\n", p.Name, p.Summary, workspace, git, reach,
-			p.Limits.Timeout.Minutes(), p.Limits.MemoryBytes>>30, cpu, p.Limits.Pids, p.Limits.OpenFiles)
+			float64(p.Set.TimeoutSeconds)/60, p.Set.MemoryMB>>10, cpu, p.Set.Pids, p.Set.OpenFiles)
 	}
 	return b.String()
 }
@@ -57,32 +60,30 @@ func TestProfilesInDocs(t *testing.T) {
 	}
 }
 
-// TestProfiles: the names that programs use are those of the data, and each makes a plan that is what the data says.
+// TestProfiles: each profile makes a plan that is what the data says.
 func TestProfiles(t *testing.T) {
-	var names []string
-	for _, p := range Profiles() {
-		names = append(names, p.Name)
+	for _, p := range capability.Profiles() {
 		dir, environ := workspace(t)
-		plan, err := Build(Spec{Profile: p.Name, Argv: []string{"true"}, Dir: dir, Workspace: dir, Environ: environ}, HostFiles{}, os.Geteuid())
-		if p.Network == "proxy" {
+		spec := Spec{Asked: capability.OnProfile(p.Name), Argv: []string{"true"}, Dir: dir, Workspace: dir, Environ: environ}
+		plan, err := Build(spec, HostFiles{}, os.Geteuid())
+		if p.Set.Network.Mode == "proxy" {
 			continue // see TestRequire
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
-		access := map[bool]Access{true: ReadWrite, false: ReadOnly}[p.WriteWorkspace]
-		if got := covering(plan.Paths, dir).Access; got != access || plan.Network != p.Network || plan.Limits != p.Limits {
+		access := map[bool]Access{true: ReadWrite, false: ReadOnly}[slices.Contains(p.Set.WritePaths, ".")]
+		want := Limits{
+			Timeout: time.Duration(p.Set.TimeoutSeconds) * time.Second, MemoryBytes: p.Set.MemoryMB << 20, CPUPercent: p.Set.CPUQuotaPercent,
+			Pids: p.Set.Pids, OpenFiles: p.Set.OpenFiles, OutputBytes: p.Set.OutputBytes,
+		}
+		if got := covering(plan.Paths, dir).Access; got != access || plan.Network != p.Set.Network.Mode || plan.Limits != want {
 			t.Errorf("%s: work space %s, network %s, limits %+v", p.Name, got, plan.Network, plan.Limits)
 		}
-		for _, e := range p.Env {
-			if strings.Contains(e, "=") && !slices.Contains(plan.Env, e) {
+		for _, e := range capability.Assignments(p.Set.Env.Set) {
+			if !slices.Contains(plan.Env, e) {
 				t.Errorf("%s: %s is not in the environment", p.Name, e)
 			}
-		}
-	}
-	for _, name := range []string{LintOffline, Workspace, AgentShell, AgentNetwork, TestLoopback, BuildOffline} {
-		if !slices.Contains(names, name) {
-			t.Errorf("the data has no profile %s", name)
 		}
 	}
 }

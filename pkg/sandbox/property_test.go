@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/faketree"
 	"ethos/pkg/sandbox/kernel/mount"
 )
@@ -117,11 +118,12 @@ func randomSpec(r *rand.Rand, t faketree.Tree) Spec {
 		}
 		return list
 	}
-	profiles := []string{LintOffline, Workspace, AgentShell, BuildOffline}
+	profiles := []string{"lint-offline", "workspace", "agent-shell", "build"}
 	spec := Spec{
-		Profile: profiles[r.IntN(len(profiles))], Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome, "PATH=/usr/bin"},
-		Read: some(2), Write: some(2), DenyRead: some(3), DenyWrite: some(3), AllowWithinDeny: some(1), Cache: some(1),
+		Asked: capability.OnProfile(profiles[r.IntN(len(profiles))]), Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome, "PATH=/usr/bin"},
 	}
+	spec.ReadPaths, spec.WritePaths, spec.DenyReadPaths, spec.DenyWritePaths = some(2), some(2), some(3), some(3)
+	spec.AllowReadWithinDeny, spec.CachePaths = some(1), some(1)
 	return spec
 }
 
@@ -201,7 +203,7 @@ func TestPlanOrder(t *testing.T) {
 	each(t, func(t *testing.T, w world, p *Plan) {
 		r := rand.New(rand.NewPCG(uint64(len(p.Paths)), 7))
 		other := w.spec
-		for _, list := range []*[]string{&other.Read, &other.Write, &other.DenyRead, &other.DenyWrite, &other.AllowWithinDeny, &other.Cache} {
+		for _, list := range []*[]string{&other.ReadPaths, &other.WritePaths, &other.DenyReadPaths, &other.DenyWritePaths, &other.AllowReadWithinDeny, &other.CachePaths} {
 			*list = slices.Concat(*list, *list)
 			r.Shuffle(len(*list), func(i, j int) { (*list)[i], (*list)[j] = (*list)[j], (*list)[i] })
 		}
@@ -231,7 +233,7 @@ func comparable(t *testing.T, p *Plan) string {
 // TestPlanDenies: what is denied is not to be reached, whatever is granted around it: the last mount that covers it is the deny.
 func TestPlanDenies(t *testing.T) {
 	each(t, func(t *testing.T, w world, p *Plan) {
-		for most, list := range map[reach][]string{nothing: w.spec.DenyRead, reads: w.spec.DenyWrite} {
+		for most, list := range map[reach][]string{nothing: w.spec.DenyReadPaths, reads: w.spec.DenyWritePaths} {
 			for _, declared := range list {
 				path := w.resolved(declared)
 				most := most
@@ -253,7 +255,7 @@ func TestPlanDenies(t *testing.T) {
 // below: what lies in a denied directory is denied, but where a deeper declaration says otherwise.
 func (w world) below(t *testing.T, p *Plan, denied string, most reach) {
 	t.Helper()
-	grants := w.resolvedAll(slices.Concat(w.spec.Read, w.spec.Write, w.spec.AllowWithinDeny, w.spec.Cache))
+	grants := w.resolvedAll(slices.Concat(w.spec.ReadPaths, w.spec.WritePaths, w.spec.AllowReadWithinDeny, w.spec.CachePaths))
 	grants = append(grants, fakeWork)
 	for path := range w.tree {
 		lifted := func(g string) bool { return g != denied && mount.Within(g, denied) && mount.Within(path, g) }
@@ -382,15 +384,15 @@ func TestPlanNarrows(t *testing.T) {
 		pool := w.tree.Paths()
 		path := pool[rand.New(rand.NewPCG(uint64(len(p.Mounts)), 11)).IntN(len(pool))]
 		for what, change := range map[string]func(*Spec){
-			"denied to be read: " + path:    func(s *Spec) { s.DenyRead = append(slices.Clone(s.DenyRead), path) },
-			"denied to be written: " + path: func(s *Spec) { s.DenyWrite = append(slices.Clone(s.DenyWrite), path) },
-			"no lift":                       func(s *Spec) { s.AllowWithinDeny = nil },
-			"no cache":                      func(s *Spec) { s.Cache = nil },
+			"denied to be read: " + path:    func(s *Spec) { s.DenyReadPaths = append(slices.Clone(s.DenyReadPaths), path) },
+			"denied to be written: " + path: func(s *Spec) { s.DenyWritePaths = append(slices.Clone(s.DenyWritePaths), path) },
+			"no lift":                       func(s *Spec) { s.AllowReadWithinDeny = nil },
+			"no cache":                      func(s *Spec) { s.CachePaths = nil },
 		} {
 			w.narrower(t, what, p, writes, change)
 		}
-		w.narrower(t, "nothing declared to be read", p, reads, func(s *Spec) { s.Read = nil })
-		w.narrower(t, "nothing declared to be written", p, reads, func(s *Spec) { s.Write = nil })
+		w.narrower(t, "nothing declared to be read", p, reads, func(s *Spec) { s.ReadPaths = nil })
+		w.narrower(t, "nothing declared to be written", p, reads, func(s *Spec) { s.WritePaths = nil })
 	})
 }
 
@@ -418,7 +420,7 @@ func (w world) narrower(t *testing.T, what string, p *Plan, most reach, change f
 // TestPlanProfiles: what a profile that is narrower reaches, a wider one reaches too.
 func TestPlanProfiles(t *testing.T) {
 	each(t, func(t *testing.T, w world, p *Plan) {
-		w.narrower(t, LintOffline+" instead of "+p.Profile, p, writes, func(s *Spec) { s.Profile = LintOffline })
+		w.narrower(t, "lint-offline instead of "+p.Profile, p, writes, func(s *Spec) { s.Base = capability.OnProfile("lint-offline").Base })
 	})
 }
 
@@ -437,8 +439,8 @@ func TestPlanNeverWritable(t *testing.T) {
 // TestSettingsNeverWritable: a write path in what is protected is an error, under whatever name it comes, not dropped.
 func TestSettingsNeverWritable(t *testing.T) {
 	for _, path := range []string{".claude", ".claude/sub", "a/.cursor/rules", ".coding-ethos/traces", "conf/claude/sub", ".git/hooks", "sub/.git"} {
-		for _, profile := range []string{LintOffline, Workspace} {
-			w := world{faketree.Tree{}, Spec{Profile: profile, Argv: []string{"true"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome}, Write: []string{path}}}
+		for _, profile := range []string{"lint-offline", "workspace"} {
+			w := world{faketree.Tree{}, Spec{Asked: asked(profile, "--rw", path), Argv: []string{"true"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome}}}
 			for _, dir := range []string{".claude-not/sub", ".git/hooks", "sub/.git", "a/.cursor/rules", ".coding-ethos/traces", "conf/claude/sub"} {
 				w.tree.Dir(filepath.Join(fakeWork, dir))
 			}
@@ -447,7 +449,7 @@ func TestSettingsNeverWritable(t *testing.T) {
 			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeDeclaration || refusal.Hint == "" {
 				t.Errorf("%s: %s: %v", profile, path, err)
 			}
-			w.spec.Write = []string{".claude-not/sub"}
+			w.spec.WritePaths = []string{".claude-not/sub"}
 			if _, err := w.build(); err != nil {
 				t.Errorf("%s: the neighbour of %s: %v", profile, path, err)
 			}

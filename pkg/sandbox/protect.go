@@ -49,7 +49,7 @@ func (b *builder) protectGit(root string) error {
 	if info == nil {
 		return b.protectBare(root)
 	}
-	if b.gitMode() == "read" || b.gitMode() == "none" {
+	if b.set.Git == "read" || b.set.Git == "none" {
 		return b.protectReadable(root, info.IsDir())
 	}
 	if info.IsDir() {
@@ -99,13 +99,6 @@ func (b *builder) protectBare(root string) error {
 func (b *builder) has(dir, name string) bool {
 	info, err := b.files.lstat(filepath.Join(dir, name))
 	return err == nil && info != nil && (name != "config" || info.Mode().IsRegular())
-}
-
-func (b *builder) gitMode() string {
-	if b.spec.Git != "" {
-		return b.spec.Git
-	}
-	return b.profile.Git
 }
 
 // protectGitDir guards one git directory. Those of submodules and linked work trees in it are found by the scan.

@@ -67,15 +67,15 @@ var swaps = []swapped{
 	{name: "settings", names: []string{"w/.claude", "w/.codex"}},
 	{name: "working directory", names: []string{"w/sub"}, spec: func(s *Spec) { s.Dir += "/sub" }},
 	{name: "declared", names: []string{"w/sub", "w/sub/deep"}, spec: func(s *Spec) {
-		s.Write = []string{"sub/deep"}
-		s.Read = []string{"sub"}
-		s.DenyRead = []string{"sub/hidden"}
+		s.WritePaths = []string{"sub/deep"}
+		s.ReadPaths = []string{"sub"}
+		s.DenyReadPaths = []string{"sub/hidden"}
 	}},
-	{name: "denied", names: []string{"w/sub", "w/hidden"}, spec: func(s *Spec) { s.DenyRead = []string{"hidden"}; s.DenyWrite = []string{"sub"} }},
+	{name: "denied", names: []string{"w/sub", "w/hidden"}, spec: func(s *Spec) { s.DenyReadPaths = []string{"hidden"}; s.DenyWritePaths = []string{"sub"} }},
 	{name: "own directory", names: []string{"w/.coding-ethos"}},
-	{name: "own cache", names: []string{"w/.coding-ethos/cache"}, spec: func(s *Spec) { s.Cache = []string{"~/cache"} }},
+	{name: "own cache", names: []string{"w/.coding-ethos/cache"}, spec: func(s *Spec) { s.CachePaths = []string{"~/cache"} }},
 	{name: "work space", names: []string{"w"}, quiet: true},
-	{name: "above the work space", names: []string{"w", "w/.git", "w/sub"}, quiet: true, spec: func(s *Spec) { s.Dir += "/sub"; s.Cache = []string{"~/cache"} }},
+	{name: "above the work space", names: []string{"w", "w/.git", "w/sub"}, quiet: true, spec: func(s *Spec) { s.Dir += "/sub"; s.CachePaths = []string{"~/cache"} }},
 }
 
 // greedy reads and writes by every name that is swapped.

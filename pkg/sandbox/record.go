@@ -2,31 +2,23 @@ package sandbox
 
 import (
 	"errors"
-	"slices"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 )
 
-// FromRecord makes the spec of a recorded action: what the capabilities in force say, on the base of their profile.
-// environ is this process's environment.
-func FromRecord(action record.Action, caps record.Capabilities, environ []string) (Spec, error) {
+// FromRecord makes the spec of a recorded action, of its effective set. environ
+// is this process's environment.
+func FromRecord(action record.Action, caps capability.Set, environ []string) (Spec, error) {
 	argv, err := argvOf(action)
 	if err != nil {
 		return Spec{}, err
 	}
-	spec := Spec{
-		Profile: caps.SandboxProfile, Tags: caps.Tags, Argv: argv, Dir: action.Cwd, Workspace: action.Workspace, Environ: environ,
-		Read: caps.ReadPaths, Write: caps.WritePaths, DenyRead: caps.DenyReadPaths, AllowWithinDeny: caps.AllowReadWithinDeny, DenyWrite: caps.DenyWritePaths,
-		Cache: caps.CachePaths, UnixSockets: caps.UnixSockets, Declared: true, KeepsStore: true,
-		Network: caps.Network.Mode, AllowDomains: caps.Network.AllowDomains, DenyDomains: caps.Network.DenyDomains,
-		Env: slices.Clone(caps.Env.Pass), AllEnv: caps.RequiresEnv, Limits: limitsOf(caps), Enforce: caps.Enforce,
-		Seccomp: caps.SeccompProfile, SeccompFile: caps.SeccompProfilePath, Git: caps.Git, CloseStdin: true, NewSession: true,
-	}
-	for name, value := range caps.Env.Set {
-		spec.Env = append(spec.Env, name+"="+value)
-	}
-	return spec, nil
+	return Spec{
+		Asked: capability.Recorded(caps), Argv: argv, Dir: action.Cwd, Workspace: action.Workspace, Environ: environ,
+		KeepsStore: true, CloseStdin: true, NewSession: true,
+	}, nil
 }
 
 // argvOf is the command of an action. A script is run by bash, whose language it was analysed in.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
 )
@@ -70,7 +71,7 @@ func TestEnds(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				spec := script(t, c.script)
-				spec.Limits = c.limits
+				spec.Timeout, spec.MemoryBytes = c.limits.Timeout, c.limits.MemoryBytes
 				r := execute(t, spec)
 				if r.err != nil || r.Status != c.status || r.ExitCode != c.code || r.Signal != c.signal {
 					t.Errorf("%v: %s %d %v, want %s %d %v\n%s", r.err, r.Status, r.ExitCode, r.Signal, c.status, c.code, c.signal, r.Stderr.Text)
@@ -90,7 +91,7 @@ func TestNotFound(t *testing.T) {
 	for name, want := range map[string]string{
 		"no-such-command": CodeNotFound, "/no/such": CodeNotFound, "./plain": CodeNotExec, "./garbage": CodeNotExec, dir: CodeNotExec,
 	} {
-		r := execute(t, Spec{Argv: []string{name}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true})
+		r := execute(t, Spec{Asked: capability.OnProfile(""), Argv: []string{name}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true})
 		if got := (*Refusal)(nil); !errors.As(r.err, &got) || got.Code != want {
 			t.Errorf("%s: %v, want %s", name, r.err, want)
 		}
@@ -198,7 +199,7 @@ func TestRequire(t *testing.T) {
 	if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeRequire || refusal.Hint == "" {
 		t.Errorf("%v", err)
 	}
-	spec.Require, spec.Network = nil, "proxy"
+	spec.Require, spec.Network.Mode = nil, "proxy"
 	if _, err := Build(spec, HostFiles{}, os.Geteuid()); err == nil {
 		t.Error("network proxy is promised without a proxy")
 	}
@@ -210,7 +211,7 @@ func TestRequire(t *testing.T) {
 // TestOutput: the memory of the supervisor stays flat, and all of it is counted.
 func TestOutput(t *testing.T) {
 	spec := script(t, "yes | head -c 64M")
-	spec.Limits.OutputBytes = 1 << 20
+	spec.OutputBytes = 1 << 20
 	shown := 0
 	out, got, err := RunCaptured(context.Background(), mustBuild(t, spec), func(_ string, piece []byte) { shown += len(piece) })
 	if err != nil || out.ExitCode != 0 || got.Stdout.Bytes != 64<<20 || !got.Stdout.Truncated || len(got.Stdout.Text) > KeptBytes {

@@ -34,7 +34,7 @@ func TestSocketsByABI(t *testing.T) {
 		landlock bool
 		notified bool
 	}{{9, "loopback", true, false}, {9, "host", true, false}, {7, "loopback", false, true}, {7, "none", false, true}, {0, "loopback", false, true}, {7, "host", false, false}} {
-		spec.Network = c.network
+		spec.Network.Mode = c.network
 		p := mustBuild(t, spec)
 		var l layers
 		l.landlock, _ = landlock.Build(c.abi, landlockRequest(p, c.abi))
@@ -55,7 +55,7 @@ func TestSocketsByABI(t *testing.T) {
 			t.Errorf("%+v: the right is given for %q", c, given)
 		}
 	}
-	spec.UnixSockets, spec.Network = []string{inside}, "loopback" // in a writable tree no rule of its own can be made
+	spec.UnixSockets, spec.Network.Mode = []string{inside}, "loopback" // in a writable tree no rule of its own can be made
 	if p := mustBuild(t, spec); resolvable(p, 9) || !slices.Equal(p.Sockets, []string{inside}) {
 		t.Errorf("%v %q", resolvable(p, 9), p.Sockets)
 	}

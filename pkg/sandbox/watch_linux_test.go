@@ -244,7 +244,7 @@ func TestNamesUnlistable(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Join(other, ethosDir), 0o755), os.Chmod(other, 0o300)); err != nil {
 			t.Fatal(err)
 		}
-		spec.Write = []string{other}
+		spec.WritePaths = []string{other}
 		r := execute(t, spec)
 		os.Chmod(other, 0o755)
 		if r.err != nil || r.ExitCode != 0 {
@@ -312,7 +312,7 @@ func TestNamesDeniedBesides(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		spec := script(t, `test -d .claude && test -f .mcp.json && test -f notes.txt && test -f Makefile && test -d .ssh && test -d d && test -d out
 			for n in .claude .mcp.json notes.txt Makefile .ssh d out; do ! rm -rf $n 2>/dev/null || exit 1; ! mv $n x 2>/dev/null || exit 1; done; echo x > notes`)
-		spec.DenyWrite = []string{".claude", ".mcp.json", "notes.txt", "Makefile", ".ssh", "d", "out/"}
+		spec.DenyWritePaths = []string{".claude", ".mcp.json", "notes.txt", "Makefile", ".ssh", "d", "out/"}
 		r := execute(t, spec)
 		if r.err != nil || r.ExitCode != 0 || len(r.Evidence.Denials) > 0 {
 			t.Errorf("%v %d %s %+v", r.err, r.ExitCode, r.Stderr.Text, r.Evidence.Denials)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -25,14 +26,14 @@ func bare(t *testing.T, profile string, argv ...string) sandbox.Spec {
 			t.Fatal(err)
 		}
 	}
-	return sandbox.Spec{Profile: profile, Argv: argv, Dir: base + "/w", Workspace: base + "/w", Environ: []string{"HOME=" + base + "/home", "PATH=/usr/bin:/bin"}, NewSession: true, CloseStdin: true}
+	return sandbox.Spec{Asked: capability.OnProfile(profile), Argv: argv, Dir: base + "/w", Workspace: base + "/w", Environ: []string{"HOME=" + base + "/home", "PATH=/usr/bin:/bin"}, NewSession: true, CloseStdin: true}
 }
 
 // TestEveryLayerIsAskedFor writes out what a run has, so that nothing goes away unnoticed where another layer holds the same.
 func TestEveryLayerIsAskedFor(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		t.Run("session", func(t *testing.T) {
-			plan, err := sandbox.Build(bare(t, sandbox.Workspace, "sh", "-c", "cut -d ' ' -f 6 /proc/self/stat"), sandbox.HostFiles{}, os.Geteuid())
+			plan, err := sandbox.Build(bare(t, capability.DefaultProfile, "sh", "-c", "cut -d ' ' -f 6 /proc/self/stat"), sandbox.HostFiles{}, os.Geteuid())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,8 +44,8 @@ func TestEveryLayerIsAskedFor(t *testing.T) {
 		t.Run("layers", func(t *testing.T) {
 			const files = "fs.execute fs.write_file fs.read_file fs.read_dir fs.remove_dir fs.remove_file fs.make_char fs.make_dir fs.make_reg fs.make_sock fs.make_fifo fs.make_block fs.make_sym fs.refer fs.truncate fs.ioctl_dev"
 			for profile, rights := range map[string]string{
-				sandbox.Workspace:   files + " scope.abstract_unix_socket scope.signal",
-				sandbox.LintOffline: files + " net.bind_tcp net.connect_tcp scope.abstract_unix_socket scope.signal",
+				capability.DefaultProfile: files + " scope.abstract_unix_socket scope.signal",
+				"lint-offline":            files + " net.bind_tcp net.connect_tcp scope.abstract_unix_socket scope.signal",
 			} {
 				plan, err := sandbox.Build(bare(t, profile, "true"), sandbox.HostFiles{}, os.Geteuid())
 				if err != nil {
@@ -91,8 +92,8 @@ var injecting = strings.Fields(`LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_
 // TestInjectingVariables: none of them reaches a command, not even one that is given every variable or asks for it by name.
 func TestInjectingVariables(t *testing.T) {
 	for _, name := range injecting {
-		spec := bare(t, sandbox.Workspace, "true")
-		spec.AllEnv, spec.Environ = true, append(spec.Environ, name+"=evil", "HARMLESS=yes")
+		spec := bare(t, capability.DefaultProfile, "true")
+		spec.RequiresEnv, spec.Environ = true, append(spec.Environ, name+"=evil", "HARMLESS=yes")
 		plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestInjectingVariables(t *testing.T) {
 		if slices.Contains(plan.Env, name+"=evil") || !slices.Contains(plan.Env, "HARMLESS=yes") {
 			t.Errorf("%s: %v", name, plan.Env)
 		}
-		spec.Env = []string{name}
+		spec.Env.Pass = []string{name}
 		var refusal *sandbox.Refusal
 		if _, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid()); !errors.As(err, &refusal) || refusal.Hint == "" {
 			t.Errorf("%s, asked for: %v", name, err)
@@ -111,7 +112,7 @@ func TestInjectingVariables(t *testing.T) {
 // TestProtectedByName: each of them is kept out of force in a work space that is
 // writable, and every part of git that runs something is read-only in it.
 func TestProtectedByName(t *testing.T) {
-	spec := bare(t, sandbox.Workspace, "true")
+	spec := bare(t, capability.DefaultProfile, "true")
 	build := func() *sandbox.Plan {
 		plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/quantity"
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox"
 )
 
@@ -203,9 +203,10 @@ func (p place) ghosts(t *testing.T) {
 // spec reads a case's flags, which are those of ethos-sandbox run.
 func (p place) spec(c Case, script string) (sandbox.Spec, error) {
 	s := sandbox.Spec{
-		Argv: []string{"sh", "-c", p.variables + script}, Dir: p.work, Workspace: p.work, Environ: p.environ, NewSession: true, CloseStdin: true,
-		Read: []string{self()}, Limits: sandbox.Limits{Timeout: patience},
+		Asked: capability.OnProfile(""),
+		Argv:  []string{"sh", "-c", p.variables + script}, Dir: p.work, Workspace: p.work, Environ: p.environ, NewSession: true, CloseStdin: true,
 	}
+	s.ReadPaths, s.Timeout = []string{self()}, patience
 	for i := 0; i+1 < len(c.Flags); i += 2 {
 		value := strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(c.Flags[i+1])
 		if err := declare(&s, c.Flags[i], value); err != nil {
@@ -226,30 +227,23 @@ func self() string {
 	return exe
 }
 
-func declare(s *sandbox.Spec, name, value string) (err error) {
-	lists := map[string]*[]string{"--ro": &s.Read, "--rw": &s.Write, "--deny-read": &s.DenyRead, "--deny-write": &s.DenyWrite, "--allow-within-deny": &s.AllowWithinDeny,
-		"--unix-socket": &s.UnixSockets, "--env": &s.Env, "--cache": &s.Cache}
-	if list, ok := lists[name]; ok {
-		*list = append(*list, value)
-		return nil
-	}
+// declare sets a flag of ethos-sandbox run, or what has none.
+func declare(s *sandbox.Spec, name, value string) error {
 	switch name {
 	case "--profile":
-		s.Profile = value
-	case "--net":
-		s.Network = value
+		s.Base = capability.OnProfile(value).Base
+	case "--allow-within-deny":
+		s.AllowReadWithinDeny = append(s.AllowReadWithinDeny, value)
+	case "--cache":
+		s.CachePaths = append(s.CachePaths, value)
 	case "--git":
 		s.Git = value
 	case "--cwd":
 		s.Dir = value
 	case "--workspace":
 		s.Workspace = value
-	case "--memory":
-		s.Limits.MemoryBytes, err = quantity.ParseSize(value)
-	case "--pids":
-		s.Limits.Pids, err = strconv.ParseInt(value, 10, 64)
 	default:
-		return fmt.Errorf("unknown flag %s", name)
+		return s.Flag(strings.TrimPrefix(name, "--"), value)
 	}
-	return err
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -26,8 +27,8 @@ func TestSharedMemoryIsBounded(t *testing.T) {
 // hoard takes so much memory under a limit of 256 MiB.
 func hoard(t *testing.T, kind, mib string, survives bool) {
 	t.Helper()
-	spec := bare(t, sandbox.Workspace, self(), attackWord, "hold", kind, mib)
-	spec.Read, spec.Limits.MemoryBytes = []string{self()}, 256<<20
+	spec := bare(t, capability.DefaultProfile, self(), attackWord, "hold", kind, mib)
+	spec.ReadPaths, spec.MemoryBytes = []string{self()}, 256<<20
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
 		t.Fatal(err)

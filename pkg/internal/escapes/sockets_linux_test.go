@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox"
 )
 
@@ -303,7 +304,7 @@ func withLater(t *testing.T, below, text string) (said string, evidence evidence
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { remove(t, base) })
-	spec := bare(t, sandbox.Workspace)
+	spec := bare(t, capability.DefaultProfile)
 	spec.Workspace = base + "/w"
 	spec.Dir = spec.Workspace
 	dir := filepath.Join(spec.Workspace, below, "d")
@@ -312,7 +313,7 @@ func withLater(t *testing.T, below, text string) (said string, evidence evidence
 		t.Fatal(err)
 	}
 	spec.Argv = []string{"sh", "-c", fmt.Sprintf("x() { '%s' %s \"$@\"; }\nW='%s'\nD='%s'\nS='%s'\n: > ready\nx await there || exit 9\n%s", self(), attackWord, spec.Workspace, dir, path, text)}
-	spec.Read, spec.Limits.Timeout = []string{self()}, patience
+	spec.ReadPaths, spec.Timeout = []string{self()}, patience
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
 		t.Fatal(err)

@@ -3,12 +3,9 @@
 package boundary
 
 import (
-	"errors"
 	"path/filepath"
-	"strings"
-	"time"
 
-	"ethos/pkg/quantity"
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox"
 )
 
@@ -34,58 +31,8 @@ type Flags struct {
 // Spec makes the spec of argv in a working directory, which the paths of the
 // flags are relative to. files show where the work space begins.
 func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
-	spec := sandbox.Spec{
-		Profile: f.Profile, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ,
-		Read: absolute(dir, f.Ro), Write: absolute(dir, f.Rw), DenyRead: absolute(dir, f.DenyRead), DenyWrite: absolute(dir, f.DenyWrite),
-		UnixSockets: absolute(dir, f.UnixSocket), Network: f.Net, AllowDomains: f.AllowDomain, DenyDomains: f.DenyDomain,
-		Env: f.Env, Require: f.Require,
-	}
-	var err error
-	spec.Limits, err = f.limits()
-	return spec, err
-}
-
-func (f *Flags) limits() (l sandbox.Limits, err error) {
-	var faults []error
-	note := func(err error) { faults = append(faults, err) }
-	switch f.Timeout {
-	case "":
-	case "0":
-		l.Timeout = sandbox.NoTimeout
-	default:
-		var d time.Duration
-		d, err = quantity.ParseDuration(f.Timeout)
-		note(err)
-		l.Timeout = d
-	}
-	if f.Memory != "" {
-		l.MemoryBytes, err = quantity.ParseSize(f.Memory)
-		note(err)
-	}
-	if f.CPU != "" {
-		l.CPUPercent, err = quantity.ParsePercent(f.CPU)
-		note(err)
-	}
-	if f.Pids < 0 {
-		note(errors.New("--pids is below 0"))
-	}
-	l.Pids = f.Pids
-	return l, errors.Join(faults...)
-}
-
-// absolute makes paths of the command line absolute; "~" is left for the plan.
-func absolute(dir string, paths []string) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		if out[i] = p; p != "" && !filepath.IsAbs(p) && p != "~" && !strings.HasPrefix(p, "~/") {
-			optional := strings.HasSuffix(p, "?")
-			out[i] = filepath.Join(dir, strings.TrimSuffix(p, "?"))
-			if optional {
-				out[i] += "?"
-			}
-		}
-	}
-	return out
+	asked, err := capability.FromFlags(f.Profile, dir, f.given)
+	return sandbox.Spec{Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require}, err
 }
 
 // workspaceOf is the enclosing git work tree, else the directory itself.

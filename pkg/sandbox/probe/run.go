@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -24,7 +25,7 @@ const Argument = "probe-inside"
 
 // Run tries the default profile.
 func Run(ctx context.Context) Report {
-	r := Report{Kernel: kernel(), Arch: runtime.GOARCH, UID: os.Geteuid(), Profile: sandbox.Workspace, Checks: []Check{}, Controls: []record.Control{}}
+	r := Report{Kernel: kernel(), Arch: runtime.GOARCH, UID: os.Geteuid(), Profile: capability.DefaultProfile, Checks: []Check{}, Controls: []record.Control{}}
 	if err := r.try(ctx); err != nil {
 		hint := ""
 		var refusal *sandbox.Refusal
@@ -140,8 +141,10 @@ func (s *scene) spec() (sandbox.Spec, error) {
 	}
 	mission, err := json.Marshal(s.Mission)
 	work := filepath.Dir(s.Write)
+	asked := capability.OnProfile(capability.DefaultProfile)
+	asked.ReadPaths = []string{exe}
 	return sandbox.Spec{
-		Argv: []string{exe, Argument, string(mission)}, Dir: work, Workspace: work, Environ: os.Environ(), Read: []string{exe},
+		Asked: asked, Argv: []string{exe, Argument, string(mission)}, Dir: work, Workspace: work, Environ: os.Environ(),
 		CloseStdin: true, NewSession: true,
 	}, err
 }

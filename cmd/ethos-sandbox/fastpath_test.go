@@ -9,8 +9,8 @@ import (
 	"ethos/pkg/cli"
 )
 
-// TestQuick: what quick reads is what the model reads, and what it leaves to the model is what is unusual or wrong.
-func TestQuick(t *testing.T) {
+// TestFastPath: what the fast path reads is what the model reads, and what it leaves to the model is what is unusual or wrong.
+func TestFastPath(t *testing.T) {
 	for line, want := range map[string]bool{
 		"run -- true":                                true,
 		"run -- sh -c x --profile y --":              true,
@@ -36,6 +36,11 @@ func TestQuick(t *testing.T) {
 		"run --profile":                              false,
 		"run --profile -- ls":                        false,
 		"run --profile= -- ls":                       false,
+		"run --denyread a -- ls":                     false,
+		"run --RO a -- ls":                           false,
+		"run - a -- ls":                              false,
+		"run --argv a -- ls":                         false,
+		"shell --command true":                       true,
 		"run -c x -- ls":                             false,
 		"run --nosuch x -- ls":                       false,
 		"run --help -- ls":                           false,
@@ -51,9 +56,9 @@ func TestQuick(t *testing.T) {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "\x00", " ")
 		}
-		got := quick(args)
+		got := fastPath(args)
 		if (got != nil) != want {
-			t.Errorf("%q: read by quick: %v", line, got != nil)
+			t.Errorf("%q: read by the fast path: %v", line, got != nil)
 		}
 		if got == nil {
 			continue
@@ -67,7 +72,7 @@ func TestQuick(t *testing.T) {
 		}
 		other := map[string]any{"run": &all.Run, "shell": &all.Shell}[args[0]]
 		if !reflect.DeepEqual(got, other) {
-			t.Errorf("%q:\nquick %+v\nmodel %+v", line, got, other)
+			t.Errorf("%q:\nfast path %+v\nmodel %+v", line, got, other)
 		}
 	}
 }
