@@ -1,6 +1,37 @@
 package sandbox
 
-import "ethos/pkg/sandbox/plan"
+import (
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/exec"
+	"ethos/pkg/sandbox/plan"
+)
+
+// How a plan is carried out: package exec.
+type (
+	IO      = exec.IO
+	Outcome = exec.Outcome
+	Capture = exec.Capture
+)
+
+// KeptBytes is how much of each stream a result keeps.
+const KeptBytes = exec.KeptBytes
+
+var (
+	// Run carries out a plan and waits for the end.
+	Run = exec.Run
+	// RunCaptured is [Run] with an empty standard input and both output streams captured.
+	RunCaptured = exec.RunCaptured
+	// NewCapture shows at most a number of bytes of two streams; 0 means no limit.
+	NewCapture = exec.NewCapture
+	// Shorten halves what a result keeps of a stream.
+	Shorten = exec.Shorten
+	// Release gives back what is kept between runs. No run may be under way.
+	Release = exec.Release
+	// Recover puts aside what runs left for git or for an agent whose process was killed before it could. It belongs before [Build], once in a process.
+	Recover = control.Recover
+	// SeccompText is the plan's programs in the form of bpf_asm, for people.
+	SeccompText = control.SeccompText
+)
 
 // What a plan is made of: package plan.
 type (
@@ -76,6 +107,7 @@ const (
 	ethosDir         = plan.EthosDir
 	journalName      = plan.JournalName
 	gitConfiguration = plan.GitConfiguration
+	ownHint          = plan.OwnHint
 	insideTraces     = plan.InsideTraces
 )
 
@@ -83,6 +115,13 @@ var (
 	covering   = plan.Covering
 	protective = plan.Protective
 	refuse     = plan.Refuse
-	asSetup    = plan.AsSetup
-	managed    = plan.Managed
 )
+
+// Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
+func Build(spec Spec, files Files, uid int) (*Plan, error) {
+	p, err := build(spec, files, uid)
+	if err != nil {
+		return nil, control.NestedRefusal(err)
+	}
+	return p, nil
+}

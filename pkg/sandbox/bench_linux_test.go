@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/sandbox/exec"
 )
 
 // BenchmarkPhases times the parts of a small run.
@@ -23,20 +24,13 @@ func BenchmarkPhases(b *testing.B) {
 			}
 		}
 	})
-	b.Run("prepare", func(b *testing.B) {
+	b.Run("compile", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := prepare(context.Background(), plan); err != nil {
+			_, release, err := (&exec.Runner{Plan: plan}).Compile(context.Background())
+			if err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
-	b.Run("compile", func(b *testing.B) {
-		l, err := prepare(context.Background(), plan)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			compile(plan, plan.Mounts, &guard{}, &watch{events: -1}, l, stdio{0, 1, 2})
+			release()
 		}
 	})
 	b.Run("run", func(b *testing.B) {

@@ -6,7 +6,7 @@ import (
 	"flag"
 	"net"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/exec"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/notify"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -27,36 +29,22 @@ func unverified(t *testing.T, p *Plan, tamper func(*steps.Step)) (said string, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{plan: p, io: IO{Stdout: out, Stderr: out}}
-	if r.layers, err = prepare(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	defer r.layers.close()
-	streams, cleanup, err := r.streams()
+	c, release, err := (&exec.Runner{Plan: p, IO: IO{Stdout: out, Stderr: out}}).Compile(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cleanup()
-	g, err := takeGuard(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.close()
-	if r.watch, err = takeWatch(p); err != nil {
-		t.Fatal(err)
-	}
-	defer r.watch.close()
-	c := compile(p, p.Mounts, g, r.watch, r.layers, streams)
+	defer release()
 	for _, list := range [][]steps.Step{c.Init, c.Command} {
 		for i := range list {
 			tamper(&list[i])
 		}
 	}
-	if r.proc, err = steps.Start(&c.Program); err != nil {
+	proc, err := steps.Start(&c.Program)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.reap()
-	status = ended(t, r.proc)
+	defer proc.Wait()
+	status = ended(t, proc)
 	text, err := os.ReadFile(out.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +65,7 @@ func ended(t *testing.T, p *steps.Process) int {
 			waiting = true
 		case event.Kind == steps.Settled:
 			settled = true
-		case event.Kind == steps.Handed && event.What == handedListener:
+		case event.Kind == steps.Handed && event.What == control.HandedListener:
 			go notify.Pass(event.FD)
 		case event.Kind == steps.Handed:
 			unix.Close(event.FD)
@@ -129,8 +117,8 @@ func TestLandlockAlone(t *testing.T) {
 			t.Cleanup(func() { os.RemoveAll(kept) })
 			spec := script(t, "")
 			write(t, spec.Workspace+"/call", "#!/bin/sh\nexec $(dirname $0)/test -test.run='^TestCall$' \"$@\"\n")
-			mustRun(t, exec.Command("cp", self, spec.Workspace+"/test"))
-			mustRun(t, exec.Command("chmod", "+x", spec.Workspace+"/call"))
+			mustRun(t, osexec.Command("cp", self, spec.Workspace+"/test"))
+			mustRun(t, osexec.Command("chmod", "+x", spec.Workspace+"/call"))
 			spec.Argv[2] = "W=" + spec.Workspace + "; attack() { cd $1 && " + attack + "; }; mkdir $W/m $W/m/d && echo x > $W/m/f && (attack $W/m) || exit 8; attack " + kept
 			write(t, kept+"/f", "kept\n")
 			if err := os.Mkdir(kept+"/d", 0o755); err != nil {
@@ -159,8 +147,8 @@ func TestCall(t *testing.T) {
 		_, err = net.Listen("unix", flag.Arg(1))
 	case "securebits":
 		var bits int
-		if bits, err = unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0); err == nil && bits != securebits {
-			t.Errorf("the securebits are %#x, not %#x", bits, securebits)
+		if bits, err = unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0); err == nil && bits != control.Securebits {
+			t.Errorf("the securebits are %#x, not %#x", bits, control.Securebits)
 		}
 	}
 	if err != nil {
@@ -174,7 +162,7 @@ func TestVerifyNamespaces(t *testing.T) {
 	spec := script(t, "echo ran > marker")
 	plan := mustBuild(t, spec)
 	for name, flag := range map[string]uint64{"ipc": unix.CLONE_NEWIPC, "cgroup": unix.CLONE_NEWCGROUP} {
-		r := &run{plan: plan, tamper: func(c *compiled) {
+		r := &exec.Runner{Plan: plan, Tamper: func(c *steps.Program) {
 			c.CloneFlags &^= flag
 			for i := range c.Init { // the cgroup's is made from inside of the cgroup, where the run has one of its own
 				if c.Init[i].Object == name+" namespace" {
@@ -182,7 +170,7 @@ func TestVerifyNamespaces(t *testing.T) {
 				}
 			}
 		}}
-		_, err := r.run(context.Background())
+		_, err := r.Run(context.Background())
 		if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeVerify || !strings.Contains(err.Error(), name+" namespace") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
@@ -333,9 +334,9 @@ func reportOf(out Outcome, err error) (r faultReport) {
 	r.Status, r.ExitCode = out.Status, out.ExitCode
 	for _, c := range out.Evidence.Controls {
 		switch c.State {
-		case stateDegraded:
+		case control.Degraded:
 			r.Degraded = append(r.Degraded, c.Name+": "+c.Reason)
-		case stateEnforced:
+		case control.Enforced:
 			r.Enforced = append(r.Enforced, c.Name)
 		}
 	}

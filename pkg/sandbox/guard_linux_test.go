@@ -14,6 +14,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/control"
 )
 
 // repository makes a git repository with one commit as the work space of a script.
@@ -219,7 +220,7 @@ func TestBoundaryChanged(t *testing.T) {
 					t.Errorf("%v %s %q", r.err, r.Status, r.Evidence.Reason)
 				}
 				for _, c := range r.Evidence.Controls {
-					if c.Name == ControlMount && c.State != stateDegraded {
+					if c.Name == ControlMount && c.State != control.Degraded {
 						t.Errorf("mount is %s", c.State)
 					}
 				}

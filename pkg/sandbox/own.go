@@ -45,8 +45,6 @@ func (b *builder) ownedDir(path string) bool {
 
 const whyOwn = "kept by ethos"
 
-const ownHint = "the work space must be writable for you, and its .coding-ethos directory yours: move away what is in its place"
-
 // keepOwn takes what ethos keeps in a directory out of sight: traces are
 // evidence, and overlays leave directories in the caches that nobody may read.
 // Where nothing is kept, a command must not make it either.

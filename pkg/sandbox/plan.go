@@ -34,8 +34,8 @@ type builder struct {
 	own     string // the directory of ethos for this work space
 }
 
-// Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
-func Build(spec Spec, files Files, uid int) (*Plan, error) {
+// build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
+func build(spec Spec, files Files, uid int) (*Plan, error) {
 	b := &builder{spec: spec, set: spec.Whole(), uid: uint32(uid)}
 	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
 		return nil, refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
@@ -44,7 +44,7 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		return nil, err
 	}
 	if err := b.gather(); err != nil {
-		return nil, nestedRefusal(asRefusal(err))
+		return nil, asRefusal(err)
 	}
 	return b.plan()
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"errors"
-	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/record"
@@ -33,19 +32,6 @@ func argvOf(action record.Action) ([]string, error) {
 		return []string{"bash", "-c", action.Script}, nil
 	}
 	return nil, errors.New("an action of kind " + action.Kind + " is not executed")
-}
-
-// Result is the outcome of a run as it stands in a record. capture has the streams; its evidence is filled in here.
-func (o Outcome) Result(capture record.Capture) record.Result {
-	capture.Sandbox = o.Evidence
-	r := record.Result{
-		Status: o.Status, ExitCode: o.ExitCode, Started: o.Started.UTC().Format(time.RFC3339Nano),
-		DurationMS: float64(o.Duration.Microseconds()) / 1000, Capture: capture,
-	}
-	if o.Status != record.StatusExited {
-		r.Signal = signalName(o.Signal)
-	}
-	return r
 }
 
 // Denied is the result of an action that did not run.

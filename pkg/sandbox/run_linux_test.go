@@ -15,6 +15,8 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/exec"
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
@@ -39,7 +41,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("the work space has %v", left)
 		}
 		for _, c := range r.Evidence.Controls {
-			if c.State != stateEnforced && c.State != stateNotWanted && !weaker(c) {
+			if c.State != control.Enforced && c.State != control.NotWanted && !weaker(c) {
 				t.Errorf("control %s is %s: %s", c.Name, c.State, c.Reason)
 			}
 		}
@@ -48,7 +50,7 @@ func TestRun(t *testing.T) {
 
 // weaker reports a layer that a machine may have only in part: no processes' limit for root, no cgroup, a Landlock before ABI 6, no keyctl(2) in a container.
 func weaker(c record.Control) bool {
-	return c.State == stateDegraded && (c.Name == ControlRlimits && os.Geteuid() == 0 || c.Name == ControlCgroup || c.Name == ControlPrivileges && strings.Contains(c.Reason, "keyring") ||
+	return c.State == control.Degraded && (c.Name == ControlRlimits && os.Geteuid() == 0 || c.Name == ControlCgroup || c.Name == ControlPrivileges && strings.Contains(c.Reason, "keyring") ||
 		c.Name == ControlLandlock && regexp.MustCompile(`^ABI [1-5] does not know `).MatchString(c.Reason))
 }
 
@@ -107,16 +109,16 @@ func TestFaults(t *testing.T) {
 		marker := filepath.Join(spec.Workspace, "marker")
 		for _, part := range []steps.Part{steps.PartInit, steps.PartCommand, steps.PartSettle} {
 			for i := 0; ; i += stride() {
-				r := &run{plan: plan}
+				r := &exec.Runner{Plan: plan}
 				var broken steps.Step
-				r.tamper = func(c *compiled) {
+				r.Tamper = func(c *steps.Program) {
 					list := map[steps.Part][]steps.Step{steps.PartInit: c.Init, steps.PartCommand: c.Command, steps.PartSettle: c.Settle}[part]
 					if i < len(list) && list[i].Stage != "exec" {
 						broken = list[i]
 						list[i].Nr, list[i].Tolerate, list[i].Ignore, list[i].Unless = 9999, nil, nil, 0
 					}
 				}
-				_, err := r.run(context.Background())
+				_, err := r.Run(context.Background())
 				if broken.Call == "" { // past the last step: it ran
 					os.Remove(marker)
 					break
@@ -172,7 +174,7 @@ func TestVerify(t *testing.T) {
 		"old root":       {func(s steps.Step) bool { return s.Call == "umount2" }, "mount table"},
 		"loopback":       {func(s steps.Step) bool { return s.Call == "ioctl" }, "loopback"},
 	} {
-		r := &run{plan: plan, tamper: func(p *compiled) {
+		r := &exec.Runner{Plan: plan, Tamper: func(p *steps.Program) {
 			for _, list := range [][]steps.Step{p.Init, p.Command} {
 				for i := range list {
 					if c.leave(list[i]) {
@@ -181,7 +183,7 @@ func TestVerify(t *testing.T) {
 				}
 			}
 		}}
-		_, err := r.run(context.Background())
+		_, err := r.Run(context.Background())
 		if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != CodeVerify || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

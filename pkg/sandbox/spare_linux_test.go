@@ -58,7 +58,7 @@ func TestSparesSpoiled(t *testing.T) {
 	if r := execute(t, spec); r.err != nil || r.ExitCode != 0 {
 		t.Fatalf("%v %d", r.err, r.ExitCode)
 	}
-	spare := filepath.Join(spec.Workspace, ownInGit, poolName, spareName(filepath.Join(spec.Workspace, ".git/hooks")))
+	spare := filepath.Join(spec.Workspace, ownInGit, "spares", strings.ReplaceAll(filepath.Join(spec.Workspace, ".git/hooks"), "/", "%"))
 	outside := t.TempDir()
 	for name, spoil := range map[string]func() error{
 		"link": func() error { return os.Symlink(outside, spare) },

@@ -11,12 +11,53 @@ import (
 type Mutant struct {
 	Name     string // of the defence that is missing
 	Edits    []Edit
+	Without  []Call  // kernel calls of the set-up that are not made
 	Tests    []Tests // that should notice, the quickest first
 	Survives string  // why no test can notice; "" when one must
 }
 
 // Edit replaces a text that occurs once in a file.
 type Edit struct{ File, Old, New string }
+
+// Call describes kernel calls of the set-up: those that have all that is named.
+type Call struct{ Stage, Name, Object string }
+
+// dropping is the file that takes calls away when a program was compiled. A call
+// is taken away by making another one that does nothing in its place, so that
+// the calls after it are the same.
+const dropping = "pkg/sandbox/exec/mutant_linux.go"
+
+const dropText = `package exec
+
+import (
+	"syscall"
+
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+func init() {
+	mutate = func(p *steps.Program) {
+		for _, list := range [][]steps.Step{p.Init, p.Command, p.Settle, p.Cleanup} {
+			for i := range list {
+				if s := &list[i]; %s {
+					*s = steps.Step{Stage: s.Stage, Call: s.Call, Object: s.Object, Nr: syscall.SYS_GETPID, Save: s.Save}
+				}
+			}
+		}
+	}
+}
+`
+
+// matches is the condition that a step is one of the call's.
+func (c Call) matches() string {
+	var all []string
+	for _, f := range [][2]string{{"Stage", c.Stage}, {"Call", c.Name}, {"Object", c.Object}} {
+		if f[1] != "" {
+			all = append(all, fmt.Sprintf("s.%s == %q", f[0], f[1]))
+		}
+	}
+	return strings.Join(all, " && ")
+}
 
 // Tests are those of one package: arguments of go test.
 type Tests struct{ Package, Run, Skip string }
@@ -37,6 +78,13 @@ func (m Mutant) Apply(root string) (map[string]string, error) {
 			return nil, fmt.Errorf("mutant %q: %s has its text %d times, not once: %q", m.Name, e.File, n, e.Old)
 		}
 		files[e.File] = strings.Replace(text, e.Old, e.New, 1)
+	}
+	if len(m.Without) > 0 {
+		var any []string
+		for _, c := range m.Without {
+			any = append(any, c.matches())
+		}
+		files[dropping] = fmt.Sprintf(dropText, strings.Join(any, " || "))
 	}
 	return files, nil
 }

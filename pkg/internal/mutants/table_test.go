@@ -17,6 +17,7 @@ func TestTableIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	made := golden(t)
 	seen := map[string]bool{}
 	for _, m := range list {
 		if seen[m.Name] {
@@ -29,6 +30,11 @@ func TestTableIsCurrent(t *testing.T) {
 		files, err := m.Apply(root)
 		if err != nil {
 			t.Error(err)
+		}
+		for _, c := range m.Without {
+			if !strings.Contains(made, strings.TrimSuffix("\t"+c.Stage+": ", "\t: ")+c.Name) || !strings.Contains(made, c.Object) {
+				t.Errorf("%s: no plan has the call %+v", m.Name, c)
+			}
 		}
 		for name, text := range files {
 			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {
@@ -85,4 +91,18 @@ func TestSurvivorsInDocs(t *testing.T) {
 	if whole != string(text) {
 		t.Errorf("%s does not tell of the survivors that the table has; run go test ./pkg/internal/mutants -update", page)
 	}
+}
+
+// golden are the calls of all plans.
+func golden(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range []string{"forms", "profiles"} {
+		text, err := os.ReadFile(root + "/pkg/sandbox/control/testdata/plans/" + name + ".golden")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
 }

@@ -1,7 +1,12 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"ethos/pkg/statedir"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
@@ -77,6 +82,9 @@ func (p *Plan) SeccompText() string {
 // EthosDir is the directory of a work space that belongs to ethos.
 const EthosDir = ".coding-ethos"
 
+// OwnHint is the way out where that directory cannot be had.
+const OwnHint = "the work space must be writable for you, and its .coding-ethos directory yours: move away what is in its place"
+
 // JournalName is the file in the directory of ethos that names placeholders.
 const JournalName = "placeholders"
 
@@ -90,3 +98,24 @@ func (p *Plan) HasInsideTraces() bool {
 
 // Managed reports whether a mount is one of managed git's: no other bind shows something in another place.
 func Managed(m mount.Mount) bool { return m.Kind == mount.Bind && m.Source != m.Target }
+
+// Lookup is the value of a variable in an environment; the last one counts.
+func Lookup(environ []string, name string) string {
+	for _, entry := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// ScanMemory names the file in which the scan of a root is remembered: in the state folder, which no command sees. "" where there is no state
+// folder.
+func ScanMemory(getenv func(string) string, root string) string {
+	dir, err := statedir.Dir(getenv)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(dir, "scan", hex.EncodeToString(sum[:16]))
+}

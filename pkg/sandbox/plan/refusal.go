@@ -31,7 +31,7 @@ func Refuse(code, hint, format string, args ...any) *Refusal {
 
 // AsSetup makes a refusal of what is not one: the set-up failed.
 func AsSetup(err error) error {
-	if _, ok := err.(*Refusal); ok {
+	if _, ok := err.(*Refusal); ok || err == nil {
 		return err
 	}
 	return &Refusal{Code: CodeSetup, Err: err}

@@ -1,0 +1,167 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/nospace"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/plan"
+)
+
+// caches are the package caches of the host, copy-on-write: an overlay whose upper directory is the run's own. A cache that is not copy-on-write is
+// still no way to write to the host's; what is weaker is the service.
+type caches struct {
+	*Job
+	holds []*os.File // locks on the upper directories in use
+}
+
+func (c *caches) Name() string { return plan.ControlCaches }
+
+func (c *caches) Plan() (string, bool) {
+	var targets []string
+	for _, m := range c.Job.Plan.Mounts {
+		if m.Kind == mount.Overlay {
+			targets = append(targets, m.Target)
+		}
+	}
+	return "copy-on-write: " + strings.Join(targets, " "), len(targets) > 0
+}
+
+// Prepare gives the mounts upper directories that exist and that no other run has. Where none can be had the overlay gets one in memory.
+func (c *caches) Prepare(context.Context) error {
+	p := c.Job.Plan
+	for i := range c.Mounts {
+		m := &c.Mounts[i]
+		if m.Kind != mount.Overlay || m.Upper == "" {
+			continue
+		}
+		slot, lock, err := takeSlot(p, filepath.Dir(m.Upper))
+		if err != nil {
+			c.Left = append(c.Left, plan.Note{About: m.Target, Reason: strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, plan.EthosDir))), "; ")})
+			m.Upper, m.Work = "", ""
+			continue
+		}
+		c.holds = append(c.holds, lock)
+		m.Upper, m.Work = slot+"/upper", slot+"/work"
+	}
+	return nil
+}
+
+// Close gives the upper directories free, without what the kernel left there: directories of mode 000, which their owner could not even delete.
+func (c *caches) Close() {
+	for _, slot := range c.holds {
+		if root, err := rootAt(slot); err == nil {
+			removeWork(root, "work")
+			root.Close()
+		}
+		slot.Close()
+	}
+}
+
+// Report: each way that did not work left a note about its target.
+func (c *caches) Report(line record.Control) record.Control {
+	if line.State != Enforced {
+		return line
+	}
+	notes := slices.Clone(c.Left)
+	for _, m := range c.Mounts {
+		if m.Kind == mount.Overlay {
+			if why := c.fallbacks(m.Target); len(why) > 0 {
+				notes = append(notes, plan.Note{About: m.Target, Reason: strings.Join(why, "; ")})
+			}
+		}
+	}
+	for _, n := range notes {
+		line.State = Degraded
+		line.Reason += n.About + ": " + n.Reason + ". "
+	}
+	line.Reason = strings.TrimSuffix(line.Reason, " ")
+	return line
+}
+
+func (c *caches) Hint() string {
+	return "it is in full force where a package cache exists and the work space can keep what is added to it"
+}
+
+// removeWork removes the kernel's own directory from the work directory of an overlay that is not mounted.
+func removeWork(root *os.Root, work string) error {
+	for _, dir := range []string{"/work", "/work/incompat", "/work/incompat/volatile"} {
+		root.Chmod(work+dir, 0o700)
+	}
+	return root.RemoveAll(work + "/work")
+}
+
+// concurrentCaches is how many upper directories one cache may have, for runs at the same time: an overlay's upper directory belongs to one mount.
+const concurrentCaches = 8
+
+// takeSlot finds a numbered directory below dir that no other run uses, and locks it. The directory lies in the work space, which may hold anything: no link is followed.
+func takeSlot(p *plan.Plan, dir string) (string, *os.File, error) {
+	root, err := openOwn(p, p.Own)
+	if err != nil {
+		return "", nil, err
+	}
+	defer root.Close()
+	rel, err := filepath.Rel(p.Own, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	for n := range concurrentCaches {
+		name := filepath.Join(rel, strconv.Itoa(n))
+		if err := root.MkdirAll(name, 0o700); err != nil {
+			return "", nil, err
+		}
+		lock, err := root.Open(name)
+		if err != nil {
+			return "", nil, err
+		}
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return filepath.Join(dir, strconv.Itoa(n)), lock, readySlot(root, name)
+		}
+		lock.Close()
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return "", nil, err
+		}
+	}
+	return "", nil, fmt.Errorf("all %d are in use", concurrentCaches)
+}
+
+// readySlot makes the two directories of an overlay. The mark of a volatile mount is taken away when the machine has not been restarted since; after a restart
+// what was written may be incomplete, and is thrown away: Documentation/filesystems/overlayfs.rst, "Volatile mount".
+func readySlot(root *os.Root, name string) error {
+	if err := errors.Join(removeUnlike(root, name+"/boot", 0), removeUnlike(root, name+"/upper", fs.ModeDir), removeUnlike(root, name+"/work", fs.ModeDir)); err != nil {
+		return err
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return err
+	}
+	mark := name + "/boot"
+	if old, err := root.ReadFile(mark); err != nil || string(old) != string(boot) {
+		if err := errors.Join(removeTree(root, name+"/upper"), removeTree(root, name+"/work"), root.WriteFile(mark, boot, 0o600)); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{"/upper", "/work"} {
+		if err := root.Mkdir(name+dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return removeWork(root, name+"/work") // a run that was killed left it, and in it the mark of a volatile mount
+}
+
+// removeTree removes what an overlay left in its upper or its work directory.
+func removeTree(root *os.Root, name string) error {
+	return errors.Join(removeWork(root, name), root.RemoveAll(name))
+}

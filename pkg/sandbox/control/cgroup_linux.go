@@ -1,0 +1,236 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/cgroup"
+	"ethos/pkg/sandbox/plan"
+)
+
+// cgroupControl bounds memory, processor time and the number of processes by a cgroup of the run's own, where one can be had: cgroups(7).
+type cgroupControl struct {
+	*Job
+	prepared bool
+	leaf     *cgroup.Leaf
+	found    string // where the cgroup was
+	lack     error  // why there is none
+	release  func()
+	usage    cgroup.Usage
+}
+
+func (c *cgroupControl) Name() string { return plan.ControlCgroup }
+
+func (c *cgroupControl) Plan() (string, bool) {
+	if !c.prepared {
+		return c.Job.Plan.Limits.Text(), true
+	}
+	l := c.Job.Plan.Limits
+	return plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.Text(), c.Job.Plan.WantsCgroup()
+}
+
+// Prepare finds the strongest layer that can be had.
+func (c *cgroupControl) Prepare(ctx context.Context) error {
+	p := c.Job.Plan
+	if !p.WantsCgroup() {
+		c.prepared = true
+		return nil
+	}
+	bounds := cgroupLimits(p)
+	place, release, err := delegations.take(ctx, cgroupCaller(p), bounds.Controllers())
+	if err != nil {
+		return c.without(err)
+	}
+	leaf, err := place.NewLeaf(bounds)
+	if err != nil { // a limit that was to be had could not be applied
+		release()
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "ethos-sandbox probe shows what this machine can enforce"}
+	}
+	c.leaf, c.release, c.found, c.InCgroup, c.prepared = leaf, release, place.Found, true, true
+	return nil
+}
+
+// without goes on where there is no cgroup, if it may.
+func (c *cgroupControl) without(lack error) error {
+	c.lack = lack
+	if c.Job.Plan.Enforce == "cgroup" {
+		refusal := &plan.Refusal{Code: plan.CodeRequire, Err: lack}
+		refusal.Hint = c.hint()
+		c.lack = nil
+		return refusal
+	}
+	c.prepared = true
+	return nil
+}
+
+func (c *cgroupControl) hint() string {
+	var lacking *cgroup.Unavailable
+	if errors.As(c.lack, &lacking) {
+		return lacking.Hint
+	}
+	return ""
+}
+
+// cgroupLimits are what a cgroup is to hold.
+func cgroupLimits(p *plan.Plan) cgroup.Limits {
+	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
+	if bounds.Pids > 0 {
+		bounds.Pids++ // init counts too
+	}
+	return bounds
+}
+
+// cgroupCaller is this process. systemd is only asked for a scope when a limit was asked for by name or a cgroup is a must: for the wide bounds of a profile alone the
+// answer would take longer than a small command.
+func cgroupCaller(p *plan.Plan) cgroup.Caller {
+	if p.Asked || p.MustCgroup() {
+		return cgroup.Self()
+	}
+	return cgroup.Caller{Files: cgroup.Host{}, PID: os.Getpid(), UID: os.Geteuid()}
+}
+
+func (c *cgroupControl) Steps(at Phase, p *Program) {
+	if at == AtClone && c.leaf != nil {
+		p.CgroupFD = c.leaf.FD()
+	}
+}
+
+// VerifyPlace compares the cgroup of the waiting command with its leaf.
+func (c *cgroupControl) VerifyPlace(pid int) error {
+	text, err := readProc(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return Unreadable(err)
+	}
+	if c.leaf == nil {
+		return nil
+	}
+	name := "/" + filepath.Base(c.leaf.Path)
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok && strings.HasSuffix(path, name) {
+			return nil
+		}
+	}
+	return fmt.Errorf("cgroup: the command is in %q, not in %s", strings.TrimSpace(string(text)), c.leaf.Path)
+}
+
+// End ends what is in the cgroup, also what is not below init any more: nothing can be, but it costs nothing to be sure.
+func (c *cgroupControl) End() {
+	if c.leaf != nil {
+		c.leaf.Kill()
+	}
+}
+
+// closeLimit is how long a cgroup may take to become empty.
+const closeLimit = 10 * time.Second
+
+// Close measures, and gives everything back.
+func (c *cgroupControl) Close() {
+	if c.leaf != nil {
+		c.usage, _ = c.leaf.Usage()
+		c.leaf.Kill()
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		if err := c.leaf.Remove(ctx); err != nil {
+			c.lack = err
+		}
+	}
+	c.release()
+}
+
+// Killed reports whether the memory limit ended the run.
+func (c *cgroupControl) Killed() string {
+	if c.usage.OOMKills > 0 {
+		return record.StatusOOM
+	}
+	return ""
+}
+
+func (c *cgroupControl) Measure(u record.Usage) record.Usage {
+	if c.leaf == nil {
+		return u
+	}
+	return record.Usage{PeakMemoryBytes: c.usage.MemoryPeak, CPUSeconds: c.usage.CPU.Seconds(), PeakPids: c.usage.PidsPeak,
+		ReadBytes: c.usage.ReadBytes, WriteBytes: c.usage.WriteBytes, MeasuredBy: "cgroup"}
+}
+
+func (c *cgroupControl) Report(line record.Control) record.Control {
+	switch {
+	case !c.prepared || line.State == NotWanted:
+	case c.leaf != nil && c.Verified:
+		line.Enforced = line.Requested + ", in " + c.found
+	case c.lack != nil && c.Verified:
+		line.State, line.Enforced, line.Reason = Degraded, "resource limits and a sampled watch", c.lack.Error()
+	case c.lack != nil:
+		line.Reason = c.lack.Error()
+	}
+	return line
+}
+
+func (c *cgroupControl) Evidence(e *record.Sandbox, enforced bool) { e.CgroupEnabled = enforced }
+
+func (c *cgroupControl) Hint() string { return c.hint() }
+
+// delegations is what was found, for all runs of this process: it may have been moved to another cgroup for it, and a second search would begin there.
+var delegations shared
+
+type shared struct {
+	mu    sync.Mutex
+	place *cgroup.Delegation
+	users int
+}
+
+func (s *shared) take(ctx context.Context, caller cgroup.Caller, controllers []string) (*cgroup.Delegation, func(), error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lacking, err := s.lacks(controllers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(lacking) > 0 && s.users > 0 {
+		return nil, nil, fmt.Errorf("cgroup: %s, which other runs of this process use, has no %s controller", s.place.Path, strings.Join(lacking, " or "))
+	}
+	if len(lacking) > 0 {
+		s.drop()
+	}
+	if s.place == nil {
+		if s.place, err = cgroup.Discover(ctx, caller, controllers); err != nil {
+			return nil, nil, err
+		}
+	}
+	s.users++
+	return s.place, s.give, nil
+}
+
+func (s *shared) lacks(controllers []string) ([]string, error) {
+	if s.place == nil {
+		return nil, nil
+	}
+	return s.place.Lacks(controllers)
+}
+
+func (s *shared) give() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users--
+}
+
+func (s *shared) drop() {
+	if s.place != nil {
+		_ = s.place.Close() // this process stays in the supervisor's cgroup then
+		s.place = nil
+	}
+}
+
+// Release gives back what a run keeps between runs: the place in the cgroup tree that this process was moved to. No run may be under way.
+func Release() {
+	delegations.mu.Lock()
+	defer delegations.mu.Unlock()
+	delegations.drop()
+}

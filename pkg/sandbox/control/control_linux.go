@@ -1,0 +1,294 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/quarantine"
+)
+
+// New returns the controls of one run, in the order in which they are prepared and make their calls. They are closed in reverse.
+func New(j *Job) []Control {
+	if j.machine == nil {
+		j.machine = thisMachine()
+	}
+	return []Control{
+		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j),
+		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
+		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
+	}
+}
+
+// Control is one part of the boundary, for one run. What it does beside having a name are the interfaces below, in the order of a run's life. A
+// control has those that it needs.
+type Control interface{ Name() string }
+
+// A Planner has a line in the evidence: what the plan asks of it, and whether it asks at all.
+type Planner interface {
+	Plan() (asked string, wanted bool)
+}
+
+// A Preparer finds out what this machine can hold of the plan, and takes what that needs. An error is a [*plan.Refusal].
+type Preparer interface {
+	Prepare(ctx context.Context) error
+}
+
+// A Stepper adds its kernel calls to the program: it is called once for each phase.
+type Stepper interface {
+	Steps(at Phase, p *Program)
+}
+
+// A Receiver takes a descriptor that the child hands over, if it is its own.
+type Receiver interface {
+	Receive(what, fd int) bool
+}
+
+// A Scanner looks at the file system while the child sets itself up. It returns before the command starts.
+type Scanner interface {
+	Scan(ctx context.Context)
+}
+
+// A PlaceVerifier compares what init has built, as the waiting process pid sees it, with the plan. The kernel is asked from outside.
+type PlaceVerifier interface {
+	VerifyPlace(pid int) error
+}
+
+// A Verifier compares what the waiting command has done to itself with the plan.
+type Verifier interface {
+	Verify(s Status) error
+}
+
+// A Beginner does what must be done before the command's first instruction, when all that it is confined by has been verified. An error is a
+// [*plan.Refusal].
+type Beginner interface {
+	Begin(pid int) error
+}
+
+// A Runner does something while the command runs.
+type Runner interface {
+	Run(p *steps.Process)
+}
+
+// A Watcher is asked when a descriptor that the process listens to is readable, and at the times that it names. It may end the run.
+type Watcher interface {
+	// Next is when it has to be asked; the zero time is never.
+	Next() time.Time
+	// Tend is called with late when that time has come.
+	Tend() *Ending
+}
+
+// A Rechecker is asked when the mount table has changed while the command runs.
+type Rechecker interface {
+	Recheck() *Ending
+}
+
+// A Jobber is told when the command was stopped by a signal.
+type Jobber interface {
+	Stopped(sig syscall.Signal, p *steps.Process)
+}
+
+// An Ender is told that the command, and all that it started, has ended, also when it never began.
+type Ender interface{ End() }
+
+// A Finisher looks at what the command has left.
+type Finisher interface {
+	Finish(ctx context.Context)
+}
+
+// A Clearer takes away what the run made on the host. Nothing is alive inside; init may not have been reaped yet.
+type Clearer interface{ Clear() }
+
+// A Closer gives back what was taken. Init has been reaped.
+type Closer interface{ Close() }
+
+// A Reporter changes its line of the evidence. Before the state was verified, and after Close, it says what it knows.
+type Reporter interface {
+	Report(c record.Control) record.Control
+}
+
+// A Witness adds to the evidence beside its line. enforced says that its line is [Enforced].
+type Witness interface {
+	Evidence(e *record.Sandbox, enforced bool)
+}
+
+// A Meter measures what the run used better than getrusage(2) does.
+type Meter interface {
+	Measure(u record.Usage) record.Usage
+}
+
+// A Killer tells why the command was killed: a status of a record, "" when it was not by this control.
+type Killer interface{ Killed() string }
+
+// A Fallback has another plan for a machine that refused a run because of err, nil when it has none.
+type Fallback interface {
+	Instead(err error) *plan.Plan
+}
+
+// A Hinter knows how its control can be had where it is required and not in full force.
+type Hinter interface{ Hint() string }
+
+// Ending is why a control ends the run.
+type Ending struct {
+	Status string // of the outcome
+	Layer  string // that the denial names; "" when nothing was denied
+	Why    string // begins the reason in the evidence
+	Reason string
+}
+
+// Job is one run of a plan: what its controls have to know of it, and of each other.
+type Job struct {
+	Plan     *plan.Plan
+	IO       IO
+	Mounts   []mount.Mount      // the plan's, with upper directories that are ours
+	Left     []plan.Note        // what had to be left out
+	Notes    []*steps.StepError // errnos that steps tolerated
+	Streams  [3]int             // what becomes 0, 1 and 2 of the command
+	Verified bool               // what was read back is what was planned
+	Opened   error              // how the boundary changed while the command ran
+	Stop     func()             // ends the run
+
+	machine     *machine
+	InCgroup    bool // a cgroup of its own bounds memory and processes
+	ByLandlock  bool // Landlock holds connecting to socket files
+	Filters     int  // system call filters that the command must have
+	Uncovers    bool // init has mounts to take away when it cleans up
+	Quarantined *quarantine.Session
+}
+
+// Phase is a part of the set-up. The calls of a program run phase by phase, and in a phase in the order of [New].
+type Phase int
+
+const (
+	AtClone    Phase = iota // flags of the clone
+	InitStarts              // init, before anything else
+	InitCgroup              // init, in the cgroup of the run
+	InitUser                // init has no ids yet
+	InitHost                // the host's tree is still there
+	InitRoot                // the command's root is built
+	InitInside              // the root is the command's
+	Session                 // the command's process: from the most permissive call to the most restrictive
+	Streams
+	Place
+	Limits
+	Privileges
+	Access
+	Restored // signals are as the caller had them
+	Filters
+	Settle // init gives up what it no longer needs
+	Phases // how many there are
+)
+
+// Program is a plan as kernel calls.
+type Program struct {
+	steps.Program
+	Slots steps.Slots
+	Trees map[string]steps.Slot // a descriptor of each mount, by its target
+}
+
+// The states of a control in the evidence.
+const (
+	Enforced  = "enforced"
+	Degraded  = "degraded"
+	Absent    = "absent"
+	NotWanted = "not_requested"
+)
+
+// Line is a control's line in the evidence: what was asked for, and whether it is known to have been in force.
+func Line(c Control, verified bool) (line record.Control, ok bool) {
+	p, ok := c.(Planner)
+	if !ok {
+		return record.Control{}, false
+	}
+	asked, wanted := p.Plan()
+	line = record.Control{Name: c.Name(), Requested: asked, State: Absent, Reason: "not verified: nothing ran"}
+	switch {
+	case !wanted:
+		line.State, line.Requested, line.Reason = NotWanted, "", ""
+	case verified:
+		line.State, line.Enforced, line.Reason = Enforced, asked, ""
+	}
+	if r, ok := c.(Reporter); ok {
+		line = r.Report(line)
+	}
+	return line, true
+}
+
+// degrade is a line that is in force but for what a call, refused and tolerated, would have added.
+func (j *Job) degrade(c record.Control, call, means string) record.Control {
+	for _, n := range j.Notes {
+		if n.Step.Call == call && c.State == Enforced {
+			c.State, c.Reason = Degraded, means+": "+n.Error()
+		}
+	}
+	return c
+}
+
+// noteOn is what a tolerated step about an object met.
+func (j *Job) noteOn(object string) error {
+	for _, n := range j.Notes {
+		if n.Step.Object == object {
+			return n
+		}
+	}
+	return nil
+}
+
+// step is a kernel call of a control.
+func step(stage, call string, nr uintptr, object string, args ...steps.Arg) steps.Step {
+	s := steps.Step{Stage: stage, Call: call, Nr: nr, Object: object}
+	copy(s.Args[:], args)
+	return s
+}
+
+func prctl(stage, object string, args ...steps.Arg) steps.Step {
+	return step(stage, "prctl", unix.SYS_PRCTL, object, args...)
+}
+
+// What a descriptor is that the child hands over.
+const (
+	HandedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
+	HandedListener            // what the filter of connect(2) is answered by
+)
+
+// fallbacks are the ways to make a mount that the kernel refused.
+func (j *Job) fallbacks(target string) []string {
+	var why []string
+	for _, n := range j.Notes {
+		if n.Step.Object == target && n.Step.Stage == "mount" {
+			why = append(why, fmt.Sprintf("%s: %v", n.Step.Call, n.Errno))
+		}
+	}
+	return why
+}
+
+// capset sets the effective and permitted set, of capabilities below 32, and empties the inheritable one.
+func capset(stage string, effective, permitted uint32) steps.Step {
+	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := &[2]unix.CapUserData{{Effective: effective, Permitted: permitted}}
+	return step(stage, "capset", unix.SYS_CAPSET, "", steps.Ptr(header), steps.Ptr(data))
+}
+
+const sysAdmin = 1 << unix.CAP_SYS_ADMIN
+
+// maxShown bounds what the evidence says of a name: it may be the command's.
+const maxShown = 300
+
+// shown is a text of a finding in a bounded line that can be printed.
+func shown(text string) string {
+	text = printable.Line(text)
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return text
+}

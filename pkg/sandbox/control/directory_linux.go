@@ -1,0 +1,101 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/statedir"
+	"io/fs"
+	"syscall"
+)
+
+// openDirectory takes hold of a directory by a path that is free of links, as those of a plan are. Where a link has been put in its way since, or in the way to it, it is
+// not opened (ELOOP): what lies in the work space may change at any time, and this process writes and removes there with the caller's rights. openat2(2), Linux 5.6.
+func openDirectory(path string) (*os.File, error) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		if err == unix.EINTR || err == unix.EAGAIN { // the latter when something is renamed meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, &os.PathError{Op: "openat2", Path: path, Err: err}
+		}
+		return os.NewFile(uintptr(fd), path), nil
+	}
+}
+
+// openRoot is os.OpenRoot for such a path.
+func openRoot(path string) (*os.Root, error) {
+	dir, err := openDirectory(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return rootAt(dir)
+}
+
+// rootAt is os.OpenRoot of an open directory, wherever it is by now.
+func rootAt(dir *os.File) (*os.Root, error) {
+	return os.OpenRoot("/proc/self/fd/" + strconv.Itoa(int(dir.Fd())))
+}
+
+// openOwn makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
+func openOwn(p *plan.Plan, own string) (*os.Root, error) {
+	above, err := openRoot(filepath.Dir(own))
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	name := filepath.Base(own)
+	info, err := above.Lstat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if err := statedir.MakeDir(p.Getenv, above, name); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is not a directory", name)
+	}
+	return above.OpenRoot(name)
+}
+
+// removeUnlike takes away what stands under a name in the directory of ethos and
+// is no directory, or for a mode of 0 no file of its own: a link, a FIFO or a
+// device, and a second name of a file that lies elsewhere. A clone can bring it,
+// or an earlier command leave it. A directory stays, and is an error where a
+// file should be.
+func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if info.Mode().Type() == want && (info.IsDir() || ok && st.Nlink == 1) {
+		return nil
+	}
+	if info.IsDir() {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
+	}
+	return root.Remove(name)
+}
+
+// openDir has init open a directory by a path that is free of links.
+func openDir(path string, slot steps.Slot) steps.Step {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	s := step("guard", "openat2", unix.SYS_OPENAT2, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
+	s.Save = slot
+	return s
+}

@@ -1,0 +1,69 @@
+package control
+
+import (
+	"os"
+
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/plan"
+)
+
+// filter is one seccomp program of a run.
+type filter struct {
+	name    string
+	program seccomp.Program
+	flags   uint32 // of seccomp(2)
+}
+
+// filters compiles the programs of the plan for this machine: always the one that keeps privileges away, and on top of it the profile file that the plan names. Of
+// several the kernel takes the strictest answer, so a file can only narrow. One that cannot be loaded is a refusal.
+func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, error) {
+	arch, err := seccomp.Native()
+	if err != nil {
+		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
+	}
+	list := []filter{{name: seccomp.DenyPrivilegeName, program: seccomp.DenyPrivilegeProgram(arch)}}
+	if p.SeccompFile == "" {
+		if p.Seccomp != seccomp.DenyPrivilegeName {
+			return nil, plan.Refuse(plan.CodeDeclaration, "it is "+seccomp.DenyPrivilegeName+", or name a profile file in the OCI form", "unknown seccomp profile %q", p.Seccomp)
+		}
+		return list, nil
+	}
+	profile, err := profileFile(p, arch, read)
+	if err != nil {
+		return nil, err
+	}
+	program, err := profile.Compile(arch)
+	if err != nil {
+		return nil, plan.Refuse(plan.CodeDeclaration, "shorten the profile", "seccomp profile %s: %w", p.SeccompFile, err)
+	}
+	return append(list, filter{profile.Name, program, profile.Flags}), nil
+}
+
+func profileFile(p *plan.Plan, arch *seccomp.Arch, read func(path string) ([]byte, error)) (seccomp.Profile, error) {
+	text, err := read(p.SeccompFile)
+	if err != nil {
+		return seccomp.Profile{}, plan.Refuse(plan.CodeDeclaration, "name a file that can be read", "seccomp profile: %w", err)
+	}
+	profile, err := seccomp.ParseOCI(p.Seccomp, text, arch)
+	if err != nil {
+		return seccomp.Profile{}, plan.Refuse(plan.CodeDeclaration, "it must be a profile in the OCI form (linux.seccomp)", "seccomp profile %s: %w", p.SeccompFile, err)
+	}
+	return profile, nil
+}
+
+// SeccompText is the plan's programs in the form of bpf_asm, for people.
+func SeccompText(p *plan.Plan) (string, error) {
+	list, err := filters(p, os.ReadFile)
+	if err != nil {
+		return "", err
+	}
+	arch, err := seccomp.Native()
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	for _, f := range list {
+		text += "; " + f.name + "\n" + f.program.Asm(arch)
+	}
+	return text, nil
+}

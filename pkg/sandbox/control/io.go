@@ -1,0 +1,15 @@
+// Package control holds the controls of the boundary, one file each: what is asked of the control, what it takes from this machine, its kernel
+// calls, how it is verified from outside, what the evidence says of it, and what it gives back. A new control is a file, its line in [New] and its
+// name in package plan.
+package control
+
+import "os"
+
+// IO is what a run has to do with its surroundings.
+type IO struct {
+	Stdin, Stdout, Stderr *os.File // become 0, 1 and 2 of the command
+	// Signals that arrive here are passed on to the command. May be nil.
+	Signals <-chan os.Signal
+	// Captured says that standard output and error are read by someone who bounds them.
+	Captured bool
+}

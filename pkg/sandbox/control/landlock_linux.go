@@ -1,0 +1,154 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// landlockControl holds the access table a second time, by another mechanism: landlock(7).
+type landlockControl struct {
+	*Job
+	rules  landlock.Ruleset
+	report landlock.Report
+	lack   error // why the kernel has none
+}
+
+func (c *landlockControl) Name() string { return plan.ControlLandlock }
+
+func (c *landlockControl) Plan() (string, bool) { return strings.Join(c.report.Asked, " "), true }
+
+func (c *landlockControl) Prepare(context.Context) error {
+	kernel, err := landlock.Probe()
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "a seccomp filter around this process may refuse landlock(7); allow landlock_create_ruleset, landlock_add_rule, landlock_restrict_self"}
+	}
+	c.lack = err
+	c.build(kernel.ABI)
+	return nil
+}
+
+// build makes the rules for a kernel with an ABI of Landlock.
+func (c *landlockControl) build(abi int) {
+	c.rules, c.report = landlock.Build(abi, landlockRequest(c.Job.Plan, abi))
+	c.ByLandlock = landlock.FS(c.rules.Attr.HandledAccessFS)&landlock.ResolveUnix != 0
+}
+
+// Steps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted. The streams must be in their
+// places.
+func (c *landlockControl) Steps(at Phase, p *Program) {
+	if at != Access || c.rules.Empty() {
+		return
+	}
+	const stage = "landlock"
+	attr, ruleset := c.rules.Attr, p.Slots.New()
+	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", steps.Ptr(&attr), steps.Int(unsafe.Sizeof(attr)), steps.Int(0))
+	create.Save = ruleset
+	p.Command = append(p.Command, create)
+	for _, rule := range c.rules.Paths {
+		at := rule.Attr(-1)
+		add := addRule(rule.Path, ruleset, at)
+		add.Fill, add.FillFrom = &at.ParentFD, p.Trees[rule.Path]
+		p.Command = append(p.Command, add)
+	}
+	for i, fd := range c.Streams {
+		if rule := c.rules.OnFile(c.machine.opened(fd)); rule.Access != 0 {
+			p.Command = append(p.Command, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
+		}
+	}
+	p.Command = append(p.Command, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", steps.From(ruleset), steps.Int(c.rules.Flags)))
+}
+
+func (c *landlockControl) Report(line record.Control) record.Control {
+	if line.State == Enforced && c.rules.Empty() {
+		line.State, line.Enforced, line.Reason = Absent, "", "not verified: nothing ran"
+	}
+	if c.lack != nil {
+		line.State, line.Reason = Absent, c.lack.Error()
+		return line
+	}
+	if line.State != Enforced {
+		return line
+	}
+	line.Enforced = fmt.Sprintf("ABI %d: %s", c.report.ABI, strings.Join(c.report.Enforced, " "))
+	if !c.report.Full() {
+		line.State, line.Reason = Degraded, fmt.Sprintf("ABI %d does not know %s", c.report.ABI, strings.Join(c.report.Missing, " "))
+	}
+	return line
+}
+
+func (c *landlockControl) Hint() string {
+	return "use a kernel with Landlock, CONFIG_SECURITY_LANDLOCK and landlock in its lsm= parameter, Linux 6.12 or newer for all of it"
+}
+
+// resolveUnixABI is the first with a right for connecting to socket files.
+const resolveUnixABI = 9
+
+// resolvable: Landlock has the right, and every declared socket has an entry of its own, which a rule is made for. One in a writable tree has none.
+func resolvable(p *plan.Plan, abi int) bool {
+	covered := func(path string) bool {
+		return slices.ContainsFunc(p.Paths, func(e plan.Entry) bool { return e.Path == path && e.Access == plan.ReadWrite })
+	}
+	return abi >= resolveUnixABI && !slices.ContainsFunc(p.Sockets, func(path string) bool { return !covered(path) })
+}
+
+// landlockRequest holds the path table a second time, by another mechanism.
+func landlockRequest(p *plan.Plan, abi int) landlock.Request {
+	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
+	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
+		q.FS &^= landlock.ResolveUnix
+	}
+	if p.Network == "none" {
+		q.Net = landlock.BindTCP | landlock.ConnectTCP
+	}
+	const read = landlock.Execute | landlock.Read
+	const change = read | landlock.Write
+	add := func(path string, access landlock.FS, file bool) {
+		q.Paths = append(q.Paths, landlock.PathRule{Path: path, Access: access, File: file})
+	}
+	add("/", landlock.ReadDir, false)
+	add("/proc", landlock.Read, false)
+	const device = landlock.ReadFile | landlock.WriteFile | landlock.Truncate | landlock.IoctlDev
+	add("/dev", device|landlock.ReadDir, false)
+	for _, e := range p.Paths {
+		switch e.Access {
+		case plan.ReadOnly:
+			if e.Exists {
+				add(e.Path, read, !e.Dir)
+			}
+		case plan.ReadWrite, plan.Private:
+			if slices.Contains(p.Sockets, e.Path) {
+				add(e.Path, change|landlock.ResolveUnix, true)
+				continue
+			}
+			add(e.Path, change, !e.Dir)
+		}
+	}
+	for _, m := range p.Mounts {
+		switch {
+		case m.Kind == mount.Overlay, plan.Managed(m) && m.Writable:
+			add(m.Target, change, false)
+		case plan.Managed(m):
+			add(m.Target, read, true)
+		case m.Device: // also as the caller opened it: /dev/stdin may be the host's /dev/null
+			add(m.Target, device, true)
+		}
+	}
+	return q
+}
+
+func addRule(object string, ruleset steps.Slot, rule *landlock.PathAttr) steps.Step {
+	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, steps.From(ruleset), steps.Int(unix.LANDLOCK_RULE_PATH_BENEATH), steps.Ptr(rule), steps.Int(0))
+}

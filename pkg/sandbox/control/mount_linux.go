@@ -1,0 +1,198 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// root is a mount namespace whose root has the mounts of the plan and nothing else.
+type root struct {
+	namespace
+	umask steps.Slot
+	table *os.File // of mounts; it also tells when it changes
+}
+
+func newMount(j *Job) *root {
+	return &root{namespace: namespace{j, plan.ControlMount, "mount", "mnt", unix.CLONE_NEWNS}}
+}
+
+func (c *root) Plan() (string, bool) {
+	return fmt.Sprintf("a root of %d mounts", len(c.Job.Plan.Mounts)), true
+}
+
+func (c *root) Steps(at Phase, p *Program) {
+	c.namespace.Steps(at, p)
+	switch at {
+	case InitRoot:
+		built := mount.Steps(p.Init, c.Mounts, mount.Options{ScratchBytes: c.Job.Plan.ScratchBytes, ProcFiles: c.Job.Plan.ProcFiles, OpenFiles: c.machine.limit(limits.OpenFiles).Soft}, &p.Slots)
+		p.Init, p.Trees, c.umask = built.Steps, built.Trees, built.Umask
+	case Place:
+		dir := c.Job.Plan.Dir
+		p.Command = append(p.Command,
+			step("mount", "umask", unix.SYS_UMASK, "", steps.From(c.umask)),
+			step("mount", "chdir", unix.SYS_CHDIR, dir, steps.Str(dir)))
+	}
+}
+
+// VerifyPlace compares the mount table with the plan.
+func (c *root) VerifyPlace(pid int) error {
+	if err := c.namespace.VerifyPlace(pid); err != nil {
+		return err
+	}
+	name := "/proc/" + strconv.Itoa(pid) + "/mountinfo"
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return Unreadable(fmt.Errorf("%s: %w", name, err))
+	}
+	c.table = os.NewFile(uintptr(fd), name)
+	text, err := c.readTable()
+	if err != nil {
+		return Unreadable(err)
+	}
+	return mount.Check(c.finalMounts(), text)
+}
+
+// readTable reads the mount table as it is now.
+func (c *root) readTable() (string, error) {
+	if _, err := unix.Seek(int(c.table.Fd()), 0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("mount table: %w", err)
+	}
+	text, err := readAll(int(c.table.Fd()), c.table.Name())
+	return string(text), err
+}
+
+// finalMounts is the mounts as they came out: an overlay that could not be had in any way is its lower directory, read-only, and a /proc of files is a directory of the root.
+func (c *root) finalMounts() []mount.Mount {
+	mounts := slices.Clone(c.Mounts)
+	for i := range mounts {
+		m := &mounts[i]
+		if m.Kind == mount.Overlay && len(c.fallbacks(m.Target)) >= m.Ways() {
+			m.Kind, m.Writable = mount.Bind, false
+		}
+		if m.Kind == mount.BareProc {
+			m.Kind = mount.Proc
+			if len(c.fallbacks(m.Target)) > 0 {
+				m.Kind = mount.Private
+			}
+		}
+	}
+	return mounts
+}
+
+// Run has the process tell when the mount table changes.
+func (c *root) Run(p *steps.Process) { p.Watch(int(c.table.Fd())) }
+
+// Recheck compares the mount table with the plan once more. It changes from outside: when a file that something is mounted on is replaced or
+// removed on the host, the kernel takes the mount away, see __detach_mounts in fs/namespace.c.
+func (c *root) Recheck() *Ending {
+	text, err := c.readTable()
+	if err == nil {
+		err = mount.Check(c.finalMounts(), text)
+	}
+	if err == nil {
+		return nil
+	}
+	c.Opened = err
+	return &Ending{Status: record.StatusSignaled, Layer: c.name, Why: "ended because the boundary changed: ", Reason: err.Error()}
+}
+
+// End lets go of the mount table, which keeps the mounts alive.
+func (c *root) End() {
+	if c.table != nil {
+		c.table.Close()
+	}
+}
+
+func (c *root) Report(line record.Control) record.Control {
+	if why := c.bareProc(); why != "" && line.State == Enforced {
+		line.State, line.Reason = Degraded, why
+	}
+	if c.Opened != nil {
+		line.State, line.Reason = Degraded, c.Opened.Error()
+	}
+	return line
+}
+
+func (c *root) Hint() string { return coveredHint }
+
+// Instead is the plan with another /proc, where the kernel refuses this one.
+func (c *root) Instead(err error) *plan.Plan {
+	if !procRefused(err) {
+		return nil
+	}
+	return withBareProc(c.Job.Plan, procCopies())
+}
+
+// coveredProc is why a proc(5) is refused: a container engine has covered parts of the one around this process.
+const coveredProc = "the container around this process covers parts of its /proc"
+
+// coveredHint is the way out.
+const coveredHint = "let the container have a full /proc (docker and podman: --security-opt systempaths=unconfined; kubernetes: procMount: Unmasked)"
+
+// procRefused reports whether a run ended because the kernel refuses a proc(5): EPERM of mount(2), mount_too_revealing in fs/namespace.c.
+func procRefused(err error) bool {
+	var fault *steps.StepError
+	return errors.As(err, &fault) && fault.Step.Stage == "mount" && fault.Step.Call == "mount" && fault.Step.Object == "/proc" && fault.Errno == syscall.EPERM
+}
+
+// withBareProc is the plan with a /proc that has these files and no processes in it, or nothing but processes.
+func withBareProc(p *plan.Plan, files []mount.File) *plan.Plan {
+	q := *p
+	q.Mounts = slices.DeleteFunc(slices.Clone(p.Mounts), func(m mount.Mount) bool { return m.Target != "/proc" && mount.Within(m.Target, "/proc") })
+	for i := range q.Mounts {
+		if q.Mounts[i].Kind == mount.Proc {
+			q.Mounts[i].Kind = mount.BareProc
+		}
+	}
+	q.ProcFiles = files
+	return &q
+}
+
+// machineFiles are the files of proc(5) that tell of the machine and that programs look for. None tells of a process, a mount or a user.
+var machineFiles = []string{
+	"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version",
+	"sys/fs/file-max", "sys/fs/nr_open", "sys/fs/pipe-max-size", "sys/net/core/somaxconn", "sys/vm/max_map_count", "sys/vm/overcommit_memory",
+	"sys/kernel/cap_last_cap", "sys/kernel/ngroups_max", "sys/kernel/osrelease", "sys/kernel/ostype", "sys/kernel/overflowgid", "sys/kernel/overflowuid",
+	"sys/kernel/pid_max", "sys/kernel/threads-max", "sys/kernel/version",
+}
+
+// procCopies are the machine files as they are now, each at most 1 MiB.
+func procCopies() (files []mount.File) {
+	for _, name := range machineFiles {
+		f, err := os.Open(filepath.Join("/proc", name))
+		if err != nil {
+			continue // covered too, or not of this kernel
+		}
+		text, err := io.ReadAll(io.LimitReader(f, 1<<20))
+		f.Close()
+		if err == nil {
+			files = append(files, mount.File{Name: name, Text: text})
+		}
+	}
+	return files
+}
+
+// bareProc says what /proc is where it is not a whole one, "" where it is.
+func (c *root) bareProc() string {
+	switch {
+	case !slices.ContainsFunc(c.Mounts, func(m mount.Mount) bool { return m.Kind == mount.BareProc }):
+		return ""
+	case len(c.fallbacks("/proc")) == 0:
+		return coveredProc + ": the one inside shows the command's processes and nothing else"
+	}
+	return coveredProc + ": the one inside has copies of files that tell of the machine, and no process"
+}

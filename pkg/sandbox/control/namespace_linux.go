@@ -1,0 +1,60 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/plan"
+)
+
+// namespace is what the controls that are a namespace have in common.
+type namespace struct {
+	*Job
+	name string // of the control
+	kind string // in a plan
+	link string // in /proc/PID/ns: namespaces(7)
+	flag uint64 // of clone(2)
+}
+
+func (n *namespace) Name() string { return n.name }
+
+func (n *namespace) Plan() (string, bool) {
+	return "a " + n.kind + " namespace of its own", slices.Contains(n.Job.Plan.Namespaces, n.kind)
+}
+
+func (n *namespace) Steps(at Phase, p *Program) {
+	if at == AtClone && slices.Contains(n.Job.Plan.Namespaces, n.kind) {
+		p.CloneFlags |= n.flag
+	}
+}
+
+// VerifyPlace compares the process's namespace with this process's: two processes are in one when their links lead to one file.
+func (n *namespace) VerifyPlace(pid int) error {
+	if !slices.Contains(n.Job.Plan.Namespaces, n.kind) {
+		return nil
+	}
+	var own, its unix.Stat_t
+	if err := errors.Join(stat("/proc/self/ns/"+n.link, &own), stat("/proc/"+strconv.Itoa(pid)+"/ns/"+n.link, &its)); err != nil {
+		return Unreadable(err)
+	}
+	if own.Dev == its.Dev && own.Ino == its.Ino {
+		return fmt.Errorf("%s namespace: it is this process's own", n.kind)
+	}
+	return nil
+}
+
+func stat(path string, to *unix.Stat_t) error {
+	if err := unix.Stat(path, to); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Unreadable is the refusal where the kernel does not tell its state.
+func Unreadable(err error) error {
+	return &plan.Refusal{Code: plan.CodeVerify, Err: err, Hint: "proc(5) must be mounted and readable for this process"}
+}

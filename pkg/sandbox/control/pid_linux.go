@@ -1,0 +1,40 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// pid is a PID namespace. Its init holds the sandbox.
+type pid struct{ namespace }
+
+func newPID(j *Job) *pid {
+	return &pid{namespace{j, plan.ControlPID, "pid", "pid", unix.CLONE_NEWPID}}
+}
+
+// Steps tie init to its parent and take it out of its process group: kill(0) and the terminal's signals stay where they belong.
+func (c *pid) Steps(at Phase, p *Program) {
+	c.namespace.Steps(at, p)
+	if at == InitStarts {
+		p.Init = append(p.Init,
+			prctl("init", "PR_SET_PDEATHSIG", steps.Int(unix.PR_SET_PDEATHSIG), steps.Int(steps.ParentDied)),
+			prctl("init", "PR_SET_NAME", steps.Int(unix.PR_SET_NAME), steps.Str(steps.InitName)),
+			step("init", "setpgid", unix.SYS_SETPGID, "", steps.Int(0), steps.Int(0)))
+	}
+}
+
+// Verify: PID 2 of a PID namespace one level down.
+func (c *pid) Verify(s Status) error {
+	if pids := strings.Fields(s.field("NSpid")); len(pids) < 2 || pids[len(pids)-1] != "2" {
+		return fmt.Errorf("NSpid is %q, not PID 2 of a namespace of its own", s.field("NSpid"))
+	}
+	return nil
+}
+
+func (c *pid) Evidence(e *record.Sandbox, enforced bool) { e.ProcessIsolated = enforced }

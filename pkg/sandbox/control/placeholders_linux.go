@@ -1,0 +1,290 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// placeholders stand for the paths that the command must not be able to create; see [plan.Placeholder]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
+// it looks until its init has cleaned up; the last one, which alone gets the exclusive lock, removes them all. So a run never loses a placeholder that
+// another has made, and what a killed run left behind goes with the next.
+type placeholders struct {
+	*Job
+	journal *os.File
+	pool    *os.File // where placeholders are kept from run to run; see pool_linux.go
+	items   []placeholder
+}
+
+type placeholder struct {
+	plan.Placeholder
+	create bool
+	spare  string             // its name in the pool
+	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
+}
+
+// Clear removes the placeholders, unless another run holds them, and gives up the lock. Nothing may be alive inside; that their mounts are still there in a namespace that ends does
+// not keep them: unlink(2) and rename(2) heed those of the caller's own namespace, since Linux 3.18.
+func (g *placeholders) Clear() {
+	if g.journal == nil {
+		return
+	}
+	defer g.journal.Close()
+	defer g.pool.Close()
+	if unix.Flock(int(g.journal.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
+	clean := true
+	for i := range slices.Backward(g.items) { // what lies in a directory before the directory
+		clean = g.items[i].retire(g.pool) && clean
+	}
+	if clean {
+		g.journal.Truncate(0)
+	}
+}
+
+func (g *placeholders) Name() string { return "placeholders" }
+
+// Prepare looks at every path under the lock.
+func (g *placeholders) Prepare(context.Context) error {
+	paths := g.Plan.Protective()
+	if len(paths) == 0 {
+		return nil
+	}
+	err := makeKept(g.Plan)
+	if err == nil {
+		err = g.open()
+	}
+	if err == nil {
+		err = g.find(paths)
+	}
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: plan.OwnHint}
+	}
+	g.Uncovers = len(g.items) > 0
+	return nil
+}
+
+// makeKept makes the directory of ethos in a work space where a store of traces
+// will be kept there: no placeholder, for other runs would put that aside.
+func makeKept(p *plan.Plan) error {
+	for _, g := range p.Placeholders {
+		if g.Path != filepath.Join(p.Workspace, plan.EthosDir) {
+			continue
+		}
+		root, err := openOwn(p, g.Path)
+		if err != nil {
+			return err
+		}
+		root.Close()
+	}
+	return nil
+}
+
+func (g *placeholders) open() error {
+	root, err := openOwn(g.Plan, g.Plan.Own)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err = removeUnlike(root, plan.JournalName, 0); err != nil {
+		return err
+	}
+	if g.journal, err = root.OpenFile(plan.JournalName, os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600); err != nil {
+		return err
+	}
+	if g.pool, err = openPool(root); err != nil {
+		return err
+	}
+	return unix.Flock(int(g.journal.Fd()), unix.LOCK_SH)
+}
+
+// find finds out which placeholders have to be made, and which stand there for another run.
+func (g *placeholders) find(paths []plan.Placeholder) error {
+	standing, err := g.standing()
+	if err != nil {
+		return err
+	}
+	var fresh []string
+	for _, path := range withParents(paths, standing) {
+		item := placeholder{Placeholder: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
+		err := syscall.Lstat(path.Path, &item.stat[0])
+		switch {
+		case errors.Is(err, syscall.ENOENT):
+			item.create = true
+			fresh = append(fresh, path.Path)
+		case err != nil:
+			return fmt.Errorf("%s: %w", path.Path, err)
+		case !standing[path.Path] || !item.meaningless():
+			continue
+		}
+		g.items = append(g.items, item)
+	}
+	return g.note(fresh)
+}
+
+// withParents adds directories that another run made for a placeholder to lie in: those that stand there, and those that were there for the plan and went with that run.
+func withParents(paths []plan.Placeholder, standing map[string]bool) []plan.Placeholder {
+	list := slices.Clone(paths)
+	for _, path := range paths {
+		dir := filepath.Dir(path.Path)
+		if slices.ContainsFunc(list, func(g plan.Placeholder) bool { return g.Path == dir }) {
+			continue
+		}
+		if standing[dir] || errors.Is(syscall.Access(dir, 0), syscall.ENOENT) {
+			list = append(list, plan.Placeholder{Path: dir, Dir: true})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b plan.Placeholder) int { return mount.Depth(a.Path) - mount.Depth(b.Path) })
+	return list
+}
+
+// meaningless reports whether what stands at the path can be a placeholder. A directory with something in it is not removed anyway.
+func (i *placeholder) meaningless() bool {
+	i.Dir = i.stat[0].Mode&syscall.S_IFMT == syscall.S_IFDIR
+	return i.Dir || i.stat[0].Mode&syscall.S_IFMT == syscall.S_IFREG && (i.stat[0].Size == 0 || i.stat[0].Size == int64(len(i.Content)))
+}
+
+// standing reads the journal: one JSON string a line.
+func (g *placeholders) standing() (map[string]bool, error) {
+	text, err := io.ReadAll(io.LimitReader(g.journal, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		var path string
+		if json.Unmarshal([]byte(line), &path) == nil {
+			set[path] = true
+		}
+	}
+	return set, nil
+}
+
+// note writes paths into the journal, before they come to exist.
+func (g *placeholders) note(paths []string) error {
+	var text []byte
+	for _, path := range paths {
+		line, err := json.Marshal(path)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	_, err := g.journal.Write(text)
+	return err
+}
+
+// Steps make the placeholders before the mounts, and remove them when nothing is alive any more.
+func (g *placeholders) Steps(at Phase, p *Program) {
+	if at != InitHost || len(g.items) == 0 {
+		return
+	}
+	journal := p.Slots.New()
+	take := step("guard", "fcntl", unix.SYS_FCNTL, plan.JournalName, steps.Int(int(g.journal.Fd())), steps.Int(unix.F_DUPFD_CLOEXEC), steps.Int(3))
+	take.Save = journal
+	p.Init, p.Keep = append(p.Init, take), append(p.Keep, journal)
+	pool := p.Slots.New()
+	p.Init = append(p.Init, openDir(filepath.Join(g.Plan.Own, poolName), pool))
+	dirs := map[string]steps.Slot{}
+	for i := range g.items {
+		item := &g.items[i]
+		dir, ok := dirs[filepath.Dir(item.Path)]
+		if !ok {
+			dir = p.Slots.New()
+			dirs[filepath.Dir(item.Path)] = dir
+			p.Init = append(p.Init, openDir(filepath.Dir(item.Path), dir))
+			p.Keep = append(p.Keep, dir)
+		}
+		if item.create {
+			p.Init = append(p.Init, item.makeSteps(pool, dir, &p.Slots)...)
+		}
+	}
+	p.Cleanup = append(g.removal(g.Plan, journal, dirs), p.Cleanup...)
+}
+
+// removal takes the placeholders away, what lies in a directory before the directory.
+func (g *placeholders) removal(p *plan.Plan, journal steps.Slot, dirs map[string]steps.Slot) []steps.Step {
+	last := step("guard", "flock", unix.SYS_FLOCK, plan.JournalName, steps.From(journal), steps.Int(unix.LOCK_EX|unix.LOCK_NB))
+	last.Ignore = []syscall.Errno{syscall.EWOULDBLOCK}
+	list := append(make([]steps.Step, 0, 8+2*len(g.items)), uncover(p)...)
+	at := len(list)
+	list = append(list, last)
+	for i := range slices.Backward(g.items) {
+		list = append(list, g.items[i].removeSteps(dirs[filepath.Dir(g.items[i].Path)])...)
+	}
+	list = append(list, step("guard", "ftruncate", unix.SYS_FTRUNCATE, plan.JournalName, steps.From(journal), steps.Int(0)))
+	list[at].Skip = int32(len(list) - at - 1)
+	return list
+}
+
+// uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.
+func uncover(p *plan.Plan) []steps.Step {
+	list := []steps.Step{capset("guard", sysAdmin, sysAdmin)}
+	list[0].Ignore = []syscall.Errno{syscall.EPERM}
+	for i, e := range p.Paths {
+		if e.Access != plan.ReadWrite || plan.Covering(p.Paths[:i], e.Path).Access == plan.ReadWrite {
+			continue
+		}
+		s := step("guard", "umount2", unix.SYS_UMOUNT2, e.Path, steps.Str(e.Path), steps.Int(unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
+		s.Ignore = []syscall.Errno{syscall.EINVAL, syscall.ENOENT, syscall.EPERM, syscall.ENOTDIR, syscall.EACCES, syscall.EBUSY}
+		list = append(list, s)
+	}
+	return list
+}
+
+// makeSteps put the spare in its place, or make a new placeholder when there is none.
+func (i *placeholder) makeSteps(pool, dir steps.Slot, slots *steps.Slots) []steps.Step {
+	name, taken := steps.Str(filepath.Base(i.Path)), slots.New()
+	list := []steps.Step{i.takeSpare(pool, dir, taken)}
+	if i.Dir {
+		mkdir := step("guard", "mkdirat", unix.SYS_MKDIRAT, i.Path, steps.From(dir), name, steps.Int(0o755))
+		mkdir.Unless = taken
+		mkdir.Ignore = []syscall.Errno{syscall.EEXIST} // another run was faster
+		return append(list, mkdir)
+	}
+	fd := slots.New()
+	open := step("guard", "openat", unix.SYS_OPENAT, i.Path, steps.From(dir), name, steps.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), steps.Int(0o644))
+	open.Save = fd
+	list = append(list, open)
+	if i.Content != "" {
+		write := step("guard", "write", unix.SYS_WRITE, i.Path, steps.From(fd), steps.Str(i.Content), steps.Int(len(i.Content)))
+		write.Unless = taken
+		list = append(list, write)
+	}
+	return append(list,
+		step("guard", "fstat", unix.SYS_FSTAT, i.Path, steps.From(fd), steps.Ptr(&i.stat[0])),
+		step("guard", "close", unix.SYS_CLOSE, i.Path, steps.From(fd)))
+}
+
+// removeSteps take a placeholder away if it still is one: rmdir(2) leaves a directory that is not empty, and a file is compared with what it was.
+func (i *placeholder) removeSteps(dir steps.Slot) []steps.Step {
+	gone := []syscall.Errno{syscall.ENOENT, syscall.ENOTEMPTY, syscall.EEXIST, syscall.ENOTDIR, syscall.EISDIR, syscall.EBUSY, syscall.EACCES, syscall.EPERM}
+	name := steps.Str(filepath.Base(i.Path))
+	unlink := step("guard", "unlinkat", unix.SYS_UNLINKAT, i.Path, steps.From(dir), name, steps.Int(0))
+	unlink.Ignore = gone
+	if i.Dir {
+		unlink.Args[2] = steps.Int(unix.AT_REMOVEDIR)
+		return []steps.Step{unlink}
+	}
+	look := step("guard", "newfstatat", sysFstatat, i.Path, steps.From(dir), name, steps.Ptr(&i.stat[1]), steps.Int(unix.AT_SYMLINK_NOFOLLOW))
+	look.Ignore, look.Skip = gone, 1
+	unlink.Same = i.stat
+	return []steps.Step{look, unlink}
+}

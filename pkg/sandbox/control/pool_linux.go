@@ -1,0 +1,118 @@
+package control
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+// Spares are placeholders that a run put aside for the next one. A file system finds a place for a name many times faster than a place for a new directory, and
+// faster still than one among inodes that were removed a moment ago: ext4, recently_deleted in fs/ext4/ialloc.c.
+const poolName = "spares"
+
+func openPool(root *os.Root) (*os.File, error) {
+	if err := removeUnlike(root, poolName, os.ModeDir); err != nil {
+		return nil, err
+	}
+	if err := root.Mkdir(poolName, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	return root.OpenFile(poolName, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+}
+
+// spareName is the name of a path's placeholder in the pool. A path that is too long for a name has none: NAME_MAX in linux/limits.h.
+func spareName(path string) string {
+	if name := strings.ReplaceAll(path, "/", "%"); len(name) <= 255 {
+		return name
+	}
+	return ""
+}
+
+// takeSpare moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
+func (i *placeholder) takeSpare(pool, dir, taken steps.Slot) steps.Step {
+	s := step("guard", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.spare), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
+	s.Save = taken
+	s.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EXDEV, syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}
+	return s
+}
+
+// retire takes one placeholder away, if it still is one: into the pool, or for good. It reports false when one may be left: then it stays in the journal.
+func (i *placeholder) retire(pool *os.File) bool {
+	dir, err := openDirectory(filepath.Dir(i.Path))
+	if err != nil {
+		return errors.Is(err, syscall.ENOENT)
+	}
+	defer dir.Close()
+	at, name := int(dir.Fd()), filepath.Base(i.Path)
+	var st unix.Stat_t
+	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return vanished(err)
+	}
+	if !i.plain(st.Mode, st.Size) {
+		return true
+	}
+	if moved, kept := i.keep(pool, at, name); moved {
+		return kept
+	}
+	if i.Dir {
+		return vanished(unix.Unlinkat(at, name, unix.AT_REMOVEDIR))
+	}
+	return vanished(unix.Unlinkat(at, name, 0))
+}
+
+// vanished reports whether the outcome of a removal, or of a look, means that there is no placeholder any more: what is in use is none.
+func vanished(err error) bool {
+	return err == nil || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
+}
+
+// plain reports whether it is a file as the run made it, or a directory.
+func (i *placeholder) plain(mode uint32, size int64) bool {
+	if i.Dir {
+		return mode&syscall.S_IFMT == syscall.S_IFDIR
+	}
+	return mode&syscall.S_IFMT == syscall.S_IFREG && (size == int64(len(i.Content)) || size == 0)
+}
+
+// keep moves the placeholder into the pool. What was moved and may be of use to somebody at this very moment goes back to its place, and is not kept.
+func (i *placeholder) keep(pool *os.File, at int, name string) (moved, kept bool) {
+	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil || i.spare == "" {
+		return false, false
+	}
+	defer unix.Close(fd)
+	if !i.meansNothing(fd) || unix.Renameat2(at, name, int(pool.Fd()), i.spare, unix.RENAME_NOREPLACE) != nil {
+		return false, false
+	}
+	var there, opened unix.Stat_t
+	same := unix.Fstatat(int(pool.Fd()), i.spare, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(fd, &opened) == nil && there.Ino == opened.Ino && there.Dev == opened.Dev
+	if same && i.meansNothing(fd) {
+		return true, true
+	}
+	unix.Renameat2(int(pool.Fd()), i.spare, at, name, unix.RENAME_NOREPLACE)
+	return true, false
+}
+
+// meansNothing reports whether an open file or directory is what a run makes, and empty.
+func (i *placeholder) meansNothing(fd int) bool {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || !i.plain(st.Mode, st.Size) {
+		return false
+	}
+	if !i.Dir {
+		return st.Size == int64(len(i.Content))
+	}
+	var entries [1024]byte
+	if _, err := unix.Seek(fd, 0, io.SeekStart); err != nil {
+		return false
+	}
+	n, err := unix.Getdents(fd, entries[:])
+	_, others, _ := unix.ParseDirent(entries[:max(n, 0)], 1, nil) // beside . and ..
+	return err == nil && others == 0
+}

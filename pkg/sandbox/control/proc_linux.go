@@ -1,0 +1,61 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Status is /proc/PID/status: proc_pid_status(5).
+type Status string
+
+// ReadStatus reads what a process has done to itself. The error is a [*plan.Refusal].
+func ReadStatus(pid int) (Status, error) {
+	text, err := readProc("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return "", Unreadable(err)
+	}
+	return Status(text), nil
+}
+
+// field is the value of one line, "" when there is none.
+func (t Status) field(name string) string {
+	for line := range strings.SplitSeq(string(t), "\n") {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// readProc reads a file of proc(5) without what the os package does for files that may block.
+func readProc(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer unix.Close(fd)
+	return readAll(fd, path)
+}
+
+func readAll(fd int, path string) ([]byte, error) {
+	text := make([]byte, 0, 16<<10)
+	for {
+		n, err := unix.Read(fd, text[len(text):cap(text)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if n == 0 {
+			return text, nil
+		}
+		if text = text[:len(text)+n]; len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package control
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Compile prepares every call of a run: phase by phase, and in a phase control
+// by control. What the calls use, such as descriptors, belongs to the controls.
+func Compile(j *Job, controls []Control) *Program {
+	p := &Program{}
+	p.Init = make([]steps.Step, 0, 96+4*len(j.Mounts)+6*len(j.Plan.Placeholders)) // an array that has to grow is copied, and its pages are touched twice
+	p.Command = append(make([]steps.Step, 0, 88+len(j.Plan.Paths)), steps.Begun())
+	for at := range Phases {
+		if at == Restored {
+			p.Command = append(p.Command, steps.RestoreSignals())
+		}
+		for _, c := range controls {
+			if s, ok := c.(Stepper); ok {
+				s.Steps(at, p)
+			}
+		}
+	}
+	p.Command = append(p.Command, steps.Ready()...)
+	p.Command = append(p.Command, execSteps(j.Plan, j.machine)...)
+	return p
+}
+
+// execSteps are execvp(3): the name in each directory of PATH until one is found, seen from inside.
+func execSteps(p *plan.Plan, m *machine) []steps.Step {
+	argv, envp := steps.Strings(p.Argv), steps.Strings(p.Env)
+	var list []steps.Step
+	for _, path := range likely(p, m, candidates(p)) {
+		s := steps.Step{Stage: "exec", Call: "execve", Nr: unix.SYS_EXECVE, Object: path, Args: [6]steps.Arg{steps.Str(path), argv, envp}}
+		s.Ignore, s.Tolerate = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG}, []syscall.Errno{syscall.EACCES}
+		list = append(list, s)
+	}
+	if len(list) > 0 {
+		list[len(list)-1].Tolerate, list[len(list)-1].Ignore = nil, nil
+	}
+	return list
+}
+
+// likely leaves out what is not there: a name that the host does not have on a path that comes from the host is not inside either. One is always left, to fail.
+func likely(p *plan.Plan, m *machine, paths []string) []string {
+	for len(paths) > 1 && absent(p, m, paths[0]) {
+		paths = paths[1:]
+	}
+	return paths
+}
+
+func absent(p *plan.Plan, m *machine, path string) bool {
+	if access := plan.Covering(p.Paths, filepath.Clean(path)).Access; access != plan.ReadOnly && access != plan.ReadWrite {
+		return false
+	}
+	return m.missing(path)
+}
+
+func candidates(p *plan.Plan) []string {
+	name := p.Argv[0]
+	if strings.Contains(name, "/") || name == "" {
+		return []string{name}
+	}
+	var paths []string
+	for _, entry := range p.Env {
+		value, ok := strings.CutPrefix(entry, "PATH=")
+		for dir := range strings.SplitSeq(value, ":") {
+			if ok && strings.HasPrefix(dir, "/") {
+				paths = append(paths, dir+"/"+name)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return []string{"/usr/bin/" + name}
+	}
+	return paths
+}

@@ -1,0 +1,133 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ethos/pkg/nospace"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// CloneRefusal says why the namespaces could not be made. The errnos are those of clone(2) and user_namespaces(7).
+func CloneRefusal(err error) error {
+	var fault *steps.CloneError
+	if !errors.As(err, &fault) {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+	}
+	hint := ""
+	switch fault.Errno {
+	case syscall.EPERM, syscall.EACCES:
+		hint = restrictedHint("a seccomp filter around this process refuses namespaces, as the default one of container engines does; allow them (docker: --security-opt seccomp=unconfined)")
+	case syscall.ENOSPC:
+		hint = restrictedHint("raise user.max_user_namespaces and its like (sysctl user), or leave a nested user namespace")
+	case syscall.EINVAL:
+		hint = "the kernel lacks a namespace: CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, CONFIG_IPC_NS, CONFIG_UTS_NS and CONFIG_CGROUPS are needed"
+	case syscall.EAGAIN:
+		hint = "the limit of processes is reached: ulimit -u, or pids.max of the cgroup"
+	case syscall.ENOMEM:
+		hint = "there is not enough memory"
+	}
+	return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: hint}
+}
+
+// NestedRefusal gives a refusal inside of another sandbox of ours, whose filter does not let a second one be made, the hint that helps.
+func NestedRefusal(err error) error {
+	refusal, ok := err.(*plan.Refusal)
+	if !ok || refusal.Code != plan.CodeSetup {
+		return err
+	}
+	if first, err := os.ReadFile("/proc/1/comm"); err != nil || strings.TrimSpace(string(first)) != steps.InitName {
+		return refusal
+	}
+	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
+}
+
+// FullRefusal gives a refusal for want of room the hint that names the file system. ENOSPC of clone(2) is about namespaces, and that of the mounts about the private directories,
+// whose size is the memory limit.
+func FullRefusal(err error, p *plan.Plan) error {
+	var refusal *plan.Refusal
+	var fault *steps.StepError
+	var clone *steps.CloneError
+	if !errors.As(err, &refusal) || errors.As(err, &clone) {
+		return err
+	}
+	holds := filepath.Join(p.Workspace, plan.EthosDir)
+	if _, missing := os.Lstat(holds); missing != nil {
+		holds = p.Workspace
+	}
+	if errors.As(err, &fault) {
+		if fault.Step.Stage == "mount" && fault.Errno == syscall.ENOSPC {
+			return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "the private directories have no room, for they count as memory: give it more with --memory"}
+		}
+		if holds = p.Workspace; filepath.IsAbs(fault.Step.Object) {
+			holds = filepath.Dir(fault.Step.Object)
+		}
+	}
+	hint := nospace.Hint(err, holds)
+	if hint == "" {
+		return err
+	}
+	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: hint}
+}
+
+// StepRefusal says which step failed, and what can be done about it.
+func StepRefusal(err error) error {
+	var fault *steps.StepError
+	if !errors.As(err, &fault) {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+	}
+	if fault.Step.Stage == "exec" {
+		return execRefusal(fault)
+	}
+	return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: stepHint(fault)}
+}
+
+func execRefusal(fault *steps.StepError) error {
+	name := fault.Step.Object
+	switch fault.Errno {
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP:
+		return plan.Refuse(plan.CodeNotFound, "it must be on PATH and visible inside: ethos-sandbox plan shows what is", "%s: %w", filepath.Base(name), fault.Errno)
+	case syscall.EACCES, syscall.EPERM:
+		return plan.Refuse(plan.CodeNotExec, "it must be an executable file on a declared path", "%s: %w", name, fault.Errno)
+	case syscall.ENOEXEC:
+		return plan.Refuse(plan.CodeNotExec, "a script needs a first line that names its interpreter", "%s: %w", name, fault.Errno)
+	}
+	return plan.Refuse(plan.CodeNotExec, "", "%s: %w", name, fault.Errno)
+}
+
+// guardedHint is for a namespace that was made and in which nothing may be done.
+const guardedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
+
+func stepHint(fault *steps.StepError) string {
+	switch {
+	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
+		return restrictedHint(guardedHint)
+	case fault.Step.Stage == "mount" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
+		if fault.Step.Object == "/proc" {
+			return coveredHint
+		}
+		return restrictedHint(guardedHint)
+	case fault.Errno == syscall.ENOSYS:
+		return fmt.Sprintf("the kernel is too old for %s, Linux 5.13 or newer is needed; or a seccomp filter around this process hides it", fault.Step.Call)
+	case fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES:
+		return fmt.Sprintf("a seccomp filter or a security module around this process refuses %s; allow it there", fault.Step.Call)
+	case fault.Errno == syscall.ENOENT && fault.Step.Stage == "mount":
+		return "the path went away while the sandbox was made; try again"
+	case fault.Errno == syscall.ELOOP:
+		return "a symbolic link was put in place of a directory while the sandbox was made"
+	}
+	return "ethos-sandbox probe shows what this machine can enforce"
+}
+
+// restrictedHint tells a setting of the machine from other causes. With Ubuntu's AppArmor restriction the namespace is made, but comes without capabilities.
+func restrictedHint(otherwise string) string {
+	if setting, hint := plan.Restricted(os.ReadFile); setting != "" {
+		return setting + ": " + hint
+	}
+	return otherwise
+}

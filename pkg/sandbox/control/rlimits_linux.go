@@ -1,0 +1,187 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// rlimits are the limits of each process, and where no cgroup bounds memory, a watch over that of all processes together.
+type rlimits struct {
+	*Job
+	prepared  bool
+	stopWatch context.CancelFunc
+	watching  sync.WaitGroup
+	watched   bool
+	watchErr  error
+	peak      limits.Sample
+	shared    limits.Shared
+	over      atomic.Bool // the watch ended the run
+}
+
+func (c *rlimits) Name() string { return plan.ControlRlimits }
+
+func (c *rlimits) Plan() (string, bool) {
+	if !c.prepared {
+		return c.Job.Plan.Limits.Text(), true
+	}
+	var names []string
+	for _, l := range limits.Rlimits(c.bounds(), c.machine.limit) {
+		names = append(names, fmt.Sprintf("%s=%d", strings.TrimPrefix(l.Resource.String(), "RLIMIT_"), l.Soft))
+	}
+	return strings.Join(names, " "), true
+}
+
+func (c *rlimits) Prepare(context.Context) error {
+	c.prepared = true
+	return nil
+}
+
+// Steps set the limits: prlimit64(2).
+func (c *rlimits) Steps(at Phase, p *Program) {
+	switch at {
+	case InitHost:
+		p.Init = append(p.Init, c.segmentSteps(&p.Slots)...)
+	case Limits:
+		for _, l := range limits.Rlimits(c.bounds(), c.machine.limit) {
+			value := &unix.Rlimit{Cur: l.Soft, Max: l.Hard}
+			p.Command = append(p.Command, step("rlimits", "prlimit64", unix.SYS_PRLIMIT64, l.Resource.String(), steps.Int(0), steps.Int(int(l.Resource)), steps.Ptr(value), steps.Int(0)))
+		}
+	}
+}
+
+func (c *rlimits) bounds() limits.Bounds {
+	l := c.Job.Plan.Limits
+	b := limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(c.machine.processors)}
+	if !c.InCgroup {
+		b.DataBytes = l.MemoryBytes
+	}
+	return b
+}
+
+// segmentSteps bound System V shared memory where no cgroup counts it, and hand its list over for the watch. They must run in the IPC namespace, while the host's /proc is there.
+//
+// kernel.shmall is the namespace's own, in pages. The kernel lets the namespace's uid 0 write it (ipc_permissions in ipc/ipc_sysctl.c), which an ordinary user does not have
+// inside: for one, the watch alone sees segments.
+func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
+	if !c.watches() {
+		return nil
+	}
+	const stage, shmall, segmentList = "shared_memory", "/proc/sys/kernel/shmall", "/proc/sysvipc/shm"
+	without := []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.ENOENT, syscall.EROFS} // a /proc that is covered in parts, or a caller who is not root
+	limit, segments := slots.New(), slots.New()
+	open := func(path string, flags int, to steps.Slot, more int32) steps.Step {
+		s := step(stage, "openat", unix.SYS_OPENAT, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Int(flags|unix.O_CLOEXEC))
+		s.Save, s.Ignore, s.Skip = to, without, more
+		return s
+	}
+	var list []steps.Step
+	pages := strconv.FormatInt(max(1, c.Job.Plan.Limits.MemoryBytes/int64(c.machine.pageBytes)), 10)
+	if c.machine.uid == 0 {
+		list = append(list, open(shmall, unix.O_WRONLY, limit, 2),
+			step(stage, "write", unix.SYS_WRITE, shmall, steps.From(limit), steps.Str(pages), steps.Int(len(pages))),
+			step(stage, "close", unix.SYS_CLOSE, shmall, steps.From(limit)))
+	}
+	return append(list, open(segmentList, unix.O_RDONLY, segments, 2),
+		steps.Hand(HandedSegments, segments),
+		step(stage, "close", unix.SYS_CLOSE, segmentList, steps.From(segments)))
+}
+
+// Receive takes the list of segments.
+func (c *rlimits) Receive(what, fd int) bool {
+	if what != HandedSegments {
+		return false
+	}
+	c.shared.Segments = os.NewFile(uintptr(fd), "/proc/sysvipc/shm")
+	return true
+}
+
+// VerifyPlace opens the root that the command sees, for the watch: the private tmpfs, all of which is one file system.
+func (c *rlimits) VerifyPlace(pid int) error {
+	if c.watches() {
+		if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
+			c.shared.Scratch = f
+		}
+	}
+	return nil
+}
+
+// firstLook leaves the processor to the command while it starts; what ends before is measured by its own resource usage.
+const firstLook = 20 * time.Millisecond
+
+// watches: memory is bounded, and no cgroup does it.
+func (c *rlimits) watches() bool { return !c.InCgroup && c.Job.Plan.Limits.MemoryBytes > 0 }
+
+// Run begins to look at the memory of the tree below init, where no cgroup does.
+func (c *rlimits) Run(p *steps.Process) {
+	if !c.watches() {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.stopWatch, c.watched = cancel, true
+	limit := c.Job.Plan.Limits.MemoryBytes
+	w := limits.Watch{Tree: limits.Tree{Init: p.PID, Held: c.shared.Held(limit)}, Limit: limit, Over: func(limits.Sample) {
+		c.over.Store(true)
+		c.Stop()
+	}}
+	c.watching.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(firstLook):
+			c.peak, c.watchErr = w.Run(ctx)
+		}
+	})
+}
+
+func (c *rlimits) Close() {
+	if c.stopWatch != nil {
+		c.stopWatch()
+		c.watching.Wait()
+	}
+	c.shared.Close()
+}
+
+// Killed reports whether the memory limit ended the run.
+func (c *rlimits) Killed() string {
+	if c.over.Load() {
+		return record.StatusOOM
+	}
+	return ""
+}
+
+func (c *rlimits) Measure(u record.Usage) record.Usage {
+	if c.watched {
+		u.PeakMemoryBytes, u.PeakPids = max(u.PeakMemoryBytes, c.peak.Bytes), int64(c.peak.Processes)
+	}
+	return u
+}
+
+func (c *rlimits) Report(line record.Control) record.Control {
+	if line.State != Enforced {
+		return line
+	}
+	if c.Job.Plan.Limits.Pids > 0 && !c.InCgroup && !limits.NprocHolds(os.Geteuid()) {
+		line.State, line.Reason = Degraded, "the kernel does not hold the machine's root to RLIMIT_NPROC: the number of processes is not bounded without a cgroup"
+	}
+	if c.watchErr != nil {
+		line.State, line.Reason = Degraded, c.watchErr.Error()
+	}
+	return line
+}
+
+func (c *rlimits) Hint() string {
+	return "an ordinary user can be held by resource limits alone; for root have a cgroup delegated"
+}

@@ -1,0 +1,42 @@
+package control
+
+import (
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// timeout ends a run that takes too long.
+type timeout struct {
+	*Job
+	deadline time.Time // zero: none
+}
+
+func (c *timeout) Name() string { return plan.ControlTimeout }
+
+func (c *timeout) Plan() (string, bool) {
+	limit := c.Job.Plan.Limits.Timeout
+	return limit.String(), limit > 0
+}
+
+// Run starts the time.
+func (c *timeout) Run(*steps.Process) {
+	if limit := c.Job.Plan.Limits.Timeout; limit > 0 {
+		c.deadline = time.Now().Add(limit)
+	}
+}
+
+func (c *timeout) Next() time.Time { return c.deadline }
+
+func (c *timeout) Tend() *Ending {
+	if c.deadline.IsZero() || time.Now().Before(c.deadline) {
+		return nil
+	}
+	return &Ending{Status: record.StatusTimeout}
+}
+
+func (c *timeout) Evidence(e *record.Sandbox, enforced bool) { e.TimeoutEnforced = enforced }
+
+func (c *timeout) Hint() string { return "give it a limit with --timeout" }

@@ -1,0 +1,113 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/notify"
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// unixSockets holds connect(2) to a socket file: by Landlock's right, from ABI 9, else by seccomp user notification.
+type unixSockets struct {
+	*Job
+	notified bool // by seccomp user notification
+	program  seccomp.Program
+	listener int // what the filter is answered by, 0 before it was handed over
+	judge    *notify.Judge
+	err      error // why there is no judge
+}
+
+func (c *unixSockets) Name() string { return plan.ControlSockets }
+
+func (c *unixSockets) Plan() (string, bool) {
+	return "connect(2) to socket files", c.notified || c.ByLandlock
+}
+
+// Prepare chooses the way. Without a network namespace of its own the command's sockets cannot be told from the host's, so only Landlock can.
+func (c *unixSockets) Prepare(context.Context) error {
+	if c.ByLandlock || c.Job.Plan.Network == "host" {
+		return nil
+	}
+	arch, err := seccomp.Native()
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
+	}
+	c.notified = true
+	c.program, err = notify.Filter().Compile(arch)
+	return err
+}
+
+// Steps install the filter and hand its listener over: seccomp(2), SECCOMP_FILTER_FLAG_NEW_LISTENER. There can be one listener for a process:
+// EBUSY where a container engine has it. A profile file may refuse what it takes to hand the listener over, so this comes before it.
+func (c *unixSockets) Steps(at Phase, p *Program) {
+	if at != Restored || !c.notified {
+		return
+	}
+	listener := p.Slots.New()
+	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, steps.Int(seccomp.SetModeFilter), steps.Int(seccomp.FlagNewListener), steps.Ptr(c.program.Fprog()))
+	install.Save, install.Tolerate, install.Skip = listener, []syscall.Errno{syscall.EBUSY, syscall.EINVAL}, 1
+	p.Command = append(p.Command, install, steps.Hand(HandedListener, listener))
+}
+
+const notifying = "connect" // the step's object
+
+// Receive takes the listener: the filter is installed.
+func (c *unixSockets) Receive(what, fd int) bool {
+	if what != HandedListener {
+		return false
+	}
+	c.listener = fd
+	c.Filters++
+	return true
+}
+
+// Begin begins to answer.
+func (c *unixSockets) Begin(pid int) error {
+	if c.listener == 0 {
+		return nil
+	}
+	c.judge, c.err = notify.Start(notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, DenyTCP: c.Job.Plan.Network == "none"})
+	if c.err != nil {
+		go notify.Pass(c.listener)
+	}
+	c.listener = -1
+	return nil
+}
+
+func (c *unixSockets) End() {
+	if c.judge != nil {
+		c.judge.Close()
+	}
+	if c.listener > 0 {
+		unix.Close(c.listener)
+	}
+}
+
+// Report: how it is held, or what is open.
+func (c *unixSockets) Report(line record.Control) record.Control {
+	held := c.Verified && (c.judge != nil || c.ByLandlock)
+	switch {
+	case c.ByLandlock && held:
+		line.Enforced = "Landlock"
+	case held:
+		line.Enforced = "seccomp user notification"
+	case c.notified && c.Verified:
+		line.State, line.Enforced, line.Reason = Degraded, "sockets that were there when the run began are hidden", "nothing is asked about the others"
+		if why := errors.Join(c.err, c.noteOn(notifying)); why != nil {
+			line.Reason = why.Error()
+		}
+	}
+	return line
+}
+
+func (c *unixSockets) Hint() string {
+	return "give it a network of its own (--net none or loopback), where pidfd_getfd(2) is allowed (kernel.yama.ptrace_scope below 3) and no container engine " +
+		"has a seccomp listener of its own; or use a kernel with ABI 9 of Landlock"
+}

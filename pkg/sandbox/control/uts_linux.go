@@ -1,0 +1,32 @@
+package control
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// uts is a namespace with a hostname of its own: uts_namespaces(7).
+type uts struct{ namespace }
+
+func newUTS(j *Job) *uts { return &uts{namespace{j, plan.ControlUTS, "uts", "uts", unix.CLONE_NEWUTS}} }
+
+func (c *uts) Steps(at Phase, p *Program) {
+	c.namespace.Steps(at, p)
+	if at != InitInside {
+		return
+	}
+	name := c.Job.Plan.Hostname
+	s := step("uts", "sethostname", unix.SYS_SETHOSTNAME, name, steps.Str(name), steps.Int(len(name)))
+	s.Tolerate = []syscall.Errno{syscall.EPERM} // podman's default filter
+	p.Init = append(p.Init, s)
+}
+
+// Report: engines' filters refuse sethostname(2) to whoever lacks CAP_SYS_ADMIN outside.
+func (c *uts) Report(line record.Control) record.Control {
+	return c.degrade(line, "sethostname", "the machine's name is seen inside")
+}

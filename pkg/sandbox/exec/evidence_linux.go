@@ -1,0 +1,62 @@
+package exec
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/plan"
+)
+
+// evidence says what was asked for and what is known to have been in force. Before the state was read back nothing is.
+func (r *run) evidence(failure error) record.Sandbox {
+	e := plan.Requested(r.job.Plan)
+	e.Controls = r.lines()
+	e.Usage = r.used()
+	if failure != nil {
+		e.Denied, e.Reason = true, failure.Error()
+	}
+	if r.lost != "" {
+		e.Reason = r.lost
+	}
+	for _, c := range r.controls {
+		if w, ok := c.(control.Witness); ok {
+			w.Evidence(&e, slices.ContainsFunc(e.Controls, func(line record.Control) bool { return line.Name == c.Name() && line.State == control.Enforced }))
+		}
+	}
+	if r.ending != nil && r.ending.Layer != "" {
+		e.Reason = r.ending.Why + r.ending.Reason
+		e.Denials = append(e.Denials, record.Denial{Layer: r.ending.Layer, What: "the rest of the run", Reason: r.ending.Reason})
+	}
+	return e
+}
+
+// lines are what each control says of itself, in the order in which they are listed.
+func (r *run) lines() []record.Control {
+	var lines []record.Control
+	for _, c := range r.controls {
+		if line, ok := control.Line(c, r.job.Verified); ok {
+			lines = append(lines, line)
+		}
+	}
+	order := plan.Controls()
+	slices.SortFunc(lines, func(a, b record.Control) int {
+		return cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name))
+	})
+	return lines
+}
+
+// used is what init and all that it reaped have used: getrusage(2). Memory is that of the largest process. A control may know better.
+func (r *run) used() record.Usage {
+	cpu := time.Duration(r.usage.Utime.Nano() + r.usage.Stime.Nano())
+	u := record.Usage{
+		PeakMemoryBytes: r.usage.Maxrss << 10, CPUSeconds: cpu.Seconds(),
+		ReadBytes: r.usage.Inblock * 512, WriteBytes: r.usage.Oublock * 512, MeasuredBy: "rusage",
+	}
+	for c := range of[control.Meter](r) {
+		u = c.Measure(u)
+	}
+	return u
+}

@@ -1,0 +1,140 @@
+package exec
+
+import (
+	"syscall"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+// follow waits for the end of the command.
+func (r *run) follow() (Outcome, error) {
+	done := make(chan struct{})
+	defer close(done)
+	go r.forward(done)
+	var out Outcome
+	for {
+		event, err := r.proc.Next(r.next())
+		if err != nil {
+			r.end()
+			return out, err
+		}
+		switch event.Kind {
+		case steps.Note:
+			r.note(event.Err)
+			continue
+		case steps.Changed:
+			if r.asked.Load() { // init is taking its own mounts away
+				continue
+			}
+			if r.ending = r.recheck(); r.ending == nil {
+				continue
+			}
+			out.killed(r)
+		case steps.Stopped:
+			for c := range of[control.Jobber](r) {
+				c.Stopped(event.Signal, r.proc)
+			}
+			continue
+		case steps.Failed:
+			r.end()
+			return out, control.StepRefusal(r.worstExec(event.Err))
+		case steps.Readable, steps.Idle:
+			if r.ending = r.tend(); r.ending == nil {
+				continue
+			}
+			out.killed(r)
+		case steps.Gone:
+			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
+			if !r.asked.Load() {
+				r.lost = r.fate() + " before it told how the command ended"
+			}
+		case steps.Exited:
+			r.finished = true
+			out.ended(event.Status)
+		}
+		return out, nil
+	}
+}
+
+// next is when a control has to be asked next; the zero time is never.
+func (r *run) next() (first time.Time) {
+	for c := range of[control.Watcher](r) {
+		if at := c.Next(); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// tend asks each control; the first that ends the run counts.
+func (r *run) tend() *control.Ending {
+	for c := range of[control.Watcher](r) {
+		if ending := c.Tend(); ending != nil {
+			return ending
+		}
+	}
+	return nil
+}
+
+// recheck asks whether the boundary is as it was.
+func (r *run) recheck() *control.Ending {
+	for c := range of[control.Rechecker](r) {
+		if ending := c.Recheck(); ending != nil {
+			return ending
+		}
+	}
+	return nil
+}
+
+// killed ends the run for a reason of a control.
+func (o *Outcome) killed(r *run) {
+	r.end()
+	o.Status, o.Signal = r.ending.Status, syscall.SIGKILL
+}
+
+func (o *Outcome) ended(status syscall.WaitStatus) {
+	if status.Signaled() {
+		o.Status, o.Signal = record.StatusSignaled, status.Signal()
+		return
+	}
+	o.Status, o.ExitCode = record.StatusExited, status.ExitStatus()
+}
+
+// forward passes signals on until the command has ended.
+func (r *run) forward(done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case sig, ok := <-r.job.IO.Signals:
+			if !ok {
+				return
+			}
+			if s, isSys := sig.(syscall.Signal); isSys {
+				r.proc.Signal(s)
+			}
+		}
+	}
+}
+
+// worstExec prefers a candidate that was there and could not be executed to one that was not there, as execvp(3) does.
+func (r *run) worstExec(last error) error {
+	for _, n := range r.job.Notes {
+		if n.Step.Stage == "exec" && n.Errno == syscall.EACCES {
+			return n
+		}
+	}
+	return last
+}
+
+// fate says what became of an init that ended without a last message.
+func (r *run) fate() string {
+	fate, err := r.proc.Fate(time.Now().Add(endLimit))
+	if err != nil {
+		return "init, which holds the sandbox, ended without a message: " + err.Error()
+	}
+	return fate.String()
+}

@@ -1,0 +1,373 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Run carries out a plan and waits for the end. The error is a [*plan.Refusal] when nothing ran; the outcome's evidence is set in any case. When ctx
+// ends, everything the command started is killed.
+func Run(ctx context.Context, p *plan.Plan, io IO) (Outcome, error) {
+	return (&Runner{Plan: p, IO: io}).Run(ctx)
+}
+
+// Release gives back what is kept between runs. No run may be under way.
+func Release() { control.Release() }
+
+// Runner is one run of a plan. Tamper is for tests: it changes the calls before they are made.
+type Runner struct {
+	Plan   *plan.Plan
+	IO     IO
+	Tamper func(*steps.Program)
+}
+
+// Run is [Run].
+func (x *Runner) Run(ctx context.Context) (Outcome, error) {
+	r := newRun(x.Plan, x.IO, x.Tamper)
+	out, err := r.run(ctx)
+	for f := range of[control.Fallback](r) {
+		if other := f.Instead(err); err != nil && other != nil { // nothing ran
+			r = newRun(other, x.IO, x.Tamper)
+			out, err = r.run(ctx)
+			break
+		}
+	}
+	err = control.FullRefusal(control.NestedRefusal(err), r.job.Plan)
+	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL {
+		for k := range of[control.Killer](r) {
+			if status := k.Killed(); status != "" {
+				out.Status, r.lost = status, ""
+			}
+		}
+	}
+	out.Lost = r.lost != ""
+	out.Evidence = r.evidence(err)
+	return out, err
+}
+
+// run is one attempt at a plan.
+type run struct {
+	job              *control.Job
+	controls         []control.Control
+	proc             *steps.Process
+	usage            syscall.Rusage
+	started          time.Time
+	finished, reaped bool
+	asked            atomic.Bool // init was asked to end, which it does without a last message
+	lost             string      // what became of init when it ended by itself without one
+	ending           *control.Ending
+	tamper           func(*steps.Program)
+}
+
+// mutate takes a step away, in a build that asks whether the tests notice.
+var mutate func(*steps.Program)
+
+func newRun(p *plan.Plan, io IO, tamper func(*steps.Program)) *run {
+	r := &run{job: &control.Job{Plan: p, IO: io, Mounts: slices.Clone(p.Mounts)}, tamper: tamper}
+	r.job.Stop = func() {
+		r.asked.Store(true)
+		r.proc.End()
+	}
+	r.controls = control.New(r.job)
+	return r
+}
+
+// of are the controls that do more than others.
+func of[T any](r *run) func(yield func(T) bool) {
+	return func(yield func(T) bool) {
+		for _, c := range r.controls {
+			if t, ok := c.(T); ok && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// reversed are the same from the last to the first.
+func reversed[T any](r *run) func(yield func(T) bool) {
+	return func(yield func(T) bool) {
+		for _, c := range slices.Backward(r.controls) {
+			if t, ok := c.(T); ok && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// Compile prepares a run without starting it: its calls, and what gives back what they use.
+func (x *Runner) Compile(ctx context.Context) (*control.Program, func(), error) {
+	r := newRun(x.Plan, x.IO, x.Tamper)
+	program, err := r.prepare(ctx)
+	if err != nil {
+		r.release()
+		return nil, nil, err
+	}
+	return program, r.release, nil
+}
+
+// release gives back what was taken, when init is gone.
+func (r *run) release() {
+	for c := range reversed[control.Clearer](r) {
+		c.Clear()
+	}
+	r.reap()
+	for c := range reversed[control.Closer](r) {
+		c.Close()
+	}
+}
+
+// prepare has the controls take what they need, and prepares every call.
+func (r *run) prepare(ctx context.Context) (*control.Program, error) {
+	for c := range of[control.Preparer](r) {
+		if err := c.Prepare(ctx); err != nil {
+			return nil, plan.AsSetup(err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		}
+	}
+	program := control.Compile(r.job, r.controls)
+	for _, change := range []func(*steps.Program){mutate, r.tamper} {
+		if change != nil {
+			change(&program.Program)
+		}
+	}
+	return program, nil
+}
+
+func (r *run) run(ctx context.Context) (Outcome, error) {
+	defer r.release()
+	program, err := r.prepare(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if r.proc, err = steps.Start(&program.Program); err != nil {
+		return Outcome{}, control.CloneRefusal(err)
+	}
+	stop := context.AfterFunc(ctx, r.job.Stop)
+	defer stop()
+	for c := range of[control.Scanner](r) { // while the child sets itself up
+		c.Scan(ctx)
+	}
+	out, err := r.supervise()
+	if !r.started.IsZero() {
+		for c := range of[control.Finisher](r) {
+			c.Finish(ctx)
+		}
+	}
+	return out, err
+}
+
+// supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it
+// ends: the kernel takes the mounts down while this process cleans up.
+func (r *run) supervise() (Outcome, error) {
+	defer func() {
+		for c := range reversed[control.Ender](r) {
+			c.End()
+		}
+		if !r.finished {
+			r.reap()
+		}
+	}()
+	if err := r.confine(); err != nil {
+		r.end()
+		return Outcome{}, err
+	}
+	r.started = time.Now()
+	if err := r.proc.Go(); err != nil {
+		r.end()
+		return Outcome{}, &plan.Refusal{Code: plan.CodeSetup, Err: err}
+	}
+	for c := range of[control.Runner](r) {
+		c.Run(r.proc)
+	}
+	out, err := r.follow()
+	out.Started, out.Duration = r.started, time.Since(r.started)
+	return out, err
+}
+
+// reap waits for the end of init, if it was started and has not been waited for.
+func (r *run) reap() {
+	if r.proc == nil || r.reaped {
+		return
+	}
+	r.reaped = true
+	if usage, err := r.proc.Wait(); err == nil {
+		r.usage = usage
+	}
+}
+
+// endLimit is how long init may take to end everything inside; a process that does not even die then is stuck in the kernel.
+const endLimit = 10 * time.Second
+
+// end ends everything inside: init first kills the others and cleans up, and is killed when it takes too long.
+func (r *run) end() {
+	r.proc.End()
+	deadline := time.Now().Add(endLimit)
+	for {
+		event, err := r.proc.Next(deadline)
+		if err != nil || event.Kind == steps.Idle {
+			r.proc.Kill()
+			return
+		}
+		if event.Kind == steps.Gone || event.Kind == steps.Exited {
+			return
+		}
+	}
+}
+
+// setupLimit bounds the time from the clone to the confined command: a set-up that hangs, on a dead network file system say, is a failed one.
+const setupLimit = 30 * time.Second
+
+// confine waits for the confined command and for its init, and has both compared with the plan. What init has built is compared while the command
+// confines itself.
+func (r *run) confine() error {
+	deadline := time.Now().Add(setupLimit)
+	var early error
+	pid := 0
+	for waiting, settled := false, false; !waiting || !settled; {
+		event, err := r.proc.Next(deadline)
+		if err != nil {
+			return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		}
+		switch event.Kind {
+		case steps.Note:
+			r.note(event.Err)
+		case steps.Failed:
+			return control.StepRefusal(event.Err)
+		case steps.Handed:
+			r.receive(event)
+		case steps.Begins:
+			pid = event.CommandPID
+			early = r.verifyPlace(pid)
+		case steps.Waiting:
+			waiting = true
+		case steps.Settled:
+			settled = true
+		case steps.Idle:
+			return plan.Refuse(plan.CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
+		case steps.Exited:
+			return plan.Refuse(plan.CodeSetup, setupKilledHint, "the set-up was killed")
+		case steps.Gone:
+			return plan.Refuse(plan.CodeSetup, setupKilledHint, "the set-up was ended: %s", r.fate())
+		}
+	}
+	if early != nil {
+		return r.explain(early)
+	}
+	return r.explain(r.verify(pid))
+}
+
+const setupKilledHint = "it may have run out of memory, or have been killed by a seccomp filter around this process"
+
+// explain prefers to a difference what a command that did not wait but ended says about itself: it has no state to compare.
+func (r *run) explain(difference error) error {
+	for difference != nil {
+		event, err := r.proc.Next(time.Now())
+		switch {
+		case err == nil && event.Kind == steps.Note:
+			r.note(event.Err)
+		case err == nil && event.Kind == steps.Failed:
+			return control.StepRefusal(event.Err)
+		default:
+			return difference
+		}
+	}
+	return nil
+}
+
+// verifyPlace compares what init has built with the plan. A difference is a refusal: what was asked for is not in force.
+func (r *run) verifyPlace(pid int) error {
+	if pid <= 0 {
+		return control.Unreadable(errors.New("the confined process has no pid in this PID namespace"))
+	}
+	for c := range of[control.PlaceVerifier](r) {
+		if err := c.VerifyPlace(pid); err != nil {
+			return different(err)
+		}
+	}
+	return nil
+}
+
+// verify compares the confined command with the plan, and makes ready for its first instruction.
+func (r *run) verify(pid int) error {
+	status, err := control.ReadStatus(pid)
+	if err != nil {
+		return err
+	}
+	for c := range of[control.Verifier](r) {
+		if err := c.Verify(status); err != nil {
+			return different(err)
+		}
+	}
+	r.job.Verified = true
+	for c := range of[control.Beginner](r) {
+		if err := c.Begin(pid); err != nil {
+			return err
+		}
+	}
+	return r.required()
+}
+
+func different(err error) error {
+	if _, ok := err.(*plan.Refusal); ok {
+		return err
+	}
+	return &plan.Refusal{Code: plan.CodeVerify, Err: fmt.Errorf("verify: %w", err), Hint: "the kernel accepted every call and shows another state; please report it with the output of ethos-sandbox probe --json"}
+}
+
+// required refuses a run in which a control that was asked for by name is not in full force.
+func (r *run) required() error {
+	if len(r.job.Plan.Require) == 0 {
+		return nil
+	}
+	for _, line := range r.lines() {
+		if slices.Contains(r.job.Plan.Require, line.Name) && line.State != control.Enforced {
+			why := ""
+			if line.Reason != "" {
+				why = ": " + line.Reason
+			}
+			return plan.Refuse(plan.CodeRequire, r.hint(line.Name), "required control %s is %s%s", line.Name, line.State, why)
+		}
+	}
+	return nil
+}
+
+// hint says how a control can be had that a run did not ask for, or that the machine does not give in full.
+func (r *run) hint(name string) string {
+	for _, c := range r.controls {
+		if h, ok := c.(control.Hinter); ok && c.Name() == name && h.Hint() != "" {
+			return h.Hint()
+		}
+	}
+	return "ethos-sandbox probe shows what this machine can enforce"
+}
+
+// receive gives a descriptor of the child to the control that it is for.
+func (r *run) receive(event steps.Event) {
+	for c := range of[control.Receiver](r) {
+		if c.Receive(event.What, event.FD) {
+			return
+		}
+	}
+	unix.Close(event.FD)
+}
+
+func (r *run) note(err error) {
+	var step *steps.StepError
+	if errors.As(err, &step) {
+		r.job.Notes = append(r.job.Notes, step)
+	}
+}
