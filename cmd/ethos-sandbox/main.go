@@ -1,5 +1,12 @@
 package main
 
-import "ethos/pkg/cli"
+import (
+	"runtime/debug"
 
-func main() { cli.Main(program()) }
+	"ethos/pkg/cli"
+)
+
+func main() {
+	debug.SetGCPercent(400) // what is live is small: a start in a large work space would collect several times
+	cli.Main(program())
+}

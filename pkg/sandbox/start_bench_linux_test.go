@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,12 +17,7 @@ import (
 // It reports the median of each and their ratio.
 func BenchmarkStart(b *testing.B) {
 	probetest.Need(b, probetest.UserNS, "command:bwrap")
-	exe := filepath.Join(b.TempDir(), "ethos-sandbox")
-	build := exec.Command("go", "build", "-trimpath", "-o", exe, "ethos/cmd/ethos-sandbox")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	exe := builtSandbox(b)
 	dir := b.TempDir()
 	once := func(argv ...string) time.Duration {
 		cmd := exec.Command(argv[0], argv[1:]...)
@@ -40,6 +37,87 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(a.Microseconds())/1000, "ms/run")
 	b.ReportMetric(float64(c.Microseconds())/1000, "ms/bwrap")
 	b.ReportMetric(float64(a)/float64(c), "ratio")
+}
+
+// builtSandbox builds the program as it is installed.
+func builtSandbox(b *testing.B) string {
+	exe := filepath.Join(b.TempDir(), "ethos-sandbox")
+	build := exec.Command("go", "build", "-trimpath", "-o", exe, "ethos/cmd/ethos-sandbox")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+// BenchmarkStartInWorkspace times `run --profile workspace -- true` in a large
+// work space and in an empty one, in turn. It reports the median of the
+// processor time of each, without that of init and the command, and their ratio.
+func BenchmarkStartInWorkspace(b *testing.B) {
+	probetest.Need(b, probetest.UserNS)
+	exe := builtSandbox(b)
+	for _, size := range []struct{ dirs, files, repositories int }{{100, 9, 0}, {2000, 99, 0}, {20_000, 1, 0}, {100, 9, 100}} {
+		name := fmt.Sprintf("dirs=%d/entries=%d/repositories=%d", size.dirs, size.dirs*(size.files+1), size.repositories)
+		b.Run(name, func(b *testing.B) {
+			large, empty := b.TempDir(), b.TempDir()
+			growTree(b, large, size.dirs, size.files)
+			for i := range size.repositories {
+				newRepository(b, filepath.Join(large, fmt.Sprint("repository", i)))
+			}
+			environ := append(os.Environ(), "XDG_STATE_HOME="+b.TempDir())
+			once := func(dir string) time.Duration {
+				cmd := exec.Command(exe, "run", "--profile", "workspace", "--", "true")
+				cmd.Dir, cmd.Env = dir, environ
+				if out, err := cmd.CombinedOutput(); err != nil {
+					b.Fatalf("%v\n%s", err, out)
+				}
+				return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+			}
+			for range 3 { // until the memory is whole
+				once(large)
+				once(empty)
+			}
+			var here, there []time.Duration
+			for b.Loop() {
+				here = append(here, once(large))
+				there = append(there, once(empty))
+			}
+			a, c := median(here), median(there)
+			b.ReportMetric(float64(a.Microseconds())/1000, "cpu-ms/run")
+			b.ReportMetric(float64(c.Microseconds())/1000, "cpu-ms/empty")
+			b.ReportMetric(float64(a)/float64(c), "ratio")
+		})
+	}
+}
+
+// growTree makes directories, eight in one, and files in each.
+func growTree(b *testing.B, root string, dirs, files int) {
+	list := []string{root}
+	for i := 1; i < dirs; i++ {
+		list = append(list, fmt.Sprintf("%s/directory%d", list[(i-1)/8], i))
+	}
+	for _, dir := range list {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		for k := range files {
+			if err := syscall.Mknod(fmt.Sprintf("%s/file%d.go", dir, k), syscall.S_IFREG|0o644, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// newRepository makes a repository with one commit.
+func newRepository(b *testing.B, dir string) {
+	for _, args := range [][]string{
+		{"init", "-q", dir},
+		{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "first"},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
 }
 
 func median(list []time.Duration) time.Duration {

@@ -122,7 +122,7 @@ func (g *gitDir) config(path string) {
 		}
 		return
 	}
-	var rest strings.Builder
+	var kept []gitrepo.Entry
 	var out []string
 	lazy := promisorsIn(text)
 	err = gitrepo.ParseConfig(path, text, func(e gitrepo.Entry) error {
@@ -132,11 +132,11 @@ func (g *gitDir) config(path string) {
 				out = append(out, e.Key)
 				return nil
 			}
-			rest.WriteString(setting(e))
+			kept = append(kept, e)
 		case gitargs.Inert(e.Key, e.Value) && !misplaced(path, e.Key), e.Key == "core.worktree" && g.ownWorkTree(path, e.Value):
-			rest.WriteString(setting(e))
+			kept = append(kept, e)
 		case e.Key != "core.worktree" && g.allowed("config", path, e.Key, e.Value):
-			rest.WriteString(setting(e))
+			kept = append(kept, e)
 			g.follow(path, e)
 		default:
 			out = append(out, e.Key)
@@ -149,9 +149,9 @@ func (g *gitDir) config(path string) {
 			g.aside(path, "a configuration that cannot be read: "+err.Error())
 		}
 	case len(out) > 0:
-		g.replace(path, strings.Join(out, ", "), text, []byte(rest.String()))
+		g.replace(path, strings.Join(out, ", "), text, written(kept))
 	case unusual(string(text)) && !g.allowed("config", path, digest(text)):
-		g.replace(path, "a syntax that git does not write", text, []byte(rest.String()))
+		g.replace(path, "a syntax that git does not write", text, written(kept))
 	}
 }
 
@@ -197,18 +197,32 @@ func (g *gitDir) namedBy(worktree string) bool {
 	return err == nil && to.path == g.path
 }
 
+// written is a configuration of settings.
+func written(list []gitrepo.Entry) []byte {
+	var text strings.Builder
+	for _, e := range list {
+		text.WriteString(setting(e))
+	}
+	return []byte(text.String())
+}
+
 // setting writes one setting as git-config(1) reads it.
 func setting(e gitrepo.Entry) string {
 	section, rest, _ := strings.Cut(e.Key, ".")
 	sub, name := "", rest
 	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
 		sub, name = rest[:i], rest[i+1:]
-		sub = ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sub) + `"`
+		sub = ` "` + quotedSubsection.Replace(sub) + `"`
 	}
 	line := "[" + section + sub + "]\n\t" + name
 	if e.Bare {
 		return line + "\n"
 	}
-	value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(e.Value)
-	return line + ` = "` + value + "\"\n"
+	return line + ` = "` + quotedValue.Replace(e.Value) + "\"\n"
 }
+
+// What git-config(1) escapes in double quotes.
+var (
+	quotedSubsection = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	quotedValue      = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
+)

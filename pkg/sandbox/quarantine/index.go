@@ -33,7 +33,7 @@ var errIndex = errors.New("not an index that git writes")
 // the file that a split index builds on. It reads on, in constant memory, up to
 // the first entry that is not in order.
 func checkIndex(in io.Reader, hash int, size int64) (base string, err error) {
-	x := &index{in: bufio.NewReaderSize(in, maxIndexName), hash: hash}
+	x := &index{in: bufio.NewReaderSize(in, int(min(size, maxIndexName))), hash: hash}
 	head, err := x.take(12)
 	if err != nil || !bytes.HasPrefix(head, []byte("DIRC")) {
 		return "", errIndex

@@ -59,6 +59,7 @@ type Finding struct {
 // Session is one run: what was there when it began, and what it left.
 type Session struct {
 	scope    Scope
+	settings []string // of the scope, in lower case
 	trees    []*tree
 	scans    []*treescan.Tree
 	known    map[identifier]bool // what was there at the start
@@ -82,7 +83,7 @@ type Session struct {
 type identifier [16]byte
 
 func newSession(scope Scope) *Session {
-	return &Session{scope: scope, known: map[identifier]bool{}, where: map[identifier]string{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
+	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, where: map[identifier]string{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
 }
 
 // pass is one look through all trees.
@@ -227,7 +228,7 @@ func (s *Session) place(p treescan.Place) {
 		switch {
 		case name == ".git":
 			s.dotGit(t, path, e.Type)
-		case slices.Contains(lower(s.scope.Settings), name):
+		case slices.Contains(s.settings, name):
 			s.setting(t, path, e.Name, e.Type)
 		}
 	}
