@@ -1,7 +1,9 @@
 package quarantine
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/treescan"
 )
 
 // tree is one writable tree. Its directory is opened once, at the start: what
@@ -93,33 +97,93 @@ func openBeneath(at int, name string, flags int) (fd int, err error) {
 	}
 }
 
-// entries lists a directory, sorted.
-func (t *tree) entries(path string) ([]fs.DirEntry, error) {
+// listing is a directory that was listed, and is open still.
+type listing struct {
+	path    string
+	fd      int
+	entries []treescan.Entry
+}
+
+// list opens and lists a directory.
+func (t *tree) list(path string) (listing, error) {
+	l := listing{path: path, fd: -1}
 	fd, err := t.open(path, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return l, err
+	}
+	l.fd = fd
+	if l.entries, err = treescan.ReadDir(fd); err != nil {
+		l.close()
+		return l, &fs.PathError{Op: "readdir", Path: path, Err: err}
+	}
+	return l, nil
+}
+
+func (l listing) close() { unix.Close(l.fd) }
+
+// entries lists a directory.
+func (t *tree) entries(path string) ([]treescan.Entry, error) {
+	l, err := t.list(path)
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), path)
-	defer f.Close()
-	return f.ReadDir(-1)
+	l.close()
+	return l.entries, nil
+}
+
+// file is a regular file that is read. An [os.File] would ask the kernel whether
+// it can be polled.
+type file struct {
+	fd   int
+	size int64
+	mode uint32
 }
 
 // file opens a regular file to read. A FIFO or a device does not hold it up.
-func (t *tree) file(path string) (*os.File, fs.FileInfo, error) {
+func (t *tree) file(path string) (*file, error) {
 	fd, err := t.open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), path)
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err != nil {
+		err = &fs.PathError{Op: "stat", Path: path, Err: err}
+	} else if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		err = &fs.PathError{Op: "read", Path: path, Err: errKind}
 	}
 	if err != nil {
-		f.Close()
-		return nil, nil, err
+		unix.Close(fd)
+		return nil, err
 	}
-	return f, info, nil
+	return &file{fd, st.Size, st.Mode}, nil
+}
+
+// Read is [io.Reader].
+func (f *file) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	for {
+		n, err := unix.Read(f.fd, b)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return 0, &fs.PathError{Op: "read", Path: "a file", Err: err}
+		case n == 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+func (f *file) close() { unix.Close(f.fd) }
+
+// text reads up to a bound.
+func (f *file) text(limit int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, min(max(f.size, 0), limit)+bytes.MinRead))
+	_, err := b.ReadFrom(io.LimitReader(f, limit))
+	return b.Bytes(), err
 }
 
 // errKind is the error of what is read and is no regular file.

@@ -3,7 +3,6 @@ package quarantine
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -70,13 +69,13 @@ func (g *gitDir) todo(path string) {
 
 // index puts an index aside that git would be misled by, or would not read.
 func (g *gitDir) index(path string) {
-	f, info, err := g.tree.file(path)
+	f, err := g.tree.file(path)
 	if err == nil {
-		defer f.Close()
-		if info.Size() == 0 { // git takes it for none
+		defer f.close()
+		if f.size == 0 { // git takes it for none
 			return
 		}
-		_, err = checkIndex(f, g.hashSize(), info.Size())
+		_, err = checkIndex(f, g.hashSize(), f.size)
 	}
 	if err != nil && !g.allowed("index", path, err.Error()) {
 		g.aside(path, "an index: "+err.Error())
@@ -89,7 +88,7 @@ func (g *gitDir) hashSize() int {
 	if g.hash > 0 {
 		return g.hash
 	}
-	g.hash = 20
+	g.hash = sha1Size
 	common := g.path
 	if text, err := g.text(join(g.path, "commondir")); err == nil {
 		if to, err := g.tree.resolve(g.path, strings.TrimRight(string(text), "\r\n")); err == nil && to.dir {
@@ -99,13 +98,23 @@ func (g *gitDir) hashSize() int {
 	text, err := readText(join(common, "config"))
 	if err == nil {
 		_ = gitrepo.ParseConfig("", text, func(e gitrepo.Entry) error {
-			if e.Key == "extensions.objectformat" && e.Value == "sha256" {
-				g.hash = 32
-			}
+			g.hash = format(e, g.hash)
 			return nil
 		})
 	}
 	return g.hash
+}
+
+// sha1Size is the length of an object's name in the format that git has without
+// a setting.
+const sha1Size = 20
+
+// format is the length after a setting.
+func format(e gitrepo.Entry, hash int) int {
+	if e.Key == "extensions.objectformat" && e.Value == "sha256" {
+		return 32
+	}
+	return hash
 }
 
 // config leaves out the settings of a configuration that are not inert, but
@@ -125,7 +134,9 @@ func (g *gitDir) config(path string) {
 	var kept []gitrepo.Entry
 	var out []string
 	lazy := promisorsIn(text)
+	hash := sha1Size
 	err = gitrepo.ParseConfig(path, text, func(e gitrepo.Entry) error {
+		hash = format(e, hash)
 		switch remote := lazy.of(e); {
 		case remote != "":
 			if where, plain := lazy.lead(remote); !plain && !g.allowed("promisor", path, e.Key, e.Value, where) {
@@ -152,6 +163,8 @@ func (g *gitDir) config(path string) {
 		g.replace(path, strings.Join(out, ", "), text, written(kept))
 	case unusual(string(text)) && !g.allowed("config", path, digest(text)):
 		g.replace(path, "a syntax that git does not write", text, written(kept))
+	case g.sole && path == join(g.path, "config"): // it stays as it is
+		g.hash = hash
 	}
 }
 
@@ -183,12 +196,15 @@ func (g *gitDir) namedBy(worktree string) bool {
 	if dotGit == g.path {
 		return true
 	}
-	f, info, err := t.file(dotGit)
-	if err != nil || info.Size() > maxGitFile {
+	f, err := t.file(dotGit)
+	if err != nil {
 		return false
 	}
-	defer f.Close()
-	text, err := io.ReadAll(f)
+	defer f.close()
+	text, err := f.text(maxGitFile + 1)
+	if len(text) > maxGitFile {
+		return false
+	}
 	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 	if err != nil || !ok {
 		return false

@@ -1,13 +1,14 @@
 package quarantine
 
 import (
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/treescan"
 )
 
 // gitDir is one git directory that is judged.
@@ -16,7 +17,8 @@ type gitDir struct {
 	*tree
 	path string
 	own  bool // it is nothing but a git directory: names that git does not make are none of a project's
-	hash int  // bytes of an object's name
+	sole bool // it has no commondir: its configuration is the one that its work trees share
+	hash int  // bytes of an object's name, 0 before they are known
 }
 
 // dotGit judges an entry of the name .git in a work tree.
@@ -58,26 +60,28 @@ func (s *Session) gitDir(c candidate) {
 		return
 	}
 	s.pass.seen[c.path] = true
-	entries, err := t.entries(c.path)
+	dir, err := t.list(c.path)
 	if err != nil {
 		s.note(Finding{Path: c.path, What: "a git directory that cannot be read", Err: err})
 		return
 	}
+	defer dir.close()
 	g := &gitDir{Session: s, tree: t, path: c.path, own: c.own || strings.Contains(c.path, "/.git/")}
-	order := func(e fs.DirEntry) int { // where the rest is read by what these say
-		return slices.Index([]string{"commondir", "config"}, e.Name())
+	order := func(e treescan.Entry) int { // where the rest is read by what these say
+		return slices.Index([]string{"commondir", "config"}, e.Name)
 	}
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return order(b) - order(a) })
-	for _, e := range entries {
-		g.entry("", g.path, e)
+	slices.SortStableFunc(dir.entries, func(a, b treescan.Entry) int { return order(b) - order(a) })
+	g.sole = !slices.ContainsFunc(dir.entries, func(e treescan.Entry) bool { return strings.EqualFold(e.Name, "commondir") })
+	for _, e := range dir.entries {
+		g.entry("", dir, e)
 	}
 }
 
 // entry judges one entry of a git directory, or of a part of it.
-func (g *gitDir) entry(part, dir string, e fs.DirEntry) {
-	path, typ := join(dir, e.Name()), e.Type()
-	r := roleOf(part, e.Name())
-	if part == "" && e.Name() == g.scope.Kept {
+func (g *gitDir) entry(part string, dir listing, e treescan.Entry) {
+	path, typ := join(dir.path, e.Name), e.Type
+	r := roleOf(part, e.Name)
+	if part == "" && e.Name == g.scope.Kept {
 		return // a git directory that is a writable tree itself
 	}
 	isDir := r >= subtree
@@ -93,7 +97,9 @@ func (g *gitDir) entry(part, dir string, e fs.DirEntry) {
 			g.odd(path, kindOf(typ)+" in its place")
 		}
 	case isDir:
-		g.directory(r, e.Name(), path)
+		g.directory(r, e.Name, path)
+	case isPrivileged(dir.fd, e.Name):
+		g.odd(path, privileged)
 	default:
 		g.file(r, part, path)
 	}
@@ -138,6 +144,14 @@ func (g *gitDir) symlink(path string, isDir bool) {
 	case end.dir && r >= subtree:
 		other.directory(r, filepath.Base(path), end.path)
 	case !end.dir && r < subtree && r != unknown:
+		if dir, name, err := other.tree.parent(end.path); err == nil {
+			set := isPrivileged(dir, name)
+			unix.Close(dir)
+			if set {
+				other.odd(end.path, privileged)
+				return
+			}
+		}
 		other.file(r, "", end.path)
 	}
 }
@@ -151,38 +165,40 @@ func (g *gitDir) directory(r role, name, path string) {
 		}
 		return
 	}
-	entries, err := g.tree.entries(path)
+	dir, err := g.tree.list(path)
 	if err != nil {
 		g.odd(path, "a directory that cannot be read: "+err.Error())
 		return
 	}
-	for _, e := range entries {
-		below := join(path, e.Name())
+	defer dir.close()
+	for _, e := range dir.entries {
+		below := join(path, e.Name)
 		switch {
 		case r == hooksDir:
 			g.hook(below, e)
 		case r == empty:
-			g.program(below, e.Type(), "what git once took for the address of a remote")
+			g.program(below, e.Type, "what git once took for the address of a remote")
 		case r == listed:
-			g.entry(name, path, e)
-		case r == worktrees && e.IsDir():
+			g.entry(name, dir, e)
+		case r == worktrees && e.Type == fs.ModeDir:
 			g.enqueue(candidate{below, true})
-		case r == modules && e.IsDir():
+		case r == modules && e.Type == fs.ModeDir:
 			g.module(below)
 		default:
-			g.stray(below, e.Type())
+			g.stray(below, e.Type)
 		}
 	}
 }
 
 // parts judges a directory of which every name is known, if it is there.
 func (g *gitDir) parts(part, path string) {
-	entries, err := g.tree.entries(path)
+	dir, err := g.tree.list(path)
 	if err != nil {
 		return // what is no directory, subtree has told
 	}
-	for _, e := range entries {
-		g.entry(part, path, e)
+	defer dir.close()
+	for _, e := range dir.entries {
+		g.entry(part, dir, e)
 	}
 }
 
@@ -195,16 +211,16 @@ func (g *gitDir) module(path string) {
 		return
 	}
 	for _, e := range entries {
-		if e.Type() == 0 && slices.Contains([]string{"HEAD", "config", "config.worktree", "commondir", "index", "gitdir"}, e.Name()) {
+		if e.Type == 0 && slices.Contains([]string{"HEAD", "config", "config.worktree", "commondir", "index", "gitdir"}, e.Name) {
 			g.enqueue(candidate{path, true})
 			return
 		}
 	}
 	for _, e := range entries {
-		if e.IsDir() {
-			g.module(join(path, e.Name()))
+		if e.Type == fs.ModeDir {
+			g.module(join(path, e.Name))
 		} else {
-			g.stray(join(path, e.Name()), e.Type())
+			g.stray(join(path, e.Name), e.Type)
 		}
 	}
 }
@@ -228,11 +244,11 @@ func (g *gitDir) subtree(path string) {
 
 // hook judges an entry of a directory of hooks. git-init(1) makes samples, which
 // git does not run.
-func (g *gitDir) hook(path string, e fs.DirEntry) {
-	if e.Type() == 0 && strings.HasSuffix(e.Name(), ".sample") {
+func (g *gitDir) hook(path string, e treescan.Entry) {
+	if e.Type == 0 && strings.HasSuffix(e.Name, ".sample") {
 		return
 	}
-	g.program(path, e.Type(), "a hook")
+	g.program(path, e.Type, "a hook")
 }
 
 // program puts aside what would run, unless the same was there.
@@ -268,10 +284,6 @@ func (g *gitDir) modeOf(path string) string {
 
 // file judges a file by its role.
 func (g *gitDir) file(r role, part, path string) {
-	if g.privileged(path) {
-		g.odd(path, "a file with a set-ID bit")
-		return
-	}
 	switch r {
 	case settings:
 		g.config(path)
@@ -288,15 +300,13 @@ func (g *gitDir) file(r role, part, path string) {
 	}
 }
 
-func (g *gitDir) privileged(path string) bool {
-	fd, err := g.tree.open(path, unix.O_PATH)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
+// isPrivileged reports whether a file in an open directory has a set-ID bit.
+func isPrivileged(dir int, name string) bool {
 	var st unix.Stat_t
-	return unix.Fstat(fd, &st) == nil && st.Mode&(unix.S_ISUID|unix.S_ISGID) != 0
+	return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&(unix.S_ISUID|unix.S_ISGID) != 0
 }
+
+const privileged = "a file with a set-ID bit"
 
 // maxText bounds what is read of a file that git reads as text. Git's own are far
 // below it; what is larger is put aside as a whole.
@@ -304,13 +314,13 @@ const maxText = 8 << 20
 
 // text reads a file.
 func (g *gitDir) text(path string) ([]byte, error) {
-	f, info, err := g.tree.file(path)
+	f, err := g.tree.file(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if info.Size() > maxText {
+	defer f.close()
+	if f.size > maxText {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errLarge}
 	}
-	return io.ReadAll(io.LimitReader(f, maxText+1))
+	return f.text(maxText + 1)
 }

@@ -12,6 +12,7 @@ import (
 
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/sandbox/treescan"
 )
 
 // maxGitFile is the bound of setup.c, read_gitfile_gently.
@@ -78,7 +79,7 @@ func (g *gitDir) leads(path, name, what, has string) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		g.note(Finding{Path: to.path, What: "a directory that " + path + " names, and that cannot be read", Err: err})
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), has) }) {
+	if slices.ContainsFunc(entries, func(e treescan.Entry) bool { return strings.EqualFold(e.Name, has) }) {
 		g.enqueue(candidate{path: to.path})
 	}
 }
@@ -124,8 +125,8 @@ func (g *gitDir) hooks(path string) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() {
-			other.hook(join(path, e.Name()), e)
+		if e.Type != fs.ModeDir {
+			other.hook(join(path, e.Name), e)
 		}
 	}
 }
@@ -169,7 +170,7 @@ func (s *Session) setting(t *tree, path, rel string, typ fs.FileMode) {
 			s.note(Finding{Path: path, What: "settings that cannot be read", Err: err})
 		}
 		for _, e := range entries {
-			s.setting(t, join(path, e.Name()), rel+"/"+e.Name(), e.Type())
+			s.setting(t, join(path, e.Name), rel+"/"+e.Name, e.Type)
 		}
 	case fs.ModeSymlink:
 		if to, err := t.link(path); err != nil || !s.allowed("setting", path, to) {

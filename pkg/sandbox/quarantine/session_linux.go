@@ -285,11 +285,11 @@ func digest(text []byte) string {
 
 // sum is the digest of a file, or says why there is none.
 func (t *tree) sum(path string) string {
-	f, _, err := t.file(path)
+	f, err := t.file(path)
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	defer f.Close()
+	defer f.close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "error: " + err.Error()

@@ -92,9 +92,9 @@ func (g *gitDir) replace(path, what string, text, rest []byte) {
 	t := g.treeOf(path)
 	f := Finding{Path: path, What: what, Rest: true}
 	mode := uint32(0o644)
-	if file, info, err := t.file(path); err == nil {
-		mode = uint32(info.Mode().Perm())
-		file.Close()
+	if file, err := t.file(path); err == nil {
+		mode = file.mode & 0o777
+		file.close()
 	}
 	f.Aside, f.Err = g.move(t, path)
 	if f.Err == nil {

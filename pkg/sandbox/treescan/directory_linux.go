@@ -123,16 +123,21 @@ func (w *worker) read(fd int, n *node) error {
 	if w.buf == nil {
 		w.buf = make([]byte, bufSize)
 	}
+	take := func(name string, typ fs.FileMode) {
+		if typ == fs.ModeDir {
+			w.names = append(w.names, strings.Clone(name))
+		}
+		if w.Interest(name, typ) {
+			n.own.entries = append(n.own.entries, Entry{strings.Clone(name), typ})
+		}
+	}
+	var size int
 	var err error
 	for {
-		var size int
-		if size, err = getdents(fd, w.buf); size <= 0 {
+		if size, err = getdents(fd, w.buf); err != nil || size == 0 {
 			break
 		}
-		if bad := w.block(fd, w.buf[:size], n.own); bad != nil {
-			err = bad
-		}
-		if err != nil {
+		if err = block(fd, w.buf[:size], take); err != nil {
 			break
 		}
 	}
@@ -148,39 +153,49 @@ const (
 	direntName   = 19
 )
 
-// block goes through the entries that one getdents64(2) returned.
-func (w *worker) block(fd int, block []byte, own *listing) error {
+// block goes through the entries that one getdents64(2) returned. A name lies in
+// a buffer that is used again.
+func block(dir int, block []byte, each func(name string, typ fs.FileMode)) error {
 	for len(block) > 0 {
 		size := int(*(*uint16)(unsafe.Pointer(&block[direntLength])))
 		raw := block[direntName:size]
 		raw = raw[:bytes.IndexByte(raw, 0)]
 		kind := block[direntType]
 		block = block[size:]
-		if name := unsafe.String(unsafe.SliceData(raw), len(raw)); name != "." && name != ".." {
-			if err := w.entry(fd, name, kind, own); err != nil {
+		name := unsafe.String(unsafe.SliceData(raw), len(raw))
+		if name == "." || name == ".." {
+			continue
+		}
+		typ, known := types[kind]
+		if !known {
+			var err error
+			if typ, err = lstat(dir, name); gone(err) {
+				continue
+			} else if err != nil {
 				return err
 			}
 		}
+		each(name, typ)
 	}
 	return nil
 }
 
-// entry takes one entry down. name lies in a buffer that is used again.
-func (w *worker) entry(fd int, name string, kind byte, own *listing) error {
-	typ, known := types[kind]
-	if !known {
-		var err error
-		if typ, err = lstat(fd, name); gone(err) {
-			return nil
-		} else if err != nil {
-			return err
+// ReadDir lists an open directory from where it stands, in no order. The entries
+// that were read before an error are returned with it.
+func ReadDir(fd int) (list []Entry, err error) {
+	buf := make([]byte, readDirSize)
+	for {
+		size, err := getdents(fd, buf)
+		if err != nil || size == 0 {
+			return list, err
+		}
+		if err := block(fd, buf[:size], func(name string, typ fs.FileMode) {
+			list = append(list, Entry{strings.Clone(name), typ})
+		}); err != nil {
+			return list, err
 		}
 	}
-	if typ == fs.ModeDir {
-		w.names = append(w.names, strings.Clone(name))
-	}
-	if w.Interest(name, typ) {
-		own.entries = append(own.entries, Entry{strings.Clone(name), typ})
-	}
-	return nil
 }
+
+// readDirSize is enough for most directories of git's.
+const readDirSize = 4 << 10

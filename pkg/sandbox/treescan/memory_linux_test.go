@@ -108,6 +108,39 @@ func TestChangesBetweenScans(t *testing.T) {
 			s.ok(os.RemoveAll(s.in("a/x/.git")))
 			s.ok(os.Symlink("../..", s.in("a/x/.git")))
 		}, []string{"a/x/.git"}},
+		"moved in with its times": {func(s *site) {
+			s.ok(os.Rename(s.in("../aside"), s.in("p/q/in")))
+			s.setBack("p/q/in/y", "p/q/in", "p/q", "p")
+		}, []string{"a/x/.git", "p/q/in/.git", "p/q/in/y/.git"}},
+		"made anew with its times": {func(s *site) {
+			s.ok(os.RemoveAll(s.in("p/q")))
+			s.mkdir("p/q/deep/.git")
+			s.setBack("p/q/deep", "p/q", "p")
+		}, []string{"a/x/.git", "p/q/deep/.git"}},
+		"moved away and back": {func(s *site) {
+			s.ok(os.Rename(s.in("a"), s.in("b")))
+			s.file("b/x/y/.git")
+			s.setBack("b/x/y", "b/x", "b")
+			s.ok(os.Rename(s.in("b"), s.in("a")))
+		}, []string{"a/x/.git", "a/x/y/.git"}},
+		"a link to what is outside": {func(s *site) {
+			s.ok(os.Rename(s.in("p"), s.in("../out")))
+			s.ok(os.Symlink(s.in("../aside"), s.in("p")))
+		}, []string{"a/x/.git"}},
+		"a second name": {func(s *site) {
+			s.file("p/other")
+			s.ok(os.Link(s.in("p/other"), s.in("p/q/.git")))
+			s.setBack("p/q", "p")
+		}, []string{"a/x/.git", "p/q/.git"}},
+		"exchanged entries": {func(s *site) {
+			s.file("a/x/f")
+			swapped("a/x/f", "a/x/.git")(s)
+			s.setBack("a/x")
+		}, []string{"a/x/.git"}},
+		"closed and opened": {func(s *site) {
+			s.ok(os.Chmod(s.in("p/q"), 0))
+			s.ok(os.Chmod(s.in("p/q"), 0o755))
+		}, []string{"a/x/.git"}},
 		"copied back": {func(s *site) {
 			s.ok(os.Rename(s.in("a"), s.in("b")))
 			s.mkdir("a/x")
@@ -125,6 +158,14 @@ func TestChangesBetweenScans(t *testing.T) {
 			s.ok(tree.Save())
 			s.finds(s.agrees(), test.want...)
 		})
+	}
+}
+
+// setBack gives directories the modification time that all had long ago.
+func (s *site) setBack(names ...string) {
+	old := time.Unix(1_000_000_000, 0)
+	for _, name := range names {
+		s.ok(os.Chtimes(s.in(name), old, old))
 	}
 }
 
@@ -312,6 +353,7 @@ func TestAgainstAFreshScan(t *testing.T) {
 		for range random.IntN(12) {
 			s.mutate(random)
 		}
+		s.workers = random.IntN(4) // 0: as many as the size of the tree asks for
 		tree := s.agrees()
 		if again, err := tree.Rescan(context.Background()); err != nil || text(again) != text(tree) {
 			t.Errorf("again: %v\n%s\n%s", err, text(again), text(tree))

@@ -18,12 +18,12 @@ type walk struct {
 	fd   int // of root
 	old  *memory
 
-	mu      sync.Mutex
-	wake    sync.Cond
-	shared  []job
-	idle    int
-	workers int
-	hungry  atomic.Int32 // idle, for those who do not hold the lock
+	mu     sync.Mutex
+	wake   sync.Cond
+	shared []job
+	idle   int
+	count  int          // of workers
+	hungry atomic.Int32 // idle, for those who do not hold the lock
 }
 
 // job is a directory that a worker is to look at.
@@ -38,15 +38,18 @@ type job struct {
 const fewRecords = 4000
 
 // workers is how many directories are looked at at once.
-func workers(old *memory) int {
-	if n := old.len(); n > 0 && n < fewRecords {
+func workers(o Options, old *memory) int {
+	switch n := old.len(); {
+	case o.workers > 0:
+		return o.workers
+	case n > 0 && n < fewRecords:
 		return 1
 	}
 	return max(2, min(8, runtime.GOMAXPROCS(0)))
 }
 
 func scan(ctx context.Context, root string, o Options, old *memory, now moment) (*Tree, error) {
-	w := &walk{Options: o, ctx: ctx, root: root, old: old, workers: workers(old)}
+	w := &walk{Options: o, ctx: ctx, root: root, old: old, count: workers(o, old)}
 	w.wake.L = &w.mu
 	if w.coarse == nil {
 		w.coarse = coarseClock
@@ -68,7 +71,7 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 	}
 	defer closeFD(fd)
 	w.fd, w.shared = fd, []job{first}
-	all := make([]*worker, w.workers)
+	all := make([]*worker, w.count)
 	var done sync.WaitGroup
 	for i := range all {
 		all[i] = newWorker(w)
@@ -108,7 +111,7 @@ func (w *walk) take() (j job, ok bool) {
 	w.idle++
 	w.hungry.Store(int32(w.idle))
 	for len(w.shared) == 0 {
-		if w.idle == w.workers {
+		if w.idle == w.count {
 			w.wake.Broadcast()
 			return job{}, false
 		}

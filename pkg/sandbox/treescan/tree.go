@@ -65,7 +65,8 @@ type Options struct {
 	// Memory is the file of the memory; "" for none.
 	Memory string
 
-	coarse func() timestamp // in tests, the clock that inodes are stamped by
+	coarse  func() timestamp // in tests, the clock that inodes are stamped by
+	workers int              // in tests, how many directories are looked at at once
 }
 
 // Scan lists root, an absolute path without symbolic links, and everything below
