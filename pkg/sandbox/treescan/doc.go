@@ -23,8 +23,8 @@
 //
 // The memory holds for each directory its device, inode, change and modification
 // time, its sub-directories and its entries of interest. A directory whose four
-// values are still the same is not listed again: one statx(2) is all it costs. The
-// claim behind it is that every later change of a directory's entries gives it
+// values are still the same is not listed again: one newfstatat(2) is all it costs.
+// The claim behind it is that every later change of a directory's entries gives it
 // another change time, which no system call sets. Where that is not known to be
 // so, the directory is listed again:
 //

@@ -258,6 +258,11 @@ func TestClockSteps(t *testing.T) {
 	if recall(s.Memory, id, now) != nil {
 		t.Error("the clock was set back")
 	}
+	tree := s.scan()
+	tree.at.wall += hour
+	if again, err := tree.Rescan(context.Background()); err != nil || again.Listed != again.Dirs {
+		t.Errorf("the clock was set back between two scans: %v %d of %d listed", err, again.Listed, again.Dirs)
+	}
 }
 
 // TestMemoriesThatAreNotUsed changes the file in every way that must not count.

@@ -77,9 +77,14 @@ func Scan(ctx context.Context, root string, o Options) (*Tree, error) {
 	return scan(ctx, root, o, recall(o.Memory, identity(root, o.InterestID, now), now), now)
 }
 
-// Rescan scans the same tree again, with what t saw as its memory.
+// Rescan scans the same tree again, with what t saw as its memory, unless the
+// clock was set back since.
 func (t *Tree) Rescan(ctx context.Context) (*Tree, error) {
-	return scan(ctx, t.Root, t.options, t.memory(), clock())
+	now := clock()
+	if !now.follows(t.at) {
+		return scan(ctx, t.Root, t.options, nil, now)
+	}
+	return scan(ctx, t.Root, t.options, t.memory(), now)
 }
 
 // node is a directory that had to be listed, or that is in such a one. All others
