@@ -43,7 +43,8 @@ func tableOf(s Space, c Set) *table {
 	return t
 }
 
-// PathAccess says what c allows for the path p, which is written as in c's lists.
+// PathAccess says what c allows for the path p, which is written as in c's
+// lists.
 func PathAccess(s Space, c Set, p string) Access {
 	return tableOf(s, c).access(s.location(p))
 }
@@ -68,7 +69,8 @@ func (t *table) access(p location) Access {
 	return a
 }
 
-// nearest is, for each list, the depth of its most specific entry over p; -1 when there is none.
+// nearest is, for each list, the depth of its most specific entry over p; -1
+// when there is none.
 func (t *table) nearest(p location) (depth [denyRead + 1]int) {
 	for k, locations := range t {
 		depth[k] = -1

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -18,8 +19,8 @@ import (
 type Asked struct {
 	// Set is what somebody asked for. What of it cannot be had is an error.
 	Set
-	// Base comes without asking. Words, limits and domains of it count where the
-	// set has none; of its lists, what cannot be had is left out.
+	// Base comes without asking. Words, limits and domains of it count where
+	// the set has none; of its lists, what cannot be had is left out.
 	Base Set
 	// Timeout and MemoryBytes take the place of limits that are no whole number
 	// of the units of a set; 0 is none. [NoTimeout] lifts the base's limit.
@@ -32,19 +33,22 @@ const NoTimeout time.Duration = -1
 
 // flag is how the command line of ethos-sandbox asks for one field.
 type flag struct {
-	name string
-	path bool                               // relative to the working directory
-	take func(a *Asked, value string) error // nil: the value is a word, or one more entry
+	name    string
+	path    bool                               // relative to the working directory
+	narrows bool                               // it takes away, whatever its value
+	take    func(a *Asked, value string) error // nil: the value is a word, "" for none, or one more entry
 }
 
-// Flags lists the flags that ask for fields, without their dashes.
-func Flags() (names []string) {
-	for i := range fields {
-		if name := fields[i].flag.name; name != "" {
-			names = append(names, name)
+// Flags lists the flags that ask for fields, without their dashes, and says of
+// each whether it takes away only.
+func Flags() iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for i := range fields {
+			if f := &fields[i].flag; f.name != "" && !yield(f.name, f.narrows) {
+				return
+			}
 		}
 	}
-	return names
 }
 
 // OnProfile asks for nothing but a profile, "" for the default one. One that is
@@ -123,11 +127,13 @@ func (a *Asked) Flag(name, value string) error {
 	if f.flag.take != nil {
 		return f.flag.take(a, value)
 	}
-	if list, ok := f.at(&a.Set).(*[]string); ok {
-		*list = append(*list, value)
-		return nil
+	switch to := f.at(&a.Set).(type) {
+	case *[]string:
+		*to = append(*to, value)
+	case *string:
+		*to = cmp.Or(value, *to)
 	}
-	return f.take(&a.Set, value)
+	return nil
 }
 
 // Whole is the set that the command gets.

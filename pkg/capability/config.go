@@ -20,8 +20,8 @@ type NetworkTool struct {
 	Within       bool     // it takes away only
 }
 
-// Connects reports whether a tool is listed as one that gets more of the network
-// than it has.
+// Connects reports whether a tool is listed as one that gets more of the
+// network than it has.
 func (c Config) Connects(tool string) bool {
 	return slices.ContainsFunc(c.NetworkTools, func(n NetworkTool) bool { return n.Tool == tool && !n.Within })
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// domain is one pattern of a network list: a name, "*.name" (any depth, not the name itself), "*", an address or a prefix; with an
-// optional port.
+// domain is one pattern of a network list: a name, "*.name" (any depth, not the
+// name itself), "*", an address or a prefix; with an optional port.
 type domain struct {
 	name   string // lower case, without its trailing dot; "" when prefix is set
 	below  bool   // "*.name"; with an empty name, everything
@@ -32,7 +32,8 @@ func parseDomain(pattern string) domain {
 	return d
 }
 
-// splitPort takes ":port" off a name, an IPv4 address or a bracketed IPv6 address; a bare IPv6 address has none.
+// splitPort takes ":port" off a name, an IPv4 address or a bracketed IPv6
+// address; a bare IPv6 address has none.
 func splitPort(s string) (host, port string) {
 	if strings.HasPrefix(s, "[") {
 		host, rest, _ := strings.Cut(s[1:], "]")

@@ -22,9 +22,9 @@ type Request struct {
 
 // Effective is what the action may use: the named profile, else what a managed
 // tool declares, else the agent's or the default profile; widened by the
-// repository's configuration; narrowed, in plan mode, to looking; and widened by
-// grants. Each widening stands in GrantedBy. A sub-agent may use nothing that
-// its parent may not, whatever widened.
+// repository's configuration; narrowed, in plan mode, to looking; and widened
+// by grants. Each widening stands in GrantedBy. A sub-agent may use nothing
+// that its parent may not, whatever widened.
 func Effective(config Config, r Request) (Set, error) {
 	s, err := r.start()
 	if err != nil {
@@ -72,8 +72,8 @@ func known(profile string) (Set, error) {
 	return s, nil
 }
 
-// looking is the ceiling of plan mode: what s can read it still can, and nothing
-// is changed, whatever a command tries.
+// looking is the ceiling of plan mode: what s can read it still can, and
+// nothing is changed, whatever a command tries.
 func looking(s Set) Set {
 	s = Clone(s)
 	s.SandboxProfile = DefaultToolProfile

@@ -12,10 +12,13 @@ type Path struct {
 	Optional bool   // may be missing
 }
 
-// Expand makes declared paths absolute: ${VAR} and ${VAR:-default} by getenv, "~" and relative ones by the space. What depends on a variable is
-// optional. A path that stays relative and a variable without value and default are errors that name the path.
+// Expand makes declared paths absolute: ${VAR} and ${VAR:-default} by getenv,
+// "~" and relative ones by the space. What depends on a variable is optional. A
+// path that stays relative and a variable without value and default are errors
+// that name the path.
 //
-// GOPATH may list several directories: the first is taken, as the go command does for its module cache.
+// GOPATH may list several directories: the first is taken, as the go command
+// does for its module cache.
 func Expand(s Space, getenv func(string) string, declared []string) ([]Path, error) {
 	out := make([]Path, 0, len(declared))
 	for _, text := range declared {
@@ -45,7 +48,8 @@ func expandOne(s Space, getenv func(string) string, text string) (Path, error) {
 // maxNesting bounds ${A:-${B:-…}}.
 const maxNesting = 8
 
-// substitute replaces ${NAME} and ${NAME:-default}; a default may hold variables again. An empty value counts as none, as in the shell.
+// substitute replaces ${NAME} and ${NAME:-default}; a default may hold
+// variables again. An empty value counts as none, as in the shell.
 func substitute(getenv func(string) string, text string, depth int) (string, error) {
 	start := strings.Index(text, "${")
 	if start < 0 {
@@ -79,7 +83,8 @@ func firstOfList(name, value string) string {
 	return first
 }
 
-// closing is the location of the brace that closes the variable at the start of text, -1 when there is none.
+// closing is the location of the brace that closes the variable at the start of
+// text, -1 when there is none.
 func closing(text string) int {
 	depth := 0
 	for i := range len(text) {

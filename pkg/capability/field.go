@@ -32,33 +32,98 @@ type field struct {
 // fields is the table, in the order of a record.
 var fields = []field{
 	{name: "sandbox_profile", kind: label, at: func(s *Set) any { return &s.SandboxProfile }},
-	{name: "seccomp_profile", kind: pinned, words: []string{"deny-privilege"}, at: func(s *Set) any { return &s.SeccompProfile }},
+	{
+		name: "seccomp_profile", kind: pinned, at: func(s *Set) any { return &s.SeccompProfile },
+		words: []string{"deny-privilege"},
+	},
 	{name: "seccomp_profile_path", kind: pinned, at: func(s *Set) any { return &s.SeccompProfilePath }},
 	{name: "tags", kind: derivedTags, at: func(s *Set) any { return &s.Tags }},
-	{name: "read_paths", kind: tree, list: read, grant: grant{"read", "PATH", grantRead}, config: "read_paths", flag: flag{name: "ro", path: true}, at: func(s *Set) any { return &s.ReadPaths }},
-	{name: "write_paths", kind: tree, list: write, grant: grant{"write", "PATH", grantWrite}, config: "read_write_paths", flag: flag{name: "rw", path: true}, at: func(s *Set) any { return &s.WritePaths }},
-	{name: "deny_read_paths", kind: tree, list: denyRead, flag: flag{name: "deny-read", path: true}, at: func(s *Set) any { return &s.DenyReadPaths }},
-	{name: "allow_read_within_deny", kind: tree, list: allowWithinDeny, at: func(s *Set) any { return &s.AllowReadWithinDeny }},
-	{name: "deny_write_paths", kind: tree, list: denyWrite, flag: flag{name: "deny-write", path: true}, at: func(s *Set) any { return &s.DenyWritePaths }},
-	{name: "cache_paths", kind: names, grant: grant{"cache", "PATH", nil}, at: func(s *Set) any { return &s.CachePaths }},
-	{name: "unix_sockets", kind: names, grant: grant{"socket", "PATH", nil}, flag: flag{name: "unix-socket", path: true}, at: func(s *Set) any { return &s.UnixSockets }},
+	{
+		name: "read_paths", kind: tree, list: read, at: func(s *Set) any { return &s.ReadPaths },
+		grant: grant{"read", "PATH", grantRead}, config: "read_paths", flag: flag{name: "ro", path: true},
+	},
+	{
+		name: "write_paths", kind: tree, list: write, at: func(s *Set) any { return &s.WritePaths },
+		grant: grant{"write", "PATH", grantWrite}, config: "read_write_paths", flag: flag{name: "rw", path: true},
+	},
+	{
+		name: "deny_read_paths", kind: tree, list: denyRead, at: func(s *Set) any { return &s.DenyReadPaths },
+		flag: flag{name: "deny-read", path: true, narrows: true},
+	},
+	{
+		name: "allow_read_within_deny", kind: tree, list: allowWithinDeny,
+		at: func(s *Set) any { return &s.AllowReadWithinDeny },
+	},
+	{
+		name: "deny_write_paths", kind: tree, list: denyWrite, at: func(s *Set) any { return &s.DenyWritePaths },
+		flag: flag{name: "deny-write", path: true, narrows: true},
+	},
+	{
+		name: "cache_paths", kind: names, at: func(s *Set) any { return &s.CachePaths },
+		grant: grant{"cache", "PATH", nil},
+	},
+	{
+		name: "unix_sockets", kind: names, at: func(s *Set) any { return &s.UnixSockets },
+		grant: grant{"socket", "PATH", nil}, flag: flag{name: "unix-socket", path: true},
+	},
 	{name: "requires_network", kind: needs, from: reachesOut, at: func(s *Set) any { return &s.RequiresNetwork }},
-	{name: "requires_git", kind: needs, from: func(s *Set) bool { return s.Git != "none" }, at: func(s *Set) any { return &s.RequiresGit }},
-	{name: "requires_env", kind: needs, from: func(s *Set) bool { return len(s.Env.Pass) > 0 || len(s.Env.Set) > 0 }, at: func(s *Set) any { return &s.RequiresEnv }},
+	{
+		name: "requires_git", kind: needs, at: func(s *Set) any { return &s.RequiresGit },
+		from: func(s *Set) bool { return s.Git != "none" },
+	},
+	{
+		name: "requires_env", kind: needs, at: func(s *Set) any { return &s.RequiresEnv },
+		from: func(s *Set) bool { return len(s.Env.Pass) > 0 || len(s.Env.Set) > 0 },
+	},
 	{name: "requires_processes", kind: needs, at: func(s *Set) any { return &s.RequiresProcesses }},
-	{name: "network.mode", kind: ordered, words: []string{"none", "loopback", "proxy", "host"}, grant: grant{"network", "none|loopback|proxy|host", grantNetwork}, config: "network_tools", flag: flag{name: "net"}, at: func(s *Set) any { return &s.Network.Mode }},
-	{name: "network.allow_domains", kind: allowedDomains, grant: grant{"domain", "PATTERN", grantDomain}, flag: flag{name: "allow-domain", take: flagAllow}, at: func(s *Set) any { return &s.Network.AllowDomains }},
-	{name: "network.deny_domains", kind: deniedDomains, flag: flag{name: "deny-domain"}, at: func(s *Set) any { return &s.Network.DenyDomains }},
-	{name: "env.pass", kind: names, grant: grant{"env", "NAME[=VALUE]", grantEnv}, flag: flag{name: "env", take: flagEnv}, at: func(s *Set) any { return &s.Env.Pass }},
+	{
+		name: "network.mode", kind: ordered, at: func(s *Set) any { return &s.Network.Mode },
+		words: []string{"none", "loopback", "proxy", "host"},
+		grant: grant{"network", "", grantNetwork}, config: "network_tools", flag: flag{name: "net"},
+	},
+	{
+		name: "network.allow_domains", kind: allowedDomains, at: func(s *Set) any { return &s.Network.AllowDomains },
+		grant: grant{"domain", "PATTERN", grantDomain}, flag: flag{name: "allow-domain", take: flagAllow},
+	},
+	{
+		name: "network.deny_domains", kind: deniedDomains, at: func(s *Set) any { return &s.Network.DenyDomains },
+		flag: flag{name: "deny-domain", narrows: true},
+	},
+	{
+		name: "env.pass", kind: names, at: func(s *Set) any { return &s.Env.Pass },
+		grant: grant{"env", "NAME[=VALUE]", grantEnv}, flag: flag{name: "env", take: flagEnv},
+	},
 	{name: "env.set", kind: variables, at: func(s *Set) any { return &s.Env.Set }},
-	{name: "git", kind: ordered, words: []string{"none", "read", "wrapped", "full"}, grant: grant{"git", "none|read|wrapped|full", nil}, at: func(s *Set) any { return &s.Git }},
-	{name: "enforce", kind: ordered, words: []string{"cgroup", "available"}, config: "enforce", narrows: "cgroup asks for more, and available takes nothing back that a tool's declaration asks for", at: func(s *Set) any { return &s.Enforce }},
-	{name: "timeout_seconds", kind: limit, grant: grant{"timeout", "DURATION", grantTimeout}, flag: flag{name: "timeout", take: flagTimeout}, at: func(s *Set) any { return &s.TimeoutSeconds }},
-	{name: "memory_mb", kind: limit, grant: grant{"memory", "MEGABYTES", nil}, flag: flag{name: "memory", take: flagMemory}, at: func(s *Set) any { return &s.MemoryMB }},
-	{name: "cpu_quota_percent", kind: limit, grant: grant{"cpu", "PERCENT", nil}, flag: flag{name: "cpu", take: flagCPU}, at: func(s *Set) any { return &s.CPUQuotaPercent }},
-	{name: "pids", kind: limit, grant: grant{"pids", "N", nil}, flag: flag{name: "pids", take: flagPids}, at: func(s *Set) any { return &s.Pids }},
+	{
+		name: "git", kind: ordered, at: func(s *Set) any { return &s.Git },
+		words: []string{"none", "read", "wrapped", "full"}, grant: grant{name: "git"},
+	},
+	{
+		name: "enforce", kind: ordered, at: func(s *Set) any { return &s.Enforce },
+		words: []string{"cgroup", "available"}, config: "enforce",
+		narrows: "cgroup asks for more, and available takes nothing back that a tool's declaration asks for",
+	},
+	{
+		name: "timeout_seconds", kind: limit, at: func(s *Set) any { return &s.TimeoutSeconds },
+		grant: grant{"timeout", "DURATION", grantTimeout}, flag: flag{name: "timeout", take: flagTimeout},
+	},
+	{
+		name: "memory_mb", kind: limit, at: func(s *Set) any { return &s.MemoryMB },
+		grant: grant{"memory", "MEGABYTES", nil}, flag: flag{name: "memory", take: flagMemory},
+	},
+	{
+		name: "cpu_quota_percent", kind: limit, at: func(s *Set) any { return &s.CPUQuotaPercent },
+		grant: grant{"cpu", "PERCENT", nil}, flag: flag{name: "cpu", take: flagCPU},
+	},
+	{
+		name: "pids", kind: limit, at: func(s *Set) any { return &s.Pids },
+		grant: grant{"pids", "N", nil}, flag: flag{name: "pids", take: flagPids},
+	},
 	{name: "open_files", kind: limit, grant: grant{"files", "N", nil}, at: func(s *Set) any { return &s.OpenFiles }},
-	{name: "output_bytes", kind: limit, grant: grant{"output", "BYTES", nil}, at: func(s *Set) any { return &s.OutputBytes }},
+	{
+		name: "output_bytes", kind: limit, at: func(s *Set) any { return &s.OutputBytes },
+		grant: grant{"output", "BYTES", nil},
+	},
 	{name: "granted_by", kind: provenance, at: func(s *Set) any { return &s.GrantedBy }},
 }
 

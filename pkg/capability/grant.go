@@ -1,6 +1,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -19,7 +20,7 @@ type grant struct {
 // network=none|loopback|proxy|host and so on.
 func GrantForms() (out []string) {
 	for _, f := range grantable() {
-		out = append(out, f.grant.name+"="+f.grant.form)
+		out = append(out, f.grant.name+"="+cmp.Or(f.grant.form, strings.Join(f.words, "|")))
 	}
 	return out
 }

@@ -12,7 +12,8 @@ import (
 
 var space = Space{Workspace: "/w", Home: "/h"}
 
-// The vocabulary is small, so that random declarations meet, nest and contradict one another often.
+// The vocabulary is small, so that random declarations meet, nest and
+// contradict one another often.
 var (
 	somePaths = []string{"/", "/w", ".", "a", "./a/b", "a/b/c", "/w/a", "~", "~/x", "/h/x/y", "/opt", "/opt/q", "/opt/q/r", "/h/x?", "../w/a/b"}
 	probes    = []string{"/", "/w", "/w/a", "/w/a/b", "/w/a/b/c", "/w/a/b/c/d", "/w/z", "/h", "/h/x", "/h/x/y", "/h/x/y/z", "/opt", "/opt/q", "/opt/q/r", "/opt/q/r/s", "/etc"}
@@ -112,7 +113,8 @@ func TestNarrowTwiceIsNarrowOnce(t *testing.T) {
 	})
 }
 
-// What is not known when two declarations meet (the home directory, a variable) must not open anything once it is.
+// What is not known when two declarations meet (the home directory, a variable)
+// must not open anything once it is.
 func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 	paths := []string{"~", "~/x", "~/x/y", "/h", "/h/x", "/h/x/y", "${X}", "${X}/y", "/opt"}
 	known := strings.NewReplacer("${X}", "/h/x")
@@ -138,7 +140,8 @@ func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 	})
 }
 
-// widest is a parent with a limit on every field, and each field one step past it.
+// widest is a parent with a limit on every field, and each field one step past
+// it.
 func TestWidensSeesEveryField(t *testing.T) {
 	parent := record.Capabilities{
 		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
@@ -196,7 +199,8 @@ func TestWidensSeesEveryField(t *testing.T) {
 	}
 }
 
-// TestSeccompFileNarrows: a file takes away from the named profile, so that a tool may name one where its profile has none.
+// TestSeccompFileNarrows: a file takes away from the named profile, so that a
+// tool may name one where its profile has none.
 func TestSeccompFileNarrows(t *testing.T) {
 	parent := record.Capabilities{SeccompProfile: "deny-privilege"}
 	child := parent

@@ -24,7 +24,8 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	return "", ""
 }
 
-// keyHolders are names under which credentials lie. A repository that one has only just cloned must not be able to open them.
+// keyHolders are names under which credentials lie. A repository that one has
+// only just cloned must not be able to open them.
 var keyHolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".password-store", ".vault-token",
 	".terraform.d", ".claude", ".codex", ".gemini", ".copilot", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow"}
 

@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// meetPaths gives the lists for which every path's access is the lesser of what a and b say of it. Where that cannot be written with
-// the five lists (a grant that b does not have, below a deny of b), it stays denied. A deny under a root that is not known may be
-// anywhere: then only what both write alike is kept.
+// meetPaths gives the lists for which every path's access is the lesser of what
+// a and b say of it. Where that cannot be written with the five lists (a grant
+// that b does not have, below a deny of b), it stays denied. A deny under a
+// root that is not known may be anywhere: then only what both write alike is
+// kept.
 func meetPaths(a, b *table) *table {
 	out := new(table)
 	out[denyRead] = unique(slices.Concat(a[denyRead], b[denyRead]))
@@ -36,8 +38,8 @@ func meetPaths(a, b *table) *table {
 	return out
 }
 
-// keepReadOnly denies writing to trees that a or b has read-only, where that may lie below a grant whose root is not known, or the other
-// way round.
+// keepReadOnly denies writing to trees that a or b has read-only, where that
+// may lie below a grant whose root is not known, or the other way round.
 func (t *table) keepReadOnly(trees []location) {
 	for _, p := range trees {
 		mayOverlap := func(w location) bool { return w.opaque != p.opaque || p.opaque && w.key != p.key }
@@ -47,7 +49,8 @@ func (t *table) keepReadOnly(trees []location) {
 	}
 }
 
-// restrict adds the denies that keep p from coming out wider than wanted; shallower locations must have been done before.
+// restrict adds the denies that keep p from coming out wider than wanted;
+// shallower locations must have been done before.
 func (t *table) restrict(p location, want Access) {
 	if want.Read == Denied && t.access(p).Read > Denied {
 		t.add(denyRead, p)
@@ -76,7 +79,8 @@ func alike(a, b []location) (out []location) {
 	return unique(out)
 }
 
-// pairs is the intersection of two unions of trees: of each overlapping pair the smaller tree.
+// pairs is the intersection of two unions of trees: of each overlapping pair
+// the smaller tree.
 func pairs(a, b []location) (out []location) {
 	for _, p := range a {
 		for _, q := range b {
@@ -128,8 +132,9 @@ func pathExcess(parent, child *table) (out []Excess) {
 	return append(out, unknownExcess(parent, child)...)
 }
 
-// unknownExcess is what cannot be compared: a deny that the child lacks, an allow within a deny of an unknown location, and, where a deny may be anywhere,
-// every grant that the parent does not have.
+// unknownExcess is what cannot be compared: a deny that the child lacks, an
+// allow within a deny of an unknown location, and, where a deny may be
+// anywhere, every grant that the parent does not have.
 func unknownExcess(parent, child *table) (out []Excess) {
 	strict := parent.denyUnknown()
 	for k, locations := range child {
@@ -158,7 +163,8 @@ func (l list) String() (name string) {
 	return name
 }
 
-// blame names the list in which the excess stands, or from which an entry is missing.
+// blame names the list in which the excess stands, or from which an entry is
+// missing.
 func blame(have, limit Access) string {
 	switch {
 	case have.Write == Granted && limit.Write < Granted:

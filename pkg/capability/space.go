@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// Space says what relative paths and "~" mean. An empty field leaves such paths uncomparable with absolute ones, and then they are
-// treated as apart for grants and as overlapping for denies.
+// Space says what relative paths and "~" mean. An empty field leaves such paths
+// uncomparable with absolute ones, and then they are treated as apart for
+// grants and as overlapping for denies.
 type Space struct {
 	Workspace string // absolute
 	Home      string // absolute
 }
 
-// Anywhere stands for any work space and home when sets are compared that belong
-// to none: neither lies in the other.
+// Anywhere stands for any work space and home when sets are compared that
+// belong to none: neither lies in the other.
 var Anywhere = Space{Workspace: "/\x00workspace", Home: "/\x00home"}
 
 // location is a declared path made comparable.
@@ -38,7 +39,8 @@ func (s Space) location(text string) location {
 	return p
 }
 
-// under puts rest below root; without a root the key keeps its own mark, so that it equals nothing else.
+// under puts rest below root; without a root the key keeps its own mark, so
+// that it equals nothing else.
 func under(root, rest, mark string) (string, bool) {
 	if root == "" {
 		return path.Join(mark, rest), true

@@ -1,5 +1,7 @@
 package ethosargs
 
+import "ethos/pkg/capability"
+
 var maxLine = Option{Name: "max-line", Class: Neutral}
 
 var facts = Program{Name: "ethos-facts", Described: true, Commands: []Command{
@@ -75,14 +77,13 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 // boundary are the options that describe the boundary of a command; class is
 // what those do that can widen it.
 func boundary(class Class, more ...Option) []Option {
-	list := []Option{
-		{Name: "deny-read", Class: Narrows},
-		{Name: "deny-write", Class: Narrows},
-		{Name: "deny-domain", Class: Narrows},
-		{Name: "require", Class: Narrows},
-	}
-	for _, name := range []string{"profile", "ro", "rw", "net", "allow-domain", "unix-socket", "env", "timeout", "memory", "cpu", "pids"} {
-		list = append(list, Option{Name: name, Class: class})
+	list := []Option{{Name: "profile", Class: class}, {Name: "require", Class: Narrows}}
+	for name, narrows := range capability.Flags() {
+		o := Option{Name: name, Class: class}
+		if narrows {
+			o.Class = Narrows
+		}
+		list = append(list, o)
 	}
 	return append(list, more...)
 }

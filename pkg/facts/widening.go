@@ -4,11 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ethosargs"
-	"ethos/pkg/quantity"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
@@ -20,14 +18,19 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 	case ethosargs.Widens:
 		return !g.Option.Bool || g.On
 	case ethosargs.Compared:
-		compare, ok := comparisons[g.Option.Name]
-		return !ok || !g.Known || compare(l, c, g.Value)
+		if !g.Known {
+			return true
+		}
+		if compare, ok := comparisons[g.Option.Name]; ok {
+			return compare(l, c, g.Value)
+		}
+		return l.asks(g.Option.Name, g.Value)
 	}
 	return false
 }
 
-// comparisons say of each option that the table of package ethosargs calls
-// Compared whether a value goes past what is effective.
+// comparisons are of the options that take more than a look at the set: whether
+// a value goes past what is effective.
 var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
 		return v != "" && record.StricterMode(v, l.mode) != v
@@ -35,41 +38,27 @@ var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"cwd":     func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
 	"grant":   (*limit).grant,
 	"profile": func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
-	"ro":      func(l *limit, c *shell.EthosCall, v string) bool { return l.reads(c, v) },
-	"rw":      func(l *limit, c *shell.EthosCall, v string) bool { return l.writes(c, v) },
-	"net": func(l *limit, _ *shell.EthosCall, v string) bool {
-		return v != "" && l.beyond(func(child *record.Capabilities) { child.Network.Mode = v })
-	},
-	"allow-domain": func(l *limit, _ *shell.EthosCall, v string) bool {
-		return l.beyond(func(child *record.Capabilities) {
-			child.Network.AllowDomains = append(child.Network.AllowDomains, strings.Split(v, ",")...)
-		})
-	},
-	"unix-socket": func(l *limit, c *shell.EthosCall, v string) bool {
-		return l.beyond(func(child *record.Capabilities) { child.UnixSockets = append(child.UnixSockets, v) })
-	},
+	"ro":      (*limit).reads,
+	"rw":      (*limit).writes,
 	"env":     func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
-	"timeout": func(l *limit, _ *shell.EthosCall, v string) bool { return l.timeout(v) },
-	"memory": func(l *limit, _ *shell.EthosCall, v string) bool {
-		n, err := quantity.ParseSize(v)
-		return err != nil || l.beyond(func(child *record.Capabilities) { child.MemoryMB = (n + 1<<20 - 1) >> 20 })
-	},
-	"cpu": func(l *limit, _ *shell.EthosCall, v string) bool {
-		n, err := quantity.ParsePercent(v)
-		return err != nil || l.beyond(func(child *record.Capabilities) { child.CPUQuotaPercent = n })
-	},
-	"pids": func(l *limit, _ *shell.EthosCall, v string) bool {
-		n, err := quantity.ParseSize(v)
-		return v != "0" && (err != nil || l.beyond(func(child *record.Capabilities) { child.Pids = n }))
-	},
+}
+
+// asks reports that a flag of a boundary asks for more than is effective. One
+// that is not understood asks for everything.
+func (l *limit) asks(flag, value string) bool {
+	return l.beyond(func(child *capability.Set) error {
+		asked := capability.Asked{Set: *child}
+		err := asked.Flag(flag, value)
+		*child = asked.Set
+		return err
+	})
 }
 
 // beyond reports that a change goes past everything that is effective.
-func (l *limit) beyond(change func(*record.Capabilities)) bool {
+func (l *limit) beyond(change func(*capability.Set) error) bool {
 	for _, have := range l.in {
 		child := capability.Clone(have)
-		change(&child)
-		if len(capability.Widens(l.space, have, child)) == 0 {
+		if change(&child) == nil && len(capability.Widens(l.space, have, child)) == 0 {
 			return false
 		}
 	}
@@ -102,12 +91,7 @@ func (l *limit) grant(c *shell.EthosCall, text string) bool {
 	case "write":
 		return l.writes(c, value)
 	}
-	return l.beyond(func(child *record.Capabilities) {
-		if capability.Grant(child, text) != nil {
-			child.Network.Mode = "host" // not understood: past everything
-			child.MemoryMB = 1 << 40
-		}
-	})
+	return l.beyond(func(child *capability.Set) error { return capability.Grant(child, text) })
 }
 
 // named is the absolute path of an option's value, "" when it is not known.
@@ -168,16 +152,5 @@ func (l *limit) variable(text string) bool {
 	if set {
 		return ethosargs.Loads(name) || ethosargs.Steers(name)
 	}
-	return l.beyond(func(child *record.Capabilities) { child.Env.Pass = append(child.Env.Pass, name) })
-}
-
-func (l *limit) timeout(text string) bool {
-	if text == "" {
-		return false
-	}
-	d, err := quantity.ParseDuration(text)
-	if err != nil {
-		return true // 0 is none
-	}
-	return l.beyond(func(child *record.Capabilities) { child.TimeoutSeconds = int64((d + time.Second - 1) / time.Second) })
+	return l.asks("env", name)
 }
