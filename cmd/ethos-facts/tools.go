@@ -43,7 +43,7 @@ func (c *toolsCmd) Run(sys *cli.System) error {
 	for _, t := range catalog.New(config).Tools() {
 		line := toolLine{Tool: catalog.Fact(t, t.Forms[0]), ConfigFiles: append([]string{}, t.ConfigFiles...), Forms: forms(t)}
 		if !c.JSON {
-			out.WriteString(printable.Sprintf("%-22s %-14s %-14s %s\n", t.ID, t.Category, inForce(t), strings.Join(line.Forms, ", ")))
+			out.WriteString(printable.Sprintf("%-22s %-14s %-14s %s\n", t.ID, t.Category, effectiveProfile(t), strings.Join(line.Forms, ", ")))
 		} else if err := e.Encode(line); err != nil {
 			return err
 		}
@@ -74,8 +74,8 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	return config, nil
 }
 
-// inForce is the profile that a tool runs under; one that is only recognised has none of its own.
-func inForce(t catalog.Tool) string {
+// effectiveProfile is the profile that a tool runs under; one that is only recognised has none of its own.
+func effectiveProfile(t catalog.Tool) string {
 	if !t.Managed {
 		return "(" + t.Capabilities.Network.Mode + ")"
 	}

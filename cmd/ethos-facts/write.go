@@ -127,7 +127,7 @@ func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usag
 		return nil, "", cli.Errorf(cli.Usage, "ethos-facts tools lists the catalog", "--tool: %w", err)
 	}
 	code := record.CodeWrongValue
-	var fault *catalog.Fault
+	var fault *catalog.ConfigError
 	var broken internal
 	switch {
 	case errors.As(err, &fault):

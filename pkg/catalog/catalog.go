@@ -18,7 +18,8 @@ type Catalog struct {
 	byProgram map[string][]int
 }
 
-// New returns the shipped catalog with what config adds. A tool with the id of a shipped one takes its place; config was checked to be no wider.
+// New returns the shipped catalog with what config adds. A tool with the id of
+// a shipped one takes its place; config was checked to be no wider.
 func New(config Config) *Catalog {
 	c := &Catalog{tools: shipped.Tools(), byProgram: shipped.ToolsByProgram()}
 	if len(config.Tools) == 0 {
@@ -84,7 +85,8 @@ func Ask(r capability.Request, t *Tool) capability.Request {
 	return r
 }
 
-// Fact is the tool as a record has it, with the output format of the form that matched.
+// Fact is the tool as a record has it, with the output format of the form that
+// matched.
 func Fact(t Tool, form shipped.Form) record.Tool {
 	return record.Tool{ID: t.ID, Category: t.Category, Format: form.Format, Managed: t.Managed, Capabilities: capability.Clone(t.Capabilities)}
 }

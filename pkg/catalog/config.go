@@ -6,8 +6,8 @@ import (
 	"ethos/pkg/capability"
 )
 
-// Config is what a repository says of itself in repo_config.yaml. The zero value
-// is that of a repository without one.
+// Config is what a repository says of itself in repo_config.yaml. The zero
+// value is that of a repository without one.
 type Config struct {
 	capability.Config
 	Tools             []Tool
@@ -79,7 +79,8 @@ type networkToolText struct {
 
 func (n *networkToolText) readScalar(text string) { n.Tool = text }
 
-// ParseConfig reads a repo_config.yaml; file names it in messages. The error is a [*Fault].
+// ParseConfig reads a repo_config.yaml; file names it in messages. The error is
+// a [*ConfigError].
 func ParseConfig(file string, text []byte) (Config, error) {
 	var in configText
 	if err := decodeYAML(file, text, &in); err != nil {
@@ -87,17 +88,17 @@ func ParseConfig(file string, text []byte) (Config, error) {
 	}
 	r := configReader{file: file}
 	r.read(in)
-	if r.fault != nil {
-		return Config{}, r.fault
+	if r.err != nil {
+		return Config{}, r.err
 	}
 	return r.out, nil
 }
 
-// configReader checks the parts; the first fault stays.
+// configReader checks the parts; the first error stays.
 type configReader struct {
-	file  string
-	out   Config
-	fault *Fault
+	file string
+	out  Config
+	err  *ConfigError
 }
 
 func (r *configReader) read(in configText) {
@@ -120,8 +121,8 @@ func (r *configReader) read(in configText) {
 }
 
 func (r *configReader) fail(at position, hint, format string, args ...any) {
-	if r.fault == nil {
-		r.fault = &Fault{File: r.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, args...), Hint: hint}
+	if r.err == nil {
+		r.err = &ConfigError{File: r.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
 }
 

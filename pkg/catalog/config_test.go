@@ -69,7 +69,7 @@ func TestConfigWithNothingInIt(t *testing.T) {
 	}
 }
 
-func TestConfigFaults(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"sandbox:\n  read_write_path: [x]\n":                                             `c:2:3: unknown key "read_write_path" in sandbox | did you mean "read_write_paths"?`,
 		"sandboxed: {}\n":                                                                `c:1:1: unknown key "sandboxed" in the file | did you mean "sandbox"?`,
@@ -120,12 +120,12 @@ func TestConfigFaults(t *testing.T) {
 		"sandbox: {read_paths: [x]} # " + strings.Repeat("x", maxFile):                                         `c: the file is longer than 1048576 bytes | `,
 	} {
 		_, err := ParseConfig("c", []byte(text))
-		var fault *Fault
-		if !errors.As(err, &fault) {
-			t.Errorf("%.80q: no fault: %v", text, err)
+		var invalid *ConfigError
+		if !errors.As(err, &invalid) {
+			t.Errorf("%.80q: no ConfigError: %v", text, err)
 			continue
 		}
-		if have := fault.Error() + " | " + fault.Hint; !strings.HasPrefix(have, want) {
+		if have := invalid.Error() + " | " + invalid.Hint; !strings.HasPrefix(have, want) {
 			t.Errorf("%.80q:\n have %s\n want %s", text, have, want)
 		}
 	}
@@ -151,9 +151,9 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("sandbox:\n  network_tools: [{tool: npm-audit, mode: host}]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		config, err := ParseConfig("c", text)
-		var fault *Fault
-		if err != nil && !errors.As(err, &fault) {
-			t.Fatalf("not a fault: %v", err)
+		var invalid *ConfigError
+		if err != nil && !errors.As(err, &invalid) {
+			t.Fatalf("not a ConfigError: %v", err)
 		}
 		for _, p := range config.Adds.WritePaths {
 			if capability.InGit(p) {

@@ -51,7 +51,8 @@ func (b base) expand(values []string) ([]string, error) {
 	return out, nil
 }
 
-// tool compiles a declaration against its profile: it may narrow it and nothing else.
+// tool compiles a declaration against its profile: it may narrow it and nothing
+// else.
 func (d *declaration) tool(b base) (Tool, error) {
 	t := Tool{ID: d.ID, Category: d.Category, Managed: d.Managed == nil || *d.Managed, ConfigFiles: d.ConfigFiles}
 	if d.ID == "" || len(d.Match) == 0 {

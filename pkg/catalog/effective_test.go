@@ -68,7 +68,9 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-// A sub-agent is given nothing that its parent may not use, whatever its tool, the repository and the command line give; without widening it keeps what both allow.
+// A sub-agent is given nothing that its parent may not use, whatever its tool,
+// the repository and the command line give; without widening it keeps what both
+// allow.
 func TestSubAgentOnlyNarrows(t *testing.T) {
 	at := capability.Space{Workspace: "/w", Home: "/h"}
 	config := capability.Config{Adds: capability.Set{ReadPaths: []string{"/opt/sdk"}, WritePaths: []string{"build"}},

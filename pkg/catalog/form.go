@@ -7,7 +7,8 @@ import (
 	"ethos/pkg/catalog/shipped"
 )
 
-// formText is a form as it is written: "go vet", or {argv: go vet -json, format: go-vet-json}. Its words are:
+// formText is a form as it is written: "go vet", or {argv: go vet -json,
+// format: go-vet-json}. Its words are:
 //
 //	go           the program, by its base name
 //	run|check    the next operand, one of these
@@ -60,7 +61,8 @@ func addWord(f *shipped.Form, w string) {
 	}
 }
 
-// parseFlag drops the dashes of a long name: Go programs take either number of them.
+// parseFlag drops the dashes of a long name: Go programs take either number of
+// them.
 func parseFlag(w string) shipped.Flag {
 	name, value, _ := strings.Cut(w, "=")
 	return shipped.Flag{Name: flagName(name), Value: value}

@@ -104,7 +104,8 @@ type toolsText struct {
 	Tools     []*declaration `yaml:"tools"`
 }
 
-// keep narrows the variables of a tool to those that are of use to the tools of its file.
+// keep narrows the variables of a tool to those that are of use to the tools of
+// its file.
 func (in toolsText) keep(d *declaration, b base) {
 	parent, ok := b.profile(cmp.Or(d.Capabilities.Profile(), capability.DefaultToolProfile))
 	if !ok || d.Capabilities.Has("env.set") {

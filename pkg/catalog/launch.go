@@ -38,7 +38,8 @@ func (c *Catalog) launch(l shipped.Launcher, words []*string) (command, bool) {
 	return command{program: name, words: rest[l.Skip+1:]}, true
 }
 
-// afterOperands takes the launcher's own words off: they must come first, in order.
+// afterOperands takes the launcher's own words off: they must come first, in
+// order.
 func afterOperands(operands [][]string, words []*string) ([]*string, bool) {
 	for _, alternatives := range operands {
 		if len(words) == 0 || words[0] == nil || !slices.Contains(alternatives, *words[0]) {
@@ -80,8 +81,8 @@ func meant(names, word string) (string, bool) {
 	return word, word != ""
 }
 
-// packageProgram is the program that `go run` builds from a package of another module; one of the work space has no domain, and its name says
-// nothing.
+// packageProgram is the program that `go run` builds from a package of another
+// module; one of the work space has no domain, and its name says nothing.
 func packageProgram(word string) (string, bool) {
 	word, _, _ = strings.Cut(word, "@")
 	elements := strings.Split(word, "/")

@@ -8,11 +8,14 @@ import (
 	"ethos/pkg/catalog/shipped"
 )
 
-// Match finds the tool that a command line means; a nil word is one that is not known. Paths, versions and the programs that start
-// others (npx, uv run, python -m, go run pkg@v …) are looked through. The most specific form wins, the first listed of equals.
+// Match finds the tool that a command line means; a nil word is one that is not
+// known. Paths, versions and the programs that start others (npx, uv run,
+// python -m, go run pkg@v …) are looked through. The most specific form wins,
+// the first listed of equals.
 //
-// A tool that is given network access is matched only by its bare name or from a system directory, so that a file of the work space cannot take its
-// name and with it the access.
+// A tool that is given network access is matched only by its bare name or from
+// a system directory, so that a file of the work space cannot take its name and
+// with it the access.
 func (c *Catalog) Match(argv []*string) (Tool, shipped.Form, bool) {
 	if len(argv) == 0 || argv[0] == nil {
 		return Tool{}, shipped.Form{}, false
@@ -62,7 +65,8 @@ func (c *Catalog) matchForms(cmd command) (best Tool, form shipped.Form, found b
 	return best, form, found
 }
 
-// names are what a program word may stand for: its base name, then that without a version (python3.12, clang-format-18).
+// names are what a program word may stand for: its base name, then that without
+// a version (python3.12, clang-format-18).
 func names(program string) []string {
 	if strings.HasPrefix(program, "@") { // a scoped npm package
 		return []string{program}
@@ -79,8 +83,9 @@ func reachesOut(t Tool) bool { return t.Managed && t.Capabilities.RequiresNetwor
 // trusted reports a program that the work space cannot have put there.
 func trusted(cmd command) bool { return cmd.direct && Installed(cmd.program) }
 
-// Installed reports that a command word names an installed program: a bare name, looked up in PATH, or a path into a system directory. A file of the work
-// space can have any name.
+// Installed reports that a command word names an installed program: a bare
+// name, looked up in PATH, or a path into a system directory. A file of the
+// work space can have any name.
 func Installed(program string) bool {
 	if !strings.Contains(program, "/") {
 		return true
@@ -89,7 +94,8 @@ func Installed(program string) bool {
 	return slices.Contains([]string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"}, dir)
 }
 
-// specific orders forms: what must be there counts more than anything that must not.
+// specific orders forms: what must be there counts more than anything that must
+// not.
 func specific(f shipped.Form) int {
 	n := 16*(len(f.Operands)+len(f.With)) + len(f.Without) + len(f.Absent)
 	for _, flag := range f.With {
@@ -130,8 +136,9 @@ func hasVersion(operands []*string) bool {
 	return slices.ContainsFunc(operands, func(o *string) bool { return o != nil && strings.Contains(*o, "@") })
 }
 
-// operands are the words that are no options; of the options that take the next word only those before the first operand are known, and
-// of the words after "--" all are operands.
+// operands are the words that are no options; of the options that take the next
+// word only those before the first operand are known, and of the words after
+// "--" all are operands.
 func (c *Catalog) operands(program string, words []*string) (out []*string) {
 	takesNext := shipped.ValueOptions(program)
 	for i := 0; i < len(words); i++ {
@@ -149,7 +156,8 @@ func (c *Catalog) operands(program string, words []*string) (out []*string) {
 	return out
 }
 
-// hasFlag looks for -x, --name, -name, each with or without =value; a wanted value may also be the next word or joined to a letter.
+// hasFlag looks for -x, --name, -name, each with or without =value; a wanted
+// value may also be the next word or joined to a letter.
 func hasFlag(words []*string, flag shipped.Flag) bool {
 	for i, w := range words {
 		if w == nil || !strings.HasPrefix(*w, "-") {

@@ -17,11 +17,13 @@ import (
 // maxFile bounds a configuration file, in bytes.
 const maxFile = 1 << 20
 
-// strict reads one YAML file into Go values by their yaml tags: every key known, none twice, no anchors, aliases or merges, and scalars of
-// the type that is asked for. What a reviewer reads is what is loaded.
+// strict reads one YAML file into Go values by their yaml tags: every key
+// known, none twice, no anchors, aliases or merges, and scalars of the type
+// that is asked for. What a reviewer reads is what is loaded.
 type strict struct{ file string }
 
-// scalarReader is implemented by types that are written as a plain word where a mapping would be too long.
+// scalarReader is implemented by types that are written as a plain word where a
+// mapping would be too long.
 type scalarReader interface{ readScalar(text string) }
 
 // mapping is implemented by types whose keys are not their fields.
@@ -33,11 +35,12 @@ type mapping interface {
 // located is implemented by types that want to know where they stand.
 type located interface{ at(line, column int) }
 
-// decodeYAML reads text into v, which points to a struct. The error is a [*Fault]. An empty file leaves v as it is.
+// decodeYAML reads text into v, which points to a struct. The error is a
+// [*ConfigError]. An empty file leaves v as it is.
 func decodeYAML(file string, text []byte, v any) error {
 	s := strict{file}
 	if len(text) > maxFile {
-		return &Fault{File: file, Message: fmt.Sprintf("the file is longer than %d bytes", maxFile)}
+		return &ConfigError{File: file, Message: fmt.Sprintf("the file is longer than %d bytes", maxFile)}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var root, second yaml.Node
@@ -49,18 +52,18 @@ func decodeYAML(file string, text []byte, v any) error {
 		return s.syntax(err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return s.fault(&second, "", "the file holds more than one YAML document")
+		return s.errorAt(&second, "", "the file holds more than one YAML document")
 	}
-	if fault := s.read(root.Content[0], reflect.ValueOf(v).Elem(), "the file"); fault != nil {
-		return fault
+	if err := s.read(root.Content[0], reflect.ValueOf(v).Elem(), "the file"); err != nil {
+		return err
 	}
 	return nil
 }
 
-// syntax turns the parser's "yaml: line 3: …" into a fault.
-func (s strict) syntax(err error) *Fault {
+// syntax turns the parser's "yaml: line 3: …" into a [ConfigError].
+func (s strict) syntax(err error) *ConfigError {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	f := &Fault{File: s.file, Message: message, Hint: "the file must be valid YAML"}
+	f := &ConfigError{File: s.file, Message: message, Hint: "the file must be valid YAML"}
 	if m := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(message); m != nil {
 		f.Line, _ = strconv.Atoi(m[1])
 		f.Column, f.Message = 1, m[2]
@@ -68,14 +71,14 @@ func (s strict) syntax(err error) *Fault {
 	return f
 }
 
-func (s strict) fault(n *yaml.Node, hint, format string, args ...any) *Fault {
-	return &Fault{File: s.file, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...), Hint: hint}
+func (s strict) errorAt(n *yaml.Node, hint, format string, args ...any) *ConfigError {
+	return &ConfigError{File: s.file, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // read puts a node into v; what names it in messages.
-func (s strict) read(n *yaml.Node, v reflect.Value, what string) *Fault {
+func (s strict) read(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		return s.fault(n, "write the value out", "%s: anchors and aliases are not supported", what)
+		return s.errorAt(n, "write the value out", "%s: anchors and aliases are not supported", what)
 	}
 	if l, ok := v.Addr().Interface().(located); ok {
 		l.at(n.Line, n.Column)
@@ -102,31 +105,32 @@ func (s strict) read(n *yaml.Node, v reflect.Value, what string) *Fault {
 	return s.scalar(n, v, what)
 }
 
-func (s strict) word(n *yaml.Node, w scalarReader, what string) *Fault {
+func (s strict) word(n *yaml.Node, w scalarReader, what string) *ConfigError {
 	var text string
-	if fault := s.scalar(n, reflect.ValueOf(&text).Elem(), what); fault != nil {
-		return fault
+	if err := s.scalar(n, reflect.ValueOf(&text).Elem(), what); err != nil {
+		return err
 	}
 	w.readScalar(text)
 	return nil
 }
 
-// null stands for an empty section, as `sandbox:` with every line below it commented out.
-func (s strict) null(n *yaml.Node, v reflect.Value, what string) *Fault {
+// null stands for an empty section, as `sandbox:` with every line below it
+// commented out.
+func (s strict) null(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	if v.Kind() == reflect.Struct {
 		return nil
 	}
-	return s.fault(n, "remove the key, or give it a value", "%s has no value", what)
+	return s.errorAt(n, "remove the key, or give it a value", "%s has no value", what)
 }
 
-func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *Fault {
+func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	names, member := keys(v.Type()), func(key int) reflect.Value { return fieldOf(v, key) }
 	if m, ok := v.Addr().Interface().(mapping); ok {
 		names = m.Keys()
 		member = func(key int) reflect.Value { return reflect.ValueOf(m.Member(names[key])).Elem() }
 	}
 	if n.Kind != yaml.MappingNode {
-		return s.fault(n, "known keys are "+strings.Join(names, ", "), "%s must be a mapping", what)
+		return s.errorAt(n, "known keys are "+strings.Join(names, ", "), "%s must be a mapping", what)
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -134,13 +138,13 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *Fault {
 		field := slices.Index(names, key.Value)
 		switch {
 		case field < 0:
-			return s.fault(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
+			return s.errorAt(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
 		case seen[key.Value]:
-			return s.fault(key, "", "key %q stands twice in %s", key.Value, what)
+			return s.errorAt(key, "", "key %q stands twice in %s", key.Value, what)
 		}
 		seen[key.Value] = true
-		if fault := s.read(value, member(field), key.Value); fault != nil {
-			return fault
+		if err := s.read(value, member(field), key.Value); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -170,41 +174,41 @@ func fieldOf(v reflect.Value, nth int) reflect.Value {
 	panic("catalog: no such field") // keys and fieldOf count the same fields
 }
 
-func (s strict) list(n *yaml.Node, v reflect.Value, what string) *Fault {
+func (s strict) list(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	if n.Kind != yaml.SequenceNode {
-		return s.fault(n, "write it as a list: ["+n.Value+"]", "%s must be a list", what)
+		return s.errorAt(n, "write it as a list: ["+n.Value+"]", "%s must be a list", what)
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, item := range n.Content {
-		if fault := s.read(item, out.Index(i), fmt.Sprintf("%s[%d]", what, i)); fault != nil {
-			return fault
+		if err := s.read(item, out.Index(i), fmt.Sprintf("%s[%d]", what, i)); err != nil {
+			return err
 		}
 	}
 	v.Set(out)
 	return nil
 }
 
-func (s strict) table(n *yaml.Node, v reflect.Value, what string) *Fault {
+func (s strict) table(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	if n.Kind != yaml.MappingNode {
-		return s.fault(n, "", "%s must be a mapping", what)
+		return s.errorAt(n, "", "%s must be a mapping", what)
 	}
 	v.Set(reflect.MakeMap(v.Type()))
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, item := n.Content[i], reflect.New(v.Type().Elem()).Elem()
 		if v.MapIndex(reflect.ValueOf(key.Value)).IsValid() {
-			return s.fault(key, "", "key %q stands twice in %s", key.Value, what)
+			return s.errorAt(key, "", "key %q stands twice in %s", key.Value, what)
 		}
-		if fault := s.read(n.Content[i+1], item, key.Value); fault != nil {
-			return fault
+		if err := s.read(n.Content[i+1], item, key.Value); err != nil {
+			return err
 		}
 		v.SetMapIndex(reflect.ValueOf(key.Value), item)
 	}
 	return nil
 }
 
-func (s strict) scalar(n *yaml.Node, v reflect.Value, what string) *Fault {
-	wrong := func(want string) *Fault {
-		return s.fault(n, "", "%s must be %s", what, want)
+func (s strict) scalar(n *yaml.Node, v reflect.Value, what string) *ConfigError {
+	wrong := func(want string) *ConfigError {
+		return s.errorAt(n, "", "%s must be %s", what, want)
 	}
 	if n.Kind != yaml.ScalarNode {
 		return wrong("a single value")
@@ -212,7 +216,7 @@ func (s strict) scalar(n *yaml.Node, v reflect.Value, what string) *Fault {
 	switch v.Kind() {
 	case reflect.String:
 		if n.Tag != "!!str" {
-			return s.fault(n, fmt.Sprintf("quote it: %q", n.Value), "%s must be a string", what)
+			return s.errorAt(n, fmt.Sprintf("quote it: %q", n.Value), "%s must be a string", what)
 		}
 		if strings.TrimSpace(n.Value) == "" || strings.ContainsRune(n.Value, 0) {
 			return wrong("a string that is not empty")

@@ -151,8 +151,8 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// beyond reports that a tool would get more of the network than it, or a command
-// that is no managed tool, has.
+// beyond reports that a tool would get more of the network than it, or a
+// command that is no managed tool, has.
 func beyond(n capability.NetworkTool, t Tool) bool {
 	for _, base := range basesOf(t) {
 		more := capability.Clone(base)
@@ -165,7 +165,7 @@ func beyond(n capability.NetworkTool, t Tool) bool {
 }
 
 // basesOf are the capabilities that an action has that is this tool: those of a
-// managed tool are its own, of any other those of the profile in force.
+// managed tool are its own, of any other those of the effective profile.
 func basesOf(t Tool) []capability.Set {
 	if t.Managed {
 		return []capability.Set{t.Capabilities}

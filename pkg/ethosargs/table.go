@@ -12,7 +12,7 @@ const (
 	unclassed Class = iota
 	Neutral         // has no say in what may be done
 	Narrows         // takes something away
-	Compared        // its value decides, compared with what is in force
+	Compared        // its value decides, compared with what is effective
 	Widens          // gives something, whatever its value
 	Ends            // the program prints something and does nothing else
 )

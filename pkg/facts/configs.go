@@ -72,7 +72,7 @@ func (c *config) load(from *configs, name, root string) error {
 	case err != nil && c.named:
 		return fmt.Errorf("read configuration: %w", err)
 	case err != nil:
-		return &catalog.Fault{File: name, Message: "cannot be read: " + cause(err), Hint: unreadableHint}
+		return &catalog.ConfigError{File: name, Message: "cannot be read: " + cause(err), Hint: unreadableHint}
 	}
 	c.file, c.digest = name, trust.Digest(text)
 	c.Config, err = catalog.ParseConfig(name, text)

@@ -13,8 +13,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Trust is the memory of what a person has accepted; it is [trust.Memory] but in
-// tests.
+// Trust is the memory of what a person has accepted; it is [trust.Memory] but
+// in tests.
 type Trust interface {
 	// Trusted reports whether a person has accepted this content of this file.
 	// Where there is an error the answer is no, and the action goes on without.
@@ -23,8 +23,8 @@ type Trust interface {
 
 // effective is the configuration that counts for an action: the work space's
 // own, as far as it is trusted or takes away, and what those of the work trees
-// around it take away. What lies in a work tree is bound by it also when it is a
-// work tree of its own; it is given nothing by it.
+// around it take away. What lies in a work tree is bound by it also when it is
+// a work tree of its own; it is given nothing by it.
 type effective struct {
 	catalog.Config
 	catalog *catalog.Catalog

@@ -138,7 +138,7 @@ func TestUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = d.Derive(record.Action{Kind: record.KindExec, Argv: []string{"make"}, Cwd: root + "/w", Workspace: root + "/w"}, record.Actor{Mode: record.ModeSafe})
-	if fault := (*catalog.Fault)(nil); !errors.As(err, &fault) || fault.Hint == "" {
+	if fault := (*catalog.ConfigError)(nil); !errors.As(err, &fault) || fault.Hint == "" {
 		t.Errorf("%v", err)
 	}
 }

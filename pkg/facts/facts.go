@@ -91,7 +91,7 @@ func (d *Deriver) encloses(root, dir string) bool {
 	return err == nil
 }
 
-// Derive makes the facts of an action that was placed. The error is a [*catalog.Fault] of the configuration, [ErrUnknownTool], or what reading the
+// Derive makes the facts of an action that was placed. The error is a [*catalog.ConfigError] of the configuration, [ErrUnknownTool], or what reading the
 // configuration returned.
 func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, error) {
 	cfg, err := d.effective(a.Workspace)

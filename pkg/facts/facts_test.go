@@ -194,7 +194,7 @@ func TestRepositoryConfiguration(t *testing.T) {
 	later(t, root+"/w/repo_config.yaml")
 	a, _ := d.Place(shellAction(root+"/w", "ls"))
 	_, err := d.Derive(a, record.Actor{})
-	var fault *catalog.Fault
+	var fault *catalog.ConfigError
 	if !errors.As(err, &fault) || fault.Line != 2 || fault.File != root+"/w/repo_config.yaml" {
 		t.Errorf("a fault: %v", err)
 	}

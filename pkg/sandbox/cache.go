@@ -10,7 +10,8 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// cacheless are programs that keep no package cache: they start without the mounts for one.
+// cacheless are programs that keep no package cache: they start without the
+// mounts for one.
 var cacheless = []string{
 	"awk", "base64", "basename", "cat", "chmod", "cmp", "comm", "cp", "cut", "date", "df", "diff", "dirname", "du", "echo", "expr", "false", "file", "find", "fold", "git",
 	"grep", "egrep", "fgrep", "gzip", "head", "hostname", "id", "jq", "less", "ln", "ls", "md5sum", "mkdir", "mktemp", "mv", "nl", "nproc", "od", "paste", "patch", "printf", "ps",
@@ -18,7 +19,8 @@ var cacheless = []string{
 	"uname", "uniq", "wc", "which", "whoami", "xz", "yes", "zstd",
 }
 
-// caches are the copy-on-write mounts: the caches that exist on the host, where the command cannot already write.
+// caches are the copy-on-write mounts: the caches that exist on the host, where
+// the command cannot already write.
 func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
 	if len(b.spec.Argv) > 0 && slices.Contains(cacheless, filepath.Base(b.spec.Argv[0])) {
 		return nil, nil
@@ -44,8 +46,9 @@ func beside(list, more []mount.Mount) []mount.Mount {
 	return list
 }
 
-// cache is the mount of one cache with what is denied in it, nothing when there is nothing to mount. One that was asked for and is denied as well is an error; one
-// of the base is left out.
+// cache is the mount of one cache with what is denied in it, nothing when there
+// is nothing to mount. One that was asked for and is denied as well is an
+// error; one of the base is left out.
 func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount, error) {
 	named, err := b.expand(path)
 	if err != nil {
@@ -58,7 +61,7 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 	if err := b.declarable(p, grantWrite, "cache"); err != nil {
 		return nil, err
 	}
-	if err := b.astray(p, "cache", entries); err != nil {
+	if err := b.symlinkEscape(p, "cache", entries); err != nil {
 		return nil, err
 	}
 	if b.showsState(p.path) { // an overlay shows all that is below
@@ -79,12 +82,13 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 	return append([]mount.Mount{over}, denies...), err
 }
 
-// denied reports whether a path is denied to be read, by a rule that no grant further down takes back, and why.
+// denied reports whether a path is denied to be read, by a rule that no grant
+// further down takes back, and why.
 func (b *builder) denied(path string) (why string, denied bool) {
 	deepest := -1
 	for _, r := range b.rules {
 		depth, deny := mount.Depth(r.path), r.class == denyRead || r.class == blank
-		if depth < deepest || r.class == denyWrite || r.class == lift || !mount.Within(path, r.path) {
+		if depth < deepest || r.class == denyWrite || r.class == allowWithinDeny || !mount.Within(path, r.path) {
 			continue
 		}
 		if deny {
@@ -95,7 +99,8 @@ func (b *builder) denied(path string) (why string, denied bool) {
 	return why, denied
 }
 
-// deniedIn puts the denies that lie in a cache over its overlay, which shows all that is below. What does not exist there need not be kept from coming to
+// deniedIn puts the denies that lie in a cache over its overlay, which shows
+// all that is below. What does not exist there need not be kept from coming to
 // exist: it would not on the host.
 func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
 	rules := []rule{{cache, grantWrite, "cache"}}
@@ -117,7 +122,8 @@ func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// cacheDir is where the command's own part of a cache is kept: apart for each profile, so that what a looser one wrote is not what a stricter one reads.
+// cacheDir is where the command's own part of a cache is kept: apart for each
+// profile, so that what a looser one wrote is not what a stricter one reads.
 func (b *builder) cacheDir(lower string) string {
 	sum := sha256.Sum256([]byte(lower))
 	name := b.set.SandboxProfile + "-" + filepath.Base(lower) + "-" + hex.EncodeToString(sum[:6])

@@ -17,8 +17,11 @@ type configured struct {
 	seen map[string]bool
 }
 
-// protectConfigured makes read-only what the configuration of a work tree leads git to run or to read as configuration, where that lies in a writable tree: git-config(1)
-// core.hooksPath, core.fsmonitor, include.path, filters, drivers, aliases and the like. user are the caller's own configuration files, which count in every tree.
+// protectConfigured makes read-only what the configuration of a work tree leads
+// git to run or to read as configuration, where that lies in a writable tree:
+// git-config(1) core.hooksPath, core.fsmonitor, include.path, filters, drivers,
+// aliases and the like. user are the caller's own configuration files, which
+// count in every tree.
 func (b *builder) protectConfigured(tree string, user []string) error {
 	c := &configured{b: b, tree: tree, seen: map[string]bool{}}
 	dir := filepath.Join(tree, ".git")
@@ -54,14 +57,14 @@ func (c *configured) read(file string) error {
 	if err != nil {
 		return nil
 	}
-	var fault error
+	var refused error
 	_ = gitrepo.ParseConfig(file, text, func(e gitrepo.Entry) error {
-		if fault == nil && !e.Bare {
-			fault = c.entry(file, e.Key, e.Value)
+		if refused == nil && !e.Bare {
+			refused = c.entry(file, e.Key, e.Value)
 		}
 		return nil
 	})
-	return fault
+	return refused
 }
 
 // entry guards what one setting names.

@@ -22,7 +22,7 @@ func (b *builder) declare() error {
 		{b.spec.Base.WritePaths, grantWrite, workSpace, true},
 		{b.spec.ReadPaths, grantRead, declared, true},
 		{b.spec.WritePaths, grantWrite, declared, true},
-		{b.set.AllowReadWithinDeny, lift, "allowed within a denied path", false},
+		{b.set.AllowReadWithinDeny, allowWithinDeny, "allowed within a denied path", false},
 		{b.set.UnixSockets, grantWrite, unixSocket, true},
 		{b.set.DenyReadPaths, denyRead, "denied", false},
 		{b.set.DenyWritePaths, denyWrite, "denied", false},
@@ -78,9 +78,12 @@ const (
 	unixSocket = "unix socket"
 )
 
-// declaredKind keeps sockets and files apart. To show a socket is to let the command talk to whoever listens on it, whatever the mount says: connect(2) asks for the right to
-// write to the file, never for a writable mount (unix(7)). So it takes a declaration that says so, and one that says so gives nothing else: --unix-socket reaches into trees
-// that cannot be declared writable.
+// declaredKind keeps sockets and files apart. To show a socket is to let the
+// command talk to whoever listens on it, whatever the mount says: connect(2)
+// asks for the right to write to the file, never for a writable mount
+// (unix(7)). So it takes a declaration that says so, and one that says so gives
+// nothing else: --unix-socket reaches into trees that cannot be declared
+// writable.
 func declaredKind(p place, c class, why string) error {
 	if !p.exists || c == denyRead || c == denyWrite {
 		return nil
@@ -137,14 +140,16 @@ func (b *builder) declarable(p place, c class, why string) error {
 	return nil
 }
 
-// settings reports whether a path lies in what is protected by its name, somewhere in the work space.
+// settings reports whether a path lies in what is protected by its name,
+// somewhere in the work space.
 func (b *builder) settings(path string) bool {
 	rel, inside := strings.CutPrefix(path, b.spec.Workspace+"/")
 	protected := func(name string) bool { return name == ethosDir || slices.Contains(protectedNames, name) }
 	return inside && slices.ContainsFunc(splitPath(rel), protected)
 }
 
-// fulfilled checks that every declared grant came out as it was asked for: another declaration may deny it, and a link may have led it astray.
+// fulfilled checks that every declared grant came out as it was asked for:
+// another declaration may deny it, and a symbolic link may lead it elsewhere.
 func (b *builder) fulfilled(entries []Entry) error {
 	for _, r := range b.declared {
 		got := covering(entries, r.path)
@@ -153,11 +158,11 @@ func (b *builder) fulfilled(entries []Entry) error {
 			return refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well (%s)", r.why, r.path, got.Why)
 		}
 		within := func(p place) bool { return r.path != p.path && mount.Within(r.path, p.path) }
-		if i := slices.IndexFunc(b.kept, within); i >= 0 && r.class == grantWrite {
-			return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.kept[i].path)
+		if i := slices.IndexFunc(b.protected, within); i >= 0 && r.class == grantWrite {
+			return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.protected[i].path)
 		}
-		if r.class == grantRead || r.class == grantWrite || r.class == lift {
-			if err := b.astray(r.place, r.why, entries); err != nil {
+		if r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny {
+			if err := b.symlinkEscape(r.place, r.why, entries); err != nil {
 				return err
 			}
 		}
@@ -165,8 +170,10 @@ func (b *builder) fulfilled(entries []Entry) error {
 	return nil
 }
 
-// astray refuses a path that a link leads out of a tree in which a confined command writes: an earlier one can have put the link there, and what is given would be of its choice.
-func (b *builder) astray(p place, why string, entries []Entry) error {
+// symlinkEscape refuses a path that a symbolic link leads out of a tree in
+// which a confined command writes, because an earlier command can have made the
+// link, and would choose what is given.
+func (b *builder) symlinkEscape(p place, why string, entries []Entry) error {
 	for _, link := range p.links {
 		tree := b.spec.Workspace
 		if !mount.Within(link, tree) {

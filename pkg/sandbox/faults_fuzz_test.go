@@ -69,7 +69,7 @@ func modelStep(rules []rule, at string, above Access) Access {
 		access = ReadOnly
 	case has(grantPrivate):
 		return Private
-	case has(lift) && above == Hidden && covered:
+	case has(allowWithinDeny) && above == Hidden && covered:
 		access = ReadOnly
 	}
 	if has(denyWrite) && access == ReadWrite {

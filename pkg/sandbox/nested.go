@@ -295,6 +295,6 @@ func (b *builder) guardPointer(path string) error {
 	}
 	link := place{path: path, exists: true}
 	b.rules = append(b.rules, rule{link, denyWrite, "git link"})
-	b.kept = append(b.kept, link)
+	b.protected = append(b.protected, link)
 	return nil
 }

@@ -23,15 +23,15 @@ type builder struct {
 	rules []rule
 	// declared are the rules that a person or a capability asked for: each must come out as asked.
 	declared []rule
-	// kept are the places that no declaration opens again.
-	kept    []place
-	state   []place // the state folders of ethos
-	links   []mount.Mount
-	notes   []Note
-	guarded []Placeholder
-	watched []Watched
-	scans   []*treescan.Tree
-	own     string // the directory of ethos for this work space
+	// protected are the paths that no declaration opens again.
+	protected []place
+	state     []place // the state folders of ethos
+	links     []mount.Mount
+	notes     []Note
+	guarded   []Placeholder
+	watched   []Watched
+	scans     []*treescan.Tree
+	own       string // the directory of ethos for this work space
 }
 
 // build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].

@@ -386,7 +386,7 @@ func TestPlanNarrows(t *testing.T) {
 		for what, change := range map[string]func(*Spec){
 			"denied to be read: " + path:    func(s *Spec) { s.DenyReadPaths = append(slices.Clone(s.DenyReadPaths), path) },
 			"denied to be written: " + path: func(s *Spec) { s.DenyWritePaths = append(slices.Clone(s.DenyWritePaths), path) },
-			"no lift":                       func(s *Spec) { s.AllowReadWithinDeny = nil },
+			"no allow within a deny":        func(s *Spec) { s.AllowReadWithinDeny = nil },
 			"no cache":                      func(s *Spec) { s.CachePaths = nil },
 		} {
 			w.narrower(t, what, p, writes, change)

@@ -32,7 +32,7 @@ func (b *builder) guard(path string, c class, why string) error {
 		return err
 	}
 	b.rules = append(b.rules, rule{p, c, why})
-	b.kept = append(b.kept, p)
+	b.protected = append(b.protected, p)
 	for _, link := range p.links {
 		b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
 	}

@@ -20,7 +20,8 @@ func FromRecord(action record.Action, caps capability.Set, environ []string) (Sp
 	}, nil
 }
 
-// argvOf is the command of an action. A script is run by bash, whose language it was analysed in.
+// argvOf is the command of an action. A script is run by bash, whose language
+// it was analysed in.
 func argvOf(action record.Action) ([]string, error) {
 	switch action.Kind {
 	case record.KindExec:

@@ -52,13 +52,15 @@ func (b *builder) hide(p place) {
 		c = denyRead
 	}
 	b.rules = append(b.rules, rule{p, c, "state of ethos"})
-	b.kept = append(b.kept, p)
+	b.protected = append(b.protected, p)
 	for _, link := range p.links {
 		b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, "state of ethos, a link"})
 	}
 }
 
-func (r rule) grants() bool { return r.class == grantRead || r.class == grantWrite || r.class == lift }
+func (r rule) grants() bool {
+	return r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny
+}
 
 // showsState reports whether a tree lies in a state folder or has one in it.
 func (b *builder) showsState(tree string) bool {

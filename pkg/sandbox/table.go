@@ -11,8 +11,8 @@ import (
 type class int
 
 const (
-	grantPrivate class = iota
-	lift               // takes a denyRead of a directory above away, and grants nothing by itself
+	grantPrivate    class = iota
+	allowWithinDeny       // takes a denyRead of a directory above away, and grants nothing by itself
 	grantRead
 	grantWrite
 	denyWrite
@@ -75,7 +75,7 @@ func combine(rules []rule, above Access, granted bool) Entry {
 		switch r.class {
 		case grantPrivate:
 			access, why = Private, r.why
-		case lift:
+		case allowWithinDeny:
 			if access == Hidden && granted {
 				access, why = ReadOnly, r.why
 			}

@@ -27,7 +27,7 @@ func (b *builder) protectNames(root string) error {
 		if p.exists || len(p.links) > 0 { // what a link leads to does not come to exist either
 			err = b.denyWrite(path, whyProtected)
 		} else {
-			b.kept = append(b.kept, p)
+			b.protected = append(b.protected, p)
 		}
 		if err != nil {
 			return err

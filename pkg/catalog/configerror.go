@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Fault is a place in a configuration file that is not valid. Nothing of the file is used then.
-type Fault struct {
+// ConfigError is a position in a configuration file that is not valid. Nothing
+// of the file is used then.
+type ConfigError struct {
 	File    string
 	Line    int // 1-based; 0 when it is the file as a whole
 	Column  int
@@ -16,14 +17,15 @@ type Fault struct {
 	Hint    string
 }
 
-func (f *Fault) Error() string {
+func (f *ConfigError) Error() string {
 	if f.Line == 0 {
 		return fmt.Sprintf("%s: %s", f.File, f.Message)
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 }
 
-// known is the hint that lists what would have been understood, the nearest first.
+// known is the hint that lists what would have been understood, the nearest
+// first.
 func known(word string, names []string) string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int {
