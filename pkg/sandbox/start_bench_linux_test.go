@@ -52,7 +52,8 @@ func builtSandbox(b *testing.B) string {
 
 // BenchmarkStartInWorkspace times `run --profile workspace -- true` in a large
 // work space and in an empty one, in turn. It reports the median of the
-// processor time of each, without that of init and the command, and their ratio.
+// processor time of each, with that of what the run has waited for, and their
+// ratio.
 func BenchmarkStartInWorkspace(b *testing.B) {
 	probetest.Need(b, probetest.UserNS)
 	exe := builtSandbox(b)
