@@ -53,9 +53,6 @@ const (
 	Private   = plan.Private
 )
 
-// NoTimeout as a limit of time lets the command run for as long as it wants.
-const NoTimeout = plan.NoTimeout
-
 // The codes of a [Refusal].
 const (
 	CodeDeclaration = plan.CodeDeclaration

@@ -134,7 +134,7 @@ func (b *builder) declarable(p place, c class, why string) error {
 	if b.settings(p.path) {
 		return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in settings of ethos or of an agent and cannot be made writable", why, p.path)
 	}
-	if i := slices.Index(splitPath(p.path), ".git"); i >= 0 && why != workSpace {
+	if capability.InGit(p.path) && why != workSpace {
 		return refuse(CodeDeclaration, "declare the work tree; its git directory is opened as far as the profile allows", "%s path %s lies in a git directory", why, p.path)
 	}
 	return nil

@@ -8,35 +8,13 @@ import (
 
 // Limits bound what a command may use. A zero member is no limit of that kind.
 type Limits struct {
-	Timeout     time.Duration `json:"timeout"` // [NoTimeout] is none, also where the profile has one
+	Timeout     time.Duration `json:"timeout"`
 	MemoryBytes int64         `json:"memory_bytes"`
 	CPUPercent  int64         `json:"cpu_percent"` // of one processor; 250 is two and a half
 	Pids        int64         `json:"pids"`
 	OpenFiles   int64         `json:"open_files"`
 	FileBytes   int64         `json:"file_bytes"`   // size of one file written
 	OutputBytes int64         `json:"output_bytes"` // of standard output and error together, where they are captured
-}
-
-// NoTimeout as a limit of time lets the command run for as long as it wants.
-const NoTimeout time.Duration = -1
-
-// Or fills zero members from defaults.
-func (l Limits) Or(d Limits) Limits {
-	pick := func(a, b int64) int64 {
-		if a != 0 {
-			return a
-		}
-		return b
-	}
-	return Limits{
-		Timeout:     max(0, time.Duration(pick(int64(l.Timeout), int64(d.Timeout)))),
-		MemoryBytes: pick(l.MemoryBytes, d.MemoryBytes),
-		CPUPercent:  pick(l.CPUPercent, d.CPUPercent),
-		Pids:        pick(l.Pids, d.Pids),
-		OpenFiles:   pick(l.OpenFiles, d.OpenFiles),
-		FileBytes:   pick(l.FileBytes, d.FileBytes),
-		OutputBytes: pick(l.OutputBytes, d.OutputBytes),
-	}
 }
 
 // Text is the limits for people.
