@@ -118,7 +118,10 @@ func TestHostileOwn(t *testing.T) {
 				if c.root && os.Geteuid() != 0 {
 					continue
 				}
-				t.Run(name+"/"+own, func(t *testing.T) { hostileOwn(t, c, own) })
+				t.Run(name+"/"+own, func(t *testing.T) {
+					t.Parallel()
+					hostileOwn(t, c, own)
+				})
 			}
 		}
 	})
