@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,9 @@ func (s *Session) gitDir(c candidate) {
 	}
 	s.pass.seen[c.path] = true
 	dir, err := t.list(c.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return // it was put aside with what it lay in
+	}
 	if err != nil {
 		s.note(Finding{Path: c.path, What: "a git directory that cannot be read", Err: err})
 		return

@@ -35,6 +35,33 @@ func TestNothingLeadsOut(t *testing.T) {
 	}
 }
 
+// TestStoreLeadsNowhere: what is found is not kept where a link leads that stands in the place of the store.
+func TestStoreLeadsNowhere(t *testing.T) {
+	for name, link := range map[string]string{
+		"directory of ethos": `ln -s "$OUT" .coding-ethos`, "store": `mkdir .coding-ethos; ln -s "$OUT" .coding-ethos/quarantine`,
+		"inside": `mkdir elsewhere; ln -s elsewhere .coding-ethos`, "loop": `ln -s .coding-ethos .coding-ethos`, "file": `echo x > .coding-ethos`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkspace(t)
+			w.finds(w.after(`git init -q n; git -C n config core.fsmonitor ./evil; mkdir sub; echo '{}' > sub/.mcp.json; `+link), "n/.git/config", "sub/.mcp.json")
+			w.sh(`! git -C n config core.fsmonitor; test -e .coding-ethos/quarantine/*/n/.git.quarantined/config.quarantined; ! ls elsewhere/*`)
+			if left, err := os.ReadDir(filepath.Join(w.base, "out")); err != nil || len(left) != 0 {
+				t.Errorf("outside: %v %v", left, err)
+			}
+		})
+	}
+}
+
+// TestKeptIsHarmless: what was put aside neither runs nor is a repository where it is kept.
+func TestKeptIsHarmless(t *testing.T) {
+	w := newWorkspace(t)
+	w.finds(w.after(`git init -q --template= n; mkdir n/.git/hooks; printf '#!/bin/sh\n' > n/.git/hooks/post-commit; chmod 755 n/.git/hooks/post-commit
+		mkdir n/.git/odd; git init -q n/.git/odd/r; git -C n/.git/odd/r config core.fsmonitor ./evil; git init -q --bare n/.git/odd/b; git -C n/.git/odd/b config core.fsmonitor ./evil`),
+		"n/.git/hooks/post-commit", "n/.git/odd")
+	w.sh(`cd .coding-ethos/quarantine/*/n; test -e .git.quarantined/hooks/post-commit.quarantined; test -z "$(find . -type f -perm /111)"
+		for d in $(find . -type d); do ! git -C $d config core.fsmonitor; done`)
+}
+
 // TestAnotherRoot: what another program has put in the place of the writable
 // root is not changed.
 func TestAnotherRoot(t *testing.T) {
