@@ -35,6 +35,10 @@ var (
 
 // What a plan is made of: package plan.
 type (
+	Spec        = plan.Spec
+	ManagedGit  = plan.ManagedGit
+	HostFiles   = plan.HostFiles
+	Files       = plan.Files
 	Plan        = plan.Plan
 	Note        = plan.Note
 	Entry       = plan.Entry
@@ -99,24 +103,9 @@ var Requested = plan.Requested
 // Restricted looks for a setting of the machine that keeps ordinary users from user namespaces.
 var Restricted = plan.Restricted
 
-// The builder's short names for them.
-const (
-	ethosDir         = plan.EthosDir
-	journalName      = plan.JournalName
-	gitConfiguration = plan.GitConfiguration
-	ownHint          = plan.OwnHint
-	insideTraces     = plan.InsideTraces
-)
-
-var (
-	covering   = plan.Covering
-	protective = plan.Protective
-	refuse     = plan.Refuse
-)
-
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
-	p, err := build(spec, files, uid)
+	p, err := plan.Build(spec, files, uid)
 	if err != nil {
 		return nil, control.NestedRefusal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
 )
 
 // ownCase is a directory of ethos that ethos has not made: it came with a clone, or an earlier command left it.
@@ -93,8 +94,7 @@ func inOwn(forge func(t *testing.T, own, out string)) func(t *testing.T, own, ou
 // inSlot forges the first slot of the cache, which has the mark of this boot.
 func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, out string) {
 	return func(t *testing.T, own, out string) {
-		b := builder{own: own, set: capability.Set{SandboxProfile: capability.DefaultProfile}}
-		slot := b.cacheDir(cacheBeside(out)) + "/0"
+		slot := plan.CacheDir(own, capability.DefaultProfile, cacheBeside(out)) + "/0"
 		mkdir(t, slot)
 		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 		if err != nil {

@@ -13,6 +13,15 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Where ethos keeps what belongs to a work space.
+const (
+	ethosDir     = plan.EthosDir
+	ownInGit     = ".git/coding-ethos"
+	journalName  = plan.JournalName
+	insideTraces = plan.InsideTraces
 )
 
 // asUser, set in the environment, says that this is the second run of the tests, as an ordinary user.
@@ -126,3 +135,6 @@ func names(t *testing.T, dir string) []string {
 	}
 	return list
 }
+
+// covering is the entry of a plan's table that a path lies in.
+var covering = plan.Covering

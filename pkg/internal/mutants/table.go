@@ -65,8 +65,8 @@ var single = []Mutant{
 	{Name: "memory: shared memory that nobody has mapped", Edits: []Edit{{"pkg/sandbox/control/rlimits_linux.go", `limits.Tree{Init: p.PID, Held: c.shared.Held(limit)}`, `limits.Tree{Init: p.PID}`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSharedMemoryIsBounded$"}}},
 	{Name: "init: forged signals", Edits: []Edit{{initFile, ` || m.sigs.Code < 0 {`, ` {`}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/steps", Run: "^TestForgedSignal$"}}},
 	{Name: "init: a lost last message is told", Edits: []Edit{{initFile, "\t\texit(unheardStatus)\n", "\t\texit(failedStatus)\n"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/steps", Run: "^TestFate$"}}},
-	{Name: "sockets: declared as files", Edits: []Edit{{"pkg/sandbox/declare.go", `case isSocket && why != unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
-	{Name: "sockets: files declared as sockets", Edits: []Edit{{"pkg/sandbox/declare.go", `case !isSocket && why == unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
+	{Name: "sockets: declared as files", Edits: []Edit{{"pkg/sandbox/plan/declare.go", `case isSocket && why != unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
+	{Name: "sockets: files declared as sockets", Edits: []Edit{{"pkg/sandbox/plan/declare.go", `case !isSocket && why == unixSocket:`, `case false:`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$"}}},
 	{Name: "init: what it has open", Edits: []Edit{{initFile, `if e := m.letGo(); e != 0 {`, `if e := syscall.Errno(0); e != 0 {`}}, Tests: boundary},
 	{Name: "Landlock, all", Without: []Call{{Stage: "landlock"}}, Tests: boundary},
 	{Name: "system call filter, all", Without: []Call{{Stage: "seccomp", Object: "deny-privilege"}}, Tests: boundary},
@@ -92,13 +92,13 @@ var single = []Mutant{
 	{Name: "mounts: devpts nosuid", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOEXEC`}}, Tests: boundary},
 	{Name: "mounts: devpts noexec", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOSUID`}}, Tests: boundary},
 	{Name: "this process follows no link: directories", Edits: []Edit{{"pkg/sandbox/control/directory_linux.go", `unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `unix.O_CLOEXEC}`}}, Tests: races},
-	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
+	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/plan/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
 	{Name: "names: put aside at once", Edits: []Edit{{protected, "\tif w.search() {", "\tif true {"}}, Tests: boundary},
 	{Name: "names: put aside at the end", Edits: []Edit{{protected, "\tstore := w.Quarantined\n", "\tstore := w.Quarantined\n\tif w.names = w.aside; true {\n\t\treturn\n\t}\n"}}, Tests: boundary},
 	{Name: "names: put aside by init", Without: []Call{{Stage: "watch", Name: "renameat2"}}, Tests: boundary},
 	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: boundary},
 	{Name: "names: none appears in the set-up", Edits: []Edit{{protected, `plan.Covering(paths, path).Access == plan.ReadWrite {`, `false {`}}, Tests: boundary},
-	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
+	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/plan/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
 	{Name: "network: loopback alone is up", Edits: []Edit{{network, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
 	{Name: "verify: identity", Edits: []Edit{{"pkg/sandbox/control/user_linux.go", "Verify(s Status) error {\n", "Verify(s Status) error {\n\treturn nil\n"},
@@ -111,8 +111,8 @@ var single = []Mutant{
 	{Name: "verify: network", Edits: []Edit{{network, `err != nil || n.Job.Plan.Network == "host" {`, `true {`}}, Tests: faults},
 	{Name: "verify: cgroup", Edits: []Edit{{"pkg/sandbox/control/cgroup_linux.go", "\tif c.leaf == nil {\n\t\treturn nil\n\t}\n\tname :=", "\tif true {\n\t\treturn nil\n\t}\n\tname :="}}, Tests: faults,
 		Survives: "needs a cgroup v2 with controllers; the kernel lab has one"},
-	{Name: "environment: injecting variables", Edits: []Edit{{"pkg/sandbox/env.go", "\tif matches(name, injecting) {\n\t\treturn false\n\t}\n", ""}}, Tests: slices.Concat(written, boundary)},
-	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/env.go", `return b.set.RequiresEnv || slices.Contains`, `return true || slices.Contains`}}, Tests: boundary},
+	{Name: "environment: injecting variables", Edits: []Edit{{"pkg/sandbox/plan/env.go", "\tif matches(name, injecting) {\n\t\treturn false\n\t}\n", ""}}, Tests: slices.Concat(written, boundary)},
+	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/plan/env.go", `return b.set.RequiresEnv || slices.Contains`, `return true || slices.Contains`}}, Tests: boundary},
 	{Name: "record: the subject", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `if subject != d.Subject {`, `if false {`}}, Tests: records},
 	{Name: "record: no decision", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `return refusal(reasonMissing, "pass it through ethos-decide first", "the record has no decision"), nil`, `return nil, nil`}}, Tests: records},
 	{Name: "record: the seal", Edits: []Edit{{"pkg/record/decision.go", `err != nil || own.Seal != d.Seal`, `err != nil`}}, Tests: records},
@@ -126,9 +126,11 @@ func All(root string) ([]Mutant, error) {
 	compiled := []Edit{{"pkg/sandbox/kernel/seccomp/precompiled.go", "\tpacked := denyPrivilegeAMD64\n", "\tif p, err := DenyPrivilege().Compile(a); err == nil {\n\t\treturn p\n\t}\n\tpacked := denyPrivilegeAMD64\n"}}
 	for _, more := range []func() ([]Mutant, error){
 		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
-		func() ([]Mutant, error) { return Lines(root, "pkg/sandbox/env.go", []string{"injecting"}, written) },
 		func() ([]Mutant, error) {
-			return Lines(root, "pkg/sandbox/protect.go", []string{"gitProtected"}, slices.Concat(written, boundary))
+			return Lines(root, "pkg/sandbox/plan/env.go", []string{"injecting"}, written)
+		},
+		func() ([]Mutant, error) {
+			return Lines(root, "pkg/sandbox/plan/protect.go", []string{"gitProtected"}, slices.Concat(written, boundary))
 		},
 		func() ([]Mutant, error) {
 			return Lines(root, "pkg/protected/protected.go", []string{"names"}, slices.Concat(written, boundary))
@@ -149,9 +151,9 @@ func namespaces() (list []Mutant) {
 	literal := func(names []string) string { return `[]string{"` + strings.Join(names, `", "`) + `"}` }
 	for i, name := range names {
 		without := slices.Delete(slices.Clone(names), i, i+1)
-		list = append(list, Mutant{Name: "namespace: " + name, Edits: []Edit{{"pkg/sandbox/plan.go", literal(names), literal(without)}}, Tests: slices.Concat(written, boundary)})
+		list = append(list, Mutant{Name: "namespace: " + name, Edits: []Edit{{"pkg/sandbox/plan/build.go", literal(names), literal(without)}}, Tests: slices.Concat(written, boundary)})
 	}
-	return append(list, Mutant{Name: "namespace: network", Edits: []Edit{{"pkg/sandbox/plan.go", `if network != "host" {`, `if false {`}}, Tests: slices.Concat(written, boundary)})
+	return append(list, Mutant{Name: "namespace: network", Edits: []Edit{{"pkg/sandbox/plan/build.go", `if network != "host" {`, `if false {`}}, Tests: slices.Concat(written, boundary)})
 }
 
 // flags are mutants of what the filter compares the flags of clone with: one bit less.

@@ -1,21 +1,18 @@
-package sandbox
+package plan
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"path/filepath"
 	"sync/atomic"
 
 	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/sandbox/treescan"
-	"ethos/pkg/statedir"
 )
 
 // scan lists a writable root completely. The plan protects what it finds, and the
 // search after the run begins with it.
 func (b *builder) scan(root string) (*treescan.Tree, error) {
-	return b.files.files.Scan(root, quarantine.ScanOptions(protectedNames, filepath.Join(root, ethosDir), memoryOf(b.getenv, root)))
+	return b.files.files.Scan(root, quarantine.ScanOptions(protectedNames, filepath.Join(root, EthosDir), ScanMemory(b.getenv, root)))
 }
 
 // startScans are the scans that a plan was made with. The search after the first
@@ -30,17 +27,6 @@ func (s *startScans) take() []*treescan.Tree {
 		return nil
 	}
 	return s.trees
-}
-
-// memoryOf names the file in which the scan of a root is remembered: in the state
-// folder, which no command sees. "" where there is no state folder.
-func memoryOf(getenv func(string) string, root string) string {
-	dir, err := statedir.Dir(getenv)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(dir, "scan", hex.EncodeToString(sum[:16]))
 }
 
 // Scan is [treescan.Scan].

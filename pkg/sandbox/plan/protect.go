@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"path/filepath"
@@ -104,7 +104,7 @@ func (b *builder) has(dir, name string) bool {
 // protectGitDir guards one git directory. Those of submodules and linked work trees in it are found by the scan.
 func (b *builder) protectGitDir(dir string) error {
 	for _, name := range gitProtected {
-		if err := b.denyWrite(filepath.Join(dir, name), gitConfiguration); err != nil {
+		if err := b.denyWrite(filepath.Join(dir, name), GitConfiguration); err != nil {
 			return err
 		}
 	}

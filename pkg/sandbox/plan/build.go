@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"errors"
@@ -34,11 +34,11 @@ type builder struct {
 	own       string // the directory of ethos for this work space
 }
 
-// build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
-func build(spec Spec, files Files, uid int) (*Plan, error) {
+// Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
+func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	b := &builder{spec: spec, set: spec.Whole(), uid: uint32(uid)}
 	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
-		return nil, refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
+		return nil, Refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
 	}
 	if err := b.locate(files); err != nil {
 		return nil, err
@@ -63,18 +63,18 @@ func (b *builder) locate(files Files) error {
 	if b.home != "" {
 		p, err := b.files.resolve(b.home)
 		if err != nil {
-			return refuse(CodeDeclaration, "set HOME to a directory that exists", "home directory %s: %w", b.home, err)
+			return Refuse(CodeDeclaration, "set HOME to a directory that exists", "home directory %s: %w", b.home, err)
 		}
 		b.home = p.path
 	}
 	ws, err := b.files.resolve(b.spec.Workspace)
 	if err != nil || !ws.dir {
-		return refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
+		return Refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
 	}
 	b.spec.Workspace = ws.path
 	dir, err := b.files.resolve(b.spec.Dir)
 	if err != nil || !dir.dir {
-		return refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
+		return Refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
 	}
 	b.spec.Dir = dir.path
 	b.findOwn()
@@ -82,17 +82,7 @@ func (b *builder) locate(files Files) error {
 }
 
 // getenv reads the caller's environment.
-func (b *builder) getenv(name string) string { return lookup(b.spec.Environ, name) }
-
-// lookup is the value of a variable in an environment; the last one counts.
-func lookup(environ []string, name string) string {
-	for _, entry := range slices.Backward(environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (b *builder) getenv(name string) string { return Lookup(b.spec.Environ, name) }
 
 // homeDir is the caller's HOME, or "/tmp" when it has none that can be one.
 func (b *builder) homeDir() string {
@@ -147,7 +137,7 @@ func (b *builder) keepFilter() error {
 	}
 	named, err := b.expand(b.set.SeccompProfilePath)
 	if err != nil {
-		return refuse(CodeDeclaration, "", "seccomp profile: %w", err)
+		return Refuse(CodeDeclaration, "", "seccomp profile: %w", err)
 	}
 	return b.denyWrite(named.Name, "seccomp profile")
 }
@@ -266,7 +256,7 @@ func (b *builder) plan() (*Plan, error) {
 	if p.SeccompFile != "" {
 		named, err := b.expand(p.SeccompFile)
 		if err != nil {
-			return nil, refuse(CodeDeclaration, "", "seccomp profile: %w", err)
+			return nil, Refuse(CodeDeclaration, "", "seccomp profile: %w", err)
 		}
 		p.SeccompFile = named.Name
 	}
@@ -294,27 +284,27 @@ func (b *builder) validate(p *Plan) error {
 	switch p.Network {
 	case "none", "loopback", "host":
 	case "proxy":
-		return refuse(CodeRequire, "use --net loopback or --net none", "network %q cannot be enforced: this build has no egress proxy", p.Network)
+		return Refuse(CodeRequire, "use --net loopback or --net none", "network %q cannot be enforced: this build has no egress proxy", p.Network)
 	default:
-		return refuse(CodeDeclaration, "it is none, loopback, proxy or host", "unknown network %q", p.Network)
+		return Refuse(CodeDeclaration, "it is none, loopback, proxy or host", "unknown network %q", p.Network)
 	}
 	if len(p.AllowDomains)+len(p.DenyDomains) > 0 {
-		return refuse(CodeDeclaration, "domains are for --net proxy", "network %q has no domains to allow or deny", p.Network)
+		return Refuse(CodeDeclaration, "domains are for --net proxy", "network %q has no domains to allow or deny", p.Network)
 	}
 	if p.Enforce != "available" && p.Enforce != "cgroup" {
-		return refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
+		return Refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
 	}
 	for _, name := range p.Require {
 		if !slices.Contains(Controls(), name) {
-			return refuse(CodeDeclaration, "the controls are "+join(Controls()), "unknown control %q", name)
+			return Refuse(CodeDeclaration, "the controls are "+join(Controls()), "unknown control %q", name)
 		}
 	}
 	if !b.covered(p.Dir, p.Paths) {
-		return refuse(CodeDeclaration, "run it in the work space, or declare the directory with --ro or --rw", "working directory %s is not visible in the sandbox", p.Dir)
+		return Refuse(CodeDeclaration, "run it in the work space, or declare the directory with --ro or --rw", "working directory %s is not visible in the sandbox", p.Dir)
 	}
 	return nil
 }
 
 func (b *builder) covered(dir string, entries []Entry) bool {
-	return covering(entries, dir).Access != Hidden
+	return Covering(entries, dir).Access != Hidden
 }

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"slices"
@@ -46,7 +46,7 @@ func table(rules []rule) []Entry {
 	})
 	entries := make([]Entry, 0, len(paths))
 	for _, p := range paths {
-		above := covering(entries, p)
+		above := Covering(entries, p)
 		e := combine(byPath[p], above.Access, granted(rules, p))
 		if e.Access != above.Access || slices.ContainsFunc(byPath[p], func(r rule) bool { return r.class == grantPrivate }) {
 			entries = append(entries, e)

@@ -1,20 +1,17 @@
-package sandbox
+package plan
 
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ethos/pkg/sandbox/kernel/mount"
 )
-
-func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
 // mounts turns the table into mounts, parents first.
 func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
 	list := b.fixedMounts()
 	for i, e := range entries {
-		above := covering(entries[:i], e.Path)
+		above := Covering(entries[:i], e.Path)
 		m, err := b.mountOf(e, above, entries[i+1:])
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"errors"
@@ -25,15 +25,15 @@ func (b *builder) hideState() error {
 			continue // the command is the caller: it gets no further
 		}
 		if err != nil {
-			return refuse(CodeDeclaration, "set XDG_STATE_HOME to a directory that can be reached", "state folder %s: %w", dir, err)
+			return Refuse(CodeDeclaration, "set XDG_STATE_HOME to a directory that can be reached", "state folder %s: %w", dir, err)
 		}
 		b.state = append(b.state, p)
 		if mount.Within(b.spec.Workspace, p.path) {
-			return refuse(CodeDeclaration, "work in a directory of your own", "work space %s lies in the state folder of ethos", b.spec.Workspace)
+			return Refuse(CodeDeclaration, "work in a directory of your own", "work space %s lies in the state folder of ethos", b.spec.Workspace)
 		}
 		inside := func(r rule) bool { return r.grants() && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.declared, inside); i >= 0 {
-			return refuse(CodeDeclaration, stateHint, "%s path %s lies in the state folder of ethos", b.declared[i].why, b.declared[i].path)
+			return Refuse(CodeDeclaration, stateHint, "%s path %s lies in the state folder of ethos", b.declared[i].why, b.declared[i].path)
 		}
 		b.rules = slices.DeleteFunc(b.rules, inside)
 		around := func(r rule) bool { return r.grants() && mount.Within(p.path, r.path) }

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"errors"
@@ -90,7 +90,7 @@ func FuzzTable(f *testing.F) {
 		entries := table(slices.Clone(rules))
 		for _, p := range modelPaths {
 			for _, path := range []string{p, p + "/x", p + "/x/y"} {
-				if got, want := covering(entries, path).Access, modelAccess(rules, path); got != want {
+				if got, want := Covering(entries, path).Access, modelAccess(rules, path); got != want {
 					t.Fatalf("%s is %s, and %s in the model: %s", path, got, want, ruleText(rules))
 				}
 			}

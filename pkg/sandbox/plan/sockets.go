@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"io/fs"

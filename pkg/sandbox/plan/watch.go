@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"path/filepath"
@@ -45,8 +45,8 @@ const whyProtected = "protected"
 func (b *builder) watches(entries []Entry) []Watched {
 	list := []Watched{}
 	add := func(dir, name string) {
-		at := covering(entries, filepath.Join(dir, name))
-		if covering(entries, dir).Access != ReadWrite || name == ethosDir && filepath.Base(at.Path) == ethosDir {
+		at := Covering(entries, filepath.Join(dir, name))
+		if Covering(entries, dir).Access != ReadWrite || name == EthosDir && filepath.Base(at.Path) == EthosDir {
 			return
 		}
 		i := slices.IndexFunc(list, func(w Watched) bool { return w.Dir == dir })

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"path/filepath"
@@ -24,16 +24,16 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 	list := []mount.Mount{
 		managedFile(record.InsideGit, g.Real, "the real git"),
 		managedFile(record.InsideDecide, g.Decide, "decides for managed git"),
-		{Kind: mount.Bind, Target: record.InsideTraces, Source: filepath.Join(b.own, insideTraces), Writable: true, NoExec: true, Why: "traces of managed git"},
+		{Kind: mount.Bind, Target: record.InsideTraces, Source: filepath.Join(b.own, InsideTraces), Writable: true, NoExec: true, Why: "traces of managed git"},
 	}
 	for _, path := range g.Over {
-		if access := covering(entries, path).Access; access == ReadOnly || access == ReadWrite {
+		if access := Covering(entries, path).Access; access == ReadOnly || access == ReadWrite {
 			list = append(list, managedFile(path, g.Program, "managed git"))
 		}
 	}
 	for _, m := range list {
 		if m.Source != "" && !m.Writable && !filepath.IsAbs(m.Source) {
-			return nil, refuse(CodeDeclaration, "name it by its absolute path", "managed git: %s is not an absolute path", m.Source)
+			return nil, Refuse(CodeDeclaration, "name it by its absolute path", "managed git: %s is not an absolute path", m.Source)
 		}
 	}
 	return list, nil

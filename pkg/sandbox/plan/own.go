@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"errors"
@@ -14,17 +14,17 @@ const ownInGit = ".git/coding-ethos"
 
 // findOwn decides where this program keeps what belongs to the work space: the
 // journal of placeholders and their pool, caches, traces of managed git. That is
-// ethosDir, where it exists or a store of traces is kept in it. A work space in
+// EthosDir, where it exists or a store of traces is kept in it. A work space in
 // which nobody has used ethos yet stays as it is: what is needed is kept in its
 // git directory, which nobody lists. There it stays, once the journal is there.
 func (b *builder) findOwn() {
 	ws := b.spec.Workspace
-	b.own = filepath.Join(ws, ethosDir)
+	b.own = filepath.Join(ws, EthosDir)
 	inGit := filepath.Join(ws, ownInGit)
 	if !b.ownedDir(filepath.Dir(inGit)) {
 		return
 	}
-	if b.ownedDir(inGit) && b.exists(filepath.Join(inGit, journalName)) {
+	if b.ownedDir(inGit) && b.exists(filepath.Join(inGit, JournalName)) {
 		b.own = inGit
 	}
 	if !b.spec.KeepsStore && !b.exists(b.own) && b.files.files.Writable(filepath.Dir(inGit)) {
@@ -49,13 +49,13 @@ const whyOwn = "kept by ethos"
 // evidence, and overlays leave directories in the caches that nobody may read.
 // Where nothing is kept, a command must not make it either.
 func (b *builder) keepOwn(root string) error {
-	path := filepath.Join(root, ethosDir)
+	path := filepath.Join(root, EthosDir)
 	if root != b.spec.Workspace || b.spec.KeepsStore || b.exists(path) {
 		if err := b.guardOwn(path); err != nil {
 			return err
 		}
 	} else {
-		b.watched = append(b.watched, Watched{Dir: root, Names: []string{ethosDir}})
+		b.watched = append(b.watched, Watched{Dir: root, Names: []string{EthosDir}})
 	}
 	if root == b.spec.Workspace && b.own != path && b.exists(b.own) {
 		return b.guardOwn(b.own)
@@ -66,7 +66,7 @@ func (b *builder) keepOwn(root string) error {
 func (b *builder) guardOwn(path string) error {
 	err := b.guard(path, blank, whyOwn)
 	if errors.Is(err, errLoop) {
-		return refuse(CodeSetup, ownHint, "%w", err)
+		return Refuse(CodeSetup, OwnHint, "%w", err)
 	}
 	return err
 }
@@ -75,13 +75,13 @@ func (b *builder) guardOwn(path string) error {
 // it is made before the mounts are.
 func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
 	needed = needed || len(b.guarded) > 0
-	if !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return protective(entries, e) }) {
+	if !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {
 		return entries
 	}
 	if slices.ContainsFunc(entries, func(e Entry) bool { return e.Path == b.own }) {
 		return entries
 	}
-	above := covering(entries, b.own)
+	above := Covering(entries, b.own)
 	if above.Access == Hidden {
 		return entries
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"errors"
@@ -64,7 +64,7 @@ func (b *builder) protectNested() error {
 	for _, root := range b.topRoots() {
 		tree, err := b.scan(root)
 		if err != nil {
-			return refuse(CodeSetup, "look at it, and start again", "writable directory cannot be scanned: %w", err)
+			return Refuse(CodeSetup, "look at it, and start again", "writable directory cannot be scanned: %w", err)
 		}
 		b.scans = append(b.scans, tree)
 		n := &nested{b: b, tree: tree, entries: entries, mounts: nestedMounts}
@@ -200,7 +200,7 @@ func isGitDir(p treescan.Place) bool {
 func (n *nested) protect() {
 	slices.SortStableFunc(n.sites, func(a, b site) int { return a.depth - b.depth })
 	for _, s := range n.sites {
-		if n.isHeld(s.path) || covering(n.entries, s.path).Access != ReadWrite {
+		if n.isHeld(s.path) || Covering(n.entries, s.path).Access != ReadWrite {
 			continue
 		}
 		if cost := 1 + s.depth; n.mounts < cost {
@@ -261,7 +261,7 @@ func (b *builder) guardGitDir(dir string) error {
 
 func (b *builder) guardParts(dir string, names []string) error {
 	for _, name := range names {
-		if err := b.guardNested(filepath.Join(dir, name), gitConfiguration); err != nil {
+		if err := b.guardNested(filepath.Join(dir, name), GitConfiguration); err != nil {
 			return err
 		}
 	}

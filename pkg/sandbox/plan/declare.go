@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"fmt"
@@ -40,18 +40,18 @@ func (b *builder) declare() error {
 func (b *builder) declareOne(path string, c class, why string, must bool) error {
 	named, err := b.expand(path)
 	if err != nil {
-		return refuse(CodeDeclaration, "", "%s: %w", why, err)
+		return Refuse(CodeDeclaration, "", "%s: %w", why, err)
 	}
 	p, err := b.files.resolve(named.Name)
 	if err != nil {
-		return refuse(CodeDeclaration, "", "%s path %s: %w", why, named.Name, err)
+		return Refuse(CodeDeclaration, "", "%s path %s: %w", why, named.Name, err)
 	}
 	if must && !p.exists {
 		if named.Optional {
 			b.note(path, "missing; it is optional")
 			return nil
 		}
-		return refuse(CodeDeclaration, "create it, leave it out, or mark it optional with a ? at the end", "%s path %s does not exist", why, named.Name)
+		return Refuse(CodeDeclaration, "create it, leave it out, or mark it optional with a ? at the end", "%s path %s does not exist", why, named.Name)
 	}
 	if err := declaredKind(p, c, why); err != nil {
 		return err
@@ -91,9 +91,9 @@ func declaredKind(p place, c class, why string) error {
 	isSocket := p.mode&fs.ModeSocket != 0
 	switch {
 	case isSocket && why != unixSocket:
-		return refuse(CodeDeclaration, "use --unix-socket "+p.path+" (unix_sockets in a declaration), if the command may talk to whoever listens there", "%s path %s is a socket", why, p.path)
+		return Refuse(CodeDeclaration, "use --unix-socket "+p.path+" (unix_sockets in a declaration), if the command may talk to whoever listens there", "%s path %s is a socket", why, p.path)
 	case !isSocket && why == unixSocket:
-		return refuse(CodeDeclaration, "use --ro or --rw for files and directories", "unix socket %s is not a socket", p.path)
+		return Refuse(CodeDeclaration, "use --ro or --rw for files and directories", "unix socket %s is not a socket", p.path)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (b *builder) declarable(p place, c class, why string) error {
 	}
 	for _, tree := range neverReadable {
 		if p.path == tree || tree != "/" && mount.Within(p.path, tree) {
-			return refuse(CodeDeclaration, "the command has its own; name a directory further down", "%s path %s cannot be given to a confined command", why, p.path)
+			return Refuse(CodeDeclaration, "the command has its own; name a directory further down", "%s path %s cannot be given to a confined command", why, p.path)
 		}
 	}
 	if c == grantRead {
@@ -125,17 +125,17 @@ func (b *builder) declarable(p place, c class, why string) error {
 	}
 	for _, tree := range neverWritable {
 		if mount.Within(p.path, tree) && why != unixSocket || mount.Within(tree, p.path) {
-			return refuse(CodeDeclaration, "declare a directory outside of the system's", "%s path %s cannot be made writable", why, p.path)
+			return Refuse(CodeDeclaration, "declare a directory outside of the system's", "%s path %s cannot be made writable", why, p.path)
 		}
 	}
 	if b.home != "/tmp" && mount.Within(b.home, p.path) {
-		return refuse(CodeDeclaration, "work in a directory of its own below it", "%s path %s contains the home directory and cannot be made writable", why, p.path)
+		return Refuse(CodeDeclaration, "work in a directory of its own below it", "%s path %s contains the home directory and cannot be made writable", why, p.path)
 	}
 	if b.settings(p.path) {
-		return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in settings of ethos or of an agent and cannot be made writable", why, p.path)
+		return Refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in settings of ethos or of an agent and cannot be made writable", why, p.path)
 	}
 	if capability.InGit(p.path) && why != workSpace {
-		return refuse(CodeDeclaration, "declare the work tree; its git directory is opened as far as the profile allows", "%s path %s lies in a git directory", why, p.path)
+		return Refuse(CodeDeclaration, "declare the work tree; its git directory is opened as far as the profile allows", "%s path %s lies in a git directory", why, p.path)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (b *builder) declarable(p place, c class, why string) error {
 // somewhere in the work space.
 func (b *builder) settings(path string) bool {
 	rel, inside := strings.CutPrefix(path, b.spec.Workspace+"/")
-	protected := func(name string) bool { return name == ethosDir || slices.Contains(protectedNames, name) }
+	protected := func(name string) bool { return name == EthosDir || slices.Contains(protectedNames, name) }
 	return inside && slices.ContainsFunc(splitPath(rel), protected)
 }
 
@@ -152,14 +152,14 @@ func (b *builder) settings(path string) bool {
 // another declaration may deny it, and a symbolic link may lead it elsewhere.
 func (b *builder) fulfilled(entries []Entry) error {
 	for _, r := range b.declared {
-		got := covering(entries, r.path)
+		got := Covering(entries, r.path)
 		weaker := r.class == grantRead && got.Access == Hidden || r.class == grantWrite && got.Access != ReadWrite
 		if weaker {
-			return refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well (%s)", r.why, r.path, got.Why)
+			return Refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well (%s)", r.why, r.path, got.Why)
 		}
 		within := func(p place) bool { return r.path != p.path && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.protected, within); i >= 0 && r.class == grantWrite {
-			return refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.protected[i].path)
+			return Refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.protected[i].path)
 		}
 		if r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny {
 			if err := b.symlinkEscape(r.place, r.why, entries); err != nil {
@@ -177,14 +177,14 @@ func (b *builder) symlinkEscape(p place, why string, entries []Entry) error {
 	for _, link := range p.links {
 		tree := b.spec.Workspace
 		if !mount.Within(link, tree) {
-			e := covering(entries, link)
+			e := Covering(entries, link)
 			if e.Access != ReadWrite {
 				continue
 			}
 			tree = e.Path
 		}
 		if !mount.Within(p.path, tree) {
-			return refuse(CodeDeclaration, "declare "+p.path+" itself, if that is what is meant", "%s path leads out of %s: %s is a link, to %s", why, tree, link, p.path)
+			return Refuse(CodeDeclaration, "declare "+p.path+" itself, if that is what is meant", "%s path leads out of %s: %s is a link, to %s", why, tree, link, p.path)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"path/filepath"
@@ -50,7 +50,7 @@ func (c *configured) read(file string) error {
 		return nil
 	}
 	if len(c.seen) >= maxIncludes {
-		return refuse(CodeDeclaration, "include fewer files", "git configuration of %s: more than %d files", c.tree, maxIncludes)
+		return Refuse(CodeDeclaration, "include fewer files", "git configuration of %s: more than %d files", c.tree, maxIncludes)
 	}
 	c.seen[file] = true
 	text, err := c.b.files.files.ReadFile(file)

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"path/filepath"
@@ -40,7 +40,7 @@ func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err er
 		return false, err // for the command neither
 	}
 	if dir == above.Path {
-		return false, refuse(CodeDeclaration, "chmod u+w it, or use a profile that does not write there", "%s is yours and not writable: %s could not be kept from coming to exist in it", dir, e.Path)
+		return false, Refuse(CodeDeclaration, "chmod u+w it, or use a profile that does not write there", "%s is yours and not writable: %s could not be kept from coming to exist in it", dir, e.Path)
 	}
 	e.Path, e.Access, e.Dir, e.Exists, e.Empty = dir, ReadOnly, true, true, false
 	return true, nil
@@ -56,7 +56,7 @@ func (b *builder) put(g Placeholder) {
 func (b *builder) settle(entries []Entry) ([]Entry, error) {
 	out := make([]Entry, 0, len(entries))
 	for _, e := range entries {
-		above := covering(out, e.Path)
+		above := Covering(out, e.Path)
 		if !e.Exists && e.Access != ReadWrite && (above.Access == ReadWrite || e.Empty && above.Access == ReadOnly) {
 			needed, err := b.absent(&e, above)
 			if err != nil {

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"crypto/sha256"
@@ -52,7 +52,7 @@ func beside(list, more []mount.Mount) []mount.Mount {
 func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount, error) {
 	named, err := b.expand(path)
 	if err != nil {
-		return nil, refuse(CodeDeclaration, "", "cache: %w", err)
+		return nil, Refuse(CodeDeclaration, "", "cache: %w", err)
 	}
 	p, err := b.files.resolve(named.Name)
 	if err != nil || !p.dir {
@@ -65,18 +65,18 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 		return nil, err
 	}
 	if b.showsState(p.path) { // an overlay shows all that is below
-		return nil, refuse(CodeDeclaration, stateHint, "cache path %s shows the state folder of ethos", p.path)
+		return nil, Refuse(CodeDeclaration, stateHint, "cache path %s shows the state folder of ethos", p.path)
 	}
-	if covering(entries, p.path).Access == ReadWrite {
+	if Covering(entries, p.path).Access == ReadWrite {
 		return nil, nil
 	}
 	if why, denied := b.denied(p.path); denied && asked {
-		return nil, refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well (%s)", p.path, why)
+		return nil, Refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well (%s)", p.path, why)
 	} else if denied {
 		b.note(p.path, "no cache: it is denied (%s)", why)
 		return nil, nil
 	}
-	dir := b.cacheDir(p.path)
+	dir := CacheDir(b.own, b.set.SandboxProfile, p.path)
 	over := mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
 	denies, err := b.deniedIn(p)
 	return append([]mount.Mount{over}, denies...), err
@@ -113,7 +113,7 @@ func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
 	}
 	entries := table(rules)
 	for i := 1; i < len(entries); i++ {
-		m, err := b.mountOf(entries[i], covering(entries[:i], entries[i].Path), entries[i+1:])
+		m, err := b.mountOf(entries[i], Covering(entries[:i], entries[i].Path), entries[i+1:])
 		if m == nil || err != nil {
 			return nil, err
 		}
@@ -122,10 +122,10 @@ func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// cacheDir is where the command's own part of a cache is kept: apart for each
-// profile, so that what a looser one wrote is not what a stricter one reads.
-func (b *builder) cacheDir(lower string) string {
+// CacheDir is where the command's own part of a cache is kept: apart for each
+// profile, so that what a looser one wrote is not what a stricter one reads. own
+// is the directory of ethos.
+func CacheDir(own, profile, lower string) string {
 	sum := sha256.Sum256([]byte(lower))
-	name := b.set.SandboxProfile + "-" + filepath.Base(lower) + "-" + hex.EncodeToString(sum[:6])
-	return filepath.Join(b.own, "cache", name)
+	return filepath.Join(own, "cache", profile+"-"+filepath.Base(lower)+"-"+hex.EncodeToString(sum[:6]))
 }

@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"slices"
@@ -62,9 +62,9 @@ func (b *builder) environment() ([]string, error) {
 		name, value, set := strings.Cut(declared, "=")
 		switch {
 		case name == "" || strings.ContainsRune(declared, 0):
-			return nil, refuse(CodeDeclaration, "write it as NAME or NAME=VALUE", "environment variable %q has no valid name", declared)
+			return nil, Refuse(CodeDeclaration, "write it as NAME or NAME=VALUE", "environment variable %q has no valid name", declared)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
-			return nil, refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
+			return nil, Refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
 				"environment variable %s never reaches a confined command", name)
 		case set:
 			values[name] = value

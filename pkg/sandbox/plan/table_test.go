@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ func at(path string, c class) rule {
 	return rule{place{path: path, exists: true, dir: true}, c, "test"}
 }
 
-func accessOf(rules []rule, path string) Access { return covering(table(rules), path).Access }
+func accessOf(rules []rule, path string) Access { return Covering(table(rules), path).Access }
 
 func TestTable(t *testing.T) {
 	rules := []rule{

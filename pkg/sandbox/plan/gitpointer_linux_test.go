@@ -1,4 +1,4 @@
-package sandbox
+package plan
 
 import (
 	"math/rand/v2"
@@ -28,9 +28,9 @@ func randomPointer(r *rand.Rand, work string) string {
 // directory here.
 func TestPointersAgainstGit(t *testing.T) {
 	probetest.Need(t, "command:git")
-	spec := script(t, "true")
-	mustRun(t, shell(spec, `mkdir sub far far/away away away/target; git init -q --bare bare.git; git init -q --bare target; git init -q --bare far/target; git init -q --bare far/bare.git
-		ln -s far/away hop; ln -s ../far/away sub/hop; ln -s target link; git init -q split; git -C split -c user.name=a -c user.email=a commit -q --allow-empty -m x; rm -rf split/.git/objects split/.git/refs`))
+	spec := emptySpace(t)
+	shell(t, spec, `mkdir sub far far/away away away/target; git init -q --bare bare.git; git init -q --bare target; git init -q --bare far/target; git init -q --bare far/bare.git
+		ln -s far/away hop; ln -s ../far/away sub/hop; ln -s target link; git init -q split; git -C split -c user.name=a -c user.email=a commit -q --allow-empty -m x; rm -rf split/.git/objects split/.git/refs`)
 	b := &builder{spec: spec, files: newResolver(HostFiles{})}
 	git := func(dir string, args ...string) string {
 		cmd := exec.Command("git", args...)
@@ -81,7 +81,7 @@ func resolved(dir, path string) string {
 // TestLargePointers: git reads 1 MiB of a .git file, and so much as there is of a
 // commondir.
 func TestLargePointers(t *testing.T) {
-	spec := script(t, "true")
+	spec := emptySpace(t)
 	b := &builder{spec: spec, files: newResolver(HostFiles{})}
 	if err := os.Mkdir(filepath.Join(spec.Workspace, "d"), 0o755); err != nil {
 		t.Fatal(err)
@@ -93,5 +93,37 @@ func TestLargePointers(t *testing.T) {
 	write(t, filepath.Join(spec.Workspace, "d/commondir"), strings.Repeat("./", maxFile))
 	if _, _, err := b.commonDir(filepath.Join(spec.Workspace, "d")); err == nil {
 		t.Error("a file that is not read to its end says something")
+	}
+}
+
+// emptySpace is a spec for a work space of its own, with a home directory beside
+// it.
+func emptySpace(t *testing.T) Spec {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"w", "home"} {
+		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Spec{Workspace: filepath.Join(base, "w"), Environ: []string{"HOME=" + filepath.Join(base, "home"), "PATH=/usr/bin:/bin", "LANG=C"}}
+}
+
+func shell(t *testing.T, spec Spec, script string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir, cmd.Env = spec.Workspace, spec.Environ
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
