@@ -6,8 +6,8 @@ import "slices"
 // widens sets.
 const ConfigName = "repo_config.yaml"
 
-// Config is what a repository says of sets.
-type Config struct {
+// Repository is what a repository says of sets in its configuration.
+type Repository struct {
 	Adds         Set // paths, and what must be enforced; the rest of it is empty
 	NetworkTools []NetworkTool
 }
@@ -22,7 +22,7 @@ type NetworkTool struct {
 
 // Connects reports whether a tool is listed as one that gets more of the
 // network than it has.
-func (c Config) Connects(tool string) bool {
+func (c Repository) Connects(tool string) bool {
 	return slices.ContainsFunc(c.NetworkTools, func(n NetworkTool) bool { return n.Tool == tool && !n.Within })
 }
 
@@ -56,7 +56,7 @@ func (k ConfigKey) Paths(s *Set) *[]string {
 func (k ConfigKey) Writable() bool { return k.field.list == write }
 
 // widen adds what the repository's configuration gives.
-func (c Config) widen(s *Set, r Request) {
+func (c Repository) widen(s *Set, r Request) {
 	note := func(key string) { _ = addTo(&s.GrantedBy, ConfigName+":sandbox."+key) }
 	each(tree, func(f *field) {
 		for _, p := range *of[[]string](f, &c.Adds) {
@@ -78,7 +78,7 @@ func (c Config) widen(s *Set, r Request) {
 
 // connect gives a listed tool its network, and takes from it what an entry that
 // takes away only leaves out.
-func (c Config) connect(s *Set, tool string, note func(string)) {
+func (c Repository) connect(s *Set, tool string, note func(string)) {
 	given := false
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && !n.Within && !given {

@@ -25,7 +25,7 @@ type Request struct {
 // repository's configuration; narrowed, in plan mode, to looking; and widened
 // by grants. Each widening stands in GrantedBy. A sub-agent may use nothing
 // that its parent may not, whatever widened.
-func Effective(config Config, r Request) (Set, error) {
+func Effective(config Repository, r Request) (Set, error) {
 	s, err := r.start()
 	if err != nil {
 		return s, err

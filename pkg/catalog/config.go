@@ -9,7 +9,7 @@ import (
 // Config is what a repository says of itself in repo_config.yaml. The zero
 // value is that of a repository without one.
 type Config struct {
-	capability.Config
+	capability.Repository
 	Tools             []Tool
 	ProtectedBranches []string
 }

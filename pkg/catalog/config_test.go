@@ -36,7 +36,7 @@ git:
 	tools := have.Tools
 	have.Tools = nil
 	want := Config{
-		Config: capability.Config{
+		Repository: capability.Repository{
 			Adds: capability.Set{ReadPaths: []string{"/opt/sdk", "~/data?"}, WritePaths: []string{"build", "./dist/"}, Enforce: "cgroup"},
 			NetworkTools: []capability.NetworkTool{
 				{Tool: "npm-audit", Mode: "proxy", AllowDomains: []string{"registry.npmjs.org", "registry.yarnpkg.com"}},

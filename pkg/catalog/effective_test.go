@@ -24,11 +24,11 @@ func TestEffective(t *testing.T) {
 		}
 		return &found
 	}
-	config := capability.Config{Adds: capability.Set{ReadPaths: []string{"/opt/sdk"}, WritePaths: []string{"build"}, Enforce: "cgroup"},
+	config := capability.Repository{Adds: capability.Set{ReadPaths: []string{"/opt/sdk"}, WritePaths: []string{"build"}, Enforce: "cgroup"},
 		NetworkTools: []capability.NetworkTool{{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"r.example"}}, {Tool: "make", Mode: "loopback"}}}
 	at := capability.Space{Workspace: "/w", Home: "/h"}
 	for name, c := range map[string]struct {
-		config capability.Config
+		config capability.Repository
 		r      capability.Request
 		want   string
 	}{
@@ -73,7 +73,7 @@ func TestEffective(t *testing.T) {
 // allow.
 func TestSubAgentOnlyNarrows(t *testing.T) {
 	at := capability.Space{Workspace: "/w", Home: "/h"}
-	config := capability.Config{Adds: capability.Set{ReadPaths: []string{"/opt/sdk"}, WritePaths: []string{"build"}},
+	config := capability.Repository{Adds: capability.Set{ReadPaths: []string{"/opt/sdk"}, WritePaths: []string{"build"}},
 		NetworkTools: []capability.NetworkTool{{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"r.example"}}}}
 	requests := []capability.Request{
 		{}, {Agent: true}, {Agent: true, Mode: "plan"}, {Profile: "agent-network"}, {Agent: true, Grants: []string{"network=host", "write=/srv/x", "git=full", "timeout=24h"}},
@@ -84,7 +84,7 @@ func TestSubAgentOnlyNarrows(t *testing.T) {
 	}
 	for _, parent := range requests[:6] {
 		parent.Space = at
-		above, err := capability.Effective(capability.Config{}, parent)
+		above, err := capability.Effective(capability.Repository{}, parent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestSubAgentOnlyNarrows(t *testing.T) {
 			}
 		}
 		parent.Parent = &above
-		if same, err := capability.Effective(capability.Config{}, parent); err != nil || len(capability.Widens(at, same, above)) > 0 {
+		if same, err := capability.Effective(capability.Repository{}, parent); err != nil || len(capability.Widens(at, same, above)) > 0 {
 			t.Errorf("a child that asks for what its parent has: %v, %v\n have %s\n want %s", err, capability.Widens(at, same, above), summary(same), summary(above))
 		}
 	}

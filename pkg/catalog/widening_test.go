@@ -178,16 +178,16 @@ func neverMore(t *testing.T, config Config) {
 					}
 					return out
 				}
-				without, err := capability.Effective(capability.Config{}, r(none))
+				without, err := capability.Effective(capability.Repository{}, r(none))
 				if err != nil {
 					t.Fatal(err)
 				}
 				less := config.Bounded(w)
-				with, err := capability.Effective(less.Config, r(none))
+				with, err := capability.Effective(less.Repository, r(none))
 				if err != nil {
 					t.Fatal(err)
 				}
-				defined, err := capability.Effective(less.Config, r(New(config)))
+				defined, err := capability.Effective(less.Repository, r(New(config)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -218,8 +218,8 @@ func TestHostileCloneWouldWiden(t *testing.T) {
 				}
 				return out
 			}
-			without, _ := capability.Effective(capability.Config{}, of(New(Config{})))
-			with, _ := capability.Effective(config.Config, of(New(config)))
+			without, _ := capability.Effective(capability.Repository{}, of(New(Config{})))
+			with, _ := capability.Effective(config.Repository, of(New(config)))
 			wider = wider || len(capability.Widens(w.Space, without, with)) > 0
 		}
 		if !wider {
@@ -260,7 +260,7 @@ git: {protected_branches: [release/*]}
 		t.Errorf("something is left out: %+v", less)
 	}
 	check, _ := New(Config{}).Tool("gemini-check")
-	c, err := capability.Effective(less.Config, Ask(capability.Request{Space: w.Space}, &check))
+	c, err := capability.Effective(less.Repository, Ask(capability.Request{Space: w.Space}, &check))
 	if err != nil || c.Network.Mode != "loopback" || c.Enforce != "cgroup" {
 		t.Errorf("%s %s %v", c.Network.Mode, c.Enforce, err)
 	}

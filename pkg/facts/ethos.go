@@ -50,7 +50,7 @@ type limit struct {
 func (w *work) limit(actor record.Actor, have record.Capabilities) (*limit, error) {
 	r := w.request(actor)
 	r.Agent = true
-	plain, err := capability.Effective(w.config.Config.Config, r)
+	plain, err := capability.Effective(w.config.Repository, r)
 	return &limit{work: w, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{have, plain}}, err
 }
 

@@ -51,7 +51,7 @@ func New(o Options) (*Deriver, error) {
 	if o.Open == nil {
 		o.Open = gitrepo.Open
 	}
-	if _, err := capability.Effective(capability.Config{}, capability.Request{Profile: o.Profile, Grants: o.Grants}); err != nil {
+	if _, err := capability.Effective(capability.Repository{}, capability.Request{Profile: o.Profile, Grants: o.Grants}); err != nil {
 		return nil, err
 	}
 	return &Deriver{
@@ -227,7 +227,7 @@ func (w *work) effective(actor record.Actor, from *catalog.Catalog) (match, reco
 	if m.sole {
 		r = catalog.Ask(r, m.tool)
 	}
-	c, err := capability.Effective(w.config.Config.Config, r)
+	c, err := capability.Effective(w.config.Repository, r)
 	return m, c, err
 }
 
