@@ -116,7 +116,7 @@ func TestPurePackagesTouchNothing(t *testing.T) {
 	}
 }
 
-// walls are what a folder's programs may not import, beside what the layers say: what plans makes no system call, and what runs a plan knows no
+// walls are what a folder's programs may not import, beside what the layers say: what plans is portable, and what runs a plan knows no
 // mechanism but the machine that makes the calls.
 var walls = map[string]struct{ forbidden, except []string }{
 	"pkg/sandbox/plan": {forbidden: []string{"golang.org/x/sys"}},
