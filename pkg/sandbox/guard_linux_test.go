@@ -197,6 +197,24 @@ func TestGuardStale(t *testing.T) {
 	}
 }
 
+// TestGuardLeavesEmptyOnes: what stands in the place of a placeholder, looks like one, and is the person's stays.
+func TestGuardLeavesEmptyOnes(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	spec := repository(t, "true")
+	hooks, attributes := filepath.Join(spec.Workspace, ".git/hooks"), filepath.Join(spec.Workspace, ".git/info/attributes")
+	write(t, attributes, "")
+	if err := os.MkdirAll(hooks, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, spec.Workspace)
+	if r := execute(t, spec); r.err != nil {
+		t.Fatal(r.err)
+	}
+	if after := tree(t, spec.Workspace); !slices.Equal(before, after) || readFile(t, attributes) != "" {
+		t.Errorf("before %v, after %v", before, after)
+	}
+}
+
 // TestBoundaryChanged: what is replaced on the host is uncovered inside; the run ends, and the evidence says why.
 func TestBoundaryChanged(t *testing.T) {
 	twice(t, func(t *testing.T) {

@@ -94,6 +94,9 @@ func failing(t *testing.T, module, overlay string, tests Tests) string {
 	}
 	cmd := exec.Command("go", append(args, tests.Package)...)
 	cmd.Dir = module
+	if overlay != "" { // also for programs that the tests build
+		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
+	}
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return ""

@@ -1,0 +1,51 @@
+package mutants
+
+import "slices"
+
+// The tests of what a command leaves behind.
+var (
+	judged = []Tests{
+		{Package: "./pkg/sandbox/quarantine", Run: "^(TestTable|TestNothingLeadsOut|TestSettingsAreLeftOut|TestOwnHooksStay|TestOwnExecLinesStay|TestAnotherRoot|TestFilesOfOtherKinds|" +
+			"TestRecover|TestRecoverLeavesTheLiving|TestRecoverAnotherRoot|TestRecoverWhatTheCommandCouldNotWrite|TestRunsTogether|TestReftable|TestIndexModes|TestStoreLeadsNowhere|TestKeptIsHarmless|TestWorkTreeOfAnother|TestBesideAMount)$"},
+		{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^(git-|nested-)"},
+	}
+	afterwards = []Tests{{Package: "./pkg/internal/boundary", Run: "^(TestDisk|TestKilled|TestTwoRuns)$"}}
+	ownDir     = []Tests{{Package: "./pkg/sandbox", Run: "^(TestHostileOwn|TestGuard|TestGuardStale|TestGuardLeavesEmptyOnes|TestSparesInUse|TestSparesSpoiled)$"}}
+	ownNames   = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^ethos-dir"}}
+)
+
+const (
+	gitDirs  = "pkg/sandbox/quarantine/gitdir_linux.go"
+	stores   = "pkg/sandbox/quarantine/store_linux.go"
+	beneath  = "pkg/sandbox/quarantine/beneath_linux.go"
+	sessions = "pkg/sandbox/quarantine/session_linux.go"
+	journals = "pkg/sandbox/quarantine/journal_linux.go"
+)
+
+// leftBehind are the defences against what a command leaves behind.
+var leftBehind = []Mutant{
+	{Name: "left: names that git does not make", Edits: []Edit{{gitDirs, "g.odd(path, kindOf(typ)+\" that git does not make\")", "_ = kindOf(typ)"}}, Tests: judged},
+	{Name: "left: links in a git directory", Edits: []Edit{{gitDirs, `if !g.allowed("link", path, to) {`, `if false {`}}, Tests: judged},
+	{Name: "left: set-group-ID files", Edits: []Edit{{gitDirs, `st.Mode&(unix.S_ISUID|unix.S_ISGID) != 0`, `st.Mode&unix.S_ISUID != 0`}}, Tests: judged},
+	{Name: "left: modes of index entries", Edits: []Edit{{"pkg/sandbox/quarantine/index.go", `return fmt.Errorf("%q has the mode %o", name, mode)`, ``}}, Tests: judged},
+	{Name: "left: exec lines", Edits: []Edit{{"pkg/sandbox/quarantine/state.go", `(comment || slices.Contains(todoWords, word)) || keep(bare)`, `(comment || word != "") || keep(bare)`}}, Tests: judged},
+	{Name: "left: directories that nobody may search", Edits: []Edit{{sessions, "\t\ts.open(t, scan)\n", ""}}, Tests: slices.Concat(judged, afterwards)},
+	{Name: "left: links on the way lead nowhere", Edits: []Edit{{beneath, `unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS`, `0`}}, Tests: judged},
+	{Name: "left: another directory in the place of a root", Edits: []Edit{{sessions, "\tfor i, t := range s.trees {\n", "\tfor i, t := range s.trees {\n\t\tif again, err := openTree(t.path); err == nil {\n\t\t\tt.fd = again.fd\n\t\t}\n"}}, Tests: judged},
+	{Name: "left: what is kept cannot run", Edits: []Edit{{stores, `_ = os.Chmod(self, fs.FileMode(st.Mode&0o666))`, `_ = self`}}, Tests: judged},
+	{Name: "left: beside another run", Edits: []Edit{{sessions, "\ts.doubt(append(others, live(scope.Journals, scope)...))\n", "\t_ = others\n"}}, Tests: judged},
+	{Name: "recover: at all", Edits: []Edit{{journals, `found = append(found, j.judge(ctx, scope)...)`, `j.close(nil)`}}, Tests: judged},
+	{Name: "recover: runs that are under way are left", Edits: []Edit{{journals, `if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil ||`, `if`}}, Tests: judged},
+	{Name: "recover: another directory in the place of a root", Edits: []Edit{{journals, `if t.stamp(path)[0] != ino {`, `if false {`}}, Tests: judged},
+	{Name: "recover: what the command could not write is the person's", Edits: []Edit{{journals, "\t\t\t\treturn false\n", ""}}, Tests: judged},
+	{Name: "recover: a journal that is not whole", Edits: []Edit{{journals, `return s, fmt.Errorf("it is not whole: %w", err)`, `break`}}, Tests: []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^TestRecoverDamaged$"}}},
+	{Name: "recover: what could not be put aside", Edits: []Edit{{sessions, `s.journal.close(s.left)`, `s.journal.close(nil)`}}, Tests: afterwards},
+	{Name: "recover: that alone", Edits: []Edit{{stores, `(s.only == nil || s.only[path])`, `true`}}, Tests: afterwards},
+	{Name: "placeholders: the journal is a file of its own", Edits: []Edit{{"pkg/sandbox/control/placeholders_linux.go", `err = removeUnlike(root, plan.JournalName, 0); err != nil`, `err = nil; err != nil`}}, Tests: ownDir},
+	{Name: "placeholders: the journal has no second name", Edits: []Edit{{"pkg/sandbox/control/directory_linux.go", `ok && st.Nlink == 1`, `ok && st.Nlink > 0`}}, Tests: ownDir},
+	{Name: "placeholders: only those of the journal are removed", Edits: []Edit{{"pkg/sandbox/control/placeholders_linux.go", `case !standing[path.Path] || !item.meaningless():`, `case !item.meaningless():`}}, Tests: ownDir},
+	{Name: "placeholders: only empty ones are removed", Edits: []Edit{{"pkg/sandbox/control/placeholders_linux.go", `case !standing[path.Path] || !item.meaningless():`, `case !standing[path.Path]:`}}, Tests: ownDir,
+		Survives: "each is looked at once more when it is removed, and rmdir(2) leaves what has something in it"},
+	{Name: "caches: directories of their own", Edits: []Edit{{"pkg/sandbox/control/caches_linux.go", `removeUnlike(root, name+"/boot", 0), removeUnlike(root, name+"/upper", fs.ModeDir), `, ``}}, Tests: ownDir},
+	{Name: "names: the directory of ethos is not the command's", Edits: []Edit{{"pkg/sandbox/control/aside_linux.go", `err != nil || !statedir.JustMade(d.getenv, info)`, `err != nil || statedir.JustMade(d.getenv, info) && false`}}, Tests: ownNames},
+}
