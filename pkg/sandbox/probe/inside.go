@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"syscall"
 	"time"
 )
@@ -29,23 +28,14 @@ func Inside(mission string, out io.Writer) error {
 	if err := json.Unmarshal([]byte(mission), &m); err != nil {
 		return err
 	}
-	tries := map[string]func() error{
-		"write":   func() error { return os.WriteFile(m.Write, []byte(mark), 0o600) },
-		"outside": func() error { return os.WriteFile(m.Outside, []byte(mark), 0o600) },
-		"secret":  func() error { _, err := os.ReadFile(m.Secret); return err },
-		"tcp":     func() error { return dial("tcp", m.TCP) },
-		"unix":    func() error { return dial("unix", m.Unix) },
-		"signal":  func() error { return signalOutside(m.PID) },
-	}
-	a := Attempt{}
-	for name, try := range tries {
-		if err := try(); err != nil {
-			a[name] = err.Error()
-		} else {
-			a[name] = ""
+	said := Attempt{}
+	for _, a := range attempts {
+		said[a.key] = ""
+		if err := a.try(&m); err != nil {
+			said[a.key] = err.Error()
 		}
 	}
-	return json.NewEncoder(out).Encode(a)
+	return json.NewEncoder(out).Encode(said)
 }
 
 // mark is what the confined process writes.

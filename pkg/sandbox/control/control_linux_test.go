@@ -1,0 +1,30 @@
+package control
+
+import (
+	"slices"
+	"testing"
+
+	"ethos/pkg/sandbox/plan"
+)
+
+// TestControlsAreListed: what has a line in the evidence is what a person can
+// require by name, no more and no less, and no two controls have one name.
+func TestControlsAreListed(t *testing.T) {
+	var lines, all []string
+	for _, c := range New(&Job{Plan: &plan.Plan{}}) {
+		if line, ok := Line(c, false); ok {
+			lines = append(lines, line.Name)
+		}
+		all = append(all, c.Name())
+	}
+	want := plan.Controls()
+	slices.Sort(lines)
+	slices.Sort(want)
+	if !slices.Equal(lines, want) {
+		t.Errorf("the evidence has %q, the list of names is %q", lines, want)
+	}
+	slices.Sort(all)
+	if len(slices.Compact(all)) != len(New(&Job{Plan: &plan.Plan{}})) {
+		t.Errorf("two controls have one name: %q", all)
+	}
+}
