@@ -62,7 +62,8 @@ func (d domain) coversHost(e domain) bool {
 	case d.below && d.name == "":
 		return true
 	case d.prefix.IsValid() || e.prefix.IsValid():
-		return d.prefix.IsValid() && e.prefix.IsValid() && d.prefix.Bits() <= e.prefix.Bits() && d.prefix.Contains(e.prefix.Addr())
+		return d.prefix.IsValid() && e.prefix.IsValid() &&
+			d.prefix.Bits() <= e.prefix.Bits() && d.prefix.Contains(e.prefix.Addr())
 	case d.below:
 		return strings.HasSuffix(e.name, "."+d.name) || e.below && e.name == d.name
 	}

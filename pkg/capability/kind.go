@@ -19,15 +19,15 @@ type kind struct {
 }
 
 var (
-	label          = &kind{meet: meetLabel} // a name of the whole set; it has no power
-	derivedTags    = &kind{}                // they follow from the rest: see Derive
-	provenance     = &kind{meet: meetUnion} // where a widening comes from
-	tree           = &kind{}                // a list of paths; the five meet together: see meetPaths and pathExcess
-	pinned         = &kind{1, meetLabel, exceedsPinned}
-	ordered        = &kind{2, meetOrdered, exceedsOrdered}
-	needs          = &kind{3, meetNeeds, exceedsNeeds}
-	limit          = &kind{4, meetLimit, exceedsLimit}
-	names          = &kind{5, meetNames, exceedsNames}
+	label          = &kind{meet: meetLabel}                // a name of the whole set; it has no power
+	derivedTags    = &kind{}                               // they follow from the rest: see Derive
+	provenance     = &kind{meet: meetUnion}                // where a widening comes from
+	tree           = &kind{}                               // a list of paths; the five meet together: see meetPaths and pathExcess
+	pinned         = &kind{1, meetLabel, exceedsPinned}    // a word that a child cannot replace
+	ordered        = &kind{2, meetOrdered, exceedsOrdered} // one of the field's words
+	needs          = &kind{3, meetNeeds, exceedsNeeds}     // true allows more
+	limit          = &kind{4, meetLimit, exceedsLimit}     // a number; 0 is no bound
+	names          = &kind{5, meetNames, exceedsNames}     // a list, compared as it is written
 	variables      = &kind{5, meetVariables, exceedsVariables}
 	allowedDomains = &kind{5, meetAllowedDomains, exceedsAllowedDomains}
 	deniedDomains  = &kind{5, meetUnion, exceedsDeniedDomains}

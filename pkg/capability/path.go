@@ -17,7 +17,8 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	case strings.ContainsAny(text, "$*[") || strings.ContainsRune(text, 0):
 		return ": variables and wildcards are not supported here", "name the directory"
 	case write && InGit(clean):
-		return " would make .git writable", "git's own files are never writable by declaration; ethos-git and the sandbox take care of them"
+		return " would make .git writable",
+			"git's own files are never writable by declaration; ethos-git and the sandbox take care of them"
 	case write && (clean == ".." || strings.HasPrefix(clean, "../")):
 		return " is too wide to be writable", "name a directory of the work space, or one of its own"
 	}
@@ -26,18 +27,23 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 
 // keyHolders are names under which credentials lie. A repository that one has
 // only just cloned must not be able to open them.
-var keyHolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".password-store", ".vault-token",
-	".terraform.d", ".claude", ".codex", ".gemini", ".copilot", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow"}
+var keyHolders = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass",
+	".git-credentials", ".password-store", ".vault-token", ".terraform.d", ".claude", ".codex", ".gemini",
+	".copilot", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow",
+}
 
 // holdsKeys reports a path outside of the work space through one of them.
 func holdsKeys(clean string) bool {
 	if !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~") && !strings.HasPrefix(clean, "..") {
 		return false
 	}
-	return slices.ContainsFunc(strings.Split(clean, "/"), func(element string) bool { return slices.Contains(keyHolders, strings.ToLower(element)) })
+	holder := func(element string) bool { return slices.Contains(keyHolders, strings.ToLower(element)) }
+	return slices.ContainsFunc(strings.Split(clean, "/"), holder)
 }
 
 // InGit reports a path in git's own files.
 func InGit(clean string) bool {
-	return slices.ContainsFunc(strings.Split(clean, "/"), func(element string) bool { return strings.EqualFold(element, ".git") })
+	isGit := func(element string) bool { return strings.EqualFold(element, ".git") }
+	return slices.ContainsFunc(strings.Split(clean, "/"), isGit)
 }

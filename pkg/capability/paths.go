@@ -107,7 +107,8 @@ func boundaries(tables ...*table) (out []location) {
 
 func unique(locations []location) []location {
 	slices.SortStableFunc(locations, func(p, q location) int {
-		return cmp.Or(cmp.Compare(p.depth(), q.depth()), cmp.Compare(p.key, q.key), cmp.Compare(len(q.text), len(p.text)), cmp.Compare(p.text, q.text))
+		return cmp.Or(cmp.Compare(p.depth(), q.depth()), cmp.Compare(p.key, q.key),
+			cmp.Compare(len(q.text), len(p.text)), cmp.Compare(p.text, q.text))
 	})
 	return slices.CompactFunc(locations, func(p, q location) bool { return p.key == q.key })
 }

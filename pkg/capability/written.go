@@ -134,7 +134,8 @@ func (w *Written) contradiction(s Set) error {
 	for i := range fields {
 		f := &fields[i]
 		if is := f.from; is != nil && written(w, f.name, is(&s)) != is(&s) {
-			return fmt.Errorf("%s: %t contradicts the rest of the declaration (network %s, git %s)", f.name, !is(&s), s.Network.Mode, s.Git)
+			return fmt.Errorf("%s: %t contradicts the rest of the declaration (network %s, git %s)",
+				f.name, !is(&s), s.Network.Mode, s.Git)
 		}
 	}
 	for _, tag := range written[[]string](w, "tags", nil) {

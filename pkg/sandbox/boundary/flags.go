@@ -32,7 +32,9 @@ type Flags struct {
 // flags are relative to. files show where the work space begins.
 func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
 	asked, err := capability.FromFlags(f.Profile, dir, f.given)
-	return sandbox.Spec{Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require}, err
+	return sandbox.Spec{
+		Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require,
+	}, err
 }
 
 // workspaceOf is the enclosing git work tree, else the directory itself.
