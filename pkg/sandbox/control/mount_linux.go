@@ -140,9 +140,6 @@ func (c *root) Instead(err error) *plan.Plan {
 // coveredProc is why a proc(5) is refused: a container engine has covered parts of the one around this process.
 const coveredProc = "the container around this process covers parts of its /proc"
 
-// coveredHint is the way out.
-const coveredHint = "let the container have a full /proc (docker and podman: --security-opt systempaths=unconfined; kubernetes: procMount: Unmasked)"
-
 // procRefused reports whether a run ended because the kernel refuses a proc(5): EPERM of mount(2), mount_too_revealing in fs/namespace.c.
 func procRefused(err error) bool {
 	var fault *steps.StepError

@@ -103,6 +103,9 @@ func execRefusal(fault *steps.StepError) error {
 // guardedHint is for a namespace that was made and in which nothing may be done.
 const guardedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
 
+// coveredHint is the way out where a container engine has covered parts of /proc.
+const coveredHint = "let the container have a full /proc (docker and podman: --security-opt systempaths=unconfined; kubernetes: procMount: Unmasked)"
+
 func stepHint(fault *steps.StepError) string {
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
