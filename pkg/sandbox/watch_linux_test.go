@@ -104,7 +104,7 @@ func TestNamesOfSeveralComponents(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		for name, attack := range map[string]string{
 			"new":              `mkdir -p .github/hooks .github/workflows; echo x > .github/hooks/a.json`,
-			"in what is there": `mkdir .github/hooks; while [ -e .github/hooks ]; do :; done; echo x > .github/workflows`,
+			"in what is there": `mkdir .github/hooks; i=0; while [ -e .github/hooks ] && [ $((i += 1)) -lt 1000000 ]; do :; done; echo x > .github/workflows`,
 			"moved there":      `mkdir -p g/hooks g/workflows; mv g .github`,
 			"by a link":        `mkdir -p g/hooks; ln -s g .github; mkdir g/workflows`,
 			"closed":           `mkdir -p .github/hooks .github/workflows; chmod 000 .github`,
@@ -147,7 +147,7 @@ func TestPutAsideLeadsNowhere(t *testing.T) {
 // and the evidence says why; one that makes each of them once is not.
 func TestInsisting(t *testing.T) {
 	twice(t, func(t *testing.T) {
-		spec := script(t, `while :; do mkdir .claude 2>/dev/null; done`)
+		spec := script(t, `i=0; while [ $((i += 1)) -lt 5000 ]; do mkdir .claude 2>/dev/null; done`)
 		r := execute(t, spec)
 		if r.err != nil || r.Status != record.StatusSignaled || !strings.Contains(r.Evidence.Reason, "protected names") {
 			t.Errorf("%v %s %q", r.err, r.Status, r.Evidence.Reason)

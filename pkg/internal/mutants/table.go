@@ -23,6 +23,10 @@ var (
 		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestGuard|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestCancel|TestKilled|TestProtectedLink)$"},
 		{Package: "./pkg/internal/escapes"},
 	}
+	names = []Tests{
+		{Package: "./pkg/sandbox", Run: "^(TestProtectedNamesAreOutOfForce|TestNames.*|TestPutAsideLeadsNowhere|TestInsisting|TestNothingStandsThere|TestKilledNames)$"},
+		{Package: "./pkg/internal/escapes"},
+	}
 	laterSockets = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSocketsThatComeLater$"}}
 	written      = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
 	filter       = []Tests{{Package: "./pkg/sandbox/kernel/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
@@ -93,11 +97,11 @@ var single = []Mutant{
 	{Name: "mounts: devpts noexec", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOSUID`}}, Tests: boundary},
 	{Name: "this process follows no link: directories", Edits: []Edit{{"pkg/sandbox/control/directory_linux.go", `unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `unix.O_CLOEXEC}`}}, Tests: races},
 	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/plan/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
-	{Name: "names: put aside at once", Edits: []Edit{{protected, "\tif w.search() {", "\tif true {"}}, Tests: boundary},
-	{Name: "names: put aside at the end", Edits: []Edit{{protected, "\tstore := w.Quarantined\n", "\tstore := w.Quarantined\n\tif w.names = w.aside; true {\n\t\treturn\n\t}\n"}}, Tests: boundary},
-	{Name: "names: put aside by init", Without: []Call{{Stage: "watch", Name: "renameat2"}}, Tests: boundary},
-	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: boundary},
-	{Name: "names: none appears in the set-up", Edits: []Edit{{protected, `plan.Covering(paths, path).Access == plan.ReadWrite {`, `false {`}}, Tests: boundary},
+	{Name: "names: put aside at once", Edits: []Edit{{protected, "\tif w.search() {", "\tif true {"}}, Tests: names},
+	{Name: "names: put aside at the end", Edits: []Edit{{protected, "\tstore := w.Quarantined\n", "\tstore := w.Quarantined\n\tif w.names = w.aside; true {\n\t\treturn\n\t}\n"}}, Tests: names},
+	{Name: "names: put aside by init", Without: []Call{{Stage: "watch", Name: "renameat2"}}, Tests: names},
+	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: names},
+	{Name: "names: none appears in the set-up", Edits: []Edit{{protected, `plan.Covering(paths, path).Access == plan.ReadWrite {`, `false {`}}, Tests: names},
 	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/plan/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
 	{Name: "network: loopback alone is up", Edits: []Edit{{network, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
