@@ -42,7 +42,8 @@ type faultReport struct {
 	Errno              syscall.Errno
 	Status             string
 	ExitCode           int
-	Degraded, Enforced []string // controls
+	Degraded, Enforced []string          // controls
+	Kept               map[string]string // where each path is that was put aside
 }
 
 // excuse is a kind of call whose failure changes nothing about the boundary, and why. All others must end the run before the command, or change what the evidence tells.
@@ -138,7 +139,7 @@ func (f *faults) fail(t *testing.T, call occurrence, errno syscall.Errno) {
 	case fault != "":
 		t.Errorf("%v = %v (%s): %s\n\t%+v", call, errno, f.path, fault, report)
 	}
-	f.left(t, call)
+	f.left(t, call, report.Kept)
 }
 
 const unnoticed = "the command ran, and the evidence is as without the fault"
@@ -263,9 +264,15 @@ func (f *faults) ran(t *testing.T) bool {
 	return err == nil
 }
 
-// left looks for what a failed run left behind. What could not be removed because the removal was made to fail goes with the next run.
-func (f *faults) left(t *testing.T, call occurrence) {
+// left looks for what a failed run left behind. What could not be removed because the removal was made to fail goes with the next run. A file of the
+// repository that could not be read after the run is put aside, and the evidence says where it is: it is put back.
+func (f *faults) left(t *testing.T, call occurrence, kept map[string]string) {
 	t.Helper()
+	for path, at := range kept {
+		if err := os.Rename(at, path); err != nil {
+			t.Errorf("%v: %v", call, err)
+		}
+	}
 	after := f.tree(t)
 	if !slices.Equal(f.before, after) && call.Role == "parent" {
 		f.run(t, occurrence{}, 0)
@@ -331,7 +338,12 @@ func faultPlan(dir string) (*Plan, error) {
 }
 
 func reportOf(out Outcome, err error) (r faultReport) {
-	r.Status, r.ExitCode = out.Status, out.ExitCode
+	r.Status, r.ExitCode, r.Kept = out.Status, out.ExitCode, map[string]string{}
+	for _, d := range out.Evidence.Denials {
+		if d.Kept != "" {
+			r.Kept[d.Path] = d.Kept
+		}
+	}
 	for _, c := range out.Evidence.Controls {
 		switch c.State {
 		case control.Degraded:
