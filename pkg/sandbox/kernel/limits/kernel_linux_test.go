@@ -163,13 +163,13 @@ func TestKernelShared(t *testing.T) {
 		cmd := start(t, job)
 		shared := &Shared{Segments: segments}
 		plain, err := Tree{Init: cmd.Process.Pid}.Sample(false)
-		if err != nil || plain.Bytes > want/2 {
+		if err != nil || plain.Bytes > want*3/4 { // the processes themselves, which the race detector makes larger
 			t.Errorf("%s: without it %+v, %v", job, plain, err)
 		}
 		got, err := Tree{Init: cmd.Process.Pid, Held: shared.Held(256 << 20)}.Sample(true)
 		removeSegments(cmd.Process.Pid)
-		if err != nil || got.Bytes < want || got.Bytes > want+want/2 {
-			t.Errorf("%s: %+v, want %d; %v", job, got, want, err)
+		if grown := got.Bytes - plain.Bytes; err != nil || got.Bytes < want || grown > want+want/2 {
+			t.Errorf("%s: %+v, want %d above %d; %v", job, got, want, plain.Bytes, err)
 		}
 	}
 }
