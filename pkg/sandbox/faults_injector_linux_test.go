@@ -43,11 +43,12 @@ func callName(nr int32) string {
 // controlFD is where the helper talks to the test: calls on it are let through.
 const controlFD = 200
 
-// unseen are the calls of the Go runtime that would only cost time, and those that cannot fail.
+// unseen are the calls of the Go runtime that would only cost time, and those that cannot fail: crypto/rand ends the program when the kernel has no
+// random numbers.
 var unseen = []uint32{
 	unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_CTL, unix.SYS_SCHED_YIELD, unix.SYS_MADVISE, unix.SYS_MMAP, unix.SYS_MUNMAP,
 	unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID, unix.SYS_GETEUID, unix.SYS_GETGID, unix.SYS_GETEGID, unix.SYS_TGKILL, unix.SYS_RT_SIGRETURN, unix.SYS_CLOCK_GETTIME, unix.SYS_SIGALTSTACK,
-	unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_UMASK, unix.SYS_RT_SIGACTION,
+	unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_UMASK, unix.SYS_RT_SIGACTION, unix.SYS_GETRANDOM,
 }
 
 // listenFilter asks a listener about every call but those unseen and those on the control descriptor: seccomp_unotify(2).
