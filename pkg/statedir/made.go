@@ -48,15 +48,16 @@ func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 	if err := in.Mkdir(fresh, 0o700); err != nil {
 		return err
 	}
-	dir, err := in.Open(fresh)
+	root, dir, err := openFresh(in, fresh)
 	if err != nil {
 		return err
 	}
+	defer root.Close()
 	defer dir.Close()
 	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
-	if err = in.WriteFile(fresh+"/.gitignore", []byte("*\n"), 0o600); err == nil {
+	if err = root.WriteFile(".gitignore", []byte("*\n"), 0o600); err == nil {
 		if info, statErr := dir.Stat(); statErr == nil {
 			_ = note(getenv, info) // without it, a run that is under way puts the directory aside and says so
 		}
@@ -64,8 +65,31 @@ func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 			return nil
 		}
 	}
-	removeFresh(in, fresh)
+	removeFresh(in, fresh, root)
 	return err
+}
+
+// openFresh opens a directory, and nothing that was put in its place: a FIFO
+// would keep its opener waiting, and a link would lead elsewhere.
+func openFresh(in *os.Root, fresh string) (root *os.Root, dir *os.File, err error) {
+	if root, err = in.OpenRoot(fresh); err != nil {
+		return nil, nil, err
+	}
+	if dir, err = root.Open("."); err == nil {
+		var opened, named fs.FileInfo
+		if opened, err = dir.Stat(); err == nil {
+			named, err = in.Lstat(fresh)
+		}
+		if err == nil && os.SameFile(opened, named) {
+			return root, dir, nil
+		}
+		dir.Close()
+	}
+	root.Close()
+	if err == nil {
+		err = fmt.Errorf("%s is not the directory that was made", fresh)
+	}
+	return nil, nil, err
 }
 
 // freshBytes is how many random bytes the name of a new directory has.
@@ -86,19 +110,21 @@ func removeLeft(in *os.Root, name string) {
 		if _, err := hex.DecodeString(random); !ok || err != nil || len(random) != 2*freshBytes || !e.IsDir() {
 			continue
 		}
-		dir, err := in.Open(e.Name())
+		root, dir, err := openFresh(in, e.Name())
 		if err != nil {
 			continue
 		}
 		if syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			removeFresh(in, e.Name())
+			removeFresh(in, e.Name(), root)
 		}
 		dir.Close()
+		root.Close()
 	}
 }
 
-func removeFresh(in *os.Root, fresh string) {
-	_ = in.Remove(fresh + "/.gitignore")
+// removeFresh removes an open directory of this name, and .gitignore in it.
+func removeFresh(in *os.Root, fresh string, root *os.Root) {
+	_ = root.Remove(".gitignore")
 	_ = in.Remove(fresh)
 }
 

@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,4 +135,42 @@ func removeLeftIn(t *testing.T, dir string) {
 	}
 	defer root.Close()
 	removeLeft(root, "own")
+}
+
+// TestMakeDirOpensDirectories: what was put in the place of a directory, a FIFO or a link, is refused at once, and
+// nothing behind the link is removed. The twin is a directory.
+func TestMakeDirOpensDirectories(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := errors.Join(root.Mkdir("theirs", 0o700), root.WriteFile("theirs/.gitignore", nil, 0o600), root.Symlink("theirs", "link"),
+		syscall.Mkfifo(filepath.Join(root.Name(), "fifo"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"theirs": true, "link": false, "fifo": false, "absent": false} {
+		opened, dir, err := openFresh(root, name)
+		if (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			dir.Close()
+			opened.Close()
+		}
+	}
+	swapped, dir, err := openFresh(root, "theirs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer swapped.Close()
+	defer dir.Close()
+	if err := errors.Join(root.Rename("theirs", "moved"), root.Mkdir("other", 0o700), root.WriteFile("other/.gitignore", nil, 0o600),
+		root.Symlink("other", "theirs")); err != nil {
+		t.Fatal(err)
+	}
+	removeFresh(root, "theirs", swapped)
+	if _, err := root.Lstat("other/.gitignore"); err != nil {
+		t.Errorf("behind the link: %v", err)
+	}
 }
