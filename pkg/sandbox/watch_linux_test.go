@@ -45,6 +45,15 @@ func outOfForce(t *testing.T, dir string, e record.Sandbox, want ...string) {
 	}
 }
 
+// waiting is a script that waits until what it made is out of force. A run in
+// which nothing puts it aside is ended at a limit of time.
+func waiting(t *testing.T, text string) Spec {
+	t.Helper()
+	spec := script(t, text)
+	spec.Timeout = 10 * time.Second
+	return spec
+}
+
 // byName are attacks that make each of $names. Those of the first group wait
 // inside until what they made is out of force.
 func byName() map[string]string {
@@ -77,11 +86,11 @@ func TestProtectedNamesAreOutOfForce(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		for name, attack := range byName() {
 			t.Run(name, func(t *testing.T) {
-				spec := script(t, theNames(`for n in $names; do : > "x$n"; done; `+attack))
+				spec := waiting(t, theNames(`for n in $names; do : > "x$n"; done; `+attack))
 				r := execute(t, spec)
 				os.Chmod(spec.Workspace, 0o755)
-				if r.err != nil {
-					t.Fatal(r.err)
+				if r.err != nil || r.Status == record.StatusTimeout {
+					t.Fatalf("%v %s", r.err, r.Status)
 				}
 				var want []string
 				if r.Status == record.StatusExited && name != "by a process beside" {
@@ -110,7 +119,7 @@ func TestNamesOfSeveralComponents(t *testing.T) {
 			"closed":           `mkdir -p .github/hooks .github/workflows; chmod 000 .github`,
 		} {
 			t.Run(name, func(t *testing.T) {
-				spec := script(t, attack)
+				spec := waiting(t, attack)
 				if name == "in what is there" {
 					if err := os.Mkdir(filepath.Join(spec.Workspace, ".github"), 0o755); err != nil {
 						t.Fatal(err)
@@ -134,11 +143,11 @@ func TestNamesOfSeveralComponents(t *testing.T) {
 // still in the directory that it was in: ".." leads to nothing that is hidden.
 func TestPutAsideLeadsNowhere(t *testing.T) {
 	twice(t, func(t *testing.T) {
-		spec := script(t, `stat -c %d:%i . > a; ls -A .. > b; mkdir x; cd x; mv ../x ../.claude; while [ -e ../.claude ]; do :; done
+		spec := waiting(t, `stat -c %d:%i . > a; ls -A .. > b; mkdir x; cd x; mv ../x ../.claude; while [ -e ../.claude ]; do :; done
 			stat -c %d:%i .. | cmp - ../a && test -z "$(ls -A ../.coding-ethos)" && ls -A ../.. | cmp - ../b`)
 		write(t, filepath.Join(spec.Workspace, ethosDir, "traces/day"), "evidence\n")
-		if r := execute(t, spec); r.err != nil || r.ExitCode != 0 {
-			t.Errorf("%v %d\n%s%s", r.err, r.ExitCode, r.Stdout.Text, r.Stderr.Text)
+		if r := execute(t, spec); r.err != nil || r.Status != record.StatusExited || r.ExitCode != 0 {
+			t.Errorf("%v %s %d\n%s%s", r.err, r.Status, r.ExitCode, r.Stdout.Text, r.Stderr.Text)
 		}
 	})
 }
@@ -182,7 +191,7 @@ func TestNamesThatExist(t *testing.T) {
 // put there meanwhile is out of force.
 func TestNamesReplacedOutside(t *testing.T) {
 	twice(t, func(t *testing.T) {
-		spec := script(t, "mkdir d; while :; do echo evil > d/x; ln -f d/x .mcp.json; done 2>/dev/null")
+		spec := waiting(t, "mkdir d; while :; do echo evil > d/x; ln -f d/x .mcp.json; done 2>/dev/null")
 		write(t, filepath.Join(spec.Workspace, ".mcp.json"), "old\n")
 		write(t, filepath.Join(spec.Workspace, "new"), "new\n")
 		release, done := started(t, spec)
@@ -239,7 +248,7 @@ func TestNamesAppearInSetUp(t *testing.T) {
 // may not be listed, the names are looked at all the same.
 func TestNamesUnlistable(t *testing.T) {
 	twice(t, func(t *testing.T) {
-		spec := script(t, `cd ../other; mkdir .claude; while [ -e .claude ]; do :; done`)
+		spec := waiting(t, `cd ../other; mkdir .claude; while [ -e .claude ]; do :; done`)
 		other := filepath.Join(filepath.Dir(spec.Workspace), "other")
 		if err := errors.Join(os.MkdirAll(filepath.Join(other, ethosDir), 0o755), os.Chmod(other, 0o300)); err != nil {
 			t.Fatal(err)
@@ -247,8 +256,8 @@ func TestNamesUnlistable(t *testing.T) {
 		spec.WritePaths = []string{other}
 		r := execute(t, spec)
 		os.Chmod(other, 0o755)
-		if r.err != nil || r.ExitCode != 0 {
-			t.Fatalf("%v %d %s", r.err, r.ExitCode, r.Stderr.Text)
+		if r.err != nil || r.Status != record.StatusExited || r.ExitCode != 0 {
+			t.Fatalf("%v %s %d %s", r.err, r.Status, r.ExitCode, r.Stderr.Text)
 		}
 		outOfForce(t, other, r.Evidence, ".claude")
 	})
@@ -285,7 +294,7 @@ func TestKilledNames(t *testing.T) {
 // the same name.
 func TestNamesIgnoringCase(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
-	spec := script(t, `echo x > .MCP.json; mkdir .Claude; while [ -e .mcp.json ] || [ -e .claude ]; do :; done; echo x > .MCP.txt`)
+	spec := waiting(t, `echo x > .MCP.json; mkdir .Claude; while [ -e .mcp.json ] || [ -e .claude ]; do :; done; echo x > .MCP.txt`)
 	probetest.NeedFunc(t, "casefold", func() string {
 		if err := unix.Mount("tmpfs", spec.Workspace, "tmpfs", 0, "casefold"); err != nil {
 			return "a tmpfs that ignores case cannot be mounted: " + err.Error()
@@ -297,8 +306,8 @@ func TestNamesIgnoringCase(t *testing.T) {
 	})
 	t.Cleanup(func() { unix.Unmount(spec.Workspace, unix.MNT_DETACH) })
 	r := execute(t, spec)
-	if r.err != nil || r.ExitCode != 0 {
-		t.Errorf("%v %d %s", r.err, r.ExitCode, r.Stderr.Text)
+	if r.err != nil || r.Status != record.StatusExited || r.ExitCode != 0 {
+		t.Errorf("%v %s %d %s", r.err, r.Status, r.ExitCode, r.Stderr.Text)
 	}
 	outOfForce(t, spec.Workspace, r.Evidence, ".mcp.json", ".claude")
 	if _, err := os.Lstat(filepath.Join(spec.Workspace, ".MCP.txt")); err != nil {
