@@ -182,13 +182,20 @@ func define(t reflect.Type, docs map[string]string, defs object) {
 	}
 }
 
-// fieldDocs reads the comments of the types in record.go.
+// fieldDocs reads the comments of the types of a line.
 func fieldDocs(t *testing.T) map[string]string {
-	file, err := parser.ParseFile(token.NewFileSet(), "record.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
 	docs := map[string]string{}
+	for _, name := range []string{"record.go", "result.go", "connection.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readDocs(file, docs)
+	}
+	return docs
+}
+
+func readDocs(file *ast.File, docs map[string]string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		decl, ok := n.(*ast.GenDecl)
 		if !ok || decl.Tok != token.TYPE {
@@ -205,7 +212,6 @@ func fieldDocs(t *testing.T) map[string]string {
 		}
 		return true
 	})
-	return docs
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

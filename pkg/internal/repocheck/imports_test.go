@@ -9,7 +9,8 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/record", "pkg/printable"},
+	{"pkg/printable"},
+	{"pkg/record"},
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nospace", "pkg/protected", "pkg/quantity"},
 	{"pkg/capability"},
 	{"pkg/ethosargs"},

@@ -1,0 +1,101 @@
+package record
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/printable"
+)
+
+// The doors by which a destination is asked for; see [Connection].
+const (
+	DoorTransparent = "transparent" // an address that the name server handed out
+	DoorConnect     = "connect"     // HTTP CONNECT
+	DoorHTTP        = "http"        // a plain HTTP request to the proxy
+	DoorSOCKS5      = "socks5"
+	DoorDNS         = "dns" // a name that was refused before anything was dialled
+)
+
+// Codes of [Connection.Reason] that say of a connection that it failed. Every
+// other code of one that was not allowed says that it was refused.
+const (
+	ConnectionUnresolved  = "unresolved"       // the name has no address
+	ConnectionUnreachable = "unreachable"      // no address took the connection
+	ConnectionUpstream    = "upstream-proxy"   // the upstream proxy refused or failed
+	ConnectionOverloaded  = "too-many-names"   // no room for one more name
+	ConnectionInterrupted = "connection-reset" // ended by an error of either side
+	ConnectionStopped     = "gateway-stopped"  // ended with the run
+)
+
+// ConnectionDenied is the code of a destination that a deny rule names.
+const ConnectionDenied = "denied-by-denylist"
+
+// LayerNetwork is the [Denial.Layer] of refused connections.
+const LayerNetwork = "network"
+
+// Connection is one connection that the command asked for, or one name that was
+// refused to it. Its texts come from the command.
+type Connection struct {
+	Time       string  `json:"time" required:"true"`    // when it was asked for; RFC 3339, nanoseconds, UTC
+	Door       string  `json:"door" required:"true"`    // transparent | connect | http | socks5 | dns
+	Name       string  `json:"name" required:"true"`    // in A-labels, or an address; as it was asked for where it is no host
+	Port       int     `json:"port,omitempty"`          // 0 where only the name was asked for
+	Address    string  `json:"address,omitempty"`       // that was dialled
+	Via        string  `json:"via,omitempty"`           // the upstream proxy
+	Sent       int64   `json:"sent"`                    // bytes from the command to the server
+	Received   int64   `json:"received"`                // bytes from the server to the command
+	DurationMS float64 `json:"duration_ms"`             // until it ended
+	Allowed    bool    `json:"allowed" required:"true"` // by the rules, and connected
+	Rule       string  `json:"rule,omitempty"`          // the pattern that decided
+	Reason     string  `json:"reason,omitempty"`        // code of a refusal, a failure or an unclean end
+	Detail     string  `json:"detail,omitempty"`        // the reason in words
+	Remedy     string  `json:"remedy,omitempty"`        // the smallest pattern that would allow it; "" where none may
+}
+
+// Refused reports that the command was kept from the destination. A connection
+// that was neither allowed nor refused failed.
+func (c *Connection) Refused() bool {
+	switch c.Reason {
+	case ConnectionUnresolved, ConnectionUnreachable, ConnectionUpstream,
+		ConnectionOverloaded, ConnectionInterrupted, ConnectionStopped:
+		return false
+	}
+	return !c.Allowed
+}
+
+// Target is the destination as name:port, or the name alone where the port is
+// not known.
+func (c *Connection) Target() string {
+	switch {
+	case c.Port == 0:
+		return c.Name
+	case strings.Contains(c.Name, ":"):
+		return "[" + c.Name + "]:" + strconv.Itoa(c.Port)
+	}
+	return c.Name + ":" + strconv.Itoa(c.Port)
+}
+
+// Denial is a refused connection in the list of denials, in text that can be
+// printed. Refusals of one destination have equal denials.
+func (c *Connection) Denial() Denial {
+	d := Denial{Layer: LayerNetwork, What: brief(c.Target()), Reason: brief(cmp.Or(c.Detail, c.Reason, "not allowed"))}
+	switch {
+	case c.Reason == ConnectionDenied:
+		d.Reason = "the deny rule " + brief(cmp.Or(c.Rule, "of the run")) + " names it"
+	case c.Remedy != "" && len(c.Remedy) <= maxBrief:
+		d.Remedy = "--allow-domain " + printable.Word(c.Remedy)
+	}
+	return d
+}
+
+// maxBrief bounds each text of a network denial: a host name has 253 bytes.
+const maxBrief = 300
+
+// brief is text in one printable line of bounded length.
+func brief(text string) string {
+	if len(text) > maxBrief {
+		text = strings.ToValidUTF8(text[:maxBrief], "") + "…"
+	}
+	return printable.Line(text)
+}

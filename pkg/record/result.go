@@ -1,0 +1,86 @@
+package record
+
+// Result is what became of a decided action.
+type Result struct {
+	Status     string  `json:"status" required:"true"`
+	Reason     string  `json:"reason,omitempty"`  // code, for denied: decision.deny, decision.subject_mismatch, sandbox.setup …
+	Message    string  `json:"message,omitempty"` // for people
+	Hint       string  `json:"hint,omitempty"`
+	ExitCode   int     `json:"exit_code"`
+	Signal     string  `json:"signal"`            // SIGKILL, …
+	Started    string  `json:"started,omitempty"` // RFC 3339, nanoseconds, UTC
+	DurationMS float64 `json:"duration_ms"`
+	Capture    Capture `json:"capture"`
+}
+
+// Capture is what the run left behind.
+type Capture struct {
+	Stdout  Stream  `json:"stdout"`
+	Stderr  Stream  `json:"stderr"`
+	Sandbox Sandbox `json:"sandbox"`
+}
+
+// Stream is one captured output stream. Bytes and SHA256 are of everything written, Text is its kept part.
+type Stream struct {
+	Bytes     int64  `json:"bytes"`
+	Text      string `json:"text"`
+	Base64    string `json:"base64,omitempty"` // instead of Text when the bytes are not UTF-8
+	Truncated bool   `json:"truncated"`
+	SHA256    string `json:"sha256"`
+}
+
+// Sandbox is the evidence of one run: what was asked for and what was verified to be in force.
+type Sandbox struct {
+	Backend         string    `json:"backend"` // native
+	Profile         string    `json:"profile"`
+	Tags            []string  `json:"tags"`
+	ReadPaths       []string  `json:"read_paths"`  // as resolved
+	WritePaths      []string  `json:"write_paths"` // as resolved
+	DenyReadPaths   []string  `json:"deny_read_paths"`
+	DenyWritePaths  []string  `json:"deny_write_paths"`
+	Controls        []Control `json:"controls"`
+	NetworkIsolated bool      `json:"network_isolated"`
+	ProcessIsolated bool      `json:"process_isolated"`
+	TimeoutEnforced bool      `json:"timeout_enforced"`
+	CgroupRequested bool      `json:"cgroup_requested"`
+	CgroupEnabled   bool      `json:"cgroup_enabled"`
+	SeccompProfile  string    `json:"seccomp_profile"`
+	SeccompEnabled  bool      `json:"seccomp_enabled"`
+	Denied          bool      `json:"denied"`
+	Reason          string    `json:"reason"`
+	Usage           Usage     `json:"usage"`
+	Denials         []Denial  `json:"denials"` // refused at run time, only what is known for a fact
+	// Connections are what the command asked of the network by name, allowed or
+	// not, in the order of their ends; empty when it has no gateway.
+	Connections     []Connection `json:"connections,omitempty"`
+	ConnectionsMore int          `json:"connections_more,omitempty"` // how many more there were than are kept
+}
+
+// Control is one layer: what was asked, what is in force.
+type Control struct {
+	Name      string `json:"name" required:"true"` // user_namespace, landlock, …
+	Requested string `json:"requested"`            // what was asked for, in words of the layer
+	Enforced  string `json:"enforced"`
+	State     string `json:"state" required:"true"` // enforced | degraded | absent | not_requested
+	Reason    string `json:"reason"`
+}
+
+// Usage is what the run used, and which layer measured it.
+type Usage struct {
+	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
+	CPUSeconds      float64 `json:"cpu_seconds"`
+	PeakPids        int64   `json:"peak_pids"`
+	ReadBytes       int64   `json:"read_bytes"`
+	WriteBytes      int64   `json:"write_bytes"`
+	MeasuredBy      string  `json:"measured_by"` // cgroup | rusage
+}
+
+// Denial is one thing refused while the command ran.
+type Denial struct {
+	Layer  string `json:"layer"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+	Path   string `json:"path,omitempty"`   // the file it is about, absolute; "" when it is about none
+	Kept   string `json:"kept,omitempty"`   // where what was put aside is kept, absolute
+	Remedy string `json:"remedy,omitempty"` // what a person does about it
+}
