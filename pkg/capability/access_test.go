@@ -2,6 +2,7 @@ package capability
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"ethos/pkg/record"
@@ -49,7 +50,14 @@ func TestDomains(t *testing.T) {
 		{"*.example.com", "*.a.example.com", "*.a.example.com"},
 		{"*.example.com:443", "a.example.com", "a.example.com:443"},
 		{"a.example.com:80", "*.example.com:443", ""},
-		{"*", "10.0.0.1", "10.0.0.1"},
+		{"*", "1.1.1.1", "1.1.1.1"},
+		{"*", "10.0.0.1", ""}, // special blocks are opened by name only
+		{"*", "localhost:5432", ""},
+		{"0.0.0.0/0", "127.0.0.1:80", ""},
+		{"*", "169.254.169.254", ""},
+		{"*.bücher.example", "a.xn--bcher-kva.example", "a.xn--bcher-kva.example"},
+		{"64:ff9b::/96", "64:ff9b::7f00:1", ""}, // embeds 127.0.0.1
+		{"exa mple.com", "exa mple.com", ""},    // means nothing, so it allows nothing
 		{"10.0.0.0/8", "10.2.3.4:22", "10.2.3.4:22"},
 		{"10.0.0.0/8", "10.2.0.0/16", "10.2.0.0/16"},
 		{"10.0.0.0/8", "::ffff:10.0.0.1", "10.0.0.1"},
@@ -68,5 +76,49 @@ func TestDomains(t *testing.T) {
 		if have := meetDomains([]string{c.b}, []string{c.a}); !slices.Equal(have, want) {
 			t.Errorf("%s and %s: have %q, want %q", c.b, c.a, have, want)
 		}
+	}
+}
+
+// TestUnreadableDomains: a pattern that means nothing neither covers another
+// nor is covered, and a deny of it is not lost unseen.
+func TestUnreadableDomains(t *testing.T) {
+	for _, c := range []struct {
+		list, limit []string
+		want        []string
+	}{
+		{[]string{"https://example.com"}, []string{"*"}, []string{"https://example.com"}},
+		{[]string{"https://example.com"}, []string{"https://example.com"}, nil},
+		{[]string{"example.com"}, []string{"*:"}, []string{"example.com"}},
+		{[]string{"example.com"}, []string{"*.com", "EXAMPLE.com."}, nil},
+	} {
+		if have := beyond(c.list, c.limit); !slices.Equal(have, c.want) {
+			t.Errorf("%q beyond %q: %q, want %q", c.list, c.limit, have, c.want)
+		}
+	}
+}
+
+// TestBadDomainsAreRefused wherever somebody writes one.
+func TestBadDomainsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://example.com": "write a host name or an address, not a URL",
+		"010.0.0.1":           "write the address as 8.0.0.1",
+		"ex*mple.com":         "a star stands for whole labels",
+		"10.1.0.0/8":          "write 10.0.0.0/8",
+		"user@example.com":    "not a URL",
+	} {
+		for _, flag := range []string{"allow-domain", "deny-domain"} {
+			var a Asked
+			if err := a.Flag(flag, "example.org,"+text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), flag) {
+				t.Errorf("--%s %s: %v", flag, text, err)
+			}
+		}
+		s, _ := Profile(DefaultProfile)
+		if err := Grant(&s, "domain="+text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--grant domain=%s: %v", text, err)
+		}
+	}
+	var a Asked
+	if err := a.Flag("deny-domain", "a.example.com,10.0.0.0/8"); err != nil || len(a.Network.DenyDomains) != 2 {
+		t.Errorf("%q, %v", a.Network.DenyDomains, err)
 	}
 }

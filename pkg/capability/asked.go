@@ -166,7 +166,21 @@ func (a *Asked) Whole() Set {
 }
 
 func flagAllow(a *Asked, value string) error {
-	a.Network.AllowDomains = append(a.Network.AllowDomains, strings.Split(value, ",")...)
+	return flagDomains("allow-domain", &a.Network.AllowDomains, value)
+}
+
+func flagDeny(a *Asked, value string) error {
+	return flagDomains("deny-domain", &a.Network.DenyDomains, value)
+}
+
+// flagDomains takes patterns that are separated by commas.
+func flagDomains(flag string, to *[]string, value string) error {
+	for text := range strings.SplitSeq(value, ",") {
+		if err := CheckDomain(text); err != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+		*to = append(*to, text)
+	}
 	return nil
 }
 

@@ -87,7 +87,7 @@ var fields = []field{
 	},
 	{
 		name: "network.deny_domains", kind: deniedDomains, at: func(s *Set) any { return &s.Network.DenyDomains },
-		flag: flag{name: "deny-domain", narrows: true},
+		flag: flag{name: "deny-domain", narrows: true, take: flagDeny},
 	},
 	{
 		name: "env.pass", kind: names, at: func(s *Set) any { return &s.Env.Pass },

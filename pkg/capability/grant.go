@@ -53,7 +53,7 @@ func Grant(s *Set, text string) error {
 		take = f.take
 	}
 	err := take(s, value)
-	if err == nil && f.words != nil {
+	if err == nil {
 		err = check(*s)
 	}
 	if err != nil {

@@ -17,7 +17,8 @@ var space = Space{Workspace: "/w", Home: "/h"}
 var (
 	somePaths = []string{"/", "/w", ".", "a", "./a/b", "a/b/c", "/w/a", "~", "~/x", "/h/x/y", "/opt", "/opt/q", "/opt/q/r", "/h/x?", "../w/a/b"}
 	probes    = []string{"/", "/w", "/w/a", "/w/a/b", "/w/a/b/c", "/w/a/b/c/d", "/w/z", "/h", "/h/x", "/h/x/y", "/h/x/y/z", "/opt", "/opt/q", "/opt/q/r", "/opt/q/r/s", "/etc"}
-	someHosts = []string{"*", "example.com", "*.example.com", "a.example.com", "*.a.example.com:443", "EXAMPLE.com.:443", "10.0.0.0/8", "10.1.2.3", "10.1.2.3:80", "::1", "[::1]:443", "fd00::/8"}
+	someHosts = []string{"*", "example.com", "*.example.com", "a.example.com", "*.a.example.com:443", "EXAMPLE.com.:443", "10.0.0.0/8", "10.1.2.3", "10.1.2.3:80", "::1", "[::1]:443", "fd00::/8",
+		"0.0.0.0/0", "127.0.0.1:80", "localhost:5432", "::ffff:10.1.2.3", "*.bücher.example", "x.xn--bcher-kva.example"}
 )
 
 func some[T any](r *rand.Rand, from []T, most int) []T {

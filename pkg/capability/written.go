@@ -155,6 +155,15 @@ func check(s Set) (fault error) {
 	}
 	each(ordered, word)
 	each(pinned, word)
+	domains := func(f *field) {
+		for _, text := range *of[[]string](f, &s) {
+			if err := CheckDomain(text); fault == nil && err != nil {
+				fault = fmt.Errorf("%s: %w", f.name, err)
+			}
+		}
+	}
+	each(allowedDomains, domains)
+	each(deniedDomains, domains)
 	each(tree, func(f *field) {
 		for _, p := range *of[[]string](f, &s) {
 			if fault == nil && f.list != read && f.list != write && strings.Contains(p, "$") {

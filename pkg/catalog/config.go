@@ -71,9 +71,9 @@ func (w *wordText) readScalar(text string) { w.text = text }
 type pathText struct{ wordText }
 
 type networkToolText struct {
-	Tool         string   `yaml:"tool"`
-	Mode         string   `yaml:"mode"`
-	AllowDomains []string `yaml:"allow_domains"`
+	Tool         string     `yaml:"tool"`
+	Mode         string     `yaml:"mode"`
+	AllowDomains []wordText `yaml:"allow_domains"`
 	position
 }
 
@@ -174,7 +174,7 @@ func (r *configReader) networkTool(n networkToolText) {
 		r.fail(n.position, c.KnownTool(n.Tool), "network_tools: no tool %q", n.Tool)
 		return
 	}
-	out := capability.NetworkTool{Tool: n.Tool, Mode: n.Mode, AllowDomains: n.AllowDomains}
+	out := capability.NetworkTool{Tool: n.Tool, Mode: n.Mode, AllowDomains: r.domains(n)}
 	if out.Mode == "" {
 		out.Mode = "proxy"
 	}
@@ -191,4 +191,18 @@ func (r *configReader) networkTool(n networkToolText) {
 		r.fail(n.position, "write loopback, proxy or host", "network_tools: mode %q is not known", out.Mode)
 	}
 	r.out.NetworkTools = append(r.out.NetworkTools, out)
+}
+
+// domains are the patterns of an entry, nil when it says nothing of them.
+func (r *configReader) domains(n networkToolText) (out []string) {
+	if n.AllowDomains != nil {
+		out = []string{}
+	}
+	for _, w := range n.AllowDomains {
+		if err := capability.CheckDomain(w.text); err != nil {
+			r.fail(w.position, "", "network_tools: %s: %v", n.Tool, err)
+		}
+		out = append(out, w.text)
+	}
+	return out
 }
