@@ -1,6 +1,7 @@
 package main
 
 import (
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
@@ -21,16 +22,32 @@ func (m *memory) Trusted(file, digest string) (bool, error) {
 	return ok, err
 }
 
+// note says on standard error, once, what of a configuration means less than it
+// may look like.
+func (w *writer) note(workspace string) {
+	for _, text := range w.deriver.Notes(workspace) {
+		if !w.told[text] {
+			w.say(text)
+			w.sys.Warn(printable.Line(text), "")
+		}
+	}
+}
+
+// say remembers that something was said.
+func (w *writer) say(text string) {
+	if w.told == nil {
+		w.told = map[string]bool{}
+	}
+	w.told[text] = true
+}
+
 // tell says on standard error, once, which files give less than they say.
 func (w *writer) tell(files []record.Configuration) {
 	for _, c := range trust.Pending(files) {
 		if w.told[c.Path+c.Digest] {
 			continue
 		}
-		if w.told == nil {
-			w.told = map[string]bool{}
-		}
-		w.told[c.Path+c.Digest] = true
+		w.say(c.Path + c.Digest)
 		w.sys.Warn(trust.Notice(c), "")
 		if w.memory.failed != nil {
 			w.sys.Warn("what was trusted cannot be looked up: "+w.memory.failed.Error(), "")

@@ -109,6 +109,7 @@ func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Actio
 	}
 	f, err = w.deriver.Derive(placed, actor)
 	w.tell(f.Repo.Configuration)
+	w.note(placed.Workspace)
 	return placed, f, err
 }
 

@@ -20,10 +20,10 @@ type NetworkTool struct {
 	Within       bool     // it takes away only
 }
 
-// Connects reports whether a tool is listed as one that gets more of the
-// network than it has.
+// Connects reports whether a tool is listed as one that reaches more than its
+// own loopback.
 func (c Repository) Connects(tool string) bool {
-	return slices.ContainsFunc(c.NetworkTools, func(n NetworkTool) bool { return n.Tool == tool && !n.Within })
+	return slices.ContainsFunc(c.NetworkTools, func(n NetworkTool) bool { return n.Tool == tool && !n.Within && n.Mode != "loopback" })
 }
 
 // ConfigKey is a key of the section sandbox of a repository's configuration.
@@ -82,10 +82,12 @@ func (c Repository) connect(s *Set, tool string, note func(string)) {
 	given := false
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && !n.Within && !given {
+			had := s.Network.Mode
 			s.Network.Mode = n.Mode
 			s.Network.AllowDomains = append([]string{}, n.AllowDomains...)
-			note(named("network.mode").config)
-			given = true
+			if given = true; n.Mode != had || reachesOut(s) {
+				note(named("network.mode").config)
+			}
 		}
 	}
 	for _, n := range c.NetworkTools {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 
 	"ethos/pkg/capability"
 )
@@ -12,6 +13,9 @@ type Config struct {
 	capability.Repository
 	Tools             []Tool
 	ProtectedBranches []string
+	// Notes say what of the file means less than it may look like, each with
+	// its place.
+	Notes []string
 }
 
 // configText is the file as it is written.
@@ -167,6 +171,8 @@ func (r *configReader) tool(d *declaration) {
 	r.out.Tools = append(r.out.Tools, t)
 }
 
+// networkTool reads one entry. A tool of which nobody says which names it may
+// reach, gets its own loopback and nothing else.
 func (r *configReader) networkTool(n networkToolText) {
 	c := New(r.out)
 	t, ok := c.Tool(n.Tool)
@@ -175,22 +181,28 @@ func (r *configReader) networkTool(n networkToolText) {
 		return
 	}
 	out := capability.NetworkTool{Tool: n.Tool, Mode: n.Mode, AllowDomains: r.domains(n)}
-	if out.Mode == "" {
-		out.Mode = "proxy"
+	if out.AllowDomains == nil && (out.Mode == "" || out.Mode == "proxy") {
+		out.AllowDomains = t.Capabilities.Network.AllowDomains
 	}
-	switch out.Mode {
-	case "loopback", "host":
-	case "proxy":
-		if out.AllowDomains == nil {
-			out.AllowDomains = t.Capabilities.Network.AllowDomains
-		}
-		if len(out.AllowDomains) == 0 {
-			r.fail(n.position, fmt.Sprintf("write {tool: %s, allow_domains: [example.com]}", n.Tool), "network_tools: %s has no domains that it may reach", n.Tool)
-		}
-	default:
+	more := fmt.Sprintf("write {tool: %s, allow_domains: [example.com]}", n.Tool)
+	switch {
+	case !slices.Contains([]string{"", "loopback", "proxy", "host"}, out.Mode):
 		r.fail(n.position, "write loopback, proxy or host", "network_tools: mode %q is not known", out.Mode)
+	case out.Mode == "" && len(out.AllowDomains) > 0:
+		out.Mode = "proxy"
+	case out.Mode == "":
+		out.Mode = "loopback"
+		r.note(n.position, "network_tools: %s has no domains, so it gets its own loopback and nothing else; for more, %s", n.Tool, more)
+	case out.Mode == "proxy" && len(out.AllowDomains) == 0:
+		r.fail(n.position, more, "network_tools: %s has no domains that it may reach", n.Tool)
+	case out.Mode != "proxy" && len(out.AllowDomains) > 0:
+		r.fail(n.position, "leave mode out, or the domains", "network_tools: %s: domains are for mode proxy, not for %s", n.Tool, out.Mode)
 	}
 	r.out.NetworkTools = append(r.out.NetworkTools, out)
+}
+
+func (r *configReader) note(at position, format string, args ...any) {
+	r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s:%d:%d: ", r.file, at.line, at.column)+fmt.Sprintf(format, args...))
 }
 
 // domains are the patterns of an entry, nil when it says nothing of them.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,37 @@ git:
 	}
 }
 
+// TestNetworkToolWithoutDomains: a tool alone means what the catalog knows that
+// it needs, and its own loopback where that is nothing; the file says so and
+// loads.
+func TestNetworkToolWithoutDomains(t *testing.T) {
+	for entry, want := range map[string]struct {
+		mode    string
+		domains []string
+		note    string
+	}{
+		"go-test":         {"loopback", nil, "c:1:27: network_tools: go-test has no domains, so it gets its own loopback and nothing else; for more, write {tool: go-test, allow_domains: [example.com]}"},
+		"{tool: go-test}": {"loopback", nil, "its own loopback and nothing else"},
+		"{tool: node-packages, allow_domains: []}": {"loopback", []string{}, "its own loopback and nothing else"},
+		"{tool: go-test, mode: loopback}":          {"loopback", nil, ""},
+		"npm-audit":                                {"proxy", []string{"registry.npmjs.org", "registry.yarnpkg.com"}, ""},
+		"{tool: go-test, mode: proxy, allow_domains: [A.example, '*.b.example:8443']}": {"proxy", []string{"A.example", "*.b.example:8443"}, ""},
+		"{tool: go-test, allow_domains: [a.example]}":                                  {"proxy", []string{"a.example"}, ""},
+	} {
+		have, err := ParseConfig("c", []byte("sandbox: {network_tools: ["+entry+"]}\n"))
+		if err != nil {
+			t.Errorf("%s: %v", entry, err)
+			continue
+		}
+		if n := have.NetworkTools[0]; n.Mode != want.mode || !slices.Equal(n.AllowDomains, want.domains) {
+			t.Errorf("%s: %+v", entry, n)
+		}
+		if notes := strings.Join(have.Notes, "\n"); !strings.Contains(notes, want.note) || (notes == "") != (want.note == "") {
+			t.Errorf("%s: notes %q", entry, notes)
+		}
+	}
+}
+
 func TestConfigWithNothingInIt(t *testing.T) {
 	for _, text := range []string{"", "# nothing yet\n", "sandbox:\n", "sandbox:\n  # read_paths: []\ngit:\n"} {
 		if have, err := ParseConfig("c", []byte(text)); err != nil || len(have.Tools) > 0 {
@@ -88,7 +120,9 @@ func TestConfigErrors(t *testing.T) {
 		"sandbox: {read_write_paths: [/home/u/.AWS]}\n":                                               `c:1:30: path "/home/u/.AWS" holds credentials | `,
 		"sandbox: {enforce: hard}\n":                                                                  `c:1:20: enforce: "hard" is not known | write cgroup or available`,
 		"sandbox: {network_tools: [npm-audti]}\n":                                                     `c:1:27: network_tools: no tool "npm-audti" | did you mean "npm-audit"?`,
-		"sandbox: {network_tools: [make]}\n":                                                          `c:1:27: network_tools: make has no domains that it may reach | write {tool: make, allow_domains: [example.com]}`,
+		"sandbox: {network_tools: [{tool: make, mode: proxy}]}\n":                                     `c:1:27: network_tools: make has no domains that it may reach | write {tool: make, allow_domains: [example.com]}`,
+		"sandbox: {network_tools: [{tool: node-packages, mode: proxy, allow_domains: []}]}\n":         `c:1:27: network_tools: node-packages has no domains that it may reach | write {tool: node-packages, allow_domains: [example.com]}`,
+		"sandbox: {network_tools: [{tool: make, mode: host, allow_domains: [a.example]}]}\n":          `c:1:27: network_tools: make: domains are for mode proxy, not for host | leave mode out, or the domains`,
 		"sandbox: {network_tools: [{tool: make, mode: open}]}\n":                                      `c:1:27: network_tools: mode "open" is not known | write loopback, proxy or host`,
 		"sandbox: {network_tools: [{tool: make, allow_domains: [a.example, 'https://b.example']}]}\n": `c:1:67: network_tools: make: pattern "https://b.example": write a host name or an address, not a URL | `,
 		"sandbox: {network_tools: [{tool: make, allow_domains: ['010.0.0.1']}]}\n":                    `c:1:56: network_tools: make: pattern "010.0.0.1": write the address as 8.0.0.1 | `,

@@ -66,6 +66,16 @@ func (d *Deriver) effective(workspace string) (*effective, error) {
 	return e, nil
 }
 
+// Notes are what the configuration of a work space says of itself: see
+// [catalog.Config].
+func (d *Deriver) Notes(workspace string) []string {
+	own, err := d.configs.of(workspace)
+	if err != nil {
+		return nil // Derive says so
+	}
+	return own.Notes
+}
+
 // trusted reports whether what a file widens counts.
 func (d *Deriver) trusted(c *config) bool {
 	if c.named || c.file == "" || d.opt.Trust == nil {
