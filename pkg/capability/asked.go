@@ -114,7 +114,7 @@ func base(profile string) Set {
 	if !ok {
 		s.SandboxProfile = profile
 	}
-	return s
+	return Unasked(s)
 }
 
 // Flag asks for what one flag says.

@@ -69,7 +69,7 @@ func known(profile string) (Set, error) {
 	if !ok {
 		return s, fmt.Errorf("no profile %q", profile)
 	}
-	return s, nil
+	return Unasked(s), nil
 }
 
 // looking is the ceiling of plan mode: what s can read it still can, and

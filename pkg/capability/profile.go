@@ -51,6 +51,14 @@ func Profile(name string) (Set, bool) {
 	return Set{}, false
 }
 
+// Unasked is what a profile gives where nobody asks for more: all but the
+// caller's variables, which reach a command that a tool or a person names them
+// for. In the profile they are what a tool may name.
+func Unasked(profile Set) Set {
+	profile.Env.Pass = []string{}
+	return profile
+}
+
 func (p *profile) copy() Set {
 	s := Clone(p.set)
 	for _, v := range p.variables {

@@ -70,7 +70,7 @@ func (d *declaration) tool(b base) (Tool, error) {
 	if !ok {
 		return t, fmt.Errorf("tool %s: no profile %q; %s", d.ID, name, known(name, capability.ProfileNames()))
 	}
-	child, err := d.Capabilities.Over(parent, b.expand)
+	child, err := d.Capabilities.Over(capability.Unasked(parent), b.expand)
 	if err != nil {
 		return t, fmt.Errorf("tool %s: %w", d.ID, err)
 	}

@@ -65,7 +65,8 @@ func (l *limit) beyond(change func(*capability.Set) error) bool {
 	return true
 }
 
-// profile compares a whole profile. The variables that it sets reach nothing.
+// profile compares a whole profile. It passes no variable of the caller's by its
+// name alone, and those that it sets reach nothing.
 func (l *limit) profile(name string) bool {
 	child, ok := capability.Profile(name)
 	if !ok {
@@ -75,7 +76,7 @@ func (l *limit) profile(name string) bool {
 		if have.SandboxProfile == name {
 			return false
 		}
-		child.Env.Set, child.RequiresEnv = have.Env.Set, have.RequiresEnv || len(child.Env.Pass) > 0
+		child.Env, child.RequiresEnv = have.Env, have.RequiresEnv
 		if len(capability.Widens(l.space, have, child)) == 0 {
 			return false
 		}

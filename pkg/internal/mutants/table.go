@@ -116,7 +116,7 @@ var single = []Mutant{
 	{Name: "verify: cgroup", Edits: []Edit{{"pkg/sandbox/control/cgroup_linux.go", "\tif c.leaf == nil {\n\t\treturn nil\n\t}\n\tname :=", "\tif true {\n\t\treturn nil\n\t}\n\tname :="}}, Tests: faults,
 		Survives: "needs a cgroup v2 with controllers; the kernel lab has one"},
 	{Name: "environment: injecting variables", Edits: []Edit{{"pkg/sandbox/plan/env.go", "\tif matches(name, injecting) {\n\t\treturn false\n\t}\n", ""}}, Tests: slices.Concat(written, boundary)},
-	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/plan/env.go", `return b.set.RequiresEnv || slices.Contains`, `return true || slices.Contains`}}, Tests: boundary},
+	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/plan/env.go", `return slices.Contains(b.set.Env.Pass, name)`, `return true`}}, Tests: boundary},
 	{Name: "record: the subject", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `if subject != d.Subject {`, `if false {`}}, Tests: records},
 	{Name: "record: no decision", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `return refusal(reasonMissing, "pass it through ethos-decide first", "the record has no decision"), nil`, `return nil, nil`}}, Tests: records},
 	{Name: "record: the seal", Edits: []Edit{{"pkg/record/decision.go", `err != nil || own.Seal != d.Seal`, `err != nil`}}, Tests: records},

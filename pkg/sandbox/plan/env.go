@@ -89,7 +89,7 @@ func (b *builder) passes(name string) bool {
 	if slices.Contains(passedEnv, name) || strings.HasPrefix(name, "LC_") {
 		return true
 	}
-	return b.set.RequiresEnv || slices.Contains(b.set.Env.Pass, name)
+	return slices.Contains(b.set.Env.Pass, name)
 }
 
 // defaultPath is for a caller without PATH: the one of confstr(3), with the local trees before it.

@@ -51,6 +51,48 @@ func TestToolsEnvironment(t *testing.T) {
 	}
 }
 
+// TestRecordPassesWhatItNames: a record gets the variables that it names, whether
+// or not it says that it needs some; it does not get the caller's others.
+func TestRecordPassesWhatItNames(t *testing.T) {
+	environ := []string{"HOME=" + fakeHome, "GITHUB_TOKEN=a", "AWS_SECRET_ACCESS_KEY=b", "MY_FLAG=c", "MY_FLAG_TOKEN=d", "CI=true"}
+	for _, c := range []struct {
+		pass []string
+		want string
+	}{
+		{nil, "CI=true GOPROXY=off HOME=" + fakeHome + " PATH=" + defaultPath},
+		{[]string{"GITHUB_TOKEN", "MY_FLAG", "NOT_THERE"}, "CI=true GITHUB_TOKEN=a GOPROXY=off HOME=" + fakeHome + " MY_FLAG=c PATH=" + defaultPath},
+	} {
+		set := capability.Set{SandboxProfile: "workspace", WritePaths: []string{"."}, RequiresEnv: true}
+		set.Env.Pass, set.Env.Set = c.pass, map[string]string{"GOPROXY": "off"}
+		tree := faketree.Tree{}
+		tree.File(fakeWork+"/f", "")
+		spec := Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: environ, Asked: capability.Recorded(set)}
+		p, err := Build(spec, tree, faketree.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.Env, " "); got != c.want {
+			t.Errorf("%v:\n have %s\n want %s", c.pass, got, c.want)
+		}
+	}
+}
+
+// TestProfilesNameNoSecretForAll: a variable that a profile lets tools name does
+// not reach a command by the profile's name.
+func TestProfilesNameNoSecretForAll(t *testing.T) {
+	seen := 0
+	for _, p := range capability.Profiles() {
+		asked := capability.OnProfile(p.Name)
+		seen += len(p.Set.Env.Pass)
+		if whole := asked.Whole(); len(whole.Env.Pass) > 0 {
+			t.Errorf("%s passes %v", p.Name, whole.Env.Pass)
+		}
+	}
+	if seen == 0 {
+		t.Error("no profile names a variable")
+	}
+}
+
 // TestCachesAreFound: a variable that says where a cache is on the host says it to the tool as well, which would look elsewhere.
 func TestCachesAreFound(t *testing.T) {
 	variable := regexp.MustCompile(`\$\{(\w+)`)
