@@ -95,18 +95,21 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 		return err
 	}
 	streams.Signals = signals
+	refusals := &refusals{sys: sys}
+	streams.Refused = refusals.tell
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
 		return err
 	}
 	out, err := sandbox.Run(context.WithoutCancel(ctx), plan, streams)
 	sandbox.Release()
+	refusals.end()
 	if fault := report(evidence, out, err); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
-	warnHeld(sys, plan, out)
+	warnDenied(sys, plan, out)
 	return ended(plan, out)
 }
 
@@ -116,25 +119,6 @@ func recoverRuns(ctx context.Context, sys *cli.System) []record.Denial {
 	left := sandbox.Recover(ctx, sys.Environ)
 	warn(sys, left)
 	return left
-}
-
-// warnHeld tells what the command left to be run outside. What was recovered has
-// been told.
-func warnHeld(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
-	warn(sys, out.Evidence.Denials[min(len(plan.Recovered), len(out.Evidence.Denials)):])
-}
-
-func warn(sys *cli.System, denials []record.Denial) {
-	for _, d := range denials {
-		if d.Layer != sandbox.ControlGit && d.Layer != sandbox.ControlNames {
-			continue
-		}
-		message := d.What + ": " + d.Reason
-		if d.Kept != "" {
-			message += ", and kept in " + d.Kept
-		}
-		sys.Warn(message, d.Remedy)
-	}
 }
 
 // forwarded are the signals that a user or a terminal sends to a command.

@@ -34,6 +34,9 @@ func (s *System) Getenv(name string) string {
 // Warn prints a message that does not end the program, and a hint unless it is "".
 func (s *System) Warn(message, hint string) { s.message("warning", message, hint) }
 
+// Deny prints what was denied to a command that ran, and a hint unless it is "".
+func (s *System) Deny(message, hint string) { s.message("denied", message, hint) }
+
 // Fail prints the message that a program ends with, and a hint unless it is "".
 func (s *System) Fail(message, hint string) { s.fail(message, hint) }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -11,4 +12,16 @@ import (
 // ran before can make a terminal send text, by asking it for its state.
 func DiscardTyped(terminal *os.File) error {
 	return unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
+}
+
+// TakesLines reports whether a line may be written to w while another program
+// uses it. It must not be written to a terminal that draws a screen (raw mode),
+// where it would stand in the picture, nor to one that stops who writes from the
+// background (TOSTOP): termios(3).
+func TakesLines(w io.Writer) bool {
+	if !IsTerminal(w) {
+		return true
+	}
+	t, err := unix.IoctlGetTermios(int(w.(*os.File).Fd()), unix.TCGETS)
+	return err == nil && t.Lflag&unix.ICANON != 0 && t.Lflag&unix.TOSTOP == 0
 }

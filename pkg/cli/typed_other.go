@@ -2,7 +2,14 @@
 
 package cli
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
 // DiscardTyped forgets nothing here.
 func DiscardTyped(*os.File) error { return nil }
+
+// TakesLines reports whether a line may be written to w while another program
+// uses it: where it is no terminal.
+func TakesLines(w io.Writer) bool { return !IsTerminal(w) }

@@ -3,7 +3,11 @@
 // name in package plan.
 package control
 
-import "os"
+import (
+	"os"
+
+	"ethos/pkg/record"
+)
 
 // IO is what a run has to do with its surroundings.
 type IO struct {
@@ -12,4 +16,8 @@ type IO struct {
 	Signals <-chan os.Signal
 	// Captured says that standard output and error are read by someone who bounds them.
 	Captured bool
+	// Refused is told of each refused destination when it is first refused, while
+	// the command runs. It may be called concurrently, and returns at once. May be
+	// nil.
+	Refused func(record.Denial)
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+// warnDenied tells what the command was denied, and what it left to be run
+// outside. What was recovered has been told.
+func warnDenied(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
+	warn(sys, out.Evidence.Denials[min(len(plan.Recovered), len(out.Evidence.Denials)):])
+}
+
+func warn(sys *cli.System, denials []record.Denial) {
+	for _, d := range denials {
+		switch d.Layer {
+		case sandbox.ControlGit, sandbox.ControlNames:
+			message := d.What + ": " + d.Reason
+			if d.Kept != "" {
+				message += ", and kept in " + d.Kept
+			}
+			sys.Warn(message, d.Remedy)
+		case sandbox.ControlNetwork:
+			sys.Deny(deniedText(d), d.Remedy)
+		}
+	}
+}
+
+func deniedText(d record.Denial) string { return d.Layer + ": " + d.What + ": " + d.Reason }
+
+// maxRefusals bounds the lines that are written while the command runs.
+const maxRefusals = 20
+
+// refusals tells of refused destinations at once: before the command gives up,
+// which can take minutes. The hints come at the end.
+type refusals struct {
+	sys   *cli.System
+	told  atomic.Int32
+	mu    sync.Mutex
+	ended bool
+}
+
+// tell writes the line of a refused destination. It does not wait for that:
+// nobody may read standard error.
+func (r *refusals) tell(d record.Denial) {
+	if r.told.Add(1) > maxRefusals {
+		return
+	}
+	go func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.ended && cli.TakesLines(r.sys.Stderr) {
+			r.sys.Deny(deniedText(d), "")
+		}
+	}()
+}
+
+// end keeps lines that are late from the lines of the end.
+func (r *refusals) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+}

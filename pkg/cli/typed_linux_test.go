@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestTakesLines: a line may go to a file, a pipe and a terminal in its usual
+// mode; not to a terminal that draws a screen or stops background writers.
+func TestTakesLines(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if !TakesLines(w) || !TakesLines(&bytes.Buffer{}) {
+		t.Error("a pipe or a buffer takes no lines")
+	}
+	terminal := newTerminal(t)
+	for _, test := range []struct {
+		name string
+		flag uint32
+		on   bool
+		want bool
+	}{
+		{"canonical", unix.ICANON, true, true},
+		{"raw", unix.ICANON, false, false},
+		{"back", unix.ICANON, true, true},
+		{"stops background writers", unix.TOSTOP, true, false},
+	} {
+		settings, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings.Lflag &^= test.flag
+		if test.on {
+			settings.Lflag |= test.flag
+		}
+		if err := unix.IoctlSetTermios(int(terminal.Fd()), unix.TCSETS, settings); err != nil {
+			t.Fatal(err)
+		}
+		if got := TakesLines(terminal); got != test.want {
+			t.Errorf("%s: %t, want %t", test.name, got, test.want)
+		}
+	}
+}
+
+// newTerminal is the command's side of a new pseudo-terminal: pty(7).
+func newTerminal(t *testing.T) *os.File {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return slave
+}
