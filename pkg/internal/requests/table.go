@@ -55,7 +55,7 @@ var pathLists = []string{
 }
 
 // paths are the lists above as flags and as records; that of flags has no way to
-// say "allowed within a denied path".
+// say "allowed".
 func paths() (list []Request) {
 	for i, text := range pathLists {
 		profile := []string{"workspace", "lint-offline"}[i%2]

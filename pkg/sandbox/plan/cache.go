@@ -71,9 +71,9 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 		return nil, nil
 	}
 	if why, denied := b.denied(p.path); denied && asked {
-		return nil, Refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well (%s)", p.path, why)
+		return nil, Refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well%s", p.path, source(why))
 	} else if denied {
-		b.note(p.path, "no cache: it is denied (%s)", why)
+		b.note(p.path, "no cache: it is denied%s", source(why))
 		return nil, nil
 	}
 	dir := CacheDir(b.own, b.set.SandboxProfile, p.path)

@@ -22,10 +22,10 @@ func (b *builder) declare() error {
 		{b.spec.Base.WritePaths, grantWrite, workSpace, true},
 		{b.spec.ReadPaths, grantRead, declared, true},
 		{b.spec.WritePaths, grantWrite, declared, true},
-		{b.set.AllowReadWithinDeny, allowWithinDeny, "allowed within a denied path", false},
+		{b.set.AllowReadWithinDeny, allowWithinDeny, "allowed", false},
 		{b.set.UnixSockets, grantWrite, unixSocket, true},
-		{b.set.DenyReadPaths, denyRead, "denied", false},
-		{b.set.DenyWritePaths, denyWrite, "denied", false},
+		{b.set.DenyReadPaths, denyRead, denied, false},
+		{b.set.DenyWritePaths, denyWrite, denied, false},
 	}
 	for _, l := range lists {
 		for _, path := range l.paths {
@@ -75,6 +75,7 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 const (
 	workSpace  = "work space" // of the base: nobody asked for it by name
 	declared   = "declared"
+	denied     = "denied"
 	unixSocket = "unix socket"
 )
 
@@ -155,7 +156,7 @@ func (b *builder) fulfilled(entries []Entry) error {
 		got := Covering(entries, r.path)
 		weaker := r.class == grantRead && got.Access == Hidden || r.class == grantWrite && got.Access != ReadWrite
 		if weaker {
-			return Refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well (%s)", r.why, r.path, got.Why)
+			return Refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well%s", r.why, r.path, source(got.Why))
 		}
 		within := func(p place) bool { return r.path != p.path && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.protected, within); i >= 0 && r.class == grantWrite {
@@ -168,6 +169,14 @@ func (b *builder) fulfilled(entries []Entry) error {
 		}
 	}
 	return nil
+}
+
+// source tells in a message what denies a path, if it is no declaration.
+func source(why string) string {
+	if why == "" || why == denied {
+		return ""
+	}
+	return " (" + why + ")"
 }
 
 // symlinkEscape refuses a path that a symbolic link leads out of a tree in
