@@ -16,8 +16,8 @@ func nameAnchors() []string {
 // expressions are the name, what stands between, and the value.
 func namedRules() []rule {
 	return []rule{
-		{"value", nameAnchors(), lazy(`([A-Za-z_][A-Za-z0-9_.-]*)\\?["']?(\s*(?::=|=>|[:=])\s*)` + valueExpr), named},
-		{"value", nameAnchors(), lazy(`--?([A-Za-z][A-Za-z0-9_-]*)(\s+)` + valueExpr), named},
+		{kind: "value", anchors: nameAnchors(), secret: named, expr: lazy(`([A-Za-z_][A-Za-z0-9_.-]*)\\?["']?(\s*(?::=|=>|[:=])\s*)` + valueExpr)},
+		{kind: "value", anchors: nameAnchors(), secret: named, expr: lazy(`--?([A-Za-z][A-Za-z0-9_-]*)(\s+)` + valueExpr)},
 	}
 }
 
@@ -51,6 +51,8 @@ func (n namedValue) secret() bool {
 		return false
 	case strings.HasPrefix(n.rest, "("), strings.HasPrefix(n.between, ":") && strings.HasPrefix(plain, "/"):
 		return false // a call; a path or the rest of a URL
+	case n.between == ":" && destination(n.name, plain):
+		return false
 	case n.between == "=" || !n.prose:
 		return true
 	}
@@ -65,6 +67,12 @@ func (n namedValue) looksSecret(plain string) bool {
 	last := strings.TrimLeft(n.rest, " \t")
 	atEnd := last == "" || last[0] == '\n' || last[0] == '\r' || last[0] == ',' || last[0] == '}'
 	return len(plain) >= 6 && (strings.ContainsAny(plain, "0123456789") || atEnd && strings.Contains(n.between, ":"))
+}
+
+// destination tells token.example.com:443 from db.password:12345.
+func destination(name, port string) bool {
+	last := strings.LastIndexByte(name, '.')
+	return last > 0 && len(port) <= 5 && strings.Trim(port, "0123456789") == "" && !secretName(name[last+1:])
 }
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

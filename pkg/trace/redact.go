@@ -94,7 +94,9 @@ type span struct {
 }
 
 // Text takes the secrets out of what a program printed and says how many there were.
-func (r *Redactor) Text(text string) (string, int) { return r.cut(text, findSecrets(text, true)) }
+func (r *Redactor) Text(text string) (string, int) {
+	return r.cut(text, reading{prose: true}.secrets(text))
+}
 
 func (r *Redactor) cut(text string, found []span) (string, int) {
 	if len(found) == 0 {

@@ -21,6 +21,7 @@ func (r *Redactor) JSON(text []byte) ([]byte, int) {
 // place is what is known about where a value stands.
 type place struct {
 	key     string // name of the enclosing member
+	within  string // name of the member around that, lists aside
 	name    string // value of the sibling member "name" or "key": {"name":"TOKEN","value":"x"}
 	before  string // the array element before it
 	command string // the first element of its array: argv
@@ -41,7 +42,7 @@ func (w *jsonRedactor) value(p place) string {
 	w.space()
 	switch w.in[w.at] {
 	case '{':
-		w.object()
+		w.object(p.key)
 	case '[':
 		w.array(p)
 	case '"':
@@ -52,14 +53,14 @@ func (w *jsonRedactor) value(p place) string {
 	return ""
 }
 
-func (w *jsonRedactor) object() {
+func (w *jsonRedactor) object(within string) {
 	w.at++
 	var name string
 	for w.space(); w.in[w.at] != '}'; w.space() {
 		key := w.literal(w.r.name)
 		w.space()
 		w.at++ // ':'
-		value := w.value(place{key: key, name: name})
+		value := w.value(place{key: key, within: within, name: name})
 		if key == "name" || key == "key" {
 			name = value
 		}
@@ -105,7 +106,8 @@ func (w *jsonRedactor) redact(plain string, p place) (string, int) {
 	case w.r.secretKey(p.key) || p.key == "value" && w.r.secretKey(p.name):
 		return w.r.mark("value", plain), 1
 	}
-	found := findSecrets(plain, p.key == "text" || p.key == "message")
+	read := reading{prose: p.key == "text" || p.key == "message", hosts: p.within == "connections" || p.within == "denials"}
+	found := read.secrets(plain)
 	if s, ok := optionValue(p, plain); ok {
 		found = separate(plain, inOrder(append(found, s)))
 	}

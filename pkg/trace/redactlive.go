@@ -26,7 +26,7 @@ func (l *LiveRedactor) Piece(stream, piece string) (string, int) {
 	joined := tail + piece
 	l.keep(stream, joined)
 	var found []span
-	for _, f := range findSecrets(joined, true) {
+	for _, f := range (reading{prose: true}).secrets(joined) {
 		f.from, f.to = max(f.from-len(tail), 0), f.to-len(tail)
 		if f.to > 0 {
 			found = append(found, f)

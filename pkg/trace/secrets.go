@@ -13,6 +13,7 @@ type rule struct {
 	kind    string
 	anchors []string
 	expr    func() *regexp.Regexp
+	hosts   func() *regexp.Regexp // in place of expr in the names of hosts; nil is expr
 	// secret reads a match, as of FindStringSubmatchIndex, and says where the secret is; ok is false when it is none.
 	secret func(text string, match []int, prose bool) (s span, ok bool)
 }
@@ -24,7 +25,7 @@ var rules = sync.OnceValue(func() []rule {
 
 // firstGroup is a rule whose secret is the first group of its expression.
 func firstGroup(kind, expr string, anchors ...string) rule {
-	return rule{kind, anchors, lazy(expr), func(_ string, m []int, _ bool) (span, bool) { return span{m[2], m[3], kind}, true }}
+	return rule{kind: kind, anchors: anchors, expr: lazy(expr), secret: func(_ string, m []int, _ bool) (span, bool) { return span{m[2], m[3], kind}, true }}
 }
 
 // unlessReference is a firstGroup that leaves out what only refers to a secret.
@@ -41,29 +42,38 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
+// formRule is a firstGroup that also knows the secret in the name of a host: in
+// any case, because names lose theirs, and with the long labels that follow,
+// because a label has 63 bytes (RFC 1035, section 2.3.4).
+func formRule(kind, expr string, anchors ...string) rule {
+	r := firstGroup(kind, expr, anchors...)
+	r.hosts = lazy(`(?i)(` + expr + `(?:\.[a-z0-9_-]{16,63})*)`)
+	return r
+}
+
 // formRules know a secret by its own form. Sources: the providers' published token formats.
 func formRules() []rule {
 	return []rule{
-		firstGroup("aws-key", `\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b`, "akia", "asia", "abia", "acca"),
-		firstGroup("github-token", `\b(gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-		firstGroup("gitlab-token", `\b(glpat-[A-Za-z0-9_.-]{20,})`, "glpat-"),
-		firstGroup("slack-token", `\b(xox[abeoprs]-[A-Za-z0-9-]{10,})`, "xox"),
-		firstGroup("slack-webhook", `(hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,})`, "hooks.slack.com/"),
-		firstGroup("google-key", `\b(AIza[A-Za-z0-9_-]{35})`, "aiza"),
-		firstGroup("google-token", `\b(ya29\.[A-Za-z0-9_-]{20,})`, "ya29."),
-		firstGroup("stripe-key", `\b((?:sk|rk)_live_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{20,})`, "k_live_", "whsec_"),
-		firstGroup("ai-key", `\b(sk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,})`, "sk-"),
-		firstGroup("npm-token", `\b(npm_[A-Za-z0-9]{36})`, "npm_"),
-		firstGroup("pypi-token", `\b(pypi-[A-Za-z0-9_-]{50,})`, "pypi-"),
-		firstGroup("jwt", `\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`, "eyj"),
-		firstGroup("sendgrid-key", `\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})`, "sg."),
-		firstGroup("digitalocean-token", `\b(do[opr]_v1_[a-f0-9]{64})`, "_v1_"),
-		firstGroup("huggingface-token", `\b(hf_[A-Za-z0-9]{30,})`, "hf_"),
-		firstGroup("age-key", `\b(AGE-SECRET-KEY-1[0-9A-Z]{58})`, "age-secret-key-1"),
-		firstGroup("shopify-token", `\b(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})`, "shpat_", "shpca_", "shppa_", "shpss_"),
-		firstGroup("docker-token", `\b(dckr_pat_[A-Za-z0-9_-]{20,})`, "dckr_pat_"),
-		firstGroup("vault-token", `\b(hv[sb]\.[A-Za-z0-9_-]{24,})`, "hvs.", "hvb."),
-		firstGroup("service-token", `\b(lin_api_[A-Za-z0-9]{40}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|ops_eyJ[A-Za-z0-9_=-]{50,}|sntrys_[A-Za-z0-9_=-]{50,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,})`,
+		formRule("aws-key", `\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b`, "akia", "asia", "abia", "acca"),
+		formRule("github-token", `\b(gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+		formRule("gitlab-token", `\b(glpat-[A-Za-z0-9_.-]{20,})`, "glpat-"),
+		formRule("slack-token", `\b(xox[abeoprs]-[A-Za-z0-9-]{10,})`, "xox"),
+		formRule("slack-webhook", `(hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,})`, "hooks.slack.com/"),
+		formRule("google-key", `\b(AIza[A-Za-z0-9_-]{35})`, "aiza"),
+		formRule("google-token", `\b(ya29\.[A-Za-z0-9_-]{20,})`, "ya29."),
+		formRule("stripe-key", `\b((?:sk|rk)_live_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{20,})`, "k_live_", "whsec_"),
+		formRule("ai-key", `\b(sk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,})`, "sk-"),
+		formRule("npm-token", `\b(npm_[A-Za-z0-9]{36})`, "npm_"),
+		formRule("pypi-token", `\b(pypi-[A-Za-z0-9_-]{50,})`, "pypi-"),
+		formRule("jwt", `\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`, "eyj"),
+		formRule("sendgrid-key", `\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})`, "sg."),
+		formRule("digitalocean-token", `\b(do[opr]_v1_[a-f0-9]{64})`, "_v1_"),
+		formRule("huggingface-token", `\b(hf_[A-Za-z0-9]{30,})`, "hf_"),
+		formRule("age-key", `\b(AGE-SECRET-KEY-1[0-9A-Z]{58})`, "age-secret-key-1"),
+		formRule("shopify-token", `\b(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})`, "shpat_", "shpca_", "shppa_", "shpss_"),
+		formRule("docker-token", `\b(dckr_pat_[A-Za-z0-9_-]{20,})`, "dckr_pat_"),
+		formRule("vault-token", `\b(hv[sb]\.[A-Za-z0-9_-]{24,})`, "hvs.", "hvb."),
+		formRule("service-token", `\b(lin_api_[A-Za-z0-9]{40}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|ops_eyJ[A-Za-z0-9_=-]{50,}|sntrys_[A-Za-z0-9_=-]{50,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,})`,
 			"lin_api_", "glsa_", "ops_eyj", "sntrys_", ".atlasv1."),
 	}
 }
@@ -87,13 +97,18 @@ func contextRules() []rule {
 	}
 }
 
-// findSecrets returns the secrets of text, in order, without overlaps, and none inside a mark. In prose, which is what programs print, a
-// word after a secret-shaped name must itself look like a secret; in a command any does.
-func findSecrets(text string, prose bool) []span {
+// reading is how a text is read. In prose, which is what programs print, a word
+// after a secret-shaped name must itself look like a secret; in a command any
+// does. In a text about hosts a name may hold a secret in lower case.
+type reading struct{ prose, hosts bool }
+
+// secrets returns the secrets of text, in order, without overlaps, and none
+// inside a mark.
+func (g reading) secrets(text string) []span {
 	found := privateKeys(text)
 	for i, windows := range anchors().look(text) {
 		for _, w := range windows {
-			found = append(found, rules()[i].find(text, w, prose)...)
+			found = append(found, rules()[i].find(text, w, g)...)
 		}
 	}
 	if len(found) == 0 {
@@ -111,9 +126,13 @@ func inOrder(found []span) []span {
 }
 
 // find returns the rule's secrets in a window. A match that reaches the end of the window is looked at again with more of the text.
-func (r rule) find(text string, w window, prose bool) (found []span) {
+func (r rule) find(text string, w window, g reading) (found []span) {
+	expr := r.expr
+	if g.hosts && r.hosts != nil {
+		expr = r.hosts
+	}
 	for w.from < w.to {
-		m := r.expr().FindStringSubmatchIndex(text[w.from:w.to])
+		m := expr().FindStringSubmatchIndex(text[w.from:w.to])
 		if m == nil {
 			return found
 		}
@@ -124,7 +143,7 @@ func (r rule) find(text string, w window, prose bool) (found []span) {
 		for i := range m {
 			m[i] += w.from
 		}
-		s, ok := r.secret(text, m, prose)
+		s, ok := r.secret(text, m, g.prose)
 		if ok {
 			found = append(found, s)
 		}
