@@ -68,27 +68,11 @@ const (
 	CodeNotExec     = plan.CodeNotExec
 )
 
-// The names of the controls.
+// Names of controls that a denial has as its layer.
 const (
-	ControlUser       = plan.ControlUser
-	ControlMount      = plan.ControlMount
-	ControlPID        = plan.ControlPID
-	ControlIPC        = plan.ControlIPC
-	ControlUTS        = plan.ControlUTS
-	ControlCgroupNS   = plan.ControlCgroupNS
-	ControlNetwork    = plan.ControlNetwork
-	ControlLandlock   = plan.ControlLandlock
-	ControlSeccomp    = plan.ControlSeccomp
-	ControlSockets    = plan.ControlSockets
-	ControlPrivileges = plan.ControlPrivileges
-	ControlCgroup     = plan.ControlCgroup
-	ControlRlimits    = plan.ControlRlimits
-	ControlTimeout    = plan.ControlTimeout
-	ControlOutput     = plan.ControlOutput
-	ControlCaches     = plan.ControlCaches
-	ControlEnv        = plan.ControlEnv
-	ControlGit        = plan.ControlGit
-	ControlNames      = plan.ControlNames
+	ControlNetwork = plan.ControlNetwork
+	ControlGit     = plan.ControlGit
+	ControlNames   = plan.ControlNames
 )
 
 // Controls lists every control, in the order of the evidence.

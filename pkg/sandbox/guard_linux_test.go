@@ -238,7 +238,7 @@ func TestBoundaryChanged(t *testing.T) {
 					t.Errorf("%v %s %q", r.err, r.Status, r.Evidence.Reason)
 				}
 				for _, c := range r.Evidence.Controls {
-					if c.Name == ControlMount && c.State != control.Degraded {
+					if c.Name == "mount" && c.State != control.Degraded {
 						t.Errorf("mount is %s", c.State)
 					}
 				}

@@ -11,7 +11,6 @@ import (
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox"
 )
 
 // container is what the engines do to /proc: the masked and the read-only paths of Docker and Podman, as far as this kernel has them.
@@ -43,7 +42,7 @@ func TestCoveredProc(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "marker")); err != nil {
 		t.Errorf("it did not come to its end: %v", err)
 	}
-	if c := control(t, evidence, sandbox.ControlMount); c.State != "degraded" || !strings.Contains(c.Reason, "covers parts of its /proc") {
+	if c := control(t, evidence, "mount"); c.State != "degraded" || !strings.Contains(c.Reason, "covers parts of its /proc") {
 		t.Errorf("the evidence says %+v", c)
 	}
 }
@@ -79,7 +78,7 @@ func TestPodman(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "marker")); err != nil {
 		t.Errorf("it did not run: %v", err)
 	}
-	if c := control(t, evidence, sandbox.ControlUTS); c.State != "degraded" || !strings.Contains(c.Reason, "sethostname") {
+	if c := control(t, evidence, "uts"); c.State != "degraded" || !strings.Contains(c.Reason, "sethostname") {
 		t.Errorf("the evidence says %+v", c)
 	}
 }

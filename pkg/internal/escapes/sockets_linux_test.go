@@ -338,7 +338,7 @@ func withLater(t *testing.T, below, text string) (said string, evidence evidence
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := control(out.Evidence, sandbox.ControlSockets)
+	c := control(out.Evidence, "unix_sockets")
 	return got.Stdout.Text + got.Stderr.Text, evidenceOf{c.State, c.Enforced, c.Reason}
 }
 

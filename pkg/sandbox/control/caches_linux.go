@@ -26,7 +26,7 @@ type caches struct {
 	holds []*os.File // locks on the upper directories in use
 }
 
-func (c *caches) Name() string { return plan.ControlCaches }
+func (c *caches) Name() string { return "caches" }
 
 func (c *caches) Plan() (string, bool) {
 	var targets []string

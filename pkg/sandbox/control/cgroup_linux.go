@@ -26,7 +26,7 @@ type cgroupControl struct {
 	usage    cgroup.Usage
 }
 
-func (c *cgroupControl) Name() string { return plan.ControlCgroup }
+func (c *cgroupControl) Name() string { return "cgroup" }
 
 func (c *cgroupControl) Plan() (string, bool) {
 	if !c.prepared {

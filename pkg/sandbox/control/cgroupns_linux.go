@@ -4,14 +4,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // cgroupNS is a cgroup namespace: the command sees its own cgroup as the root.
 type cgroupNS struct{ namespace }
 
 func newCgroupNS(j *Job) *cgroupNS {
-	return &cgroupNS{namespace{j, plan.ControlCgroupNS, "cgroup", "cgroup", unix.CLONE_NEWCGROUP}}
+	return &cgroupNS{namespace{j, "cgroupns", "cgroup", "cgroup", unix.CLONE_NEWCGROUP}}
 }
 
 // Steps make the namespace from inside of the cgroup, where the run has one, so that its root is the command's own: clone(2) makes namespaces

@@ -17,7 +17,9 @@ import (
 	"ethos/pkg/sandbox/quarantine"
 )
 
-// New returns the controls of one run, in the order in which they are prepared and make their calls. They are closed in reverse.
+// New returns the controls of one run, in the order in which they are prepared,
+// make their calls and stand in the evidence. They are closed in reverse. One
+// that has a line in the evidence is in the list of package plan, too.
 func New(j *Job) []Control {
 	if j.machine == nil {
 		j.machine = thisMachine()

@@ -2,11 +2,9 @@ package control
 
 import (
 	"golang.org/x/sys/unix"
-
-	"ethos/pkg/sandbox/plan"
 )
 
 // ipc is a namespace of System V IPC objects and POSIX message queues: ipc_namespaces(7).
 type ipc struct{ namespace }
 
-func newIPC(j *Job) *ipc { return &ipc{namespace{j, plan.ControlIPC, "ipc", "ipc", unix.CLONE_NEWIPC}} }
+func newIPC(j *Job) *ipc { return &ipc{namespace{j, "ipc", "ipc", "ipc", unix.CLONE_NEWIPC}} }

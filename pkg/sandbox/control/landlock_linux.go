@@ -26,7 +26,7 @@ type landlockControl struct {
 	lack   error // why the kernel has none
 }
 
-func (c *landlockControl) Name() string { return plan.ControlLandlock }
+func (c *landlockControl) Name() string { return "landlock" }
 
 func (c *landlockControl) Plan() (string, bool) { return strings.Join(c.report.Asked, " "), true }
 

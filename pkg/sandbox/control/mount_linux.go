@@ -27,7 +27,7 @@ type root struct {
 }
 
 func newMount(j *Job) *root {
-	return &root{namespace: namespace{j, plan.ControlMount, "mount", "mnt", unix.CLONE_NEWNS}}
+	return &root{namespace: namespace{j, "mount", "mount", "mnt", unix.CLONE_NEWNS}}
 }
 
 func (c *root) Plan() (string, bool) {

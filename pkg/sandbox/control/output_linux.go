@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/plan"
 )
 
 // output is the bound of what the command may write to its standard output and error, where someone reads them.
 type output struct{ *Job }
 
-func (c *output) Name() string { return plan.ControlOutput }
+func (c *output) Name() string { return "output" }
 
 func (c *output) Plan() (string, bool) {
 	return fmt.Sprintf("%d bytes", c.Job.Plan.Limits.OutputBytes), c.IO.Captured && c.Job.Plan.Limits.OutputBytes > 0

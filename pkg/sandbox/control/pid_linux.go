@@ -8,14 +8,13 @@ import (
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // pid is a PID namespace. Its init holds the sandbox.
 type pid struct{ namespace }
 
 func newPID(j *Job) *pid {
-	return &pid{namespace{j, plan.ControlPID, "pid", "pid", unix.CLONE_NEWPID}}
+	return &pid{namespace{j, "pid", "pid", "pid", unix.CLONE_NEWPID}}
 }
 
 // Steps tie init to its parent and take it out of its process group: kill(0) and the terminal's signals stay where they belong.

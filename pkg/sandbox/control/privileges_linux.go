@@ -9,13 +9,12 @@ import (
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // privileges leave the command no capability in any set and no way to gain one, and init no more than it needs: capabilities(7).
 type privileges struct{ *Job }
 
-func (c *privileges) Name() string { return plan.ControlPrivileges }
+func (c *privileges) Name() string { return "privileges" }
 
 func (c *privileges) Plan() (string, bool) { return "no capability, no_new_privs", true }
 

@@ -16,7 +16,6 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/limits"
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // rlimits are the limits of each process, and where no cgroup bounds memory, a watch over that of all processes together.
@@ -32,7 +31,7 @@ type rlimits struct {
 	over      atomic.Bool // the watch ended the run
 }
 
-func (c *rlimits) Name() string { return plan.ControlRlimits }
+func (c *rlimits) Name() string { return "rlimits" }
 
 func (c *rlimits) Plan() (string, bool) {
 	if !c.prepared {

@@ -10,7 +10,6 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/seccomp"
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // seccompControl is the system call filters: seccomp(2).
@@ -19,7 +18,7 @@ type seccompControl struct {
 	filters []filter
 }
 
-func (c *seccompControl) Name() string { return plan.ControlSeccomp }
+func (c *seccompControl) Name() string { return "seccomp" }
 
 func (c *seccompControl) Plan() (string, bool) { return c.Job.Plan.SeccompText(), true }
 

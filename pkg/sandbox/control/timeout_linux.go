@@ -5,7 +5,6 @@ import (
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // timeout ends a run that takes too long.
@@ -14,7 +13,7 @@ type timeout struct {
 	deadline time.Time // zero: none
 }
 
-func (c *timeout) Name() string { return plan.ControlTimeout }
+func (c *timeout) Name() string { return "timeout" }
 
 func (c *timeout) Plan() (string, bool) {
 	limit := c.Job.Plan.Limits.Timeout

@@ -24,7 +24,7 @@ type unixSockets struct {
 	err      error // why there is no judge
 }
 
-func (c *unixSockets) Name() string { return plan.ControlSockets }
+func (c *unixSockets) Name() string { return "unix_sockets" }
 
 func (c *unixSockets) Plan() (string, bool) {
 	return "connect(2) to socket files", c.notified || c.ByLandlock

@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // user is a user namespace in which the caller is itself and nobody else.
 type user struct{ namespace }
 
 func newUser(j *Job) *user {
-	return &user{namespace{j, plan.ControlUser, "user", "user", unix.CLONE_NEWUSER}}
+	return &user{namespace{j, "userns", "user", "user", unix.CLONE_NEWUSER}}
 }
 
 // Steps map the caller's ids to themselves: user_namespaces(7). They are written from inside, which needs no privilege.

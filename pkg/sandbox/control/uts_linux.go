@@ -7,13 +7,12 @@ import (
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
-	"ethos/pkg/sandbox/plan"
 )
 
 // uts is a namespace with a hostname of its own: uts_namespaces(7).
 type uts struct{ namespace }
 
-func newUTS(j *Job) *uts { return &uts{namespace{j, plan.ControlUTS, "uts", "uts", unix.CLONE_NEWUTS}} }
+func newUTS(j *Job) *uts { return &uts{namespace{j, "uts", "uts", "uts", unix.CLONE_NEWUTS}} }
 
 func (c *uts) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -33,7 +32,7 @@ func (r *run) evidence(failure error) record.Sandbox {
 	return e
 }
 
-// lines are what each control says of itself, in the order in which they are listed.
+// lines are what each control says of itself, in the order of [plan.Controls].
 func (r *run) lines() []record.Control {
 	var lines []record.Control
 	for _, c := range r.controls {
@@ -41,10 +40,6 @@ func (r *run) lines() []record.Control {
 			lines = append(lines, line)
 		}
 	}
-	order := plan.Controls()
-	slices.SortFunc(lines, func(a, b record.Control) int {
-		return cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name))
-	})
 	return lines
 }
 

@@ -295,8 +295,8 @@ func (b *builder) validate(p *Plan) error {
 		return Refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
 	}
 	for _, name := range p.Require {
-		if !slices.Contains(Controls(), name) {
-			return Refuse(CodeDeclaration, "the controls are "+join(Controls()), "unknown control %q", name)
+		if !slices.Contains(controls, name) {
+			return Refuse(CodeDeclaration, "the controls are "+join(controls), "unknown control %q", name)
 		}
 	}
 	if !b.covered(p.Dir, p.Paths) {

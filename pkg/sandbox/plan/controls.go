@@ -1,34 +1,21 @@
 package plan
 
-// The names of the controls, as --require and the evidence use them.
-const (
-	ControlUser       = "userns"
-	ControlMount      = "mount"
-	ControlPID        = "pid"
-	ControlIPC        = "ipc"
-	ControlUTS        = "uts"
-	ControlCgroupNS   = "cgroupns"
-	ControlNetwork    = "network"
-	ControlLandlock   = "landlock"
-	ControlSeccomp    = "seccomp"
-	ControlSockets    = "unix_sockets"
-	ControlPrivileges = "privileges"
-	ControlCgroup     = "cgroup"
-	ControlRlimits    = "rlimits"
-	ControlTimeout    = "timeout"
-	ControlOutput     = "output"
-	ControlCaches     = "caches"
-	ControlEnv        = "environment"
-)
+import "slices"
 
-// Controls lists every control, in the order of the evidence.
-func Controls() []string {
-	return []string{ControlUser, ControlMount, ControlPID, ControlIPC, ControlUTS, ControlCgroupNS, ControlNetwork, ControlLandlock, ControlSeccomp,
-		ControlSockets, ControlPrivileges, ControlCgroup, ControlRlimits, ControlTimeout, ControlOutput, ControlCaches, ControlEnv}
+// controls are the names of the controls, as --require and the evidence use
+// them: those of control.New that have a line in the evidence, in its order.
+var controls = []string{
+	"userns", "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "privileges", "landlock", "seccomp", "unix_sockets",
+	"cgroup", "rlimits", "timeout", "output", "caches", "environment",
 }
 
-// Layers that a denial names, beside the controls.
+// Controls lists every control, in the order of the evidence.
+func Controls() []string { return slices.Clone(controls) }
+
+// Names of controls that are asked for elsewhere than in their own file. The
+// last two have no line in the evidence: they are layers that a denial names.
 const (
-	ControlGit   = "git"   // puts aside what a command left for git, or for an agent, to run outside
-	ControlNames = "names" // keeps protected names out of force
+	ControlNetwork = "network"
+	ControlGit     = "git"   // puts aside what a command left for git, or for an agent, to run outside
+	ControlNames   = "names" // keeps protected names out of force
 )

@@ -65,7 +65,7 @@ func (p *Plan) WantsCgroup() bool {
 
 // MustCgroup reports whether nothing runs without a cgroup.
 func (p *Plan) MustCgroup() bool {
-	return p.Enforce == "cgroup" || slices.Contains(p.Require, ControlCgroup)
+	return p.Enforce == "cgroup" || slices.Contains(p.Require, "cgroup")
 }
 
 // DenyPrivilege is the system call filter that every command has.
