@@ -53,16 +53,34 @@ type Connection struct {
 	Remedy     string  `json:"remedy,omitempty"`        // the smallest pattern that would allow it; "" where none may
 }
 
-// Refused reports that the command was kept from the destination. A connection
-// that was neither allowed nor refused failed.
-func (c *Connection) Refused() bool {
+// ConnectionVerdict is what became of a connection; the worst is the least.
+type ConnectionVerdict int
+
+// The verdicts.
+const (
+	ConnectionWasRefused ConnectionVerdict = iota
+	ConnectionFailed
+	ConnectionWasAllowed
+)
+
+// String is the verdict in a word.
+func (v ConnectionVerdict) String() string { return [...]string{"refused", "failed", "allowed"}[v] }
+
+// Verdict is what became of the connection.
+func (c *Connection) Verdict() ConnectionVerdict {
+	if c.Allowed {
+		return ConnectionWasAllowed
+	}
 	switch c.Reason {
 	case ConnectionUnresolved, ConnectionUnreachable, ConnectionUpstream,
 		ConnectionOverloaded, ConnectionInterrupted, ConnectionStopped:
-		return false
+		return ConnectionFailed
 	}
-	return !c.Allowed
+	return ConnectionWasRefused
 }
+
+// Refused reports that the command was kept from the destination.
+func (c *Connection) Refused() bool { return c.Verdict() == ConnectionWasRefused }
 
 // Target is the destination as name:port, or the name alone where the port is
 // not known.
@@ -83,10 +101,19 @@ func (c *Connection) Denial() Denial {
 	switch {
 	case c.Reason == ConnectionDenied:
 		d.Reason = "the deny rule " + brief(cmp.Or(c.Rule, "of the run")) + " names it"
-	case c.Remedy != "" && len(c.Remedy) <= maxBrief:
+	case isPattern(c.Remedy):
 		d.Remedy = "--allow-domain " + printable.Word(c.Remedy)
 	}
 	return d
+}
+
+// isPattern reports whether text can be a pattern of destinations. Nothing else
+// is proposed to a person.
+func isPattern(text string) bool {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(".-_*:/[]", r)
+	}
+	return text != "" && len(text) <= maxBrief && !strings.ContainsFunc(text, other)
 }
 
 // maxBrief bounds each text of a network denial: a host name has 253 bytes.

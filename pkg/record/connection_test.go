@@ -27,7 +27,7 @@ func TestConnectionDenial(t *testing.T) {
 		{"no words", Connection{Name: "198.18.0.9", Port: 80, Reason: "unknown-address"},
 			Denial{Layer: "network", What: "198.18.0.9:80", Reason: "unknown-address"}},
 		{"hostile", Connection{Name: "a\x1b]0;x\a\u202e", Port: 1, Reason: "bad-request", Remedy: "x; rm -rf ~"},
-			Denial{Layer: "network", What: `a\x1b]0;x\x07\u202e:1`, Reason: "bad-request", Remedy: `--allow-domain 'x; rm -rf ~'`}},
+			Denial{Layer: "network", What: `a\x1b]0;x\x07\u202e:1`, Reason: "bad-request"}},
 	} {
 		if diff := cmp.Diff(test.want, test.from.Denial()); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)

@@ -1,6 +1,10 @@
 package trace
 
-import "ethos/pkg/record"
+import (
+	"slices"
+
+	"ethos/pkg/record"
+)
 
 // RuleDenial is the rule of what the sandbox denied a command that ran.
 const RuleDenial = "runtime.sandbox_denial"
@@ -9,9 +13,23 @@ const RuleDenial = "runtime.sandbox_denial"
 // put aside when the run had ended. They make a run that succeeded [Found],
 // and count against every baseline: what lies in quarantine waits for a
 // person.
+//
+// The remedy of a refused destination names the tool, if it is one: a person can
+// allow the destination for one run or for each run of the tool.
 func (e *Entry) Denials() []record.Denial {
 	if e.Result == nil {
 		return nil
 	}
-	return e.Result.Capture.Sandbox.Denials
+	denials := e.Result.Capture.Sandbox.Denials
+	allowable := func(d record.Denial) bool { return d.Layer == record.LayerNetwork && d.Remedy != "" }
+	if e.Tool() == "" || !slices.ContainsFunc(denials, allowable) {
+		return denials
+	}
+	denials = slices.Clone(denials)
+	for i := range denials {
+		if allowable(denials[i]) {
+			denials[i].Remedy += ", or add it to the allow_domains of " + e.Tool() + " under sandbox.network_tools in repo_config.yaml"
+		}
+	}
+	return denials
 }

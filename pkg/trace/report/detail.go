@@ -18,6 +18,7 @@ func Detail(out io.Writer, t Terminal, e *trace.Entry) error {
 	d.why(e)
 	d.findings(e)
 	d.denials(e)
+	d.connections(e)
 	if e.Result != nil {
 		d.result(e.Result)
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -91,6 +92,46 @@ func injected(kept string) record.Denial {
 	}
 }
 
+// connected is a run with connections; each refused one is a denial, too.
+func connected(code int, connections ...record.Connection) map[string]any {
+	set := ran("node-packages", code, 20, "", "")
+	r := set["result"].(record.Result)
+	for i := range connections {
+		c := &connections[i]
+		c.Time = "2026-01-02T03:04:05Z"
+		if c.Door == "" {
+			c.Door = record.DoorTransparent
+		}
+		if d := c.Denial(); c.Refused() && !slices.Contains(r.Capture.Sandbox.Denials, d) {
+			r.Capture.Sandbox.Denials = append(r.Capture.Sandbox.Denials, d)
+		}
+	}
+	r.Capture.Sandbox.Connections = connections
+	set["result"] = r
+	return set
+}
+
+// refusedName is a name that no pattern allows.
+func refusedName(name string, port int) record.Connection {
+	c := record.Connection{Name: name, Port: port, Reason: "denied-by-allowlist", Detail: "not in the allow-list"}
+	c.Remedy = c.Target()
+	return c
+}
+
+// sampleConnections are one of every sort.
+func sampleConnections() []record.Connection {
+	return []record.Connection{
+		{Name: "pypi.org", Port: 443, Address: "192.0.2.7:443", Sent: 1234, Received: 12_345_678, DurationMS: 350, Allowed: true, Rule: "pypi.org"},
+		{Name: "pypi.org", Port: 443, Address: "192.0.2.7:443", Sent: 900, Received: 100, DurationMS: 50, Allowed: true, Rule: "pypi.org"},
+		{Name: "files.pythonhosted.org", Port: 443, Sent: 99, Received: 5, DurationMS: 12, Allowed: true, Reason: record.ConnectionInterrupted, Detail: "read tcp: connection reset by peer"},
+		{Name: "db.internal", Port: 5432, DurationMS: 3, Reason: record.ConnectionUnresolved, Detail: "the name has no address"},
+		refusedName("registry.npmjs.org", 443),
+		refusedName("registry.npmjs.org", 443),
+		{Door: record.DoorSOCKS5, Name: "x.evil.example", Port: 443, Reason: record.ConnectionDenied, Rule: "*.evil.example", Detail: "denied by *.evil.example"},
+		{Door: record.DoorDNS, Name: "a|`b`\x1b[2J\u202e<b>", Reason: "bad-request", Detail: "not a host"},
+	}
+}
+
 func denied(effect, id, message, remedy string) map[string]any {
 	return map[string]any{"decision": record.Decision{Verdict: effect, Matches: []record.Match{{
 		ID: id, Pack: "core", Effect: effect, Message: message, Remedy: remedy, File: "pack:core/fs.yaml", Line: 12,
@@ -121,6 +162,7 @@ func sample(t testing.TB) []*trace.Entry {
 			record.Denial{Layer: "git", What: "/w/a\u200b\u202e/.git/config: core.fsmonitor", Reason: "git would run it\x1b[2J, and it is still in force: permission denied", Path: "/w/a\u200b\u202e/.git/config", Remedy: "remove it"})),
 		entry(t, 11, argv("npm", "install"), left(1, injected("/w/sub/.git/hooks/post-checkout.held1")),
 			trace.Finding{Rule: "ethos.tool_failed", Level: trace.LevelError, Message: "npm exited with status 1"}),
+		entry(t, 12, argv("npm", "ci"), connected(1, sampleConnections()...)),
 	}
 }
 

@@ -140,6 +140,7 @@ func (h *HTML) head(w *bufio.Writer) {
 	fmt.Fprint(w, "<main>\n")
 	h.refused(w)
 	h.allDenials(w)
+	h.network(w)
 	h.allFindings(w)
 	h.timeline.write(w)
 	fmt.Fprint(w, "<section id=\"actions\" aria-labelledby=\"h-actions\"><h2 id=\"h-actions\">Actions</h2>\n")

@@ -60,6 +60,10 @@ func hostile(t testing.TB) (entries []*trace.Entry) {
 		res.Signal, res.Capture.Sandbox.Profile = p, p
 		res.Capture.Sandbox.Controls = []record.Control{{Name: p, State: p, Enforced: p, Reason: p}}
 		res.Capture.Sandbox.Denials = []record.Denial{{Layer: p, What: p, Reason: p, Path: p, Kept: p, Remedy: p}}
+		res.Capture.Sandbox.Connections = []record.Connection{
+			{Time: p, Door: p, Name: p, Address: p, Via: p, Rule: p, Reason: p, Detail: p, Remedy: p},
+			{Time: p, Door: p, Name: p, Port: -1, Allowed: true, Reason: p, Detail: p},
+		}
 		set["result"] = res
 		entries = append(entries, entry(t, i, script(strings.ReplaceAll(p, "\x00", "")), set, trace.Finding{Rule: p, Level: trace.LevelError, Message: p, Path: p, Line: 1}))
 	}
@@ -281,7 +285,7 @@ document.title = [shown(), after("o-denied"), after("o-wrong"), after("o-invalid
 </script>`
 	for _, wide := range []string{"360", "1200"} {
 		dom := chromium(t, policy.ReplaceAllString(doc, "")+click, "--dump-dom", "--window-size="+wide+",900")
-		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "12 2 9 1 12 1 0 fits" {
+		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "13 2 10 1 13 1 0 fits" {
 			t.Errorf("%s pixels wide: shown actions: %q", wide, got)
 		}
 	}

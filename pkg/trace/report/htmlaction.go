@@ -34,6 +34,7 @@ func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 	fmt.Fprintf(w, "<div class=\"in\" id=\"a%d\"><div><pre class=\"cmd\">%s</pre>", number, block(clip(e.Command(), htmlCommand)))
 	writeWhy(w, e)
 	writeDenials(w, e)
+	writeConnections(w, e)
 	writeFindings(w, e)
 	writeOutput(w, e)
 	fmt.Fprint(w, "</div><div class=\"side\">")

@@ -20,6 +20,7 @@ func (h *Human) writeSummary() {
 	}
 	h.refused()
 	h.deniedByLayers()
+	h.network()
 	for _, line := range wrap(s.headline(), h.cells()) {
 		fmt.Fprintln(h.out, h.style.bold(line))
 	}

@@ -103,6 +103,7 @@ func (m *Markdown) Close() error {
 	fmt.Fprintf(w, "## %s ethos: %s\n\n%s\n\n", icon, verdict, s.headline())
 	m.refused(w)
 	m.denied(w)
+	m.network(w)
 	m.listed(w)
 	if m.details.Len() > 0 {
 		fmt.Fprintf(w, "### Failures\n%s\n", m.details.String())

@@ -23,6 +23,7 @@ type summary struct {
 	findings int
 	denials  int // by the sandbox, of commands that ran
 	denied   deniedRows
+	network  destinations
 	bad      int
 	ran      float64 // milliseconds
 	compared bool    // with a baseline,
@@ -58,6 +59,7 @@ func (s *summary) add(e *trace.Entry) {
 	for _, d := range e.Denials() {
 		s.denied.add(d, s.actions+s.bad)
 	}
+	s.network.add(e, s.actions+s.bad)
 	if e.Result != nil {
 		s.ran += e.Result.DurationMS
 	}

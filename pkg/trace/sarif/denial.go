@@ -48,7 +48,7 @@ func denialRule() *rule {
 	return policyRule(trace.Reason{
 		ID: trace.RuleDenial, Effect: record.VerdictDeny,
 		Message: "The sandbox denied something to a command that ran, or put aside what it left behind.",
-		Remedy:  "Read what the result names before you use it, and put back what you want.",
+		Remedy:  "Allow what the command needs, as the result says. Read what was put aside before you use it, and put back what you want.",
 	})
 }
 

@@ -2,6 +2,7 @@ package sarif
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,6 +62,29 @@ func left(denials ...record.Denial) map[string]any {
 	return set
 }
 
+// connected is a run with connections; each refused one is a denial, too.
+func connected(tool string, connections ...record.Connection) map[string]any {
+	set := ran(1, tool)
+	r := set["result"].(record.Result)
+	for i := range connections {
+		c := &connections[i]
+		c.Time, c.Door = "2026-01-02T03:04:05Z", record.DoorTransparent
+		if d := c.Denial(); c.Refused() && !slices.Contains(r.Capture.Sandbox.Denials, d) {
+			r.Capture.Sandbox.Denials = append(r.Capture.Sandbox.Denials, d)
+		}
+	}
+	r.Capture.Sandbox.Connections = connections
+	set["result"] = r
+	return set
+}
+
+// refusedName is a name that no pattern allows.
+func refusedName(name string, port int) record.Connection {
+	c := record.Connection{Name: name, Port: port, Reason: "denied-by-allowlist", Detail: "not in the allow-list"}
+	c.Remedy = c.Target()
+	return c
+}
+
 // injected is a hook that a run left in a work space, kept under a name.
 func injected(space, kept string) record.Denial {
 	hook := space + "/sub/.git/hooks/post-checkout"
@@ -114,5 +138,11 @@ func sample(t testing.TB) []*trace.Entry {
 		build(t, 10, execAction("bandit", "-r", "."), ran(1, "bandit"), trace.Finding{Rule: "B602", Level: trace.LevelError, Message: "shell=True", Path: "m.py", Line: 7, Severity: "8.0"}),
 		build(t, 11, execAction("npm", "install"), left(injected(space, ".held"),
 			record.Denial{Layer: "mount", What: "the rest of the run", Reason: "a protected file was replaced"})),
+		build(t, 12, execAction("npm", "ci"), connected("node-packages",
+			record.Connection{Name: "pypi.org", Port: 443, Sent: 10, Received: 20, DurationMS: 3, Allowed: true, Rule: "pypi.org"},
+			refusedName("registry.npmjs.org", 443),
+			refusedName("registry.npmjs.org", 443),
+			record.Connection{Name: "x.evil.example", Port: 443, Reason: record.ConnectionDenied, Rule: "*.evil.example"},
+			refusedName("[see](https://evil.example) {0}\x1b[2J\u202e", 0))),
 	}
 }

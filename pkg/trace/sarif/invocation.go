@@ -21,7 +21,7 @@ func (r *run) invocation(e *trace.Entry) invocation {
 	cwd := r.bases.locate(e.Action.Workspace, directory(e.Action))
 	v.WorkingDirectory = &cwd
 	if e.Ran() {
-		v.ran(e.Result)
+		v.ran(e)
 	}
 	if outcome == trace.Denied || outcome == trace.Asked || outcome == trace.Undecided {
 		v.ProcessStartFailureMessage = refusal(e, outcome)
@@ -36,9 +36,10 @@ func (r *run) invocation(e *trace.Entry) invocation {
 }
 
 // ran adds what is known of a process that was started.
-func (v *invocation) ran(res *record.Result) {
+func (v *invocation) ran(e *trace.Entry) {
+	res := e.Result
 	v.Properties.DurationMS = res.DurationMS
-	v.Properties.Sandbox = &res.Capture.Sandbox
+	v.Properties.Sandbox = evidence(e)
 	if start, err := time.Parse(time.RFC3339Nano, res.Started); err == nil {
 		v.StartTimeUTC = utc(start)
 		v.EndTimeUTC = utc(start.Add(time.Duration(res.DurationMS * float64(time.Millisecond))))
@@ -55,6 +56,19 @@ func (v *invocation) ran(res *record.Result) {
 	if res.Status != record.StatusExited {
 		v.ExitSignalName = res.Signal
 	}
+}
+
+// maxConnections bounds the connections that an invocation shows.
+const maxConnections = 100
+
+// evidence is that of the run, with as many of its connections as a log can
+// take, what was refused first.
+func evidence(e *trace.Entry) *record.Sandbox {
+	s := e.Result.Capture.Sandbox
+	list, more := e.Connections()
+	kept := min(len(list), maxConnections)
+	s.Connections, s.ConnectionsMore = list[:kept], more+len(list)-kept
+	return &s
 }
 
 func refusal(e *trace.Entry, outcome trace.Outcome) string {

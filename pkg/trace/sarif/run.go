@@ -57,9 +57,11 @@ func (r *run) note(e *trace.Entry) {
 }
 
 // weaker returns the evidence with fewer controls in force; on a tie the first.
+// Its connections stand with the invocation.
 func weaker(a, b *record.Sandbox) *record.Sandbox {
 	if a == nil || enforced(b) < enforced(a) {
 		c := *b
+		c.Connections, c.ConnectionsMore = nil, 0
 		return &c
 	}
 	return a
