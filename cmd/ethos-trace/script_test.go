@@ -107,6 +107,8 @@ func lineMain() {
 	stdout := f.String("stdout", "", "")
 	stderr := f.String("stderr", "", "")
 	denial := f.String("denial", "", "what the sandbox denied and kept aside")
+	refused := f.String("refused", "", "names that were refused, with a comma between")
+	reached := f.String("reached", "", "a name that was reached")
 	output := f.String("output", "", "write a line of live output instead")
 	f.Parse(os.Args[1:])
 	if *space == "" {
@@ -142,10 +144,35 @@ func lineMain() {
 			path := *space + "/" + *denial
 			denials = []record.Denial{{Layer: "git", What: path + ": a hook", Reason: "git would run it", Path: path, Kept: path + ".held", Remedy: "read it"}}
 		}
+		connections := connectionsOf(*refused, *reached)
+		for i := range connections {
+			if connections[i].Refused() {
+				denials = append(denials, connections[i].Denial())
+			}
+		}
 		set("result", record.Result{
 			Status: *status, ExitCode: *code, Started: "2026-01-02T03:04:05Z", DurationMS: 12.5,
-			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build", Denials: denials}},
+			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build", Denials: denials, Connections: connections}},
 		})
 	}
 	os.Stdout.Write(l.AppendTo(nil))
+}
+
+// connectionsOf are one connection to a name, and the refusals of others.
+func connectionsOf(refused, reached string) (list []record.Connection) {
+	const at = "2026-01-02T03:04:05Z"
+	if reached != "" {
+		list = append(list, record.Connection{
+			Time: at, Door: record.DoorTransparent, Name: reached, Port: 443, Address: "192.0.2.7:443",
+			Sent: 517, Received: 4096, DurationMS: 12.5, Allowed: true, Rule: reached,
+		})
+	}
+	for name := range strings.SplitSeq(refused, ",") {
+		if name != "" {
+			list = append(list, record.Connection{
+				Time: at, Door: record.DoorDNS, Name: name, Reason: "denied-by-allowlist", Detail: "not in the allow-list", Remedy: strings.ToLower(name),
+			})
+		}
+	}
+	return list
 }

@@ -3,6 +3,7 @@ package sarif
 import (
 	"time"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
@@ -58,16 +59,26 @@ func (v *invocation) ran(e *trace.Entry) {
 	}
 }
 
-// maxConnections bounds the connections that an invocation shows.
-const maxConnections = 100
+// maxConnections and maxConnectionText bound what an invocation shows of
+// connections.
+const (
+	maxConnections    = 100
+	maxConnectionText = 300
+)
 
 // evidence is that of the run, with as many of its connections as a log can
-// take, what was refused first.
+// take, what was refused first. Their texts are the command's.
 func evidence(e *trace.Entry) *record.Sandbox {
 	s := e.Result.Capture.Sandbox
 	list, more := e.Connections()
 	kept := min(len(list), maxConnections)
 	s.Connections, s.ConnectionsMore = list[:kept], more+len(list)-kept
+	for i := range s.Connections {
+		c := &s.Connections[i]
+		for _, text := range []*string{&c.Time, &c.Door, &c.Name, &c.Address, &c.Via, &c.Rule, &c.Reason, &c.Detail, &c.Remedy} {
+			*text = printable.Line(clip(*text, maxConnectionText))
+		}
+	}
 	return &s
 }
 
