@@ -49,7 +49,7 @@ var inTwoRuns = map[string]twoRuns{
 		second: `mkdir a/objects`,
 		after:  `git -C a status`,
 	},
-	"the guards of what was there": {
+	"the placeholders of what was there": {
 		setup:  "mkdir a; cd a; " + nested,
 		first:  `chmod 000 a`,
 		second: `chmod 755 a; mkdir -p a/n/.git/hooks; cp $evil a/n/.git/hooks/post-commit; chmod 755 a/n/.git/hooks/post-commit; git -C a/n config core.fsmonitor $evil`,

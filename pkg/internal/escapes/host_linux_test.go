@@ -169,17 +169,17 @@ func remove(t *testing.T, base string) {
 	}
 }
 
-// guarded are the names that stand for the time of a run.
-var guarded = []string{"coding_ethos.yml", "repo_config.yaml", ".claude", ".codex", ".gemini", ".cursor", ".opencode", ".mcp.json", "opencode.json", "config.worktree", "attributes", "commondir", "hooks"}
+// leavings are names under which a run leaves nothing behind.
+var leavings = []string{"coding_ethos.yml", "repo_config.yaml", ".claude", ".codex", ".gemini", ".cursor", ".opencode", ".mcp.json", "opencode.json", "config.worktree", "attributes", "commondir", "hooks"}
 
-// tree lists the guarded names that are in the place.
+// tree lists those that are there.
 func (p place) tree(t *testing.T) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(p.base, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err == nil && slices.Contains(guarded, d.Name()) {
+		if err == nil && slices.Contains(leavings, d.Name()) {
 			found = append(found, path)
 		}
 		return err

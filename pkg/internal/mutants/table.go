@@ -20,7 +20,7 @@ const (
 // The tests that should notice: one after the other, until one does.
 var (
 	boundary = []Tests{
-		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestGuard|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestCancel|TestKilled|TestProtectedLink)$"},
+		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestPlaceholders|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestCancel|TestKilled|TestProtectedLink)$"},
 		{Package: "./pkg/internal/escapes"},
 	}
 	names = []Tests{
@@ -102,7 +102,7 @@ var single = []Mutant{
 	{Name: "names: put aside by init", Without: []Call{{Stage: "watch", Name: "renameat2"}}, Tests: names},
 	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: names},
 	{Name: "names: none appears in the set-up", Edits: []Edit{{protected, `plan.Covering(paths, path).Access == plan.ReadWrite {`, `false {`}}, Tests: names},
-	{Name: "directories above what is guarded are held in place", Edits: []Edit{{"pkg/sandbox/plan/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
+	{Name: "directories above what is protected are held in place", Edits: []Edit{{"pkg/sandbox/plan/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
 	{Name: "network: loopback alone is up", Edits: []Edit{{network, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
 	{Name: "verify: identity", Edits: []Edit{{"pkg/sandbox/control/user_linux.go", "Verify(s Status) error {\n", "Verify(s Status) error {\n\treturn nil\n"},

@@ -95,7 +95,7 @@ func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
 // openDir has init open a directory by a path that is free of links.
 func openDir(path string, slot steps.Slot) steps.Step {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	s := step("guard", "openat2", unix.SYS_OPENAT2, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
+	s := step("placeholders", "openat2", unix.SYS_OPENAT2, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
 	s.Save = slot
 	return s
 }

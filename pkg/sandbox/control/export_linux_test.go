@@ -60,7 +60,7 @@ func FixedProgram(t *testing.T, p *plan.Plan, m FixedMachine) (*plan.Plan, *step
 				c.leaf, j.InCgroup = fixedLeaf(), true
 			}
 		case *placeholders:
-			m.guard(c)
+			m.placeholders(c)
 		case *protectedPaths:
 			m.watch(c)
 		}
@@ -123,8 +123,8 @@ func firstCaches(p *plan.Plan) []mount.Mount {
 	return mounts
 }
 
-// guard has the placeholders as where the journal is empty.
-func (m FixedMachine) guard(c *placeholders) {
+// placeholders has them as where the journal is empty.
+func (m FixedMachine) placeholders(c *placeholders) {
 	paths := c.Plan.Protective()
 	if len(paths) == 0 {
 		return

@@ -72,7 +72,7 @@ func (g *placeholders) Prepare(context.Context) error {
 		err = g.find(paths)
 	}
 	if err != nil {
-		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("guard of protected paths: %w", err), Hint: plan.OwnHint}
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("placeholders: %w", err), Hint: plan.OwnHint}
 	}
 	g.Uncovers = len(g.items) > 0
 	return nil
@@ -197,7 +197,7 @@ func (g *placeholders) Steps(at Phase, p *Program) {
 		return
 	}
 	journal := p.Slots.New()
-	take := step("guard", "fcntl", unix.SYS_FCNTL, plan.JournalName, steps.Int(int(g.journal.Fd())), steps.Int(unix.F_DUPFD_CLOEXEC), steps.Int(3))
+	take := step("placeholders", "fcntl", unix.SYS_FCNTL, plan.JournalName, steps.Int(int(g.journal.Fd())), steps.Int(unix.F_DUPFD_CLOEXEC), steps.Int(3))
 	take.Save = journal
 	p.Init, p.Keep = append(p.Init, take), append(p.Keep, journal)
 	pool := p.Slots.New()
@@ -221,7 +221,7 @@ func (g *placeholders) Steps(at Phase, p *Program) {
 
 // removal takes the placeholders away, what lies in a directory before the directory.
 func (g *placeholders) removal(p *plan.Plan, journal steps.Slot, dirs map[string]steps.Slot) []steps.Step {
-	last := step("guard", "flock", unix.SYS_FLOCK, plan.JournalName, steps.From(journal), steps.Int(unix.LOCK_EX|unix.LOCK_NB))
+	last := step("placeholders", "flock", unix.SYS_FLOCK, plan.JournalName, steps.From(journal), steps.Int(unix.LOCK_EX|unix.LOCK_NB))
 	last.Ignore = []syscall.Errno{syscall.EWOULDBLOCK}
 	list := append(make([]steps.Step, 0, 8+2*len(g.items)), uncover(p)...)
 	at := len(list)
@@ -229,20 +229,20 @@ func (g *placeholders) removal(p *plan.Plan, journal steps.Slot, dirs map[string
 	for i := range slices.Backward(g.items) {
 		list = append(list, g.items[i].removeSteps(dirs[filepath.Dir(g.items[i].Path)])...)
 	}
-	list = append(list, step("guard", "ftruncate", unix.SYS_FTRUNCATE, plan.JournalName, steps.From(journal), steps.Int(0)))
+	list = append(list, step("placeholders", "ftruncate", unix.SYS_FTRUNCATE, plan.JournalName, steps.From(journal), steps.Int(0)))
 	list[at].Skip = int32(len(list) - at - 1)
 	return list
 }
 
 // uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.
 func uncover(p *plan.Plan) []steps.Step {
-	list := []steps.Step{capset("guard", sysAdmin, sysAdmin)}
+	list := []steps.Step{capset("placeholders", sysAdmin, sysAdmin)}
 	list[0].Ignore = []syscall.Errno{syscall.EPERM}
 	for i, e := range p.Paths {
 		if e.Access != plan.ReadWrite || plan.Covering(p.Paths[:i], e.Path).Access == plan.ReadWrite {
 			continue
 		}
-		s := step("guard", "umount2", unix.SYS_UMOUNT2, e.Path, steps.Str(e.Path), steps.Int(unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
+		s := step("placeholders", "umount2", unix.SYS_UMOUNT2, e.Path, steps.Str(e.Path), steps.Int(unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW))
 		s.Ignore = []syscall.Errno{syscall.EINVAL, syscall.ENOENT, syscall.EPERM, syscall.ENOTDIR, syscall.EACCES, syscall.EBUSY}
 		list = append(list, s)
 	}
@@ -254,36 +254,36 @@ func (i *placeholder) makeSteps(pool, dir steps.Slot, slots *steps.Slots) []step
 	name, taken := steps.Str(filepath.Base(i.Path)), slots.New()
 	list := []steps.Step{i.takeSpare(pool, dir, taken)}
 	if i.Dir {
-		mkdir := step("guard", "mkdirat", unix.SYS_MKDIRAT, i.Path, steps.From(dir), name, steps.Int(0o755))
+		mkdir := step("placeholders", "mkdirat", unix.SYS_MKDIRAT, i.Path, steps.From(dir), name, steps.Int(0o755))
 		mkdir.Unless = taken
 		mkdir.Ignore = []syscall.Errno{syscall.EEXIST} // another run was faster
 		return append(list, mkdir)
 	}
 	fd := slots.New()
-	open := step("guard", "openat", unix.SYS_OPENAT, i.Path, steps.From(dir), name, steps.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), steps.Int(0o644))
+	open := step("placeholders", "openat", unix.SYS_OPENAT, i.Path, steps.From(dir), name, steps.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC), steps.Int(0o644))
 	open.Save = fd
 	list = append(list, open)
 	if i.Content != "" {
-		write := step("guard", "write", unix.SYS_WRITE, i.Path, steps.From(fd), steps.Str(i.Content), steps.Int(len(i.Content)))
+		write := step("placeholders", "write", unix.SYS_WRITE, i.Path, steps.From(fd), steps.Str(i.Content), steps.Int(len(i.Content)))
 		write.Unless = taken
 		list = append(list, write)
 	}
 	return append(list,
-		step("guard", "fstat", unix.SYS_FSTAT, i.Path, steps.From(fd), steps.Ptr(&i.stat[0])),
-		step("guard", "close", unix.SYS_CLOSE, i.Path, steps.From(fd)))
+		step("placeholders", "fstat", unix.SYS_FSTAT, i.Path, steps.From(fd), steps.Ptr(&i.stat[0])),
+		step("placeholders", "close", unix.SYS_CLOSE, i.Path, steps.From(fd)))
 }
 
 // removeSteps take a placeholder away if it still is one: rmdir(2) leaves a directory that is not empty, and a file is compared with what it was.
 func (i *placeholder) removeSteps(dir steps.Slot) []steps.Step {
 	gone := []syscall.Errno{syscall.ENOENT, syscall.ENOTEMPTY, syscall.EEXIST, syscall.ENOTDIR, syscall.EISDIR, syscall.EBUSY, syscall.EACCES, syscall.EPERM}
 	name := steps.Str(filepath.Base(i.Path))
-	unlink := step("guard", "unlinkat", unix.SYS_UNLINKAT, i.Path, steps.From(dir), name, steps.Int(0))
+	unlink := step("placeholders", "unlinkat", unix.SYS_UNLINKAT, i.Path, steps.From(dir), name, steps.Int(0))
 	unlink.Ignore = gone
 	if i.Dir {
 		unlink.Args[2] = steps.Int(unix.AT_REMOVEDIR)
 		return []steps.Step{unlink}
 	}
-	look := step("guard", "newfstatat", sysFstatat, i.Path, steps.From(dir), name, steps.Ptr(&i.stat[1]), steps.Int(unix.AT_SYMLINK_NOFOLLOW))
+	look := step("placeholders", "newfstatat", sysFstatat, i.Path, steps.From(dir), name, steps.Ptr(&i.stat[1]), steps.Int(unix.AT_SYMLINK_NOFOLLOW))
 	look.Ignore, look.Skip = gone, 1
 	unlink.Same = i.stat
 	return []steps.Step{look, unlink}

@@ -37,7 +37,7 @@ func spareName(path string) string {
 
 // takeSpare moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
 func (i *placeholder) takeSpare(pool, dir, taken steps.Slot) steps.Step {
-	s := step("guard", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.spare), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
+	s := step("placeholders", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.spare), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
 	s.Save = taken
 	s.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EXDEV, syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}
 	return s

@@ -100,8 +100,8 @@ func execRefusal(fault *steps.StepError) error {
 	return plan.Refuse(plan.CodeNotExec, "", "%s: %w", name, fault.Errno)
 }
 
-// guardedHint is for a namespace that was made and in which nothing may be done.
-const guardedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
+// refusedHint is for a namespace that was made and in which nothing may be done.
+const refusedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
 
 // coveredHint is the way out where a container engine has covered parts of /proc.
 const coveredHint = "let the container have a full /proc (docker and podman: --security-opt systempaths=unconfined; kubernetes: procMount: Unmasked)"
@@ -109,12 +109,12 @@ const coveredHint = "let the container have a full /proc (docker and podman: --s
 func stepHint(fault *steps.StepError) string {
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
-		return restrictedHint(guardedHint)
+		return restrictedHint(refusedHint)
 	case fault.Step.Stage == "mount" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		if fault.Step.Object == "/proc" {
 			return coveredHint
 		}
-		return restrictedHint(guardedHint)
+		return restrictedHint(refusedHint)
 	case fault.Errno == syscall.ENOSYS:
 		return fmt.Sprintf("the kernel is too old for %s, Linux 5.13 or newer is needed; or a seccomp filter around this process hides it", fault.Step.Call)
 	case fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES:

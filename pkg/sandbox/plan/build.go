@@ -24,14 +24,14 @@ type builder struct {
 	// declared are the rules that a person or a capability asked for: each must come out as asked.
 	declared []rule
 	// protected are the paths that no declaration opens again.
-	protected []place
-	state     []place // the state folders of ethos
-	links     []mount.Mount
-	notes     []Note
-	guarded   []Placeholder
-	watched   []Watched
-	scans     []*treescan.Tree
-	own       string // the directory of ethos for this work space
+	protected    []place
+	state        []place // the state folders of ethos
+	links        []mount.Mount
+	notes        []Note
+	placeholders []Placeholder
+	watched      []Watched
+	scans        []*treescan.Tree
+	own          string // the directory of ethos for this work space
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -142,7 +142,7 @@ func (b *builder) keepFilter() error {
 	return b.denyWrite(named.Name, "seccomp profile")
 }
 
-// protectAll guards what lies in a writable root, and what its configuration leads to.
+// protectAll protects what lies in a writable root, and what its configuration leads to.
 func (b *builder) protectAll(root string) error {
 	if err := b.protect(root); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (b *builder) userGit() []string {
 	return append(b.inHome([]string{".gitconfig", ".config/git/config"}), "/etc/gitconfig")
 }
 
-// protectAround guards what lies in a writable root and counts for the work tree around it, which is not writable as a whole: what its settings are links to, and what
+// protectAround protects what lies in a writable root and counts for the work tree around it, which is not writable as a whole: what its settings are links to, and what
 // its git configuration names.
 func (b *builder) protectAround(root string) error {
 	tree := b.treeAround(root)
@@ -238,7 +238,7 @@ func (b *builder) plan() (*Plan, error) {
 	}
 	p := &Plan{
 		Profile: b.set.SandboxProfile, Tags: list(b.set.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(b.set.Network.Mode), Hostname: "sandbox", Paths: entries, Mounts: mounts, Placeholders: b.guarded, Watched: b.watches(entries),
+		Namespaces: namespaces(b.set.Network.Mode), Hostname: "sandbox", Paths: entries, Mounts: mounts, Placeholders: b.placeholders, Watched: b.watches(entries),
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,

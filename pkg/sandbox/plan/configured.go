@@ -67,19 +67,19 @@ func (c *configured) read(file string) error {
 	return refused
 }
 
-// entry guards what one setting names.
+// entry protects what one setting names.
 func (c *configured) entry(file, key, value string) error {
 	section, _, _ := strings.Cut(key, ".")
 	variable := key[strings.LastIndexByte(key, '.')+1:]
 	switch {
 	case variable == "path" && (section == "include" || section == "includeif"):
 		path := c.b.gitPath(filepath.Dir(file), value)
-		if err := c.guard(path); err != nil {
+		if err := c.protect(path); err != nil {
 			return err
 		}
 		return c.read(path)
 	case key == "core.hookspath", key == "core.attributesfile", key == "init.templatedir":
-		return c.guard(c.b.gitPath(c.tree, value))
+		return c.protect(c.b.gitPath(c.tree, value))
 	case !runs(section, variable):
 		return nil
 	}
@@ -87,7 +87,7 @@ func (c *configured) entry(file, key, value string) error {
 		word = strings.Trim(word, `"';&|()`)
 		path := c.b.gitPath(c.tree, word)
 		if info, err := c.b.files.lstat(path); isPath(word) && err == nil && info != nil && path != c.tree {
-			if err := c.guard(path); err != nil {
+			if err := c.protect(path); err != nil {
 				return err
 			}
 		}
@@ -120,8 +120,8 @@ func (b *builder) gitPath(dir, value string) string {
 	return filepath.Join(dir, value)
 }
 
-// guard makes a path read-only if it can be one.
-func (c *configured) guard(path string) error {
+// protect makes a path read-only if it can be one.
+func (c *configured) protect(path string) error {
 	if !isPath(path) || path == c.tree {
 		return nil
 	}

@@ -69,7 +69,7 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) 
 	return m, nil
 }
 
-// pins hold the directories between a writable mount and something guarded in it: a mount point cannot be renamed, so the guarded path cannot be moved aside
+// pins hold the directories between a writable mount and something protected in it: a mount point cannot be renamed, so the protected path cannot be moved aside
 // with the directory it is in.
 func (b *builder) pins(path, above string, have []mount.Mount) []mount.Mount {
 	var out []mount.Mount

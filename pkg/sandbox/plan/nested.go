@@ -208,7 +208,7 @@ func (n *nested) protect() {
 			continue
 		}
 		before := len(n.b.rules)
-		if err := n.guard(s); err != nil {
+		if err := n.protectSite(s); err != nil {
 			n.b.rules = n.b.rules[:before]
 			n.hold(s.dir(), err)
 		}
@@ -228,20 +228,20 @@ func (s site) dir() string {
 	return filepath.Dir(s.path)
 }
 
-func (n *nested) guard(s site) error {
+func (n *nested) protectSite(s site) error {
 	switch s.kind {
 	case settingsFile:
-		return n.b.guardNested(s.path, whyProtected)
+		return n.b.protectNestedPath(s.path, whyProtected)
 	case gitPointer:
-		return n.b.guardPointer(s.path)
+		return n.b.protectPointer(s.path)
 	}
-	return n.b.guardGitDir(s.path)
+	return n.b.protectNestedGitDir(s.path)
 }
 
-// guardGitDir guards a git directory, and the one that it shares parts with.
-func (b *builder) guardGitDir(dir string) error {
+// protectNestedGitDir protects a git directory, and the one that it shares parts with.
+func (b *builder) protectNestedGitDir(dir string) error {
 	if b.set.Git == "read" || b.set.Git == "none" {
-		return b.guardNested(dir, "git directory")
+		return b.protectNestedPath(dir, "git directory")
 	}
 	common, linked, err := b.commonDir(dir)
 	if err != nil {
@@ -252,16 +252,16 @@ func (b *builder) guardGitDir(dir string) error {
 		names = worktreeProtected
 	}
 	if linked && common != dir && b.hasObjects(common) {
-		if err := b.guardParts(common, gitProtected); err != nil {
+		if err := b.protectParts(common, gitProtected); err != nil {
 			return err
 		}
 	}
-	return b.guardParts(dir, names)
+	return b.protectParts(dir, names)
 }
 
-func (b *builder) guardParts(dir string, names []string) error {
+func (b *builder) protectParts(dir string, names []string) error {
 	for _, name := range names {
-		if err := b.guardNested(filepath.Join(dir, name), GitConfiguration); err != nil {
+		if err := b.protectNestedPath(filepath.Join(dir, name), GitConfiguration); err != nil {
 			return err
 		}
 	}
@@ -270,9 +270,9 @@ func (b *builder) guardParts(dir string, names []string) error {
 
 var errCovers = errors.New("it is a link to a directory that has to be writable")
 
-// guardNested is [builder.denyWrite] for a path that an earlier command may have
+// protectNestedPath is [builder.denyWrite] for a path that an earlier command may have
 // made: a link may not take away what the caller asked for.
-func (b *builder) guardNested(path, why string) error {
+func (b *builder) protectNestedPath(path, why string) error {
 	p, err := b.files.resolve(path)
 	if err != nil {
 		return err
@@ -283,9 +283,9 @@ func (b *builder) guardNested(path, why string) error {
 	return b.denyWrite(path, why)
 }
 
-// guardPointer makes .git read-only where it is a file or a link, and not what it
+// protectPointer makes .git read-only where it is a file or a link, and not what it
 // leads to: a git directory in a writable tree is a site of its own.
-func (b *builder) guardPointer(path string) error {
+func (b *builder) protectPointer(path string) error {
 	p, err := b.files.resolve(path)
 	if err != nil && !errors.Is(err, errLoop) {
 		return err

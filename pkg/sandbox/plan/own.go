@@ -51,20 +51,20 @@ const whyOwn = "kept by ethos"
 func (b *builder) keepOwn(root string) error {
 	path := filepath.Join(root, EthosDir)
 	if root != b.spec.Workspace || b.spec.KeepsStore || b.exists(path) {
-		if err := b.guardOwn(path); err != nil {
+		if err := b.hideOwn(path); err != nil {
 			return err
 		}
 	} else {
 		b.watched = append(b.watched, Watched{Dir: root, Names: []string{EthosDir}})
 	}
 	if root == b.spec.Workspace && b.own != path && b.exists(b.own) {
-		return b.guardOwn(b.own)
+		return b.hideOwn(b.own)
 	}
 	return nil
 }
 
-func (b *builder) guardOwn(path string) error {
-	err := b.guard(path, blank, whyOwn)
+func (b *builder) hideOwn(path string) error {
+	err := b.protectPath(path, blank, whyOwn)
 	if errors.Is(err, errLoop) {
 		return Refuse(CodeSetup, OwnHint, "%w", err)
 	}
@@ -74,7 +74,7 @@ func (b *builder) guardOwn(path string) error {
 // withOwn adds the directory of ethos to a table that needs it and has it not:
 // it is made before the mounts are.
 func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
-	needed = needed || len(b.guarded) > 0
+	needed = needed || len(b.placeholders) > 0
 	if !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {
 		return entries
 	}

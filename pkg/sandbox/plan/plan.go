@@ -24,7 +24,7 @@ type Plan struct {
 	Hostname     string          `json:"hostname"`
 	Paths        []Entry         `json:"paths"`
 	Mounts       []mount.Mount   `json:"mounts"`
-	Placeholders []Placeholder   `json:"guarded"`
+	Placeholders []Placeholder   `json:"placeholders"`
 	Watched      []Watched       `json:"watched"`
 	ScratchBytes int64           `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
 	Network      string          `json:"network"`

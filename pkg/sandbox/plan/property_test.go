@@ -302,7 +302,7 @@ func (w world) resolvedAll(declared []string) (list []string) {
 // TestPlanProtects: no writable mount leaves open what decides what runs outside, and none can be moved aside with the directory it is in.
 func TestPlanProtects(t *testing.T) {
 	each(t, func(t *testing.T, w world, p *Plan) {
-		for _, path := range w.guarded(p) {
+		for _, path := range w.protectedPaths(p) {
 			to, _ := w.tree.Real(path)
 			if w.foreign(to) {
 				continue
@@ -337,8 +337,8 @@ func (w world) foreign(path string) bool {
 	return w.tree[dir].UID != faketree.User
 }
 
-// guarded lists what must not be written: in each writable root the protected names, and of each git directory what git runs or is led by.
-func (w world) guarded(p *Plan) (list []string) {
+// protectedPaths lists what must not be written: in each writable root the protected names, and of each git directory what git runs or is led by.
+func (w world) protectedPaths(p *Plan) (list []string) {
 	for _, m := range p.Mounts {
 		if m.Kind == mount.Bind && m.Writable && !m.Device && !m.File && m.Why != "held in place" && !strings.Contains(m.Target, "/.git") {
 			for _, name := range protectedNames {
@@ -360,7 +360,7 @@ func (w world) guarded(p *Plan) (list []string) {
 	return list
 }
 
-// held: a guarded path in a writable mount is a mount point, as is each directory between: no mount point can be renamed.
+// held: a protected path in a writable mount is a mount point, as is each directory between: no mount point can be renamed.
 func (w world) held(t *testing.T, p *Plan, path string) {
 	t.Helper()
 	at := path

@@ -11,7 +11,7 @@ import (
 // githooks(5), git-config(1) (core.fsmonitor, core.hooksPath, core.sshCommand, include.path, filter.*), gitattributes(5), gitrepository-layout(5).
 var gitProtected = []string{"hooks", "config", "config.worktree", "info/attributes", "commondir"}
 
-// protect makes the guarded parts of a writable root read-only.
+// protect makes the protected parts of a writable root read-only.
 func (b *builder) protect(root string) error {
 	if err := b.protectNames(root); err != nil {
 		return err
@@ -23,10 +23,10 @@ func (b *builder) protect(root string) error {
 }
 
 // denyWrite makes a path read-only.
-func (b *builder) denyWrite(path, why string) error { return b.guard(path, denyWrite, why) }
+func (b *builder) denyWrite(path, why string) error { return b.protectPath(path, denyWrite, why) }
 
-// guard puts a path under a rule, and when it is a link, what it leads to as well as the link.
-func (b *builder) guard(path string, c class, why string) error {
+// protectPath puts a path under a rule, and when it is a link, what it leads to as well as the link.
+func (b *builder) protectPath(path string, c class, why string) error {
 	p, err := b.files.resolve(path)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (b *builder) guard(path string, c class, why string) error {
 	return nil
 }
 
-// protectGit guards the git directory of root, wherever it is.
+// protectGit protects the git directory of root, wherever it is.
 func (b *builder) protectGit(root string) error {
 	dotgit := filepath.Join(root, ".git")
 	info, err := b.files.lstat(dotgit)
@@ -61,7 +61,7 @@ func (b *builder) protectGit(root string) error {
 	return b.linkedGit(dotgit)
 }
 
-// protectReadable guards a git directory that is read-only as a whole, and what it leads to in the work tree: by a link in it, or by the .git file itself.
+// protectReadable protects a git directory that is read-only as a whole, and what it leads to in the work tree: by a link in it, or by the .git file itself.
 func (b *builder) protectReadable(root string, isDir bool) error {
 	dotgit := filepath.Join(root, ".git")
 	if err := b.denyWrite(dotgit, "git directory"); err != nil {
@@ -81,7 +81,7 @@ func (b *builder) protectReadable(root string, isDir bool) error {
 	return b.protectInside(root, dir, common)
 }
 
-// protectBare guards a work space that is itself a git directory. It is known by what an earlier command could not have taken away: the configuration, and beside it
+// protectBare protects a work space that is itself a git directory. It is known by what an earlier command could not have taken away: the configuration, and beside it
 // any other part.
 func (b *builder) protectBare(root string) error {
 	if !b.has(root, "config") {
@@ -101,7 +101,7 @@ func (b *builder) has(dir, name string) bool {
 	return err == nil && info != nil && (name != "config" || info.Mode().IsRegular())
 }
 
-// protectGitDir guards one git directory. Those of submodules and linked work trees in it are found by the scan.
+// protectGitDir protects one git directory. Those of submodules and linked work trees in it are found by the scan.
 func (b *builder) protectGitDir(dir string) error {
 	for _, name := range gitProtected {
 		if err := b.denyWrite(filepath.Join(dir, name), GitConfiguration); err != nil {
@@ -138,7 +138,7 @@ func (b *builder) linkedGit(dotgit string) error {
 	return nil
 }
 
-// protectInside guards git directories that lie in the work tree under a name of their own, such as a bare repository with work trees beside it.
+// protectInside protects git directories that lie in the work tree under a name of their own, such as a bare repository with work trees beside it.
 func (b *builder) protectInside(root string, dirs ...string) error {
 	for _, dir := range dirs {
 		if dir == root || !mount.Within(dir, root) || !b.isGitDir(dir) && !b.hasObjects(dir) {

@@ -14,10 +14,10 @@ func originOf(st unix.Statx_t) origin { return origin{st.Ino, st.Btime.Sec, st.B
 
 // protect remembers what the command was kept from.
 func (s *Session) protect() {
-	s.guarded = map[string]origin{}
+	s.readOnly = map[string]origin{}
 	for _, path := range s.scope.ReadOnly {
 		if st, ok := s.stat(path); ok {
-			s.guarded[path] = originOf(st)
+			s.readOnly[path] = originOf(st)
 		}
 	}
 }
@@ -39,11 +39,11 @@ func (s *Session) writable(path string) bool {
 
 // replaced reports whether something else lies where the command was kept from.
 func (s *Session) replaced(path string) bool {
-	for guarded, was := range s.guarded {
-		if !within(path, guarded) {
+	for protected, was := range s.readOnly {
+		if !within(path, protected) {
 			continue
 		}
-		if st, ok := s.stat(guarded); !ok || originOf(st) != was {
+		if st, ok := s.stat(protected); !ok || originOf(st) != was {
 			return true
 		}
 	}

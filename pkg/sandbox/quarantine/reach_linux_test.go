@@ -2,9 +2,9 @@ package quarantine
 
 import "testing"
 
-// guarding is a scope in which the plan protects the configuration and hooks of
+// protecting is a scope in which the plan protects the configuration and hooks of
 // the repository n by mounts.
-func (w *workspace) guarding() Scope {
+func (w *workspace) protecting() Scope {
 	scope := w.Scope
 	scope.ReadOnly = []string{w.dir + "/n/.git/config", w.dir + "/n/.git/hooks"}
 	scope.Writable = func(path string) bool {
@@ -23,7 +23,7 @@ func TestBesideAMount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t)
 			w.sh(`git init -q n; ` + c.before)
-			s := Begin(t.Context(), w.guarding())
+			s := Begin(t.Context(), w.protecting())
 			defer s.Close()
 			w.sh(c.attack)
 			w.finds(s.Finish(t.Context()), "n/.git/config")
@@ -33,7 +33,7 @@ func TestBesideAMount(t *testing.T) {
 	t.Run("behind it", func(t *testing.T) { // what a person writes there meanwhile
 		w := newWorkspace(t)
 		w.sh(`git init -q n`)
-		s := Begin(t.Context(), w.guarding())
+		s := Begin(t.Context(), w.protecting())
 		defer s.Close()
 		w.sh(`printf '#!/bin/sh\n' > n/.git/hooks/pre-commit; printf '[core]\n\teditor = ./mine\n' >> n/.git/config`)
 		w.finds(s.Finish(t.Context()))

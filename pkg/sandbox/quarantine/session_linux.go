@@ -67,7 +67,7 @@ type Session struct {
 	heads    map[string]string   // HEAD files at the start
 	closed   map[string][2]int64 // directories that could not be searched at the start: inode and change time
 	learning bool
-	guarded  map[string]origin // what Scope.ReadOnly were at the start
+	readOnly map[string]origin // what Scope.ReadOnly were at the start
 	started  time.Time
 	store    map[*tree]*store
 	found    []Finding

@@ -37,8 +37,8 @@ func tree(t *testing.T, dir string) []string {
 	return append(names(t, dir), slices.DeleteFunc(names(t, filepath.Join(dir, ".git")), own)...)
 }
 
-// TestGuard: what is protected cannot come to exist, cannot be moved aside, and nothing is left of the means.
-func TestGuard(t *testing.T) {
+// TestPlaceholders: what is protected cannot come to exist, cannot be moved aside, and nothing is left of the means.
+func TestPlaceholders(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		for name, attack := range map[string]string{
 			"move git away":     "mv .git b",
@@ -123,8 +123,8 @@ func started(t *testing.T, spec Spec) (release func(), done chan result) {
 	return func() { feed.Close(); out.Close() }, done
 }
 
-// TestGuardShared: two runs in one work space never uncover each other, whichever ends first.
-func TestGuardShared(t *testing.T) {
+// TestPlaceholdersShared: two runs in one work space never uncover each other, whichever ends first.
+func TestPlaceholdersShared(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	spec := repository(t, "echo x > .git/commondir; echo $? > code")
 	before := tree(t, spec.Workspace)
@@ -147,8 +147,8 @@ func TestGuardShared(t *testing.T) {
 	}
 }
 
-// TestGuardBesideStore: a store that is made in a writable directory while a command runs there neither ends the run nor comes to harm.
-func TestGuardBesideStore(t *testing.T) {
+// TestPlaceholdersBesideStore: a store that is made in a writable directory while a command runs there neither ends the run nor comes to harm.
+func TestPlaceholdersBesideStore(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	spec := repository(t, "ls .coding-ethos ../other/.coding-ethos; ! echo x > ../other/.coding-ethos/x")
 	other := filepath.Join(filepath.Dir(spec.Workspace), "other")
@@ -173,8 +173,8 @@ func TestGuardBesideStore(t *testing.T) {
 	}
 }
 
-// TestGuardStale: what a killed run left behind goes with the next.
-func TestGuardStale(t *testing.T) {
+// TestPlaceholdersStale: what a killed run left behind goes with the next.
+func TestPlaceholdersStale(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	spec := repository(t, "true")
 	before := tree(t, spec.Workspace)
@@ -197,8 +197,8 @@ func TestGuardStale(t *testing.T) {
 	}
 }
 
-// TestGuardLeavesEmptyOnes: what stands in the place of a placeholder, looks like one, and is the person's stays.
-func TestGuardLeavesEmptyOnes(t *testing.T) {
+// TestPlaceholdersLeaveTheOwners: what stands in the place of a placeholder, looks like one, and is the person's stays.
+func TestPlaceholdersLeaveTheOwners(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	spec := repository(t, "true")
 	hooks, attributes := filepath.Join(spec.Workspace, ".git/hooks"), filepath.Join(spec.Workspace, ".git/info/attributes")

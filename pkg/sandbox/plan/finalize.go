@@ -7,7 +7,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// absent guards an entry that does not exist, or the first directory above it that does not. It is not needed where nothing can be made.
+// absent finds the placeholder for an entry that does not exist, or the first directory above it that does not. It is not needed where nothing can be made.
 func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
 	path := e.Path
 	for up := filepath.Dir(path); up != above.Path; up = filepath.Dir(up) {
@@ -47,8 +47,8 @@ func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err er
 }
 
 func (b *builder) put(g Placeholder) {
-	if !slices.ContainsFunc(b.guarded, func(other Placeholder) bool { return other.Path == g.Path }) {
-		b.guarded = append(b.guarded, g)
+	if !slices.ContainsFunc(b.placeholders, func(other Placeholder) bool { return other.Path == g.Path }) {
+		b.placeholders = append(b.placeholders, g)
 	}
 }
 
