@@ -169,18 +169,28 @@ func badLine(err error) *record.BadLine {
 	return record.NewBadLine(record.CodeWrongValue, err.Error(), nil)
 }
 
-// fit sets the result, with less of the output when the line would become too long for the next stage.
+// fit sets the result, with less of the output, and then fewer connections, when
+// the line would become too long for the next stage.
 func fit(line *record.Line, result record.Result, max int) error {
 	for {
 		if err := line.Set("result", result); err != nil {
 			return err
 		}
 		streams := []*record.Stream{&result.Capture.Stdout, &result.Capture.Stderr}
-		if len(line.AppendTo(nil)) <= max || len(streams[0].Text)+len(streams[0].Base64)+len(streams[1].Text)+len(streams[1].Base64) == 0 {
+		connections := &result.Capture.Sandbox.Connections
+		switch {
+		case len(line.AppendTo(nil)) <= max:
 			return nil
-		}
-		for _, s := range streams {
-			sandbox.Shorten(s)
+		case len(streams[0].Text)+len(streams[0].Base64)+len(streams[1].Text)+len(streams[1].Base64) > 0:
+			for _, s := range streams {
+				sandbox.Shorten(s)
+			}
+		case len(*connections) > 0:
+			kept := len(*connections) / 2
+			result.Capture.Sandbox.ConnectionsMore += len(*connections) - kept
+			*connections = (*connections)[:kept]
+		default:
+			return nil
 		}
 	}
 }
