@@ -63,7 +63,7 @@ var excuses = []excuse{
 	{"parent", unix.SYS_PRLIMIT64, "", "the limit in force, which the plan's is not to exceed; the kernel does not let it be exceeded either"},
 	{"parent", unix.SYS_NEWFSTATAT, "/usr/bin/sh", "which places of PATH are worth a try; execve has the last word"},
 	{"init", unix.SYS_CLOSE, "socket:", "close(2) frees the descriptor whatever it answers"},
-	{"init", unix.SYS_RENAMEAT2, "coding-ethos/spares", "a placeholder that cannot be had from an earlier run is made anew"},
+	{"init", unix.SYS_RENAMEAT2, "coding-ethos/pool", "a placeholder that cannot be had from an earlier run is made anew"},
 	{"parent", 0, "/.git", "how the repository was before the command: what could not be looked at counts as new, and is looked at afterwards"},
 	{"parent", 0, "coding-ethos/cache", "the directories of a cache: what cannot be made ready is a note, what cannot be cleared is cleared by the next run"},
 }

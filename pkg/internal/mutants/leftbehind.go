@@ -10,7 +10,7 @@ var (
 		{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^(git-|nested-)"},
 	}
 	afterwards = []Tests{{Package: "./pkg/internal/boundary", Run: "^(TestDisk|TestKilled|TestTwoRuns)$"}}
-	ownDir     = []Tests{{Package: "./pkg/sandbox", Run: "^(TestHostileOwn|TestPlaceholders|TestPlaceholdersStale|TestPlaceholdersLeaveTheOwners|TestSparesInUse|TestSparesSpoiled)$"}}
+	ownDir     = []Tests{{Package: "./pkg/sandbox", Run: "^(TestHostileOwn|TestPlaceholders|TestPlaceholdersStale|TestPlaceholdersLeaveTheOwners|TestPoolInUse|TestPoolSpoiled)$"}}
 	ownNames   = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^ethos-dir"}}
 )
 

@@ -111,13 +111,13 @@ var paths = regexp.MustCompile(`"(/|\.overlay)[^"]*"`)
 
 // general takes out of a step what it is about: * is its path, *rel the path
 // without the slash, *dir the directory it is in, *name its name there, and
-// *spare the path as a name. Other paths are numbered.
+// *entry the path as a name. Other paths are numbered.
 func general(text, about string, others *[]string) string {
 	if !strings.HasPrefix(about, "/") || about == "/" {
 		return text
 	}
 	for _, r := range [][2]string{
-		{strconv.Quote(about), `"*"`}, {strconv.Quote(about[1:]), `"*rel"`}, {strconv.Quote(path.Base(about)), `"*name"`}, {strconv.Quote(strings.ReplaceAll(about, "/", "%")), `"*spare"`},
+		{strconv.Quote(about), `"*"`}, {strconv.Quote(about[1:]), `"*rel"`}, {strconv.Quote(path.Base(about)), `"*name"`}, {strconv.Quote(strings.ReplaceAll(about, "/", "%")), `"*entry"`},
 		{" " + about + ">", " *>"}, {" " + about + " #", " * #"}, {" " + path.Dir(about) + ">", " *dir>"}, {" " + path.Dir(about) + " #", " *dir #"},
 	} {
 		text = strings.ReplaceAll(text, r[0], r[1])

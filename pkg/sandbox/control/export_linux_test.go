@@ -132,7 +132,7 @@ func (m FixedMachine) placeholders(c *placeholders) {
 	c.journal, c.pool = os.NewFile(journalFD, plan.JournalName), os.NewFile(poolFD, poolName)
 	for _, path := range paths {
 		if !m.Has(path.Path) {
-			c.items = append(c.items, placeholder{Placeholder: path, create: true, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)})
+			c.items = append(c.items, placeholder{Placeholder: path, create: true, entry: poolEntry(path.Path), stat: new([2]syscall.Stat_t)})
 		}
 	}
 	c.Uncovers = len(c.items) > 0

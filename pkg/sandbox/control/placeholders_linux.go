@@ -32,7 +32,7 @@ type placeholders struct {
 type placeholder struct {
 	plan.Placeholder
 	create bool
-	spare  string             // its name in the pool
+	entry  string             // its name in the pool
 	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
 }
 
@@ -120,7 +120,7 @@ func (g *placeholders) find(paths []plan.Placeholder) error {
 	}
 	var fresh []string
 	for _, path := range withParents(paths, standing) {
-		item := placeholder{Placeholder: path, spare: spareName(path.Path), stat: new([2]syscall.Stat_t)}
+		item := placeholder{Placeholder: path, entry: poolEntry(path.Path), stat: new([2]syscall.Stat_t)}
 		err := syscall.Lstat(path.Path, &item.stat[0])
 		switch {
 		case errors.Is(err, syscall.ENOENT):
@@ -249,10 +249,11 @@ func uncover(p *plan.Plan) []steps.Step {
 	return list
 }
 
-// makeSteps put the spare in its place, or make a new placeholder when there is none.
+// makeSteps move a placeholder from the pool to its path, or make a new one where
+// the pool has none.
 func (i *placeholder) makeSteps(pool, dir steps.Slot, slots *steps.Slots) []steps.Step {
 	name, taken := steps.Str(filepath.Base(i.Path)), slots.New()
-	list := []steps.Step{i.takeSpare(pool, dir, taken)}
+	list := []steps.Step{i.takeFromPool(pool, dir, taken)}
 	if i.Dir {
 		mkdir := step("placeholders", "mkdirat", unix.SYS_MKDIRAT, i.Path, steps.From(dir), name, steps.Int(0o755))
 		mkdir.Unless = taken

@@ -13,9 +13,11 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// Spares are placeholders that a run put aside for the next one. A file system finds a place for a name many times faster than a place for a new directory, and
-// faster still than one among inodes that were removed a moment ago: ext4, recently_deleted in fs/ext4/ialloc.c.
-const poolName = "spares"
+// poolName is the directory of placeholders that a run keeps for the next one. A
+// file system finds room for a name many times faster than for a new directory,
+// and faster still than for one among inodes that were removed a moment ago:
+// recently_deleted in fs/ext4/ialloc.c.
+const poolName = "pool"
 
 func openPool(root *os.Root) (*os.File, error) {
 	if err := removeUnlike(root, poolName, os.ModeDir); err != nil {
@@ -27,17 +29,17 @@ func openPool(root *os.Root) (*os.File, error) {
 	return root.OpenFile(poolName, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 }
 
-// spareName is the name of a path's placeholder in the pool. A path that is too long for a name has none: NAME_MAX in linux/limits.h.
-func spareName(path string) string {
+// poolEntry is the name of a path's placeholder in the pool. A path that is too long for a name has none: NAME_MAX in linux/limits.h.
+func poolEntry(path string) string {
 	if name := strings.ReplaceAll(path, "/", "%"); len(name) <= 255 {
 		return name
 	}
 	return ""
 }
 
-// takeSpare moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
-func (i *placeholder) takeSpare(pool, dir, taken steps.Slot) steps.Step {
-	s := step("placeholders", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.spare), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
+// takeFromPool moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
+func (i *placeholder) takeFromPool(pool, dir, taken steps.Slot) steps.Step {
+	s := step("placeholders", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.entry), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
 	s.Save = taken
 	s.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EXDEV, syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}
 	return s
@@ -83,19 +85,19 @@ func (i *placeholder) plain(mode uint32, size int64) bool {
 // keep moves the placeholder into the pool. What was moved and may be of use to somebody at this very moment goes back to its place, and is not kept.
 func (i *placeholder) keep(pool *os.File, at int, name string) (moved, kept bool) {
 	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil || i.spare == "" {
+	if err != nil || i.entry == "" {
 		return false, false
 	}
 	defer unix.Close(fd)
-	if !i.meansNothing(fd) || unix.Renameat2(at, name, int(pool.Fd()), i.spare, unix.RENAME_NOREPLACE) != nil {
+	if !i.meansNothing(fd) || unix.Renameat2(at, name, int(pool.Fd()), i.entry, unix.RENAME_NOREPLACE) != nil {
 		return false, false
 	}
 	var there, opened unix.Stat_t
-	same := unix.Fstatat(int(pool.Fd()), i.spare, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(fd, &opened) == nil && there.Ino == opened.Ino && there.Dev == opened.Dev
+	same := unix.Fstatat(int(pool.Fd()), i.entry, &there, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(fd, &opened) == nil && there.Ino == opened.Ino && there.Dev == opened.Dev
 	if same && i.meansNothing(fd) {
 		return true, true
 	}
-	unix.Renameat2(int(pool.Fd()), i.spare, at, name, unix.RENAME_NOREPLACE)
+	unix.Renameat2(int(pool.Fd()), i.entry, at, name, unix.RENAME_NOREPLACE)
 	return true, false
 }
 

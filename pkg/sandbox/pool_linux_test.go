@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSpares: the placeholders of a run are those of the next, and nothing of them stands in the work space between.
-func TestSpares(t *testing.T) {
+// TestPool: the placeholders of a run are those of the next, and nothing of them stands in the work space between.
+func TestPool(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		spec := repository(t, "stat -c '%i %n' .git/hooks .git/config.worktree .git/commondir; cat .git/commondir; ls -A .git/hooks")
 		before := tree(t, spec.Workspace)
@@ -28,8 +28,8 @@ func TestSpares(t *testing.T) {
 	})
 }
 
-// TestSparesInUse: what the user puts where a placeholder stands stays there.
-func TestSparesInUse(t *testing.T) {
+// TestPoolInUse: what the user puts where a placeholder stands stays there.
+func TestPoolInUse(t *testing.T) {
 	spec := repository(t, "true")
 	if r := execute(t, spec); r.err != nil {
 		t.Fatal(r.err)
@@ -52,20 +52,20 @@ func TestSparesInUse(t *testing.T) {
 	}
 }
 
-// TestSparesSpoiled: whatever lies in the pool under a spare's name, the placeholder is a directory and the run goes on or is refused.
-func TestSparesSpoiled(t *testing.T) {
+// TestPoolSpoiled: whatever lies in the pool under a placeholder's name, the placeholder is a directory and the run goes on or is refused.
+func TestPoolSpoiled(t *testing.T) {
 	spec := repository(t, "test -d .git/hooks && ! touch .git/hooks/x 2>/dev/null")
 	if r := execute(t, spec); r.err != nil || r.ExitCode != 0 {
 		t.Fatalf("%v %d", r.err, r.ExitCode)
 	}
-	spare := filepath.Join(spec.Workspace, ownInGit, "spares", strings.ReplaceAll(filepath.Join(spec.Workspace, ".git/hooks"), "/", "%"))
+	entry := filepath.Join(spec.Workspace, ownInGit, "pool", strings.ReplaceAll(filepath.Join(spec.Workspace, ".git/hooks"), "/", "%"))
 	outside := t.TempDir()
 	for name, spoil := range map[string]func() error{
-		"link": func() error { return os.Symlink(outside, spare) },
-		"file": func() error { return os.WriteFile(spare, []byte("x"), 0o600) },
+		"link": func() error { return os.Symlink(outside, entry) },
+		"file": func() error { return os.WriteFile(entry, []byte("x"), 0o600) },
 		"gone": func() error { return nil },
 	} {
-		if err := os.RemoveAll(spare); err != nil {
+		if err := os.RemoveAll(entry); err != nil {
 			t.Fatal(err)
 		}
 		if err := spoil(); err != nil {
