@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+
+	"ethos/pkg/nearest"
 )
 
 // ConfigError is a position in a configuration file that is not valid. Nothing
@@ -27,38 +27,15 @@ func (f *ConfigError) Error() string {
 // known is the hint that lists what would have been understood, the nearest
 // first.
 func known(word string, names []string) string {
-	names = slices.Clone(names)
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(distance(word, a), distance(word, b)), strings.Compare(a, b))
-	})
+	if near := nearest.Name(word, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	names = nearest.Sort(word, names)
 	switch {
 	case len(names) == 0:
 		return ""
-	case distance(word, names[0]) <= 2:
-		return fmt.Sprintf("did you mean %q?", names[0])
 	case len(names) > 12:
 		return "known are " + strings.Join(names[:12], ", ") + " and more: `ethos-facts tools` lists them"
 	}
 	return "known are " + strings.Join(names, ", ")
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(row[j]+1, row[j+1]+1, change)
-		}
-	}
-	return row[len(b)]
 }

@@ -76,34 +76,3 @@ func IsFault(err error) bool {
 	var one *Fault
 	return errors.As(err, &one)
 }
-
-// closest is the candidate most like word, "" when none is near.
-func closest(word string, candidates []string) string {
-	best, distance := "", 3
-	for _, c := range candidates {
-		if d := editDistance(word, c); d < distance {
-			best, distance = c, d
-		}
-	}
-	return best
-}
-
-// editDistance is the Levenshtein distance of two short words, in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"ethos/pkg/nearest"
 )
 
 // maxFile bounds a policy file.
@@ -108,7 +110,7 @@ func (d *document) mapping(n *yaml.Node, what string, keys ...key) {
 }
 
 func suggestion(word string, names []string) string {
-	if near := closest(word, names); near != "" {
+	if near := nearest.Name(word, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; known are " + strings.Join(names, ", ")
