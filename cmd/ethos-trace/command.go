@@ -26,7 +26,9 @@ func program() cli.Program {
 			"Exit status: 0 when all ran and succeeded, 1 when something was denied, asked, failed or found, 3 when a line was not valid or an action " +
 			"has output but no end. Where both apply, 3 wins. With --baseline, findings that the baseline has do not count.\n\n" +
 			"Records read from standard input are stored; records read from files are shards that were stored where they were made, and are stored " +
-			"again only with --store.",
+			"again only with --store.\n\n" +
+			"Each report lists where the commands' connections went, what was refused first. The remedy of a refused destination is the option of " +
+			"ethos-sandbox run that allows it.",
 		Kind:     cli.Filter,
 		Commands: new(commands),
 		Examples: []cli.Example{
