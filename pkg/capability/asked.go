@@ -77,6 +77,9 @@ func FromFlags(profile, dir string, given func(flag string) []string) (Asked, er
 			faults = append(faults, a.Flag(f.name, value))
 		}
 	}
+	if len(a.Network.AllowDomains) > 0 && a.Network.Mode == "" {
+		a.Network.Mode = "proxy"
+	}
 	return a, errors.Join(faults...)
 }
 

@@ -78,9 +78,10 @@ type Config struct {
 
 // Gateway serves the doors. Its methods may be called concurrently.
 type Gateway struct {
-	config  Config
-	names   *names
-	forward *forwarder
+	config      Config
+	names       *names
+	resolutions *resolutions
+	forward     *forwarder
 }
 
 // New returns a gateway for a configuration.
@@ -110,9 +111,9 @@ func New(c Config) (*Gateway, error) {
 	if err := c.Intercept.check(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c}
+	g := &Gateway{config: c, resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, known: map[string]*resolution{}}}
 	var err error
-	if g.names, err = newNames(c); err != nil {
+	if g.names, err = newNames(g); err != nil {
 		return nil, err
 	}
 	g.forward = newForwarder(g)

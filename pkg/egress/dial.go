@@ -3,14 +3,13 @@ package egress
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"ethos/pkg/egress/relay"
+	"ethos/pkg/egress/rule"
 	"ethos/pkg/egress/upstream"
 )
 
@@ -79,41 +78,13 @@ func (a *attempt) addresses(ctx context.Context) ([]netip.Addr, error) {
 	if a.host.Addr().IsValid() {
 		return []netip.Addr{a.host.Addr()}, nil // judged as it is
 	}
-	found, err := a.resolve(ctx)
+	found, err := a.gateway.resolutions.lookup(ctx, a.host)
 	if err != nil {
 		return nil, refuse(Unresolved, err)
 	}
-	var good []netip.Addr
-	var refusal error
-	for _, addr := range found[:min(len(found), maxAddresses)] {
-		addr = addr.Unmap()
-		switch v := a.gateway.config.Rules.Address(a.host, addr, a.event.Port); {
-		case v.Allowed:
-			good = append(good, addr.WithZone(""))
-		case refusal == nil:
-			refusal = &Refusal{Verdict: v, Err: fmt.Errorf("%s resolves to %s: %s", a.host, addr, v)}
-		}
-	}
-	switch {
-	case len(good) > 0:
-		return good, nil
-	case refusal != nil:
-		return nil, refusal
-	}
-	return nil, refuse(Unresolved, errors.New("the name has no address"))
-}
-
-// resolve asks outside. A name with a dot is asked for as it stands, without
-// the search domains of the host.
-func (a *attempt) resolve(ctx context.Context) ([]netip.Addr, error) {
-	if a.host.IsLocal() {
-		return loopback, nil
-	}
-	name := a.host.Name()
-	if strings.Contains(name, ".") {
-		name += "."
-	}
-	return a.gateway.config.Resolver.LookupNetIP(ctx, "ip", name)
+	return judged(a.host, found, func(addr netip.Addr) rule.Verdict {
+		return a.gateway.config.Rules.Address(a.host, addr, a.event.Port)
+	})
 }
 
 // headStart is how long an address is tried alone: RFC 8305, section 5.

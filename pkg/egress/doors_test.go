@@ -87,6 +87,7 @@ func TestRebinding(t *testing.T) {
 	port := server(t, echo)
 	dialled := &dials{to: loop(port)}
 	w := newWorld(t, rules(t, []string{"example.com"}, nil), func(c *Config) { c.Dialer = dialled })
+	w.resolutions.kept = 0
 	w.book.names["example.com"] = [][]string{{"93.184.216.34"}, {"127.0.0.1"}, {"93.184.216.34", "127.0.0.1"}}
 	at := w.transparent("example.com", port)
 	for i, want := range []string{"hello x", "", "hello x"} {

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,6 +17,7 @@ import (
 
 // names answers the name server of the namespace.
 type names struct {
+	*Gateway
 	rules  rule.Rules
 	table  *pool.Table
 	hosts  Hosts
@@ -32,8 +34,9 @@ const maxTold = 10_000
 
 var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 
-func newNames(c Config) (*names, error) {
-	n := &names{rules: c.Rules, table: c.Table, hosts: c.Hosts, sink: c.Sink, told: map[string]bool{}}
+func newNames(g *Gateway) (*names, error) {
+	c := g.config
+	n := &names{Gateway: g, rules: c.Rules, table: c.Table, hosts: c.Hosts, sink: c.Sink, told: map[string]bool{}}
 	for _, domain := range c.Search {
 		h, err := rule.ParseHost(domain)
 		if err != nil {
@@ -55,11 +58,11 @@ func (g *Gateway) ServeDNSStream(ctx context.Context, listener net.Listener) err
 }
 
 // Lookup implements [dns.Names].
-func (n *names) Lookup(text string) dns.Answer {
+func (n *names) Lookup(ctx context.Context, text string) dns.Answer {
 	h, err := rule.ParseHost(text)
 	if err != nil {
 		n.refuse(text, rule.Verdict{Reason: BadRequest}, err.Error())
-		return dns.Answer{}
+		return dns.Answer{Status: dns.Blocked}
 	}
 	if h.IsLocal() {
 		return dns.Answer{Status: dns.Found, Addrs: loopback}
@@ -69,7 +72,7 @@ func (n *names) Lookup(text string) dns.Answer {
 	case v.Allowed && h.Addr().IsValid():
 		return dns.Answer{Status: dns.Found, Addrs: []netip.Addr{h.Addr()}}
 	case v.Allowed:
-		return n.assign(h)
+		return n.resolved(ctx, h)
 	}
 	if addrs := n.fixed(h); len(addrs) > 0 {
 		return dns.Answer{Status: dns.Found, Addrs: addrs}
@@ -81,7 +84,30 @@ func (n *names) Lookup(text string) dns.Answer {
 	if searched {
 		return dns.Answer{Status: dns.Absent}
 	}
-	return dns.Answer{}
+	return dns.Answer{Status: dns.Blocked}
+}
+
+// resolved answers for an allowed name what it is outside: a name that does not
+// exist, or whose addresses are all refused, is told at once, and not by each
+// connection. A proxy of the caller's resolves by itself.
+func (n *names) resolved(ctx context.Context, h rule.Host) dns.Answer {
+	if n.config.Upstream.Tunnel(h.Name(), 443) != nil {
+		return n.assign(h)
+	}
+	found, err := n.resolutions.lookup(ctx, h)
+	var missing *net.DNSError
+	switch {
+	case errors.As(err, &missing) && missing.IsNotFound:
+		return dns.Answer{Status: dns.Absent}
+	case err != nil:
+		return dns.Answer{Status: dns.Failed}
+	}
+	var refusal *Refusal
+	if _, err = judged(h, found, func(addr netip.Addr) rule.Verdict { return n.rules.Resolved(h, addr) }); errors.As(err, &refusal) {
+		n.refuse(h.Name(), refusal.Verdict, refusal.Error())
+		return dns.Answer{Status: dns.Blocked}
+	}
+	return n.assign(h)
 }
 
 func (n *names) assign(h rule.Host) dns.Answer {

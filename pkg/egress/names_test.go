@@ -28,14 +28,15 @@ func TestLookup(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &ledger{}
-	n, err := newNames(Config{
+	g, err := New(Config{
 		Rules: rules(t, []string{"example.com:443", "*.wild.example", "10.0.0.5:5432", "app.corp.example"}, []string{"bad.wild.example", "db.corp.example"}),
 		Hosts: hosts, Search: []string{"corp.example", "Example."}, Sink: l,
-		Table: newTable(t),
+		Table: newTable(t), Resolver: &book{any: "20.0.0.1"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	n := g.names
 	for name, want := range map[string]string{
 		"example.com": "127.18.0", "A.wild.example": "127.18.0", "app.corp.example": "127.18.0",
 		"localhost": "127.0.0.1 ::1", "x.LOCALHOST": "127.0.0.1 ::1", "myhost": "127.0.0.1 127.0.1.1", "ip6-localhost": "::1",
@@ -44,8 +45,8 @@ func TestLookup(t *testing.T) {
 		"bad.wild.example": "absent", "wild.example": "absent", "db.corp.example": "absent",
 		"other.corp.example": "absent", "example.com.corp.example": "absent", "myhost.corp.example": "127.0.1.1", "localhost.corp.example": "absent", "corp.example": "absent",
 	} {
-		answer := n.Lookup(name)
-		got := map[dns.Status]string{dns.Refused: "refused", dns.Absent: "absent", dns.Failed: "failed"}[answer.Status]
+		answer := n.Lookup(t.Context(), name)
+		got := map[dns.Status]string{dns.Blocked: "refused", dns.Absent: "absent", dns.Failed: "failed"}[answer.Status]
 		if answer.Status == dns.Found {
 			var texts []string
 			for _, addr := range answer.Addrs {
@@ -56,7 +57,7 @@ func TestLookup(t *testing.T) {
 		if got != want && (!strings.HasSuffix(want, ".0") || !strings.HasPrefix(got, want)) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-		n.Lookup(name)
+		n.Lookup(t.Context(), name)
 	}
 	told := map[string]Event{}
 	for _, e := range l.all() {
@@ -97,16 +98,17 @@ func TestFullTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &ledger{}
-	n, err := newNames(Config{Rules: rules(t, []string{"*.wild.example"}, nil), Table: table, Sink: l})
+	g, err := New(Config{Rules: rules(t, []string{"*.wild.example"}, nil), Table: table, Sink: l, Resolver: &book{any: "20.0.0.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	n := g.names
 	for name, want := range map[string]dns.Status{"a": dns.Found, "b": dns.Found} {
-		if got := n.Lookup(name + ".wild.example"); got.Status != want {
+		if got := n.Lookup(t.Context(), name+".wild.example"); got.Status != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if got := n.Lookup("c.wild.example"); got.Status != dns.Failed {
+	if got := n.Lookup(t.Context(), "c.wild.example"); got.Status != dns.Failed {
 		t.Errorf("%v", got)
 	}
 	if all := l.all(); len(all) != 1 || all[0].Reason != Overloaded {
@@ -115,10 +117,11 @@ func TestFullTable(t *testing.T) {
 }
 
 func TestReverse(t *testing.T) {
-	n, err := newNames(Config{Table: newTable(t), Sink: &ledger{}})
+	g, err := New(Config{Table: newTable(t), Sink: &ledger{}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	n := g.names
 	addr, _, _ := n.table.Assign("example.com")
 	for at, want := range map[string]string{addr.String(): "example.com", "::1": "localhost", "127.0.0.1": "localhost", "127.18.9.9": "localhost", "8.8.8.8": ""} {
 		if got, ok := n.Reverse(netip.MustParseAddr(at)); got != want || ok != (want != "") {
@@ -160,5 +163,35 @@ func TestConfig(t *testing.T) {
 	g, err := New(Config{})
 	if err != nil || g.Table() == nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLookupResolves: a name that does not exist, or that has none but refused
+// addresses, is told by the name server. A listed address is the twin.
+func TestLookupResolves(t *testing.T) {
+	l := &ledger{}
+	g, err := New(Config{
+		Rules: rules(t, []string{"*.corp.example", "10.0.0.5:5432"}, nil), Table: newTable(t), Sink: l,
+		Resolver: &book{names: map[string][][]string{
+			"private.corp.example": {{"10.0.0.6", "127.0.0.1"}}, "db.corp.example": {{"10.0.0.5"}}, "both.corp.example": {{"10.0.0.6", "20.0.0.1"}},
+			"metadata.corp.example": {{"169.254.169.254"}}, "mapped.corp.example": {{"::ffff:10.0.0.9"}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]dns.Status{
+		"private": dns.Blocked, "db": dns.Found, "both": dns.Found, "metadata": dns.Blocked, "mapped": dns.Blocked, "none": dns.Absent,
+	} {
+		if got := g.names.Lookup(t.Context(), name+".corp.example"); got.Status != want {
+			t.Errorf("%s: %+v, want %v", name, got, want)
+		}
+	}
+	remedies := map[string]string{}
+	for _, e := range l.all() {
+		remedies[e.Name] = string(e.Reason) + " " + e.Remedy
+	}
+	if got := remedies["private.corp.example"]; len(remedies) != 3 || got != "denied-address 10.0.0.6" {
+		t.Errorf("%q in %v", got, remedies)
 	}
 }

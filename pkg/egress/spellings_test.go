@@ -164,7 +164,7 @@ func TestSpelledQuestions(t *testing.T) {
 			continue
 		}
 		var answer dnsmessage.Message
-		if err := answer.Unpack(dns.Respond(query, dns.UDP, w.names)); err != nil {
+		if err := answer.Unpack(dns.Respond(t.Context(), query, dns.UDP, w.names)); err != nil {
 			t.Fatalf("%q: %v", row.text, err)
 		}
 		asked++

@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"context"
 	"encoding/binary"
 	"net/netip"
 	"strings"
@@ -8,11 +9,10 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Names says what is known of names. Its methods are called concurrently and
-// must not block.
+// Names says what is known of names. Its methods are called concurrently.
 type Names interface {
 	// Lookup judges a name, in the client's spelling, without the final dot.
-	Lookup(name string) Answer
+	Lookup(ctx context.Context, name string) Answer
 
 	// Reverse is the name of an address.
 	Reverse(addr netip.Addr) (string, bool)
@@ -22,7 +22,8 @@ type Names interface {
 type Status int
 
 const (
-	Refused Status = iota // REFUSED, "Blocked": the name may not be reached
+	Refused Status = iota // REFUSED: no question that is answered here
+	Blocked               // NXDOMAIN, "Blocked": the name may not be reached
 	Found                 // the addresses, or an empty answer
 	Absent                // NXDOMAIN: there is no such name
 	Failed                // SERVFAIL: it cannot be said now
@@ -62,14 +63,14 @@ type query struct {
 }
 
 // Respond returns the response to one message, nil when there is to be none.
-func Respond(message []byte, transport Transport, names Names) []byte {
+func Respond(ctx context.Context, message []byte, transport Transport, names Names) []byte {
 	if len(message) < headerLen || message[2]&0x80 != 0 { // QR: a response
 		return nil
 	}
 	q := read(message, transport)
 	answer, target := Answer{Status: Found}, ""
 	if q.rcode == dnsmessage.RCodeSuccess {
-		answer, target = resolve(q.question, names)
+		answer, target = resolve(ctx, q.question, names)
 	}
 	response, err := q.build(answer, target, false)
 	if err == nil && len(response) > q.limit {
@@ -145,7 +146,7 @@ func (q *query) readAdditionals(p *dnsmessage.Parser, transport Transport) bool 
 }
 
 // resolve answers a question; target is the name in a PTR answer.
-func resolve(q dnsmessage.Question, names Names) (answer Answer, target string) {
+func resolve(ctx context.Context, q dnsmessage.Question, names Names) (answer Answer, target string) {
 	if q.Class != dnsmessage.ClassINET && q.Class != dnsmessage.ClassANY || transfers(q.Type) {
 		return Answer{Status: Refused}, ""
 	}
@@ -156,7 +157,10 @@ func resolve(q dnsmessage.Question, names Names) (answer Answer, target string) 
 		}
 		return Answer{Status: Found}, target
 	}
-	return names.Lookup(name), ""
+	if name == "" { // the root
+		return Answer{Status: Refused}, ""
+	}
+	return names.Lookup(ctx, name), ""
 }
 
 // transfers reports the types that ask for a zone or for a mailbox: 251 to 254.
@@ -189,7 +193,7 @@ func (q query) build(answer Answer, target string, truncated bool) ([]byte, erro
 	}
 	if q.edns {
 		try(b.StartAdditionals)
-		try(func() error { return opt(&b, rcode) })
+		try(func() error { return opt(&b, rcode, answer.Status == Blocked) })
 	}
 	if err != nil {
 		return nil, err
@@ -198,7 +202,7 @@ func (q query) build(answer Answer, target string, truncated bool) ([]byte, erro
 }
 
 var rcodes = [...]dnsmessage.RCode{
-	Refused: dnsmessage.RCodeRefused, Found: dnsmessage.RCodeSuccess,
+	Refused: dnsmessage.RCodeRefused, Blocked: dnsmessage.RCodeNameError, Found: dnsmessage.RCodeSuccess,
 	Absent: dnsmessage.RCodeNameError, Failed: dnsmessage.RCodeServerFailure,
 }
 
@@ -229,13 +233,13 @@ func (q query) records(b *dnsmessage.Builder, addrs []netip.Addr, target string)
 }
 
 // opt writes the EDNS record, with the extended error where a name is blocked.
-func opt(b *dnsmessage.Builder, rcode dnsmessage.RCode) error {
+func opt(b *dnsmessage.Builder, rcode dnsmessage.RCode, blocked bool) error {
 	var h dnsmessage.ResourceHeader
 	if err := h.SetEDNS0(int(UDP), rcode, false); err != nil {
 		return err
 	}
 	var r dnsmessage.OPTResource
-	if rcode == dnsmessage.RCodeRefused {
+	if blocked {
 		r.Options = []dnsmessage.Option{{Code: optionEDE, Data: []byte{0, codeBlocked}}}
 	}
 	return b.OPTResource(h, r)

@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,6 +13,8 @@ import (
 const (
 	idle     = 10 * time.Second // RFC 7766, section 6.2.3
 	maxConns = 64               // a client of TCP waits for its turn
+
+	maxQueries = 256 // datagrams beyond them wait in the socket
 )
 
 // ServeUDP answers the datagrams of a socket until ctx ends or the socket is
@@ -21,6 +24,12 @@ func ServeUDP(ctx context.Context, conn net.PacketConn, names Names) error {
 	defer stop()
 	defer conn.Close()
 	buffer := make([]byte, 4096) // a longer query is cut, and answered as malformed
+	slots := make(chan struct{}, maxQueries)
+	defer func() {
+		for range maxQueries {
+			slots <- struct{}{}
+		}
+	}()
 	for {
 		n, from, err := conn.ReadFrom(buffer)
 		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
@@ -33,9 +42,14 @@ func ServeUDP(ctx context.Context, conn net.PacketConn, names Names) error {
 			}
 			continue
 		}
-		if response := Respond(buffer[:n], UDP, names); response != nil {
-			_, _ = conn.WriteTo(response, from) // the client asks again
-		}
+		message := bytes.Clone(buffer[:n])
+		slots <- struct{}{}
+		go func() {
+			if response := Respond(ctx, message, UDP, names); response != nil {
+				_, _ = conn.WriteTo(response, from) // the client asks again
+			}
+			<-slots
+		}()
 	}
 }
 
@@ -96,7 +110,7 @@ func serveConn(ctx context.Context, conn net.Conn, names Names) {
 		if _, err := io.ReadFull(conn, message); err != nil {
 			return
 		}
-		response := Respond(message, TCP, names)
+		response := Respond(ctx, message, TCP, names)
 		if response == nil {
 			return
 		}

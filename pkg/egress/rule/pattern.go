@@ -131,6 +131,13 @@ func (p Pattern) String() string {
 	return host + ":" + strconv.Itoa(int(p.port))
 }
 
+// Host is the pattern without its port: a name, *.name, *, an address or a
+// network.
+func (p Pattern) Host() string {
+	p.port = 0
+	return p.String()
+}
+
 // Port is the port of the pattern, 0 for any.
 func (p Pattern) Port() uint16 { return p.port }
 

@@ -102,6 +102,27 @@ func (r Rules) Address(h Host, addr netip.Addr, port uint16) Verdict {
 	return Verdict{Reason: DeniedAddress, Rule: name.String(), Class: class, Remedy: at.JoinPort(port)}
 }
 
+// Resolved judges one address of an allowed name for which no port is known:
+// whether it can be reached at any port.
+func (r Rules) Resolved(h Host, addr netip.Addr) (v Verdict) {
+	ports := append([]uint16{0}, r.Ports...)
+	for _, p := range r.Allow {
+		ports = append(ports, p.port)
+	}
+	for _, port := range ports {
+		if _, ok := r.grants(h, port); !ok {
+			continue
+		}
+		if v = r.Address(h, addr, port); v.Allowed {
+			return v
+		}
+	}
+	if v.Remedy != "" {
+		v.Remedy = HostOf(addr).String()
+	}
+	return v
+}
+
 // Query judges a name for which no port is known: whether any port is allowed.
 func (r Rules) Query(h Host) Verdict {
 	for _, p := range r.Deny {

@@ -26,7 +26,9 @@ type scope struct {
 
 // blocks are the IANA special-purpose registries (RFC 6890 and its updates) as
 // of 2025, without those that are globally reachable, and the addresses of
-// cloud metadata services. IPv6 outside 2000::/3 is special as a whole: IANA
+// cloud metadata services. Those for documentation (RFC 5737, RFC 3849) are not
+// among them: no network has services there but one that was set up to be
+// reached by name, such as a mirror of a registry. IPv6 outside 2000::/3 is special as a whole: IANA
 // has assigned no global unicast address there but the NAT64 prefix.
 var blocks = sync.OnceValue(func() []scope {
 	table := []struct {
@@ -47,7 +49,6 @@ var blocks = sync.OnceValue(func() []scope {
 		{"link-local", []string{"169.254.0.0/16", "fe80::/10"}},
 		{"site-local", []string{"fec0::/10"}},
 		{"multicast", []string{"224.0.0.0/4", "ff00::/8"}},
-		{"documentation", []string{"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"}},
 		{"benchmarking", []string{"198.18.0.0/15", "2001:2::/48"}},
 		{"reserved", []string{"192.0.0.0/24", "240.0.0.0/4", "2001::/23", "::/3", "4000::/2", "8000::/1"}},
 		{"broadcast", []string{"255.255.255.255/32"}},

@@ -150,7 +150,12 @@ var topics = []topic{
 		{Name: "host", Flags: "--net host make"},
 		{Name: "proxy", Flags: "--net proxy --allow-domain example.org make"},
 		{Name: "unknown", Flags: "--net moon make"},
-		{Name: "domains without a proxy", Flags: "--allow-domain example.org make"},
+		{
+			Name:  "ports, networks and the host's loopback",
+			Flags: "--allow-domain db.example:5432,*.corp.example:8443,localhost:6379,20.0.0.0/8,[2a00::1]:9000 --deny-domain x.corp.example --proxy-env make",
+		},
+		{Name: "everything", Flags: "--allow-domain * make", Tree: "resolver"},
+		{Name: "domains without a mode", Flags: "--allow-domain example.org make"},
 		{Name: "denied domains without a proxy", Flags: "--deny-domain example.org make"},
 		{Name: "none", Profile: "workspace", Record: `{"network": {"mode": "none"}}`},
 		{Name: "none, on an old kernel", Profile: "workspace", Record: `{"network": {"mode": "none"}}`, Machine: "abi=3"},

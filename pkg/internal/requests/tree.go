@@ -211,6 +211,11 @@ var features = map[string]func(tree){
 	"link-loop":    func(t tree) { t.Link(Work+"/x", "y"); t.Link(Work+"/y", "x") },
 	"work-by-link": func(t tree) { t.Link("/srv/w", Work) },
 
+	"resolver": func(t tree) {
+		t.Link("/etc/resolv.conf", "../run/systemd/resolve/stub-resolv.conf")
+		t.File("/run/systemd/resolve/stub-resolv.conf", "nameserver 10.0.0.53\nsearch corp.example lan\n")
+		t.File("/etc/hosts", "127.0.0.1 localhost\n")
+	},
 	"socket":        func(t tree) { t.Socket("/srv/run/db.sock") },
 	"socket-docker": func(t tree) { t.Socket("/run/docker.sock"); t.Link("/var/run", "/run") },
 	"socket-inside": func(t tree) { t.Socket(Work + "/tmp/app.sock"); t.Socket(Work + "/app.sock") },

@@ -2,6 +2,7 @@ package steptext
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path"
 	"regexp"
@@ -252,6 +253,11 @@ func (p *Printer) memory(s *steps.Step, i int, at unsafe.Pointer) string {
 	case "sendmsg 1":
 		header := (*unix.Msghdr)(at)
 		return "message " + hash(unsafe.Slice(header.Iov.Base, header.Iov.Len))
+	case "setsockopt 3":
+		return fmt.Sprint("{", *(*int32)(at), "}")
+	case "sendto 1", "bind 1": // struct rtmsg behind its header, struct sockaddr
+		n, _, _ := s.Args[2].Value()
+		return hex.EncodeToString(unsafe.Slice((*byte)(at), n))
 	case "rt_sigprocmask 1":
 		return "the mask of the caller"
 	case "fstat 1", "newfstatat 2", "fstatat 2", "read 1":

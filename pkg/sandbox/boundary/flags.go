@@ -17,8 +17,9 @@ type Flags struct {
 	DenyRead    []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written."`
 	DenyWrite   []string `placeholder:"PATH" sep:"none" help:"Cannot be written."`
 	Net         string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
-	AllowDomain []string `placeholder:"PATTERN" help:"With --net proxy: can be reached."`
+	AllowDomain []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
 	DenyDomain  []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
+	ProxyEnv    bool     `help:"With --net proxy: HTTP_PROXY and its like name the proxy inside; without it none is needed."`
 	UnixSocket  []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
 	Env         []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
 	Timeout     string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
@@ -33,7 +34,7 @@ type Flags struct {
 func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
 	asked, err := capability.FromFlags(f.Profile, dir, f.given)
 	return sandbox.Spec{
-		Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require,
+		Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
 	}, err
 }
 

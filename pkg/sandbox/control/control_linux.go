@@ -25,7 +25,7 @@ func New(j *Job) []Control {
 		j.machine = thisMachine()
 	}
 	return []Control{
-		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j),
+		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j),
 		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
 		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
 		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
@@ -261,6 +261,7 @@ func prctl(stage, object string, args ...steps.Arg) steps.Step {
 const (
 	HandedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
 	HandedListener            // what the filter of connect(2) is answered by
+	HandedDoors               // the first socket of egress; the others follow
 )
 
 // fallbacks are the ways to make a mount that the kernel refused.

@@ -140,7 +140,7 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 		switch {
 		case m.Kind == mount.Overlay, plan.Managed(m) && m.Writable:
 			add(m.Target, change, false)
-		case plan.Managed(m):
+		case plan.Managed(m), m.Kind == mount.Text:
 			add(m.Target, read, true)
 		case m.Device: // also as the caller opened it: /dev/stdin may be the host's /dev/null
 			add(m.Target, device, true)

@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +22,7 @@ func (n *network) Plan() (string, bool) { return n.Job.Plan.Network, n.Job.Plan.
 
 func (n *network) Steps(at Phase, p *Program) {
 	n.namespace.Steps(at, p)
-	if at == InitInside && n.Job.Plan.Network == "loopback" {
+	if at == InitInside && slices.Contains([]string{"loopback", "proxy"}, n.Job.Plan.Network) {
 		p.Init = append(p.Init, netns.LoopbackSteps(&p.Slots)...)
 	}
 }

@@ -31,7 +31,8 @@ type builder struct {
 	placeholders []Placeholder
 	watched      []Watched
 	scans        []*treescan.Tree
-	own          string // the directory of ethos for this work space
+	search       []string // domains of the host's resolv.conf(5)
+	own          string   // the directory of ethos for this work space
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -232,19 +233,23 @@ func (b *builder) plan() (*Plan, error) {
 		return nil, err
 	}
 	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
-	mounts, err := b.allMounts(entries, caches, managed)
+	mounts, err := b.allMounts(entries, caches, managed, b.resolverFiles(entries))
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{
 		Profile: b.set.SandboxProfile, Tags: list(b.set.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(b.set.Network.Mode), Hostname: "sandbox", Paths: entries, Mounts: mounts, Placeholders: b.placeholders, Watched: b.watches(entries),
+		Namespaces: namespaces(b.set.Network.Mode), Hostname: hostname, Paths: entries, Mounts: mounts, Placeholders: b.placeholders, Watched: b.watches(entries),
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
-		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Notes: b.notes, Recovered: b.spec.Recovered,
+		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Recovered: b.spec.Recovered,
 		Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
+	if err := b.egress(p); err != nil {
+		return nil, err
+	}
+	p.Notes = b.notes
 	if p.Notes == nil {
 		p.Notes = []Note{}
 	}
@@ -262,6 +267,9 @@ func (b *builder) plan() (*Plan, error) {
 	}
 	return p, b.validate(p)
 }
+
+// hostname is what the machine is called inside.
+const hostname = "sandbox"
 
 func list(s []string) []string {
 	if s == nil {
@@ -282,15 +290,19 @@ func namespaces(network string) []string {
 // validate refuses what no machine can do, and what would be silently weaker than asked.
 func (b *builder) validate(p *Plan) error {
 	switch p.Network {
-	case "none", "loopback", "host":
 	case "proxy":
-		return Refuse(CodeRequire, "use --net loopback or --net none", "network %q cannot be enforced: this build has no egress proxy", p.Network)
+		return b.validateRest(p)
+	case "none", "loopback", "host":
 	default:
 		return Refuse(CodeDeclaration, "it is none, loopback, proxy or host", "unknown network %q", p.Network)
 	}
 	if len(p.AllowDomains)+len(p.DenyDomains) > 0 {
 		return Refuse(CodeDeclaration, "domains are for --net proxy", "network %q has no domains to allow or deny", p.Network)
 	}
+	return b.validateRest(p)
+}
+
+func (b *builder) validateRest(p *Plan) error {
 	if p.Enforce != "available" && p.Enforce != "cgroup" {
 		return Refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
 	}

@@ -71,6 +71,7 @@ func (b *builder) environment() ([]string, error) {
 		}
 	}
 	b.fixEnv(values)
+	b.proxyEnv(values)
 	list := make([]string, 0, len(values))
 	for name, value := range values {
 		list = append(list, name+"="+value)

@@ -30,6 +30,7 @@ type Plan struct {
 	Network      string          `json:"network"`
 	AllowDomains []string        `json:"allow_domains"`
 	DenyDomains  []string        `json:"deny_domains"`
+	Egress       *Egress         `json:"egress,omitempty"` // nil unless the network is "proxy"
 	UnixSockets  []string        `json:"unix_sockets"`
 	Env          []string        `json:"env"`
 	Limits       Limits          `json:"limits"`

@@ -22,6 +22,7 @@ type Spec struct {
 	KeepsStore bool
 	Require    []string // controls without which nothing runs; see [Controls]
 	Managed    ManagedGit
+	ProxyEnv   bool            // HTTP_PROXY and its like name the proxy inside
 	CloseStdin bool            // the command's standard input is empty
 	NewSession bool            // the command has no controlling terminal
 	Recovered  []record.Denial // what [Recover] found before the run: it goes into the evidence

@@ -33,6 +33,7 @@ const (
 	Overlay  Kind = "overlay"  // Source below, Upper above (with Work beside it): copy-on-write
 	MaskOpen Kind = "masktree" // a Mask that deeper mounts lie in: it can be passed, not read
 	BareProc Kind = "bareproc" // what there can be of proc(5) where the kernel refuses it
+	Text     Kind = "text"     // a file of its own, with Text in it
 )
 
 // Mount is one entry of the new root.
@@ -47,6 +48,7 @@ type Mount struct {
 	Device   bool   `json:"device,omitempty"` // a device node, to be usable as one
 	NoExec   bool   `json:"noexec,omitempty"`
 	Mode     uint32 `json:"mode,omitempty"` // of a Private directory, 0 means 0755; of a MaskOpen, 0 means 0111
+	Text     string `json:"text,omitempty"` // what a Text says; not empty
 	Why      string `json:"why,omitempty"`  // for people
 }
 

@@ -29,6 +29,7 @@ type Built struct {
 const (
 	maskDir  = ".mask"
 	maskFile = ".maskfile"
+	textFile = ".text"
 )
 
 type builder struct {
@@ -131,8 +132,13 @@ func (b *builder) place(m *Mount, before []Mount) {
 		return
 	case Mask, MaskOpen:
 		b.mask(m)
+	case Text:
+		b.text(m)
 	}
 	b.attach(m, inTmpfs)
+	if m.Kind == Text { // the mount keeps the file
+		b.add(step("unlinkat", unix.SYS_UNLINKAT, m.Target, atCwd(), steps.Str(textFile), steps.Int(0)))
+	}
 }
 
 // attach puts the tree at its target. A target that lies in a tree of the host is looked up without following links, whatever has become of it.
@@ -231,6 +237,19 @@ func (b *builder) maskSource(m *Mount) string {
 		return b.once(maskFile, mkfile(maskFile, 0, m.Target))
 	}
 	return b.once(maskDir, mkdir(maskDir, 0, m.Target))
+}
+
+// text makes the file to be mounted over the target.
+func (b *builder) text(m *Mount) {
+	fd, tree := b.slots.New(), b.slots.New()
+	write := step("write", unix.SYS_WRITE, m.Target, steps.From(fd), steps.Str(m.Text), steps.Int(len(m.Text)))
+	write.Want = int32(len(m.Text))
+	b.add(
+		into(step("openat", unix.SYS_OPENAT, m.Target, atCwd(), steps.Str(textFile), steps.Int(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC), steps.Int(0o444)), fd),
+		write,
+		step("close", unix.SYS_CLOSE, m.Target, steps.From(fd)),
+		into(clonePath(textFile, m.Target), tree), setAttr(tree, attributes(m), m.Target))
+	b.Trees[m.Target] = tree
 }
 
 func (b *builder) once(name string, s steps.Step) string {

@@ -1,0 +1,124 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"ethos/pkg/egress/rule"
+)
+
+// resolutions asks outside for the addresses of names. An answer is kept long
+// enough for the connection that follows a query, and a failure shorter.
+type resolutions struct {
+	resolver Resolver
+	timeout  time.Duration
+	kept     time.Duration // an answer
+
+	mu    sync.Mutex
+	known map[string]*resolution
+}
+
+type resolution struct {
+	done  chan struct{}
+	addrs []netip.Addr
+	err   error
+	until time.Time // set before done is closed
+}
+
+const (
+	keptAnswer  = 5 * time.Second
+	keptFailure = time.Second
+	maxKept     = 1000 // names; then all that has ended is forgotten
+)
+
+// lookup returns the addresses of a name. Queries for one name at one time ask
+// once.
+func (r *resolutions) lookup(ctx context.Context, h rule.Host) ([]netip.Addr, error) {
+	if h.IsLocal() {
+		return loopback, nil
+	}
+	e := r.entry(h.Name())
+	select {
+	case <-e.done:
+		return e.addrs, e.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (r *resolutions) entry(name string) *resolution {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.known[name]; ok && !e.over() {
+		return e
+	}
+	if len(r.known) >= maxKept {
+		for other, e := range r.known {
+			if e.ended() {
+				delete(r.known, other)
+			}
+		}
+	}
+	e := &resolution{done: make(chan struct{})}
+	r.known[name] = e
+	go r.ask(name, e)
+	return e
+}
+
+func (e *resolution) ended() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (e *resolution) over() bool { return e.ended() && time.Now().After(e.until) }
+
+// ask resolves a name. One with a dot is asked for as it stands, without the
+// search domains of the host.
+func (r *resolutions) ask(name string, e *resolution) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
+	defer cancel()
+	defer close(e.done)
+	if strings.Contains(name, ".") {
+		name += "."
+	}
+	e.addrs, e.err = r.resolver.LookupNetIP(ctx, "ip", name)
+	if e.err == nil && len(e.addrs) == 0 {
+		e.err = errors.New("the name has no address")
+	}
+	if len(e.addrs) > maxAddresses {
+		e.addrs = e.addrs[:maxAddresses]
+	}
+	e.until = time.Now().Add(r.kept)
+	if e.err != nil {
+		e.until = time.Now().Add(keptFailure)
+	}
+}
+
+// judged are the addresses of a host that a judgement lets through. Where none
+// is left the first refusal is the error.
+func judged(h rule.Host, found []netip.Addr, judge func(netip.Addr) rule.Verdict) ([]netip.Addr, error) {
+	var good []netip.Addr
+	var refusal error
+	for _, addr := range found {
+		addr = addr.Unmap()
+		switch v := judge(addr); {
+		case v.Allowed:
+			good = append(good, addr.WithZone(""))
+		case refusal == nil:
+			refusal = &Refusal{Verdict: v, Err: fmt.Errorf("%s resolves to %s: %s", h, addr, v)}
+		}
+	}
+	if len(good) > 0 {
+		return good, nil
+	}
+	return nil, refusal
+}

@@ -1,0 +1,315 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/egress"
+	"ethos/pkg/egress/pool"
+	"ethos/pkg/egress/upstream"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/netns"
+	"ethos/pkg/sandbox/plan"
+)
+
+// egressControl lets names be reached that the plan allows: sockets that init
+// made inside are served from here, outside of the command's namespaces.
+type egressControl struct {
+	*Job
+	proxies *upstream.Proxies
+	doors   []door
+	six     bool // the namespace has the IPv6 range
+	stop    func()
+	served  sync.WaitGroup
+	events  egressEvents
+}
+
+// door is a socket inside and what answers there.
+type door struct {
+	netns.Socket
+	serve func(g *egress.Gateway, ctx context.Context, fd *os.File) error
+	fd    int // 0 before it was handed over
+}
+
+func newEgress(j *Job) *egressControl {
+	c := &egressControl{Job: j, stop: func() {}, events: egressEvents{told: j.IO.Refused}}
+	e := j.Plan.Egress
+	if e == nil {
+		return c
+	}
+	c.doors = []door{
+		{Socket: netns.Socket{Datagram: true, At: plan.NameServer}, serve: serveDatagrams},
+		{Socket: netns.Socket{At: plan.NameServer}, serve: serveListener((*egress.Gateway).ServeDNSStream)},
+		{Socket: netns.Socket{At: plan.Proxy}, serve: serveListener((*egress.Gateway).ServeProxy)},
+	}
+	for _, at := range e.Listen {
+		c.doors = append(c.doors, door{Socket: netns.Socket{At: at}, serve: serveListener((*egress.Gateway).ServeTransparent)})
+	}
+	return c
+}
+
+func serveDatagrams(g *egress.Gateway, ctx context.Context, file *os.File) error {
+	conn, err := net.FilePacketConn(file)
+	if err != nil {
+		return err
+	}
+	return g.ServeDNS(ctx, conn)
+}
+
+func serveListener(serve func(*egress.Gateway, context.Context, net.Listener) error) func(*egress.Gateway, context.Context, *os.File) error {
+	return func(g *egress.Gateway, ctx context.Context, file *os.File) error {
+		listener, err := net.FileListener(file)
+		if err != nil {
+			return err
+		}
+		return serve(g, ctx, listener)
+	}
+}
+
+func (c *egressControl) Name() string { return "egress" }
+
+func (c *egressControl) Plan() (string, bool) {
+	if c.Job.Plan.Egress == nil {
+		return "", false
+	}
+	asked := "allow " + strings.Join(c.Job.Plan.AllowDomains, " ")
+	if deny := c.Job.Plan.DenyDomains; len(deny) > 0 {
+		asked += "; deny " + strings.Join(deny, " ")
+	}
+	return asked, true
+}
+
+// Prepare reads the caller's own proxy.
+func (c *egressControl) Prepare(context.Context) (err error) {
+	if c.Job.Plan.Egress == nil {
+		return nil
+	}
+	var environ []string
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
+		environ = append(environ, name+"="+c.Job.Plan.Getenv(name))
+	}
+	if c.proxies, err = upstream.New(upstream.FromEnviron(environ)); err != nil {
+		return &plan.Refusal{Code: plan.CodeDeclaration, Err: fmt.Errorf("proxy of the environment: %w", err), Hint: "write it as http://HOST:PORT, or unset the variable"}
+	}
+	return nil
+}
+
+// Steps make the addresses of names local, and the sockets that answer there.
+func (c *egressControl) Steps(at Phase, p *Program) {
+	if at != InitInside || c.Job.Plan.Egress == nil {
+		return
+	}
+	p.Init = append(p.Init, netns.RouteSteps(&p.Slots, c.Job.Plan.Egress.Routes)...)
+	for i, d := range c.doors {
+		p.Init = append(p.Init, netns.SocketSteps(&p.Slots, d.Socket, HandedDoors+i)...)
+	}
+}
+
+// Receive takes a socket.
+func (c *egressControl) Receive(what, fd int) bool {
+	i := what - HandedDoors
+	if i < 0 || i >= len(c.doors) || c.doors[i].fd != 0 {
+		return false
+	}
+	c.doors[i].fd = fd
+	return true
+}
+
+// VerifyPlace asks the kernel which networks are local and where the sockets
+// are.
+func (c *egressControl) VerifyPlace(pid int) error {
+	if c.Job.Plan.Egress == nil {
+		return nil
+	}
+	local, err := netns.LocalNetworks(pid, readProc)
+	if err != nil {
+		return Unreadable(err)
+	}
+	c.six = slices.Contains(local, pool.DefaultIPv6)
+	for _, n := range c.Job.Plan.Egress.Routes {
+		if !slices.Contains(local, n) && (n.Addr().Is4() || c.six) {
+			return fmt.Errorf("egress: the network %s is not local", n)
+		}
+	}
+	for _, d := range c.doors {
+		if err := d.verify(c.six); err != nil {
+			return fmt.Errorf("egress: %s: %w", d.Socket, err)
+		}
+	}
+	return nil
+}
+
+// verify compares a socket with what it is to be. One of IPv6 may be missing
+// where the namespace has none.
+func (d door) verify(six bool) error {
+	if d.fd == 0 {
+		if d.At.Addr().Is6() && !d.At.Addr().IsUnspecified() && (!six || d.At.Addr().IsLoopback()) {
+			return nil
+		}
+		return errors.New("there is no such socket")
+	}
+	sa, err := unix.Getsockname(d.fd)
+	if err != nil {
+		return fmt.Errorf("getsockname: %w", err)
+	}
+	var at netip.AddrPort
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		at = netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port))
+	case *unix.SockaddrInet6:
+		at = netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port))
+	}
+	if at != d.At && !(at.Port() == d.At.Port() && at.Addr() == netip.IPv4Unspecified() && d.At.Addr().IsUnspecified()) {
+		return fmt.Errorf("it is at %s", at)
+	}
+	return nil
+}
+
+// Begin serves the sockets.
+func (c *egressControl) Begin(int) error {
+	e := c.Job.Plan.Egress
+	if e == nil {
+		return nil
+	}
+	rules, err := c.Job.Plan.Rules()
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeDeclaration, Err: err}
+	}
+	table, err := e.Table(c.six)
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+	}
+	gateway, err := egress.New(egress.Config{
+		Rules: rules, Table: table, Hosts: hostsFile(), Search: e.Search, Upstream: c.proxies, Sink: &c.events,
+	})
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	for i := range c.doors {
+		d := &c.doors[i]
+		if d.fd == 0 {
+			continue
+		}
+		file := os.NewFile(uintptr(d.fd), d.Socket.String())
+		d.fd = -1
+		c.served.Go(func() {
+			defer file.Close()
+			if err := d.serve(gateway, ctx, file); err != nil {
+				c.events.failed(fmt.Errorf("%s: %w", d.Socket, err))
+			}
+		})
+	}
+	return nil
+}
+
+// hostsFile is hosts(5) of the host; what cannot be read names nobody.
+func hostsFile() egress.Hosts {
+	f, err := os.Open("/etc/hosts")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	hosts, err := egress.ParseHosts(f)
+	if err != nil {
+		return nil
+	}
+	return hosts
+}
+
+// End closes the sockets and waits for the events of what was under way.
+func (c *egressControl) End() {
+	c.stop()
+	c.served.Wait()
+	for _, d := range c.doors {
+		if d.fd > 0 {
+			unix.Close(d.fd)
+		}
+	}
+}
+
+func (c *egressControl) Report(line record.Control) record.Control {
+	switch failure := c.events.failure(); {
+	case line.State != Enforced:
+	case failure != nil:
+		line.State, line.Reason = Degraded, failure.Error()
+	case !c.six:
+		line.Enforced += " (IPv4)"
+	}
+	return line
+}
+
+func (c *egressControl) Hint() string { return "name what is to be reached with --allow-domain" }
+
+// Evidence lists the connections and the refused destinations.
+func (c *egressControl) Evidence(e *record.Sandbox, _ bool) {
+	c.events.mu.Lock()
+	defer c.events.mu.Unlock()
+	e.Connections, e.ConnectionsMore = c.events.list, c.events.more
+	e.Denials = append(e.Denials, c.events.denials...)
+}
+
+// egressEvents keeps what became of connections and names.
+type egressEvents struct {
+	told func(record.Denial) // of a destination at its first refusal; may be nil
+
+	mu      sync.Mutex
+	err     error
+	list    []record.Connection
+	more    int
+	denials []record.Denial
+}
+
+// What is kept of one run.
+const (
+	maxConnections = 1000
+	maxRefused     = 100
+)
+
+// Record implements [egress.Sink].
+func (s *egressEvents) Record(e egress.Event) {
+	c := record.Connection{
+		Time: e.Time.UTC().Format(time.RFC3339Nano), Door: string(e.Door), Name: e.Name, Port: int(e.Port), Address: e.Address, Via: e.Via,
+		Sent: e.Sent, Received: e.Received, DurationMS: float64(e.Duration.Microseconds()) / 1000,
+		Allowed: e.Allowed, Rule: e.Rule, Reason: string(e.Reason), Detail: e.Detail, Remedy: e.Remedy,
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) < maxConnections {
+		s.list = append(s.list, c)
+	} else {
+		s.more++
+	}
+	if !c.Refused() {
+		return
+	}
+	if d := c.Denial(); len(s.denials) < maxRefused && !slices.Contains(s.denials, d) {
+		s.denials = append(s.denials, d)
+		if s.told != nil {
+			s.told(d)
+		}
+	}
+}
+
+func (s *egressEvents) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = errors.Join(s.err, err)
+}
+
+func (s *egressEvents) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}

@@ -1,0 +1,149 @@
+package netns
+
+import (
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+)
+
+// loopbackIndex is the index of "lo" in every network namespace:
+// LOOPBACK_IFINDEX in include/net/flow.h.
+const loopbackIndex = 1
+
+// route is a request of rtnetlink(7) with the attributes RTA_OIF and RTA_DST.
+type route struct {
+	unix.NlMsghdr
+	unix.RtMsg
+	oif  unix.RtAttr
+	link uint32
+	dst  unix.RtAttr
+	addr [16]byte
+}
+
+// RouteSteps make every address of some networks local: routes of type "local"
+// to lo, as ip-route(8) makes them. A connection to such an address is taken by
+// a listener of the namespace. The kernel does not say here that it refused
+// one; [Read] tells which there are. They need CAP_NET_ADMIN.
+func RouteSteps(slots *steps.Slots, networks []netip.Prefix) []steps.Step {
+	if len(networks) == 0 {
+		return nil
+	}
+	socket := slots.New()
+	list := []steps.Step{
+		{Stage: "egress", Call: "socket", Object: "rtnetlink", Nr: unix.SYS_SOCKET, Save: socket,
+			Args: [6]steps.Arg{steps.Int(unix.AF_NETLINK), steps.Int(unix.SOCK_RAW | unix.SOCK_CLOEXEC), steps.Int(unix.NETLINK_ROUTE)}},
+	}
+	for _, n := range networks {
+		r := newRoute(n)
+		list = append(list, steps.Step{Stage: "egress", Call: "sendto", Object: "route " + n.String(), Nr: unix.SYS_SENDTO, Want: int32(r.Len),
+			Args: [6]steps.Arg{steps.From(socket), steps.Ptr(r), steps.Int(r.Len), steps.Int(0), steps.Int(0), steps.Int(0)}})
+	}
+	return append(list, steps.Step{Stage: "egress", Call: "close", Object: "rtnetlink", Nr: unix.SYS_CLOSE, Args: [6]steps.Arg{steps.From(socket)}})
+}
+
+func newRoute(n netip.Prefix) *route {
+	addr := n.Addr().AsSlice()
+	r := &route{
+		NlMsghdr: unix.NlMsghdr{Type: unix.RTM_NEWROUTE, Flags: unix.NLM_F_REQUEST | unix.NLM_F_CREATE | unix.NLM_F_EXCL, Seq: 1},
+		RtMsg: unix.RtMsg{
+			Family: unix.AF_INET, Dst_len: uint8(n.Bits()), Table: unix.RT_TABLE_LOCAL, Protocol: unix.RTPROT_BOOT,
+			Scope: unix.RT_SCOPE_HOST, Type: unix.RTN_LOCAL,
+		},
+		oif:  unix.RtAttr{Len: unix.SizeofRtAttr + 4, Type: unix.RTA_OIF},
+		link: loopbackIndex,
+		dst:  unix.RtAttr{Len: uint16(unix.SizeofRtAttr + len(addr)), Type: unix.RTA_DST},
+	}
+	if n.Addr().Is6() {
+		r.Family, r.Scope = unix.AF_INET6, unix.RT_SCOPE_UNIVERSE
+	}
+	copy(r.addr[:], addr)
+	r.Len = uint32(int(unsafe.Offsetof(r.addr)) + len(addr))
+	return r
+}
+
+// Socket is one to be made inside and served from outside: it stays in the
+// namespace that it was made in.
+type Socket struct {
+	Datagram bool // of UDP; else it listens for connections
+	At       netip.AddrPort
+}
+
+func (s Socket) String() string {
+	if s.Datagram {
+		return "udp " + s.At.String()
+	}
+	return "tcp " + s.At.String()
+}
+
+// backlog is the most that the kernel takes: net.core.somaxconn is 4096.
+const backlog = 4096
+
+// SocketSteps make a socket and give the parent a duplicate of it, as what.
+// They need CAP_NET_BIND_SERVICE for ports below 1024. A listener on every
+// address is one of IPv4 where the kernel has no IPv6. One on an IPv6 address
+// that the namespace does not have is left out: ipv6.disable=1,
+// net.ipv6.conf.*.disable_ipv6.
+func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
+	socket := slots.New()
+	list := socketSteps(socket, s, what)
+	if !s.At.Addr().Is6() {
+		return list
+	}
+	for i := range list {
+		switch step := &list[i]; step.Call {
+		case "socket":
+			step.Ignore, step.Skip = []syscall.Errno{syscall.EAFNOSUPPORT}, int32(len(list)-1-i)
+		case "bind": // what was opened is closed by init and by execve(2)
+			step.Ignore, step.Skip = []syscall.Errno{syscall.EADDRNOTAVAIL}, int32(len(list)-1-i)
+		}
+	}
+	if s.At.Addr().IsUnspecified() {
+		s.At = netip.AddrPortFrom(netip.IPv4Unspecified(), s.At.Port())
+		for _, step := range socketSteps(slots.New(), s, what) {
+			step.Unless = socket
+			list = append(list, step)
+		}
+	}
+	return list
+}
+
+// socketSteps make one of a family. One of IPv6 takes IPv4 as well: ipv6(7).
+func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
+	kind := unix.SOCK_STREAM
+	if s.Datagram {
+		kind = unix.SOCK_DGRAM
+	}
+	family, address, length := sockaddr(s.At)
+	call := func(name string, nr uintptr, args ...steps.Arg) steps.Step {
+		made := steps.Step{Stage: "egress", Call: name, Object: s.String(), Nr: nr}
+		copy(made.Args[:], args)
+		return made
+	}
+	list := []steps.Step{call("socket", unix.SYS_SOCKET, steps.Int(family), steps.Int(kind|unix.SOCK_CLOEXEC), steps.Int(0))}
+	list[0].Save = socket
+	if family == unix.AF_INET6 {
+		list = append(list, call("setsockopt", unix.SYS_SETSOCKOPT, steps.From(socket), steps.Int(unix.IPPROTO_IPV6), steps.Int(unix.IPV6_V6ONLY), steps.Ptr(new(int32)), steps.Int(4)))
+	}
+	list = append(list, call("bind", unix.SYS_BIND, steps.From(socket), address, steps.Int(length)))
+	if !s.Datagram {
+		list = append(list, call("listen", unix.SYS_LISTEN, steps.From(socket), steps.Int(backlog)))
+	}
+	return append(list, steps.Hand(what, socket), call("close", unix.SYS_CLOSE, steps.From(socket)))
+}
+
+// sockaddr is the address as bind(2) takes it: ip(7), ipv6(7).
+func sockaddr(at netip.AddrPort) (family int, address steps.Arg, length int) {
+	port := [2]byte{byte(at.Port() >> 8), byte(at.Port())}
+	if at.Addr().Is4() {
+		sa := &unix.RawSockaddrInet4{Family: unix.AF_INET, Addr: at.Addr().As4()}
+		*(*[2]byte)(unsafe.Pointer(&sa.Port)) = port
+		return unix.AF_INET, steps.Ptr(sa), unix.SizeofSockaddrInet4
+	}
+	sa := &unix.RawSockaddrInet6{Family: unix.AF_INET6, Addr: at.Addr().As16()}
+	*(*[2]byte)(unsafe.Pointer(&sa.Port)) = port
+	return unix.AF_INET6, steps.Ptr(sa), unix.SizeofSockaddrInet6
+}

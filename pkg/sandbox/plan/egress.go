@@ -1,0 +1,246 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/egress/pool"
+	egressrule "ethos/pkg/egress/rule"
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// Egress is what has to be there inside so that names can be reached, and
+// nothing else. See package egress.
+type Egress struct {
+	// Routes are networks all of whose addresses are local.
+	Routes []netip.Prefix `json:"routes"`
+	// Listen is where connections are taken. An unspecified address takes its
+	// port from the command's own servers; the command cannot bind one below
+	// 1024 in any case.
+	Listen []netip.AddrPort `json:"listen"`
+	// Names have the first addresses of the table, in this order: their ports
+	// are not the command's.
+	Names  []string `json:"names"`
+	Search []string `json:"search"` // domains of the host's resolv.conf(5)
+}
+
+// Where the name server and the explicit proxy are. A confined command cannot
+// bind a port below 1024. 1021 is for experiments: RFC 4727.
+var (
+	NameServer = netip.MustParseAddrPort("127.0.0.1:53")
+	Proxy      = netip.MustParseAddrPort("127.0.0.1:1021")
+)
+
+// webPorts are what a pattern without a port stands for.
+var webPorts = []uint16{80, 443}
+
+// privilegedPorts end here: ip_unprivileged_port_start in ip(7).
+const privilegedPorts = 1024
+
+// maxListeners bounds the descriptors that the supervisor takes.
+const maxListeners = 250
+
+// Rules are the plan's lists of names and addresses.
+func (p *Plan) Rules() (egressrule.Rules, error) {
+	allow, err := egressrule.ParseSet(p.AllowDomains)
+	if err != nil {
+		return egressrule.Rules{}, fmt.Errorf("allowed domain: %w", err)
+	}
+	deny, err := egressrule.ParseSet(p.DenyDomains)
+	if err != nil {
+		return egressrule.Rules{}, fmt.Errorf("denied domain: %w", err)
+	}
+	return egressrule.Rules{Allow: allow, Deny: deny, Ports: webPorts}, nil
+}
+
+// Table is a table of addresses in which the names of the plan have theirs.
+func (e *Egress) Table(six bool) (*pool.Table, error) {
+	v6 := pool.DefaultIPv6
+	if !six {
+		v6 = netip.Prefix{}
+	}
+	table, err := pool.New(pool.DefaultIPv4, v6)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range e.Names {
+		table.Assign(name)
+	}
+	return table, nil
+}
+
+// egress makes ready what names need inside.
+func (b *builder) egress(p *Plan) error {
+	if p.Network != "proxy" {
+		return nil
+	}
+	rules, err := p.Rules()
+	if err != nil {
+		return Refuse(CodeDeclaration, "write a host name, *.name, an address or a network, each with an optional :PORT", "%w", err)
+	}
+	if len(rules.Allow) == 0 {
+		b.note("network", "no name is allowed, so none can be reached: name them with --allow-domain")
+	}
+	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4, pool.DefaultIPv6}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search}
+	table, err := p.Egress.Table(true)
+	if err != nil {
+		return err
+	}
+	for _, pattern := range rules.Allow {
+		p.Egress.route(pattern)
+		if pattern.Port() != 0 {
+			b.listen(p.Egress, table, pattern, pattern.Port())
+			continue
+		}
+		for _, port := range webPorts {
+			b.listen(p.Egress, table, pattern, port)
+		}
+	}
+	p.Egress.Listen = withoutCovered(p.Egress.Listen)
+	if len(p.Egress.Listen) > maxListeners {
+		return Refuse(CodeDeclaration, "allow a name for all of its ports below 1024 by one pattern, or name fewer ports",
+			"the allowed domains have %d listeners inside, and at most %d can be made", len(p.Egress.Listen), maxListeners)
+	}
+	return nil
+}
+
+// route makes the addresses of a pattern local, but for those that are so.
+func (e *Egress) route(p egressrule.Pattern) {
+	networks := []netip.Prefix{p.Prefix()}
+	if p.String() == "*" || strings.HasPrefix(p.String(), "*:") {
+		networks = []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0), netip.PrefixFrom(netip.IPv6Unspecified(), 0)}
+	}
+	for _, n := range networks {
+		if n.IsValid() && !n.Addr().IsLoopback() && !slices.Contains(e.Routes, n) {
+			e.Routes = append(e.Routes, n)
+		}
+	}
+}
+
+// listen takes the connections to a port of the hosts of a pattern.
+func (b *builder) listen(e *Egress, table *pool.Table, p egressrule.Pattern, port uint16) {
+	add := func(addrs ...netip.Addr) {
+		for _, addr := range addrs {
+			e.Listen = append(e.Listen, netip.AddrPortFrom(addr, port))
+		}
+	}
+	host, err := egressrule.ParseHost(p.Host())
+	switch {
+	case err == nil && host.IsLocal():
+		add(netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
+	case port < privilegedPorts:
+		add(netip.IPv6Unspecified())
+	case err == nil && host.Addr().IsValid():
+		add(host.Addr())
+	case err == nil:
+		if !slices.Contains(e.Names, host.Name()) {
+			e.Names = append(e.Names, host.Name())
+		}
+		v4, v6, _ := table.Assign(host.Name())
+		add(v4, v6)
+	default:
+		add(netip.IPv6Unspecified())
+		b.note("network", "port %d cannot be listened on by the command: %s stands for more than one address", port, p)
+	}
+}
+
+// withoutCovered leaves out what a listener on every address takes as well.
+func withoutCovered(list []netip.AddrPort) []netip.AddrPort {
+	every := map[uint16]bool{}
+	for _, at := range list {
+		if at.Addr().IsUnspecified() {
+			every[at.Port()] = true
+		}
+	}
+	list = slices.DeleteFunc(list, func(at netip.AddrPort) bool { return every[at.Port()] && !at.Addr().IsUnspecified() })
+	slices.SortFunc(list, netip.AddrPort.Compare)
+	return slices.Compact(list)
+}
+
+// resolvConf is resolv.conf(5) of the host.
+const resolvConf = "/etc/resolv.conf"
+
+// searchDomains are those of the host.
+func (b *builder) searchDomains() []string {
+	domains := []string{}
+	p, err := b.files.resolve(resolvConf)
+	if err != nil || !p.exists {
+		return domains
+	}
+	text, err := b.files.files.ReadFile(p.path)
+	if err != nil {
+		return domains
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[0] != "search" && fields[0] != "domain" {
+			continue
+		}
+		domains = []string{} // the last line counts
+		for _, domain := range fields[1:] {
+			if h, err := egressrule.ParseHost(strings.TrimSuffix(domain, ".")); err == nil && h.Name() != "" {
+				domains = append(domains, h.Name())
+			}
+		}
+	}
+	return domains
+}
+
+// resolverFiles are the files that tell programs where names are asked for. A
+// program whose file is missing asks 127.0.0.1, too.
+func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
+	if b.set.Network.Mode != "proxy" {
+		return nil
+	}
+	conf := "nameserver " + NameServer.Addr().String() + "\noptions timeout:2 attempts:2\n"
+	if b.search = b.searchDomains(); len(b.search) > 0 {
+		conf += "search " + strings.Join(b.search, " ") + "\n"
+	}
+	hosts := "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost ip6-localhost ip6-loopback\n"
+	for _, f := range []struct{ path, text string }{{resolvConf, conf}, {"/etc/hosts", hosts}} {
+		p, err := b.files.resolve(f.path)
+		if err != nil || p.dir {
+			b.note(f.path, "it is the host's: there is no file in whose place one can be put")
+			continue
+		}
+		if access := Covering(entries, p.path).Access; !p.exists && (access == ReadOnly || access == ReadWrite) {
+			continue
+		}
+		list = append(list, mount.Mount{Kind: mount.Text, Target: filepath.Clean(p.path), File: true, Text: f.text, Why: "names by " + NameServer.String()})
+	}
+	return list
+}
+
+// proxyVariables are what programs look for; some read one spelling alone.
+var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+
+// retryEnv bounds how long npm waits between its attempts, in milliseconds. It
+// takes a name that is refused for a network that will be better in a minute.
+var retryEnv = map[string]string{"npm_config_fetch_retry_mintimeout": "100", "npm_config_fetch_retry_maxtimeout": "500"}
+
+// proxyEnv has the variables name the proxy inside, or none: that of the caller
+// cannot be reached by its address.
+func (b *builder) proxyEnv(values map[string]string) {
+	if b.set.Network.Mode != "proxy" {
+		return
+	}
+	maps.Copy(values, retryEnv)
+	for _, name := range proxyVariables {
+		delete(values, name)
+		if !b.spec.ProxyEnv {
+			continue
+		}
+		switch strings.ToLower(name) {
+		case "no_proxy":
+			values[name] = "localhost,127.0.0.1,::1"
+		case "all_proxy":
+			values[name] = "socks5h://" + Proxy.String()
+		default:
+			values[name] = "http://" + Proxy.String()
+		}
+	}
+}
