@@ -77,9 +77,6 @@ func FromFlags(profile, dir string, given func(flag string) []string) (Asked, er
 			faults = append(faults, a.Flag(f.name, value))
 		}
 	}
-	if len(a.Network.AllowDomains) > 0 && a.Network.Mode == "" {
-		a.Network.Mode = "proxy"
-	}
 	return a, errors.Join(faults...)
 }
 
@@ -168,7 +165,9 @@ func (a *Asked) Whole() Set {
 	return s
 }
 
+// flagAllow asks for the proxy, unless another mode is asked for.
 func flagAllow(a *Asked, value string) error {
+	a.Network.Mode = cmp.Or(a.Network.Mode, "proxy")
 	return flagDomains("allow-domain", &a.Network.AllowDomains, value)
 }
 

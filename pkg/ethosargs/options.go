@@ -77,7 +77,7 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 // boundary are the options that describe the boundary of a command; class is
 // what those do that can widen it.
 func boundary(class Class, more ...Option) []Option {
-	list := []Option{{Name: "profile", Class: class}, {Name: "require", Class: Narrows}}
+	list := []Option{{Name: "profile", Class: class}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral}}
 	for name, narrows := range capability.Flags() {
 		o := Option{Name: name, Class: class}
 		if narrows {
