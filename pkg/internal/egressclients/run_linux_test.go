@@ -1,0 +1,125 @@
+package egressclients
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// place is a work space with a home directory beside it.
+type place struct {
+	t    *testing.T
+	work string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	needWorld(t)
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, work: filepath.Join(base, "w")}
+	for _, dir := range []string{p.work, filepath.Join(base, "home")} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(theWorld.authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write("ca.pem", string(text))
+	return p
+}
+
+func (p *place) write(name, text string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.work, name), []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// settings have clients trust the authority of the world, and keep what they
+// cache in the work space.
+func settings() string {
+	text := "export GOFLAGS='-mod=mod -modcacherw' GOSUMDB=off GOTOOLCHAIN=local PIP_DISABLE_PIP_VERSION_CHECK=1 npm_config_fetch_retries=0"
+	for _, name := range []string{"update_notifier", "audit", "fund"} {
+		text += " npm_config_" + name + "=false"
+	}
+	for _, name := range []string{"CURL_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS", "npm_config_cafile"} {
+		text += " " + name + `="$PWD/ca.pem"`
+	}
+	for _, name := range []string{"GOPATH", "GOCACHE", "npm_config_cache", "PIP_CACHE_DIR"} {
+		text += " " + name + `="$PWD/` + name + `"`
+	}
+	return text + "\n"
+}
+
+// outcome is what became of a command.
+type outcome struct {
+	stdout, stderr string
+	err            error
+	took           time.Duration
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("%v after %v\n%s%s", o.err, o.took.Round(time.Millisecond), o.stdout, o.stderr)
+}
+
+// patience is more than any command needs.
+const patience = 60 * time.Second
+
+func (p *place) run(argv ...string) outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = p.work
+	cmd.Env = []string{"PATH=" + searchPath, "HOME=" + filepath.Join(filepath.Dir(p.work), "home"), "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	cmd.WaitDelay = time.Second
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begun := time.Now()
+	err := cmd.Run()
+	return outcome{stdout.String(), stderr.String(), err, time.Since(begun)}
+}
+
+// searchPath has what the system installed, and the Go tool.
+var searchPath = goFolder() + "/usr/bin:/bin:/usr/sbin:/sbin"
+
+func goFolder() string {
+	if path, err := exec.LookPath("go"); err == nil {
+		return filepath.Dir(path) + ":"
+	}
+	return ""
+}
+
+// direct runs a script in the world, without a sandbox.
+func (p *place) direct(script string) outcome {
+	return p.run("sh", "-ec", settings()+script)
+}
+
+// sandboxed runs a script in a sandbox whose only way out are the domains that
+// flags allow.
+func (p *place) sandboxed(flags []string, script string) outcome {
+	args := append([]string{os.Getenv(programVariable), "run", "--net", "proxy"}, flags...)
+	return p.run(append(args, "--", "sh", "-ec", settings()+script)...)
+}
+
+// self is this binary.
+func self() string { return must(os.Executable()) }
+
+// lookPath probes for a program.
+func lookPath(name string) func() string {
+	return func() string {
+		if _, err := exec.LookPath(name); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+}
