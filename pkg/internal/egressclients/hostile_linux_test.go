@@ -23,6 +23,9 @@ func TestRebinding(t *testing.T) {
 			theWorld.zone.set(name, addrs("20.0.0.1"), addrs(address))
 			o := p.sandboxed([]string{"--allow-domain", name}, hostileScript(name, name))
 			expect(t, o, "served "+name+" HTTP/1.1\n", "refused\n")
+			if !o.refused(name, deniedAddress) {
+				t.Errorf("the evidence does not say why it was refused: %v", o)
+			}
 		})
 	}
 }
@@ -61,6 +64,8 @@ func TestInnerNames(t *testing.T) {
 		})
 	}
 }
+
+const deniedAddress = "denied-address"
 
 // hostileScript asks for each name in turn.
 func hostileScript(names ...string) (script string) {

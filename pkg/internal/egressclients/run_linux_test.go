@@ -2,13 +2,17 @@ package egressclients
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"ethos/pkg/record"
 )
 
 // place is a work space with a home directory beside it.
@@ -66,10 +70,32 @@ type outcome struct {
 	stdout, stderr string
 	err            error
 	took           time.Duration
+	connections    []record.Connection // of the evidence of a sandbox
+}
+
+// connected reports a connection to an allowed name by a door.
+func (o outcome) connected(door string) bool {
+	return slices.ContainsFunc(o.connections, func(c record.Connection) bool { return c.Allowed && c.Door == door && c.Address != "" })
+}
+
+// refused reports that a destination was refused for a reason.
+func (o outcome) refused(name, reason string) bool {
+	return slices.ContainsFunc(o.connections, func(c record.Connection) bool { return c.Name == name && c.Reason == reason && c.Refused() })
 }
 
 func (o outcome) String() string {
-	return fmt.Sprintf("%v after %v\n%s%s", o.err, o.took.Round(time.Millisecond), o.stdout, o.stderr)
+	return fmt.Sprintf("%v after %v\n%s%s%+v", o.err, o.took.Round(time.Millisecond), o.stdout, o.stderr, o.connections)
+}
+
+// remedy is the pattern that the end of a run proposes for a name.
+func (o outcome) remedy(name string) string {
+	for line := range strings.Lines(o.stderr) {
+		pattern, is := strings.CutPrefix(strings.TrimSpace(line), "ethos-sandbox: hint: --allow-domain ")
+		if host, _, _ := strings.Cut(pattern, ":"); is && host == name {
+			return pattern
+		}
+	}
+	return ""
 }
 
 // patience is more than any command needs.
@@ -86,7 +112,7 @@ func (p *place) run(argv ...string) outcome {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begun := time.Now()
 	err := cmd.Run()
-	return outcome{stdout.String(), stderr.String(), err, time.Since(begun)}
+	return outcome{stdout: stdout.String(), stderr: stderr.String(), err: err, took: time.Since(begun)}
 }
 
 // searchPath has what the system installed, and the Go tool.
@@ -107,8 +133,20 @@ func (p *place) direct(script string) outcome {
 // sandboxed runs a script in a sandbox whose only way out are the domains that
 // flags allow.
 func (p *place) sandboxed(flags []string, script string) outcome {
-	args := append([]string{os.Getenv(programVariable), "run", "--net", "proxy"}, flags...)
-	return p.run(append(args, "--", "sh", "-ec", settings()+script)...)
+	p.t.Helper()
+	evidence := filepath.Join(filepath.Dir(p.work), "evidence.json")
+	args := append([]string{os.Getenv(programVariable), "run", "--net", "proxy", "--evidence", evidence}, flags...)
+	o := p.run(append(args, "--", "sh", "-ec", settings()+script)...)
+	text, err := os.ReadFile(evidence)
+	if err != nil {
+		p.t.Fatalf("%v: %v", err, o)
+	}
+	var result record.Result
+	if err := json.Unmarshal(text, &result); err != nil {
+		p.t.Fatal(err)
+	}
+	o.connections = result.Capture.Sandbox.Connections
+	return o
 }
 
 // self is this binary.
