@@ -38,6 +38,16 @@ public class Client { public static void main(String[] a) throws Exception {
   HttpRequest request = HttpRequest.newBuilder(URI.create(a[0])).build();
   System.out.println(HttpClient.newBuilder().sslContext(context).build().send(request, HttpResponse.BodyHandlers.ofString()).body());
 } }`
+	// AI_ADDRCONFIG: addresses of a family that an interface has, lo aside.
+	addressesSource = `
+import socket, sys
+for family in socket.AF_INET, socket.AF_INET6:
+    where = socket.getaddrinfo(sys.argv[1], 80, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG)[0][4]
+    with socket.socket(family) as s:
+        s.connect(where)
+        s.send(b"GET / HTTP/1.0\r\nHost: %s\r\n\r\n" % sys.argv[1].encode())
+        answer = s.makefile().read()
+print(answer)`
 	rpcSource = `
 import grpc, sys
 channel = grpc.insecure_channel(sys.argv[1])
@@ -71,6 +81,7 @@ var clients = []client{
 	{name: "node https", needs: []string{"command:node"}, script: `node -e "` + getSource + `"`, want: "served NAME"},
 	{name: "pip", needs: []string{"command:pip3"}, script: `pip3 install -q --retries 0 --target out --index-url https://NAME/pypi/ tiny; ls out`, want: "tiny.py", proxy: record.DoorConnect},
 	{name: "python urllib", needs: []string{"command:python3"}, script: `python3 -c "import urllib.request as u; print(u.urlopen('https://NAME/').read().decode())"`, want: "served NAME", proxy: record.DoorConnect},
+	{name: "python, addresses as configured", needs: []string{"command:python3"}, script: `python3 addresses.py NAME`, want: "served NAME", files: map[string]string{"addresses.py": addressesSource}},
 	{name: "python requests", needs: []string{"file:/usr/lib/python3/dist-packages/requests"}, script: `python3 -c "import requests; print(requests.get('https://NAME/').text)"`, want: "served NAME", proxy: record.DoorConnect},
 	{name: "java", needs: []string{"java"}, script: `java -Xshare:auto -XX:TieredStopAtLevel=1 Client.java https://NAME/`, want: "served NAME", files: map[string]string{"Client.java": javaSource}},
 	{name: "psql", needs: []string{"command:psql"}, port: ":5432", script: `psql 'host=NAME user=tester dbname=postgres' -tAc "select 'served by '||40+2"`, want: "served by 42", prepare: func(p *place) { postgres(p.t) }},
@@ -79,6 +90,7 @@ var clients = []client{
 	{name: "websocket", needs: []string{"file:/usr/lib/python3/dist-packages/websockets"}, script: `python3 ws.py wss://NAME/websocket`, want: "served by websocket", files: map[string]string{"ws.py": websocketSource}},
 	{name: "apt-get", needs: []string{"command:apt-get"}, want: "NAME_apt_._Packages", proxy: record.DoorHTTP, files: map[string]string{"sources.list": "deb [trusted=yes] http://" + registry + "/apt ./\n", "status": ""},
 		script: `d=$PWD; mkdir -p lists/partial; apt-get update -o Dir::Etc=$d -o Dir::State=$d -o Dir::State::status=$d/status -o Dir::Cache=$d -o APT::Sandbox::User= -o Acquire::Languages=none -o Acquire::Retries=0 -o APT::Update::Error-Mode=any >&2; ls lists`},
+	{name: "busybox", needs: []string{"command:busybox"}, script: `busybox wget -q -O- http://NAME/`, want: "served NAME"},
 	{name: "bash", needs: []string{"command:bash"}, script: `bash -c 'exec 5<>/dev/tcp/NAME/80; printf "GET / HTTP/1.0\r\nHost: NAME\r\n\r\n" >&5; cat <&5'`, want: "served NAME"},
 }
 

@@ -94,7 +94,7 @@ func expect(t *testing.T, o outcome, parts ...string) {
 // but the name that is allowed.
 func TestHostileClients(t *testing.T) {
 	probetest.Need(t, "command:curl")
-	const at = `ip=$(getent ahostsv4 ` + registry + ` | sed -n '1s/ .*//p'); `
+	const at = `ip=$(getent ahosts ` + registry + ` | sed -n '/^198/{s/ .*//p;q}'); `
 	for name, c := range map[string]struct{ script, want string }{
 		"the name by its address":       {at + `curl -sSf --resolve ` + registry + `:443:$ip https://` + registry + `/`, "served"},
 		"another server name":           {at + `curl -sSf --resolve ` + other + `:443:$ip https://` + other + `/`, ""},
