@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -61,7 +62,18 @@ func needWorld(t *testing.T) {
 	t.Helper()
 	probetest.NeedFunc(t, probetest.UserNS, func() string { return outside })
 	probetest.Need(t, "command:ip")
+	probetest.NeedFunc(t, "egress", hasEgress)
 }
+
+// hasEgress says that the build knows no egress by name, and nothing of any
+// other failure.
+var hasEgress = sync.OnceValue(func() string {
+	cmd := exec.Command(os.Getenv(programVariable), "run", "--net", "proxy", "--allow-domain", registry, "--dry-run", "--", "true")
+	if out, _ := cmd.CombinedOutput(); strings.Contains(string(out), "this build has no egress proxy") {
+		return "this build has no egress proxy"
+	}
+	return ""
+})
 
 // inWorld runs the tests of this binary in new namespaces and returns their
 // status, or an error where there can be no such namespaces.
