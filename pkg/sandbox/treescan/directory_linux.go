@@ -10,13 +10,13 @@ import (
 )
 
 // worker looks at directories one after the other. It has one of them open, and at
-// most [MaxPath] / [stride] on the way to it.
+// most [MaxPath] / [stride] + [maxKept] on the way to it.
 type worker struct {
 	*walk
 	local []job
 	path  []byte // of the directory that is looked at
 	base  int    // length of the root's
-	way   []step // to it
+	way   []step // to it: directories of its path, the deepest last
 	buf   []byte
 	stat  unix.Stat_t
 	how   unix.OpenHow

@@ -31,6 +31,7 @@ func use(t *testing.T, m *memory) {
 			todo = append(todo, first+k)
 		}
 		m.find(i, "deep")
+		m.wide(i)
 	}
 	if seen != m.len() {
 		t.Errorf("%d of %d records are in the tree", seen, m.len())

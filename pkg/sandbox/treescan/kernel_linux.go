@@ -33,16 +33,19 @@ func openRoot(path string) (int, error) {
 
 func closeFD(fd int) { unix.Close(fd) }
 
-// below returns the path of the directory below the root with a zero byte
-// behind it; "." for the root.
-func (w *worker) below() []byte {
-	if len(w.path) <= w.base {
-		return []byte(".\x00")
+// step is a directory that is kept open on the way to deeper ones.
+type step struct {
+	end int // length of its path
+	fd  int
+}
+
+// nearest is the deepest directory on the way that is open, and the length of
+// its path.
+func (w *worker) nearest() (dir, end int) {
+	if last := len(w.way) - 1; last >= 0 {
+		return w.way[last].fd, w.way[last].end
 	}
-	w.path = append(w.path, 0)
-	rest := w.path[w.base+1:]
-	w.path = w.path[:len(w.path)-1]
-	return rest
+	return w.fd, w.base
 }
 
 // stride is the length of path that is looked up at once. The kernel takes up to
@@ -50,47 +53,60 @@ func (w *worker) below() []byte {
 // are opened once for many below them.
 const stride = 1 << 10
 
-// reach opens directories on the way until the rest of the path is no longer than
-// [stride]. They stay open for the next directory that has them in its path.
+// reach returns a directory that is open, and the rest of the path from there with
+// a zero byte behind it; "." for the root. It opens directories on the way until
+// the rest is no longer than [stride]. They stay open for the next directory that
+// has them in its path.
 func (w *worker) reach() (dir int, rest []byte, err error) {
-	dir, rest = w.fd, w.below()
-	for i := 0; len(rest) > stride; i++ {
+	for {
+		dir, end := w.nearest()
+		if len(w.path) <= end {
+			return dir, []byte(".\x00"), nil
+		}
+		w.path = append(w.path, 0)
+		rest := w.path[end+1:]
+		w.path = w.path[:len(w.path)-1]
+		if len(rest) <= stride {
+			return dir, rest, nil
+		}
 		cut := bytes.LastIndexByte(rest[:stride], '/')
 		if cut < 0 {
 			return -1, nil, unix.ENAMETOOLONG
 		}
-		if i == len(w.way) || !bytes.Equal(w.way[i].path, rest[:cut]) {
-			if err := w.enter(i, dir, rest[:cut]); err != nil {
-				return -1, nil, err
-			}
+		if err := w.enter(end + 1 + cut); err != nil {
+			return -1, nil, err
 		}
-		dir, rest = w.way[i].fd, rest[cut+1:]
 	}
-	return dir, rest, nil
 }
 
-// step is a directory that is kept open on the way to deeper ones.
-type step struct {
-	path []byte // below the one before
-	fd   int
-}
-
-// enter opens the directory that is the i-th on the way.
-func (w *worker) enter(i, dir int, path []byte) error {
-	w.leave(i)
-	fd, err := w.openat(dir, append(slices.Clone(path), 0), unix.O_PATH)
+// enter opens the directory whose path is as long as end says, from the nearest.
+func (w *worker) enter(end int) error {
+	dir, from := w.nearest()
+	fd, err := w.openat(dir, append(slices.Clone(w.path[from+1:end]), 0), unix.O_PATH)
 	if err == nil {
-		w.way = append(w.way, step{slices.Clone(path), fd})
+		w.way = append(w.way, step{end, fd})
 	}
 	return err
 }
 
-// leave closes the directories on the way from the i-th.
-func (w *worker) leave(i int) {
-	for _, s := range w.way[i:] {
-		closeFD(s.fd)
+// leave closes the directories on the way whose path is longer than end.
+func (w *worker) leave(end int) {
+	for last := len(w.way) - 1; last >= 0 && w.way[last].end > end; last-- {
+		closeFD(w.way[last].fd)
+		w.way = w.way[:last]
 	}
-	w.way = w.way[:i]
+}
+
+// maxKept is how many directories are open because much lies below them.
+const maxKept = 16
+
+// keep has the directory stay open for those below it, when they are so many that
+// shorter paths save more than that costs. Without it they are looked up from
+// further above.
+func (w *worker) keep(record int) {
+	if _, end := w.nearest(); len(w.path) > end && len(w.way) < maxKept && w.old.wide(record) {
+		_ = w.enter(len(w.path))
+	}
 }
 
 // open opens the directory for reading.
@@ -119,11 +135,12 @@ func (w *worker) openat(dir int, path []byte, flags uint64) (int, error) {
 }
 
 // lstatAt reads what tells one state of a directory from another; path ends with a
-// zero byte.
+// zero byte. It is most of what a scan does, and the kernel has the answer in its
+// caches as a rule, so that the runtime is not told of the call.
 func lstatAt(dir int, path []byte, st *unix.Stat_t) error {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
 	for {
-		_, _, errno := unix.Syscall6(sysFstatat, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(unsafe.Pointer(st)), flags, 0, 0)
+		_, _, errno := unix.RawSyscall6(sysFstatat, uintptr(dir), uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(unsafe.Pointer(st)), flags, 0, 0)
 		switch errno {
 		case 0:
 			return nil

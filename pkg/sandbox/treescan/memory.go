@@ -109,6 +109,25 @@ func (m *memory) kidsOf(i int) (first, count int) {
 	return int(word(r, 48)), int(word(r, 52))
 }
 
+// many is how many directories have to lie below one for [memory.wide].
+const many = 16
+
+// wide reports whether many directories lie in a directory, in those in it, and
+// so on, four levels in all: each level of it stands in one piece.
+func (m *memory) wide(i int) bool {
+	first, count := m.kidsOf(i)
+	for sum, level := count, 0; sum < many; level++ {
+		if count == 0 || level == 3 {
+			return false
+		}
+		last, kids := m.kidsOf(first + count - 1)
+		first, _ = m.kidsOf(first)
+		count = last + kids - first
+		sum += count
+	}
+	return true
+}
+
 // find is the record of a sub-directory by name, or -1.
 func (m *memory) find(parent int, name string) int32 {
 	first, count := m.kidsOf(parent)

@@ -147,17 +147,22 @@ func TestChangesBetweenScans(t *testing.T) {
 			s.ok(os.RemoveAll(s.in("b")))
 		}, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := siteAt(t, filepath.Join(t.TempDir(), ""))
-			s.mkdir("root/a/x/.git", "root/p/q", "aside/y/.git", "aside/.git")
-			s.dir = s.in("root")
-			s.remember()
-			test.change(s)
-			tree := s.agrees()
-			s.finds(tree, test.want...)
-			s.ok(tree.Save())
-			s.finds(s.agrees(), test.want...)
-		})
+		for _, wide := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: "/wide"}[wide], func(t *testing.T) {
+				s := siteAt(t, filepath.Join(t.TempDir(), ""))
+				s.mkdir("root/a/x/.git", "root/p/q", "aside/y/.git", "aside/.git")
+				if wide { // directories are kept open
+					s.widen("root", "root/a", "root/a/x", "root/p", "root/p/q", "aside", "aside/y")
+				}
+				s.dir = s.in("root")
+				s.remember()
+				test.change(s)
+				tree := s.agrees()
+				s.finds(tree, test.want...)
+				s.ok(tree.Save())
+				s.finds(s.agrees(), test.want...)
+			})
+		}
 	}
 }
 

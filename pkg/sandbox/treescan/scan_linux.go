@@ -33,19 +33,20 @@ type job struct {
 	prefix string // that path, of a job that goes to another worker
 }
 
-// fewRecords is how many directories one thread looks at in some ten
-// milliseconds. A second one would save little of them, and costs its start.
-const fewRecords = 4000
+// perWorker is how many directories of a memory are worth another thread: one
+// looks at them in half a millisecond, ten times what the start of a thread takes.
+const perWorker = 256
 
 // workers is how many directories are looked at at once.
 func workers(o Options, old *memory) int {
+	most := max(2, min(8, runtime.GOMAXPROCS(0)))
 	switch n := old.len(); {
 	case o.workers > 0:
 		return o.workers
-	case n > 0 && n < fewRecords:
-		return 1
+	case n > 0:
+		return min(most, 1+n/perWorker)
 	}
-	return max(2, min(8, runtime.GOMAXPROCS(0)))
+	return most
 }
 
 func scan(ctx context.Context, root string, o Options, old *memory, now moment) (*Tree, error) {
@@ -163,6 +164,7 @@ func (w *worker) next() (job, bool) {
 	last := len(w.local) - 1
 	if last < 0 {
 		j, ok := w.take()
+		w.leave(0)
 		if j.above >= 0 {
 			w.path = append(w.path[:0], j.prefix...)
 		}
@@ -197,6 +199,7 @@ func (w *worker) enterPath(j job) {
 		w.base = len(w.path)
 		return
 	}
+	w.leave(j.above)
 	w.path = append(append(w.path[:j.above], '/'), w.nameOf(j.directory)...)
 }
 
@@ -226,6 +229,7 @@ func (w *worker) remembered(j job) {
 	}
 	i := int(j.known())
 	first, count := w.old.kidsOf(i)
+	w.keep(i)
 	for k := range count {
 		w.local = append(w.local, job{directory: directory{record: int32(first + k)}, above: len(w.path)})
 	}
