@@ -13,7 +13,7 @@ import (
 
 // The layout of a memory, all of it little-endian:
 //
-//	magic 8 | CRC-32C of what follows 4 | records 4 | entries 4 | identity 4 | names 4
+//	magic 8 | CRC-32 (IEEE) of what follows 4 | records 4 | entries 4 | identity 4 | names 4
 //	| wall clock 8 | time since the start of the machine 8
 //	| the identity | the records, 64 bytes each | the entries, 12 bytes each | the names
 //
@@ -165,7 +165,7 @@ func (m *memory) entriesOf(i int) []Entry {
 // decode reads a memory that was made for an identity, not after now. What it
 // accepts leads to no index out of range and to no loop.
 func decode(data []byte, identity string, now moment) (*memory, error) {
-	if len(data) < headerSize || string(data[:8]) != magic || word(data, 8) != crc32.Checksum(data[12:], castagnoli()) {
+	if len(data) < headerSize || string(data[:8]) != magic || word(data, 8) != crc32.ChecksumIEEE(data[12:]) {
 		return nil, errDamaged
 	}
 	records, entries, id, names := uint64(word(data, 12)), uint64(word(data, 16)), uint64(word(data, 20)), uint64(word(data, 24))
@@ -188,8 +188,6 @@ func decode(data []byte, identity string, now moment) (*memory, error) {
 	}
 	return m, nil
 }
-
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // sound checks every offset, and that the records are one tree in its order.
 func (m *memory) sound() bool {
@@ -275,6 +273,6 @@ func encode(t *Tree, identity string) []byte {
 		out.Write(part)
 	}
 	data := out.Bytes()
-	binary.LittleEndian.PutUint32(data[8:], crc32.Checksum(data[12:], castagnoli()))
+	binary.LittleEndian.PutUint32(data[8:], crc32.ChecksumIEEE(data[12:]))
 	return data
 }
