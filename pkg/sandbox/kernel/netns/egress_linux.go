@@ -84,9 +84,8 @@ const backlog = 4096
 
 // SocketSteps make a socket and give the parent a duplicate of it, as what.
 // They need CAP_NET_BIND_SERVICE for ports below 1024. A listener on every
-// address is one of IPv4 where the kernel has no IPv6. One on an IPv6 address
-// that the namespace does not have is left out: ipv6.disable=1,
-// net.ipv6.conf.*.disable_ipv6.
+// address is one of IPv4 where the kernel has no IPv6 (ipv6.disable=1); one on
+// an IPv6 address is left out there.
 func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
 	socket := slots.New()
 	list := socketSteps(socket, s, what)
@@ -94,11 +93,8 @@ func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
 		return list
 	}
 	for i := range list {
-		switch step := &list[i]; step.Call {
-		case "socket":
+		if step := &list[i]; step.Call == "socket" {
 			step.Ignore, step.Skip = []syscall.Errno{syscall.EAFNOSUPPORT}, int32(len(list)-1-i)
-		case "bind": // what was opened is closed by init and by execve(2)
-			step.Ignore, step.Skip = []syscall.Errno{syscall.EADDRNOTAVAIL}, int32(len(list)-1-i)
 		}
 	}
 	if s.At.Addr().IsUnspecified() {
@@ -126,7 +122,11 @@ func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	list := []steps.Step{call("socket", unix.SYS_SOCKET, steps.Int(family), steps.Int(kind|unix.SOCK_CLOEXEC), steps.Int(0))}
 	list[0].Save = socket
 	if family == unix.AF_INET6 {
-		list = append(list, call("setsockopt", unix.SYS_SETSOCKOPT, steps.From(socket), steps.Int(unix.IPPROTO_IPV6), steps.Int(unix.IPV6_V6ONLY), steps.Ptr(new(int32)), steps.Int(4)))
+		option, value := unix.IPV6_V6ONLY, int32(0)
+		if !s.At.Addr().IsUnspecified() { // a route alone makes no address that bind(2) takes
+			option, value = unix.IPV6_FREEBIND, 1
+		}
+		list = append(list, call("setsockopt", unix.SYS_SETSOCKOPT, steps.From(socket), steps.Int(unix.IPPROTO_IPV6), steps.Int(option), steps.Ptr(&value), steps.Int(4)))
 	}
 	list = append(list, call("bind", unix.SYS_BIND, steps.From(socket), address, steps.Int(length)))
 	if !s.Datagram {

@@ -2,6 +2,7 @@ package netns
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"testing"
@@ -53,5 +54,32 @@ func TestReadFails(t *testing.T) {
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("without %s: %v", missing, err)
 		}
+	}
+}
+
+func TestLocalNetworks(t *testing.T) {
+	files := map[string]string{
+		"/proc/7/net/fib_trie": trieUp + "     |-- 198.18.0.0\n        /15 host LOCAL\n     |-- 10.0.0.0\n        /8 link UNICAST\n     |-- 0.0.0.0\n        /0 host LOCAL\n",
+		"/proc/7/net/ipv6_route": "01000000000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000400 00000001 00000000 80200001       lo\n" +
+			"fe800000000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0\nshort\n",
+	}
+	read := func(path string) ([]byte, error) {
+		text, ok := files[path]
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(text), nil
+	}
+	for _, c := range []struct{ without, want string }{
+		{"", "[127.0.0.1/32 198.18.0.0/15 0.0.0.0/0 100::/64]"},
+		{"/proc/7/net/ipv6_route", "[127.0.0.1/32 198.18.0.0/15 0.0.0.0/0]"},
+	} {
+		delete(files, c.without)
+		if got, err := LocalNetworks(7, read); err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("without %q: %v, %v, want %s", c.without, got, err, c.want)
+		}
+	}
+	if _, err := LocalNetworks(8, read); err == nil {
+		t.Error("what cannot be read is no network")
 	}
 }

@@ -1,0 +1,160 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
+)
+
+// greeter is a server of the host's loopback that says a word, and counts who
+// came.
+func greeter(t *testing.T, word string) (port int, came *atomic.Int32) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	came = new(atomic.Int32)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			came.Add(1)
+			_, _ = io.WriteString(conn, word+"\n")
+			conn.Close()
+		}
+	}()
+	return listener.Addr().(*net.TCPAddr).Port, came
+}
+
+// TestEgress: a port of the host's loopback that is listed is reached, by the
+// transparent way and by the explicit proxy, and nothing else is. The command
+// has ports of its own, and cannot take those of the name server.
+func TestEgress(t *testing.T) {
+	probetest.Need(t, "command:bash")
+	twice(t, func(t *testing.T) {
+		listed, _ := greeter(t, "listed")
+		other, came := greeter(t, "other")
+		spec := script(t, "")
+		spec.Argv = []string{"bash", "-c", fmt.Sprintf(`
+			at() { { exec 3<>/dev/tcp/$1/$2; } 2>/dev/null && cat <&3 || echo "$1 is not there"; }
+			at localhost %[1]d
+			at 127.0.0.1 %[1]d
+			at localhost %[2]d
+			at 198.18.0.9 443
+			at 20.0.0.1 443
+			at evil.test 443
+			exec 3<>/dev/tcp/127.0.0.1/1021
+			printf 'CONNECT localhost:%[1]d HTTP/1.1\r\nHost: localhost:%[1]d\r\n\r\n' >&3
+			cat <&3 | tail -n 1
+			exec 3<>/dev/tcp/127.0.0.1/1021
+			printf 'CONNECT localhost:%[2]d HTTP/1.1\r\nHost: localhost:%[2]d\r\n\r\n' >&3
+			cat <&3 | head -n 1
+			head -n 1 /etc/resolv.conf
+			{ echo nameserver 20.0.0.1 >>/etc/resolv.conf; } 2>/dev/null || echo read-only
+			env | grep -i _proxy; true`, listed, other)}
+		spec.Environ = append(spec.Environ, "HTTPS_PROXY=", "no_proxy=x")
+		spec.Network = record.Network{Mode: "proxy", AllowDomains: []string{fmt.Sprintf("localhost:%d", listed)}}
+		r := execute(t, spec)
+		want := "listed\nlisted\nlocalhost is not there\n198.18.0.9 is not there\n20.0.0.1 is not there\nevil.test is not there\nlisted\nHTTP/1.1 403 Forbidden\r\nnameserver 127.0.0.1\nread-only\n"
+		if r.err != nil || r.Stdout.Text != want {
+			t.Fatalf("%v\n%s\n%s\nwant\n%s", r.err, r.Stdout.Text, r.Stderr.Text, want)
+		}
+		if came.Load() > 0 {
+			t.Error("the port that is not listed was reached")
+		}
+		checkConnections(t, &r.Evidence, listed, other)
+	})
+}
+
+// checkConnections: each connection that a door took is one event, and each
+// refused destination one denial with what would allow it.
+func checkConnections(t *testing.T, e *record.Sandbox, listed, other int) {
+	t.Helper()
+	line := slices.IndexFunc(e.Controls, func(c record.Control) bool { return c.Name == "egress" })
+	if line < 0 || e.Controls[line].State != "enforced" || !e.NetworkIsolated {
+		t.Errorf("egress: %+v", e.Controls)
+	}
+	seen := map[string]int{}
+	for _, c := range e.Connections {
+		seen[fmt.Sprintf("%s %s %v", c.Door, c.Target(), c.Allowed)]++
+	}
+	for event, times := range map[string]int{
+		fmt.Sprintf("transparent localhost:%d true", listed): 2, fmt.Sprintf("connect localhost:%d true", listed): 1,
+		fmt.Sprintf("connect localhost:%d false", other): 1, "dns evil.test false": 1,
+	} {
+		if seen[event] != times {
+			t.Errorf("%s: %d times, want %d in %v", event, seen[event], times, seen)
+		}
+	}
+	var remedies []string
+	for _, d := range e.Denials {
+		remedies = append(remedies, d.Layer+" "+d.Remedy)
+	}
+	for _, want := range []string{"network --allow-domain evil.test", fmt.Sprintf("network --allow-domain localhost:%d", other)} {
+		if !slices.Contains(remedies, want) {
+			t.Errorf("no %q in %q", want, remedies)
+		}
+	}
+}
+
+// TestEgressPorts: a port of the web is taken from the command, one of a single
+// name is not, and the name still has it.
+func TestEgressPorts(t *testing.T) {
+	probetest.Need(t, "command:python3")
+	twice(t, func(t *testing.T) {
+		spec := script(t, "")
+		spec.Argv = []string{"python3", "-c", `
+import socket
+def bind(at, port):
+    s = socket.socket()
+    try:
+        s.bind((at, port)); s.listen(); print(at, port, "bound")
+    except OSError as e:
+        print(at, port, e.strerror)
+    return s
+kept = [bind("127.0.0.1", 5432), bind("0.0.0.0", 8443), bind("127.0.0.1", 443), bind("127.0.0.1", 53)]
+c = socket.create_connection(("127.0.0.1", 5432)); kept[0].accept(); print("own server")
+try:
+    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    # RTM_NEWROUTE local 20.0.0.0/8 dev lo, with NLM_F_ACK
+    s.send(bytes.fromhex("2c00000018000506010000000000000002080000ff03fe020000000008000400010000000800010014000000"))
+    print("route:", int.from_bytes(s.recv(4096)[16:20], "little", signed=True))
+except OSError as e:
+    print("route:", e.strerror)
+try:
+    socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0); print("packet socket")
+except OSError as e:
+    print("packet:", e.strerror)
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try:
+    u.sendto(b"x", ("20.0.0.1", 53)); print("datagram sent")
+except OSError as e:
+    print(e.strerror)
+`}
+		spec.Network = record.Network{Mode: "proxy", AllowDomains: []string{"db.example:5432", "*.corp.example:8443", "web.example"}}
+		r := execute(t, spec)
+		out := r.Stdout.Text
+		for _, want := range []string{"127.0.0.1 5432 bound", "own server", "0.0.0.0 8443 Address already in use", "127.0.0.1 443 ", "127.0.0.1 53 ", "Network is unreachable", "route: -1\n", "packet: Address family not supported"} {
+			if r.err != nil || !strings.Contains(out, want) {
+				t.Errorf("no %q: %v\n%s%s", want, r.err, out, r.Stderr.Text)
+			}
+		}
+		if strings.Contains(out, "443 bound") || strings.Contains(out, "53 bound") || strings.Contains(out, "datagram sent") {
+			t.Error(out)
+		}
+		if notes := fmt.Sprint(mustBuild(t, spec).Notes); !strings.Contains(notes, "port 8443") || strings.Contains(notes, "port 5432") {
+			t.Errorf("notes: %s", notes)
+		}
+	})
+}
