@@ -54,7 +54,8 @@ func listJSON(sys *cli.System, set *policy.Set) error {
 	out := json.NewEncoder(sys.Records())
 	out.SetEscapeHTML(false)
 	for _, p := range set.Policies() {
-		row := listed{p.ID, p.Pack, p.Effect, p.Principle, p.Kinds(), p.InModes(), p.When, p.Message, p.Remedy, p.Protected, p.File, p.Line}
+		message, remedy := p.Told()
+		row := listed{p.ID, p.Pack, p.Effect, p.Principle, p.Kinds(), p.InModes(), p.When, message, remedy, p.Protected, p.File, p.Line}
 		if err := out.Encode(row); err != nil {
 			return err
 		}

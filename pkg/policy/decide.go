@@ -38,7 +38,7 @@ func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 		if len(hidden) == 0 && !r.need.met(seen) {
 			continue
 		}
-		enter(&d, r, r.expr.eval(ctx, vars, hidden, s.bounds), codes)
+		enter(&d, r, &in, r.expr.eval(ctx, vars, hidden, s.bounds), codes)
 	}
 	slices.SortStableFunc(d.Matches, strictestFirst)
 	if s.doubled {
@@ -94,7 +94,7 @@ func (in *Input) missing() *record.PolicyError {
 }
 
 // enter adds what one policy said to the decision.
-func enter(d *record.Decision, r *rule, said outcome, codes []string) {
+func enter(d *record.Decision, r *rule, in *Input, said outcome, codes []string) {
 	switch {
 	case said.code != "":
 		message := said.message
@@ -104,15 +104,15 @@ func enter(d *record.Decision, r *rule, said outcome, codes []string) {
 		d.Errors = append(d.Errors, record.PolicyError{ID: r.ID, Code: said.code, Message: message})
 		d.Verdict = record.VerdictDeny
 	case said.matched:
-		d.Matches = append(d.Matches, r.match())
+		d.Matches = append(d.Matches, r.match(in))
 		if Stricter(r.Effect, d.Verdict) {
 			d.Verdict = r.Effect
 		}
 	}
 }
 
-func (p *Policy) match() record.Match {
-	return record.Match{ID: p.ID, Pack: p.Pack, Principle: p.Principle, Effect: p.Effect, Message: p.Message, Remedy: p.Remedy,
+func (p *Policy) match(in *Input) record.Match {
+	return record.Match{ID: p.ID, Pack: p.Pack, Principle: p.Principle, Effect: p.Effect, Message: filled(p.Message, in), Remedy: filled(p.Remedy, in),
 		File: p.File, Line: p.Line}
 }
 

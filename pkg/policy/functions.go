@@ -24,7 +24,10 @@ import (
 //	scratch(path) bool                    build output, or temporary
 //	domain(host, pattern) bool            example.com, *.example.com
 //	host(url) string                      "" when there is none
-//	hosts(command) list(string)           the machines that its words name
+//	hosts(command) list(string)           the machines that it names
+//	remote(command) bool                  it reaches another machine, or its words do not show which
+//	unlisted(shell, git, network) list(string)   the places that the commands name and the lists do not allow
+//	unseen(shell, git) list(string)       what connects to a place that its words do not show
 //	loopback(host) bool                   this machine
 func functionOptions(s *schema) []cel.EnvOption {
 	var (
@@ -34,6 +37,8 @@ func functionOptions(s *schema) []cel.EnvOption {
 		shell   = s.celType(reflect.TypeFor[record.Shell]())
 		command = s.celType(reflect.TypeFor[record.Command]())
 		files   = types.NewListType(s.celType(reflect.TypeFor[record.File]()))
+		git     = types.NewListType(s.celType(reflect.TypeFor[record.Git]()))
+		network = s.celType(reflect.TypeFor[record.Network]())
 		uses    = types.NewListType(s.celType(reflect.TypeFor[record.PathUse]()))
 	)
 	args := func(of ...*types.Type) []*types.Type { return of }
@@ -44,6 +49,9 @@ func functionOptions(s *schema) []cel.EnvOption {
 		cel.Function("domain", cel.Overload("domain_string_string", args(text, text), truth, cel.BinaryBinding(celDomain))),
 		cel.Function("host", cel.Overload("host_string", args(text), text, cel.UnaryBinding(celHost))),
 		cel.Function("hosts", cel.Overload("hosts_command", args(command), texts, cel.UnaryBinding(celHosts))),
+		cel.Function("remote", cel.Overload("remote_command", args(command), truth, cel.UnaryBinding(celRemote))),
+		cel.Function("unlisted", cel.Overload("unlisted_shell_git_network", args(shell, git, network), texts, cel.FunctionBinding(celUnlisted))),
+		cel.Function("unseen", cel.Overload("unseen_shell_git", args(shell, git), texts, cel.BinaryBinding(celUnseen))),
 		cel.Function("loopback", cel.Overload("loopback_string", args(text), truth, cel.UnaryBinding(celLoopback))),
 		cel.Function("runs",
 			cel.Overload("runs_shell_string", args(shell, text), truth, cel.FunctionBinding(celRuns)),
@@ -75,6 +83,27 @@ func celHost(url ref.Val) ref.Val { return types.String(hostOf(string(url.(types
 
 func celHosts(command ref.Val) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, hostsOf(command.(*object).pointer().(*record.Command)))
+}
+
+func celRemote(command ref.Val) ref.Val {
+	return types.Bool(isRemote(command.(*object).pointer().(*record.Command)))
+}
+
+func celUnlisted(args ...ref.Val) ref.Val {
+	shell, network := args[0].(*object).pointer().(*record.Shell), args[2].(*object).pointer().(*record.Network)
+	return types.NewStringList(types.DefaultTypeAdapter, unlisted(shell, gitOf(args[1]), network))
+}
+
+func celUnseen(shell, git ref.Val) ref.Val {
+	return types.NewStringList(types.DefaultTypeAdapter, unseen(shell.(*object).pointer().(*record.Shell), gitOf(git)))
+}
+
+// gitOf unpacks a list whose elements the checker has proven to be git commands.
+func gitOf(list ref.Val) (all []record.Git) {
+	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
+		all = append(all, *it.Next().(*object).pointer().(*record.Git))
+	}
+	return all
 }
 
 func celLoopback(host ref.Val) ref.Val { return types.Bool(isLoopback(string(host.(types.String)))) }

@@ -51,7 +51,8 @@ func pageOf(set *Set) []byte {
 			pack = p.Pack
 			fmt.Fprintf(&out, "\n## Pack `%s`\n", pack)
 		}
-		fmt.Fprintf(&out, "\n### %s\n\n%s %s\n\n", p.ID, p.Message, p.Remedy)
+		message, remedy := p.Told()
+		fmt.Fprintf(&out, "\n### %s\n\n%s %s\n\n", p.ID, message, remedy)
 		fmt.Fprintf(&out, "`%s` on %s%s; principle `%s`%s. For example refused: %s. Passes: %s.\n", p.Effect, strings.Join(p.Kinds(), ", "), inModes(&p),
 			p.Principle, map[bool]string{true: "; protected"}[p.Protected], some(p.Examples.Deny), some(p.Examples.Allow))
 	}

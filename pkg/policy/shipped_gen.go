@@ -1358,9 +1358,9 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "runtime.network_requires_approval", Pack: "core", Principle: "security-by-design", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "!actor.admin_approved && !capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\")) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && (unresolved(c) || size(hosts(c)) == 0 || !hosts(c).all(h, loopback(h)))\n    && !(size(c.argv) == 2 && c.argv[1] in [\"--version\", \"-V\", \"--help\", \"-h\"])\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\"] && hosts(c).exists(h, !loopback(h))))",
-			Message:   "This needs the network, which nobody approved.",
-			Remedy:    "Work from what is in the work space and the caches; a person can approve it with `ethos-decide --approve runtime.network_requires_approval`, or list the tool under sandbox.network_tools in repo_config.yaml.",
+			When:      "!actor.admin_approved && !(capabilities.network.mode in [\"proxy\", \"host\"] && capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\"))) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && remote(c)\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\"] && hosts(c).exists(h, !loopback(h))))",
+			Message:   "This needs the network, which nobody approved{needs}.",
+			Remedy:    "Work from what is in the work space and the caches; {allow}, or approves this once with `ethos-decide --approve runtime.network_requires_approval`.",
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 4, Column: 5,
 		},
@@ -1396,8 +1396,38 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
-		digest: "e5fd987a7c5609a66e178102362f975008efdfa131a1bcad3382f3d62e7bc315",
-		from:   49514, to: 51574,
+		digest: "61a98ec1c422579f637149e618f6c1e6a367c2764b4ad8e79d370621e7fda48f",
+		from:   49514, to: 51092,
+	},
+	{
+		policy: Policy{
+			ID: "runtime.network_place_not_listed", Pack: "core", Principle: "security-by-design", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "!actor.admin_approved && capabilities.network.mode == \"proxy\" && size(unlisted(shell, git, capabilities.network)) > 0",
+			Message:   "This connects to {unlisted}, which is not among the names that the network is approved for.",
+			Remedy:    "Use a name of the list in facts.capabilities.network.allow_domains; {allow}, or approves this once with `ethos-decide --approve runtime.network_place_not_listed`.",
+			Protected: true,
+			File:      "pack:core/runtime.yaml", Line: 48, Column: 5,
+		},
+		need:   need{op: equals, fact: 12 /* Network.mode */, value: "proxy"},
+		reads:  []string{"actor", "capabilities", "git", "shell"},
+		digest: "a37188b35697c75123ada81b8f30b69c4041509496912d47e21225c3a9b5d37b",
+		from:   51092, to: 51473,
+	},
+	{
+		policy: Policy{
+			ID: "runtime.network_place_unknown", Pack: "core", Principle: "security-by-design", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "!actor.admin_approved && capabilities.network.mode == \"proxy\" && size(unseen(shell, git)) > 0",
+			Message:   "Where this connects cannot be told from its words ({unseen}), so it cannot be compared with the names that the network is approved for.",
+			Remedy:    "Write the address out in the command, without a variable and without a file of options or addresses.",
+			Protected: true,
+			File:      "pack:core/runtime.yaml", Line: 109, Column: 5,
+		},
+		need:   need{op: equals, fact: 12 /* Network.mode */, value: "proxy"},
+		reads:  []string{"actor", "capabilities", "git", "shell"},
+		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
+		from:   51473, to: 51782,
 	},
 	{
 		policy: Policy{
@@ -1407,12 +1437,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A managed tool would run with more than the catalog declares for it.",
 			Remedy:    "Run the tool with the catalog's own profile, or widen it in repo_config.yaml, where the widening is on record.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 45, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 142, Column: 5,
 		},
 		need:   need{op: equals, fact: 11 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   51574, to: 54828,
+		from:   51782, to: 55036,
 	},
 	{
 		policy: Policy{
@@ -1478,7 +1508,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "e9bf630a735cc3e4d315c679edd1ed1b5e0e9d0098ff97e7f5963700eca883b1",
-		from:   54828, to: 59097,
+		from:   55036, to: 59305,
 	},
 	{
 		policy: Policy{
@@ -1573,7 +1603,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2b1af489987304cc4d22657d69809a370c200e51b546b629efd463c336eabe91",
-		from:   59097, to: 61718,
+		from:   59305, to: 61926,
 	},
 	{
 		policy: Policy{
@@ -1591,7 +1621,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   61718, to: 61951,
+		from:   61926, to: 62159,
 	},
 	{
 		policy: Policy{
@@ -1666,7 +1696,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   61951, to: 63723,
+		from:   62159, to: 63931,
 	},
 	{
 		policy: Policy{
@@ -1697,7 +1727,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   63723, to: 64817,
+		from:   63931, to: 65025,
 	},
 	{
 		policy: Policy{
@@ -1716,7 +1746,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   64817, to: 65230,
+		from:   65025, to: 65438,
 	},
 	{
 		policy: Policy{
@@ -1735,7 +1765,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   65230, to: 65644,
+		from:   65438, to: 65852,
 	},
 	{
 		policy: Policy{
@@ -1754,7 +1784,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   65644, to: 66056,
+		from:   65852, to: 66264,
 	},
 	{
 		policy: Policy{
@@ -1780,7 +1810,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   66056, to: 67001,
+		from:   66264, to: 67209,
 	},
 	{
 		policy: Policy{
@@ -1799,7 +1829,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   67001, to: 67417,
+		from:   67209, to: 67625,
 	},
 	{
 		policy: Policy{
@@ -1814,7 +1844,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 22 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   67417, to: 67667,
+		from:   67625, to: 67875,
 	},
 	{
 		policy: Policy{
@@ -1832,7 +1862,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files"},
 		digest: "d255cb7abaebe7324be2b4975d81eded03bf4904420d661944db2d84a4cca618",
-		from:   67667, to: 67905,
+		from:   67875, to: 68113,
 	},
 	{
 		policy: Policy{
@@ -1856,7 +1886,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3c4dfe6dc0b8471b436d5d3eb9e7522b6be473e248ed856f7a50ea3124dbda7a",
-		from:   67905, to: 68426,
+		from:   68113, to: 68634,
 	},
 	{
 		policy: Policy{
@@ -1870,7 +1900,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   68426, to: 68700,
+		from:   68634, to: 68908,
 	},
 	{
 		policy: Policy{
@@ -1884,7 +1914,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   68700, to: 68766,
+		from:   68908, to: 68974,
 	},
 	{
 		policy: Policy{
@@ -1918,7 +1948,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   68766, to: 69426,
+		from:   68974, to: 69634,
 	},
 	{
 		policy: Policy{
@@ -1951,7 +1981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   69426, to: 70005,
+		from:   69634, to: 70213,
 	},
 	{
 		policy: Policy{
@@ -2101,7 +2131,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   70005, to: 75645,
+		from:   70213, to: 75853,
 	},
 	{
 		policy: Policy{
@@ -2182,7 +2212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   75645, to: 77703,
+		from:   75853, to: 77911,
 	},
 	{
 		policy: Policy{
@@ -2209,7 +2239,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   77703, to: 78957,
+		from:   77911, to: 79165,
 	},
 	{
 		policy: Policy{
@@ -2226,7 +2256,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   78957, to: 79180,
+		from:   79165, to: 79388,
 	},
 	{
 		policy: Policy{
@@ -2243,7 +2273,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   79180, to: 79484,
+		from:   79388, to: 79692,
 	},
 	{
 		policy: Policy{
@@ -2264,7 +2294,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   79484, to: 79908,
+		from:   79692, to: 80116,
 	},
 	{
 		policy: Policy{
@@ -2299,7 +2329,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   79908, to: 80919,
+		from:   80116, to: 81127,
 	},
 	{
 		policy: Policy{
@@ -2316,7 +2346,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   80919, to: 81147,
+		from:   81127, to: 81355,
 	},
 	{
 		policy: Policy{
@@ -2341,7 +2371,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   81147, to: 81645,
+		from:   81355, to: 81853,
 	},
 	{
 		policy: Policy{
@@ -2364,7 +2394,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   81645, to: 82111,
+		from:   81853, to: 82319,
 	},
 	{
 		policy: Policy{
@@ -2381,7 +2411,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   82111, to: 82352,
+		from:   82319, to: 82560,
 	},
 	{
 		policy: Policy{
@@ -2398,7 +2428,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   82352, to: 82578,
+		from:   82560, to: 82786,
 	},
 	{
 		policy: Policy{
@@ -2415,7 +2445,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   82578, to: 82812,
+		from:   82786, to: 83020,
 	},
 	{
 		policy: Policy{
@@ -2436,7 +2466,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   82812, to: 83127,
+		from:   83020, to: 83335,
 	},
 	{
 		policy: Policy{
@@ -2450,7 +2480,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   83127, to: 83182,
+		from:   83335, to: 83390,
 	},
 	{
 		policy: Policy{
@@ -2464,7 +2494,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   83182, to: 83243,
+		from:   83390, to: 83451,
 	},
 	{
 		policy: Policy{
@@ -2478,7 +2508,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 16 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   83243, to: 83302,
+		from:   83451, to: 83510,
 	},
 	{
 		policy: Policy{
@@ -2492,7 +2522,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   83302, to: 83458,
+		from:   83510, to: 83666,
 	},
 	{
 		policy: Policy{
@@ -2506,7 +2536,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   83458, to: 83529,
+		from:   83666, to: 83737,
 	},
 	{
 		policy: Policy{
@@ -2530,7 +2560,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   83529, to: 83851,
+		from:   83737, to: 84059,
 	},
 	{
 		policy: Policy{
@@ -2546,7 +2576,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 17 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   83851, to: 89069,
+		from:   84059, to: 89277,
 	},
 	{
 		policy: Policy{
@@ -2568,7 +2598,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   89069, to: 89593,
+		from:   89277, to: 89801,
 	},
 	{
 		policy: Policy{
@@ -2594,7 +2624,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   89593, to: 90207,
+		from:   89801, to: 90415,
 	},
 	{
 		policy: Policy{
@@ -2610,7 +2640,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   90207, to: 90212,
+		from:   90415, to: 90420,
 	},
 	{
 		policy: Policy{
@@ -2635,7 +2665,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   90212, to: 91168,
+		from:   90420, to: 91376,
 	},
 	{
 		policy: Policy{
@@ -2668,7 +2698,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   91168, to: 91715,
+		from:   91376, to: 91923,
 	},
 	{
 		policy: Policy{
@@ -2684,7 +2714,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   91715, to: 91720,
+		from:   91923, to: 91928,
 	},
 	{
 		policy: Policy{
@@ -2700,7 +2730,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   91720, to: 92138,
+		from:   91928, to: 92346,
 	},
 	{
 		policy: Policy{
@@ -2716,7 +2746,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   92138, to: 92402,
+		from:   92346, to: 92610,
 	},
 	{
 		policy: Policy{
@@ -2732,7 +2762,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   92402, to: 92907,
+		from:   92610, to: 93115,
 	},
 	{
 		policy: Policy{
@@ -2765,7 +2795,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   92907, to: 93454,
+		from:   93115, to: 93662,
 	},
 	{
 		policy: Policy{
@@ -2855,7 +2885,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   93454, to: 98312,
+		from:   93662, to: 98520,
 	},
 	{
 		policy: Policy{
@@ -2871,6 +2901,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   98312, to: 98317,
+		from:   98520, to: 98525,
 	},
 }

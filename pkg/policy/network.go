@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	netrule "ethos/pkg/egress/rule"
+	"ethos/pkg/gitargs"
+	"ethos/pkg/netargs"
+	"ethos/pkg/record"
+)
+
+// hostsOf lists the machines that a command names, each once.
+func hostsOf(c *record.Command) []string {
+	hosts := []string{}
+	for _, t := range netargs.Read(c).Targets {
+		if h := t.Host.String(); !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+func isRemote(c *record.Command) bool {
+	r := netargs.Read(c)
+	return r.Remote()
+}
+
+// connections are what the commands of a script say of the places that they
+// connect to. A program of which nothing is known says it by variables alone.
+func connections(s *record.Shell, git []record.Git) (all []netargs.Reading) {
+	for i := range s.Commands {
+		c := &s.Commands[i]
+		r := netargs.Read(c)
+		if !r.Known {
+			r = netargs.Variables(c)
+		}
+		all = append(all, r)
+	}
+	for i := range git {
+		all = append(all, netargs.ReadGit(&git[i]))
+	}
+	return all
+}
+
+// unlisted lists the places that a script names and that the network's lists do
+// not allow, each once. The loopback is the command's own.
+func unlisted(s *record.Shell, git []record.Git, n *record.Network) []string {
+	rules, readable := rulesOf(n)
+	out := []string{}
+	for _, r := range connections(s, git) {
+		for _, t := range r.Targets {
+			if !t.Loopback() && (!readable || !allowed(rules, t)) && !slices.Contains(out, t.String()) {
+				out = append(out, t.String())
+			}
+		}
+	}
+	return out
+}
+
+// rulesOf makes rules of the lists. An allow pattern that means nothing allows
+// nothing; a deny pattern that means nothing could be about any place.
+func rulesOf(n *record.Network) (r netrule.Rules, readable bool) {
+	for _, text := range n.AllowDomains {
+		if p, err := netrule.ParsePattern(text); err == nil {
+			r.Allow = append(r.Allow, p)
+		}
+	}
+	deny, err := netrule.ParseSet(n.DenyDomains)
+	r.Deny = deny
+	return r, err == nil
+}
+
+func allowed(r netrule.Rules, t netargs.Target) bool {
+	if t.Port == 0 {
+		return r.Query(t.Host).Allowed
+	}
+	return r.Destination(t.Host, t.Port).Allowed
+}
+
+// unseen lists what of a script connects to a place that its words do not show:
+// an option, a variable or a program, each once.
+func unseen(s *record.Shell, git []record.Git) []string {
+	out := []string{}
+	for _, r := range connections(s, git) {
+		for _, by := range r.Hidden {
+			if !slices.Contains(out, by) {
+				out = append(out, by)
+			}
+		}
+	}
+	return out
+}
+
+// blanks are what a message or a remedy can have filled in, in braces. Without a
+// record they are told in general.
+var blanks = []struct {
+	name string
+	fill func(*Input) string
+}{
+	{"{needs}", fillNeeds}, {"{unlisted}", fillUnlisted}, {"{unseen}", fillUnseen}, {"{allow}", fillAllow},
+}
+
+// filled is a text with its blanks filled in from a record; nil is none.
+func filled(text string, in *Input) string {
+	for _, b := range blanks {
+		if strings.Contains(text, b.name) {
+			text = strings.ReplaceAll(text, b.name, b.fill(in))
+		}
+	}
+	return text
+}
+
+// Told are the message and the remedy of a policy without a record.
+func (p *Policy) Told() (message, remedy string) {
+	return filled(p.Message, nil), filled(p.Remedy, nil)
+}
+
+func fillUnlisted(in *Input) string {
+	if in == nil {
+		return "another place"
+	}
+	return strings.Join(unlisted(&in.Facts.Shell, in.Facts.Git, &in.Facts.Capabilities.Network), ", ")
+}
+
+func fillUnseen(in *Input) string {
+	if in == nil {
+		return "a program"
+	}
+	return strings.Join(unseen(&in.Facts.Shell, in.Facts.Git), ", ")
+}
+
+// fillNeeds says what needs the network, and which names.
+func fillNeeds(in *Input) string {
+	if in == nil {
+		return ""
+	}
+	var all []string
+	for i := range in.Facts.Shell.Commands {
+		c := &in.Facts.Shell.Commands[i]
+		if names := remoteNames(c); len(names) > 0 {
+			all = append(all, c.Name+" connects to "+strings.Join(names, ", "))
+		}
+	}
+	if t := &in.Facts.Tool; len(all) == 0 && t.Capabilities.RequiresNetwork && len(t.Capabilities.Network.AllowDomains) > 0 {
+		all = append(all, t.ID+" needs "+strings.Join(t.Capabilities.Network.AllowDomains, ", "))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, "; ")
+}
+
+func remoteNames(c *record.Command) (names []string) {
+	r := netargs.Read(c)
+	if !r.Known || gitargs.IsGit(c.Name) {
+		r = netargs.Variables(c)
+	}
+	for _, t := range r.Targets {
+		if !t.Loopback() {
+			names = append(names, t.String())
+		}
+	}
+	return names
+}
+
+// allowingEntry is the line of repo_config.yaml that lets the tool of an action
+// reach what its commands name, beside what it reaches already.
+func allowingEntry(in *Input) string {
+	if in == nil {
+		return "{tool: TOOL, allow_domains: [NAME]}"
+	}
+	t, n := &in.Facts.Tool, record.Network{}
+	switch {
+	case in.Facts.Capabilities.Network.Mode == "proxy":
+		n = in.Facts.Capabilities.Network
+	case t.Category == "packages":
+		n.AllowDomains = t.Capabilities.Network.AllowDomains
+	}
+	names := append(slices.Clone(n.AllowDomains), unlisted(&in.Facts.Shell, in.Facts.Git, &n)...)
+	id := t.ID
+	if id == "" {
+		id = "TOOL"
+	}
+	if len(names) == 0 {
+		return "{tool: " + id + ", allow_domains: [NAME]}"
+	}
+	return "{tool: " + id + `, allow_domains: ["` + strings.Join(names, `", "`) + `"]}`
+}
+
+// fillAllow says how a person lets the action reach what its commands name.
+func fillAllow(in *Input) string {
+	if in != nil {
+		for _, by := range in.Facts.Capabilities.GrantedBy {
+			if strings.HasPrefix(by, "--") { // a person's own flags widen it
+				return "a person adds " + grants(unlisted(&in.Facts.Shell, in.Facts.Git, &in.Facts.Capabilities.Network))
+			}
+		}
+	}
+	return "a person writes " + allowingEntry(in) + " under sandbox.network_tools in repo_config.yaml and accepts it with `ethos-decide trust`"
+}
+
+func grants(names []string) string {
+	for i := range names {
+		names[i] = "--grant domain=" + names[i]
+	}
+	return strings.Join(names, " ")
+}
