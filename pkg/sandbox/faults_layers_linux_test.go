@@ -55,7 +55,7 @@ func unverified(t *testing.T, p *Plan, tamper func(*steps.Step)) (said string, s
 // ended lets the command go when it waits, and returns its exit status.
 func ended(t *testing.T, p *steps.Process) int {
 	t.Helper()
-	waiting, settled := false, false
+	waiting, finalized := false, false
 	for {
 		event, err := p.Next(time.Now().Add(time.Minute))
 		switch {
@@ -63,8 +63,8 @@ func ended(t *testing.T, p *steps.Process) int {
 			t.Fatal(err)
 		case event.Kind == steps.Waiting:
 			waiting = true
-		case event.Kind == steps.Settled:
-			settled = true
+		case event.Kind == steps.Finalized:
+			finalized = true
 		case event.Kind == steps.Handed && event.What == control.HandedListener:
 			go notify.Pass(event.FD)
 		case event.Kind == steps.Handed:
@@ -74,7 +74,7 @@ func ended(t *testing.T, p *steps.Process) int {
 		case event.Kind == steps.Failed || event.Kind == steps.Gone || event.Kind == steps.Idle:
 			t.Fatalf("%v %v", event.Kind, event.Err)
 		}
-		if waiting && settled {
+		if waiting && finalized {
 			waiting = false
 			if err := p.Go(); err != nil {
 				t.Fatal(err)

@@ -107,12 +107,12 @@ func TestFaults(t *testing.T) {
 		write(t, filepath.Join(spec.Workspace, ".git/HEAD"), "ref: refs/heads/main\n")
 		plan := mustBuild(t, spec)
 		marker := filepath.Join(spec.Workspace, "marker")
-		for _, part := range []steps.Part{steps.PartInit, steps.PartCommand, steps.PartSettle} {
+		for _, part := range []steps.Part{steps.PartInit, steps.PartCommand, steps.PartFinalize} {
 			for i := 0; ; i += stride() {
 				r := &exec.Runner{Plan: plan}
 				var broken steps.Step
 				r.Tamper = func(c *steps.Program) {
-					list := map[steps.Part][]steps.Step{steps.PartInit: c.Init, steps.PartCommand: c.Command, steps.PartSettle: c.Settle}[part]
+					list := map[steps.Part][]steps.Step{steps.PartInit: c.Init, steps.PartCommand: c.Command, steps.PartFinalize: c.Finalize}[part]
 					if i < len(list) && list[i].Stage != "exec" {
 						broken = list[i]
 						list[i].Nr, list[i].Tolerate, list[i].Ignore, list[i].Unless = 9999, nil, nil, 0

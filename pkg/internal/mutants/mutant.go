@@ -37,7 +37,7 @@ import (
 
 func init() {
 	mutate = func(p *steps.Program) {
-		for _, list := range [][]steps.Step{p.Init, p.Command, p.Settle, p.Cleanup} {
+		for _, list := range [][]steps.Step{p.Init, p.Command, p.Finalize, p.Cleanup} {
 			for i := range list {
 				if s := &list[i]; %s {
 					*s = steps.Step{Stage: s.Stage, Call: s.Call, Object: s.Object, Nr: syscall.SYS_GETPID, Save: s.Save}

@@ -70,7 +70,7 @@ func (p *Printer) Program(program *steps.Program) []string {
 	parts := []struct {
 		name  string
 		steps []steps.Step
-	}{{"init", program.Init}, {"command", program.Command}, {"settle", program.Settle}, {"cleanup", program.Cleanup}}
+	}{{"init", program.Init}, {"command", program.Command}, {"finalize", program.Finalize}, {"cleanup", program.Cleanup}}
 	for _, part := range parts {
 		for i := range part.steps {
 			p.name(&part.steps[i])

@@ -187,8 +187,8 @@ const (
 	Access
 	Restored // signals are as the caller had them
 	Filters
-	Settle // init gives up what it no longer needs
-	Phases // how many there are
+	Finalize // init gives up what it no longer needs
+	Phases   // how many there are
 )
 
 // Program is a plan as kernel calls.

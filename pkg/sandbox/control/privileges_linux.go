@@ -26,8 +26,8 @@ func (c *privileges) Steps(at Phase, p *Program) {
 		p.Init = append(p.Init, keyring)
 	case Privileges:
 		p.Command = drop(p.Command, c.machine.lastCapability())
-	case Settle:
-		p.Settle = c.settle()
+	case Finalize:
+		p.Finalize = c.finalize()
 	}
 }
 
@@ -48,10 +48,10 @@ func noNewPrivs(stage string) steps.Step {
 	return prctl(stage, "PR_SET_NO_NEW_PRIVS", steps.Int(unix.PR_SET_NO_NEW_PRIVS), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0))
 }
 
-// settle makes init as weak as the command: it has signals to send to its own and nothing else to do. It cannot be traced or read through /proc.
+// finalize makes init as weak as the command: it has signals to send to its own and nothing else to do. It cannot be traced or read through /proc.
 // When it has placeholders to remove it may take up again, for the time it is alone, the right to unmount what lies on them: unlink(2) of a mount
 // point is EBUSY.
-func (c *privileges) settle() []steps.Step {
+func (c *privileges) finalize() []steps.Step {
 	const stage = "init"
 	last := capsetNone(stage)
 	if c.Uncovers {

@@ -237,7 +237,7 @@ func (r *run) confine() error {
 	deadline := time.Now().Add(setupLimit)
 	var early error
 	pid := 0
-	for waiting, settled := false, false; !waiting || !settled; {
+	for waiting, finalized := false, false; !waiting || !finalized; {
 		event, err := r.proc.Next(deadline)
 		if err != nil {
 			return &plan.Refusal{Code: plan.CodeSetup, Err: err}
@@ -254,8 +254,8 @@ func (r *run) confine() error {
 			early = r.verifyPlace(pid)
 		case steps.Waiting:
 			waiting = true
-		case steps.Settled:
-			settled = true
+		case steps.Finalized:
+			finalized = true
 		case steps.Idle:
 			return plan.Refuse(plan.CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
 		case steps.Exited:

@@ -216,7 +216,7 @@ func (b *builder) plan() (*Plan, error) {
 	if err := b.fulfilled(entries); err != nil {
 		return nil, err
 	}
-	entries, err := b.settle(entries)
+	entries, err := b.finalize(entries)
 	if err != nil {
 		return nil, err
 	}

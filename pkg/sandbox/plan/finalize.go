@@ -52,8 +52,8 @@ func (b *builder) put(g Placeholder) {
 	}
 }
 
-// settle makes every entry that is less than the writable tree around it one that can be mounted.
-func (b *builder) settle(entries []Entry) ([]Entry, error) {
+// finalize makes every entry that is less than the writable tree around it one that can be mounted.
+func (b *builder) finalize(entries []Entry) ([]Entry, error) {
 	out := make([]Entry, 0, len(entries))
 	for _, e := range entries {
 		above := Covering(out, e.Path)

@@ -120,7 +120,7 @@ func (s *search) own(context.Context) (*Delegation, error) {
 			return nil, fmt.Errorf("own cgroup: %w", err)
 		}
 	}
-	d, err := s.settle(dir, "own cgroup")
+	d, err := s.moveCaller(dir, "own cgroup")
 	if err != nil {
 		return nil, fmt.Errorf("own cgroup: %w", err)
 	}
@@ -269,8 +269,8 @@ func (s *search) alone(dir string) error {
 	return nil
 }
 
-// settle moves the caller to a child, so that dir can give its controllers to the leaves.
-func (s *search) settle(dir, found string) (*Delegation, error) {
+// moveCaller moves the caller to a child, so that dir can give its controllers to the leaves.
+func (s *search) moveCaller(dir, found string) (*Delegation, error) {
 	child := dir + "/" + supervisor
 	if err := mkdirAny(s.caller.Files, child); err != nil {
 		return nil, err

@@ -39,9 +39,9 @@ func (m *machine) runInit() {
 		m.runCommand()
 	}
 	if e := m.letGo(); e != 0 {
-		m.fail(PartSettle, len(m.settle)+ownCloseRange, e)
+		m.fail(PartFinalize, len(m.finalize)+ownCloseRange, e)
 	}
-	m.must(m.settle, PartSettle)
+	m.must(m.finalize, PartFinalize)
 	if !m.send(kindSettled, 0, 0, 0) {
 		m.orphaned()
 	}

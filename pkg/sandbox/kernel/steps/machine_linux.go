@@ -12,11 +12,11 @@ const maxKept = 250
 
 // machine is all the memory the child uses. It is built before the clone and only its integers are written after it.
 type machine struct {
-	init, command, settle, cleanup []Step
-	slots                          []int32
-	channel                        int32  // also in its slot
-	parentEnd                      int32  // of the channel; closed first, so that the channel hangs up when the parent dies
-	argv                           []byte // the memory in which this process's arguments stand
+	init, command, finalize, cleanup []Step
+	slots                            []int32
+	channel                          int32  // also in its slot
+	parentEnd                        int32  // of the channel; closed first, so that the channel hangs up when the parent dies
+	argv                             []byte // the memory in which this process's arguments stand
 
 	out     message
 	poll    [2]unix.PollFd
@@ -73,8 +73,8 @@ func (m *machine) grow(s Slot) {
 func newMachine(p *Program, channel, parentEnd int) *machine {
 	m := &machine{allSigs: ^uint64(0), argv: arguments(), parentEnd: int32(parentEnd)}
 	m.grow(Channel)
-	m.init, m.command, m.settle, m.cleanup = p.Init, p.Command, p.Settle, p.Cleanup
-	for _, steps := range [][]Step{p.Init, p.Command, p.Settle, p.Cleanup} {
+	m.init, m.command, m.finalize, m.cleanup = p.Init, p.Command, p.Finalize, p.Cleanup
+	for _, steps := range [][]Step{p.Init, p.Command, p.Finalize, p.Cleanup} {
 		m.room(steps)
 	}
 	for i, s := range p.Keep[:min(len(p.Keep), maxKept)] {

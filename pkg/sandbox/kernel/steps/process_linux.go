@@ -33,18 +33,18 @@ func (p *Process) Watch(fd int) { p.watch = fd }
 type EventKind int
 
 const (
-	Note     EventKind = iota + 1 // a step met an errno that it tolerates: Err
-	Failed                        // a step failed, nothing ran: Err
-	Begins                        // init has done its part, and the command's process is there: CommandPID
-	Waiting                       // the command is confined and waits for Go: CommandPID
-	Settled                       // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
-	Stopped                       // the command was stopped: Signal
-	Exited                        // the command ended and nothing it started is alive: Status
-	Gone                          // init ended without a last message, and with it everything inside: see [Process.Fate]
-	Changed                       // the file given to Watch has news
-	Readable                      // the file given to Listen can be read from
-	Idle                          // the time given to Next is over
-	Handed                        // the child gave a descriptor: FD, which is the receiver's to close, and What
+	Note      EventKind = iota + 1 // a step met an errno that it tolerates: Err
+	Failed                         // a step failed, nothing ran: Err
+	Begins                         // init has done its part, and the command's process is there: CommandPID
+	Waiting                        // the command is confined and waits for Go: CommandPID
+	Finalized                      // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
+	Stopped                        // the command was stopped: Signal
+	Exited                         // the command ended and nothing it started is alive: Status
+	Gone                           // init ended without a last message, and with it everything inside: see [Process.Fate]
+	Changed                        // the file given to Watch has news
+	Readable                       // the file given to Listen can be read from
+	Idle                           // the time given to Next is over
+	Handed                         // the child gave a descriptor: FD, which is the receiver's to close, and What
 )
 
 // Event is one thing that happened inside.
@@ -138,7 +138,7 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 	case kindHanded:
 		return received(m, oob)
 	case kindSettled:
-		return Event{Kind: Settled}, nil
+		return Event{Kind: Finalized}, nil
 	case kindStopped:
 		return Event{Kind: Stopped, Signal: syscall.Signal(m.value)}, nil
 	case kindExited:

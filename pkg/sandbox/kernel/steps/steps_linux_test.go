@@ -56,7 +56,7 @@ func follow(t *testing.T, p *Program, during func(*Process)) (o outcome) {
 			t.Error(err)
 		}
 	}()
-	waiting, settled := false, false
+	waiting, finalized := false, false
 	for {
 		event, err := proc.Next(time.Now().Add(patience))
 		if err != nil {
@@ -71,8 +71,8 @@ func follow(t *testing.T, p *Program, during func(*Process)) (o outcome) {
 			return o
 		case Waiting:
 			waiting = true
-		case Settled:
-			settled = true
+		case Finalized:
+			finalized = true
 		case Exited:
 			o.status = event.Status
 			return o
@@ -83,7 +83,7 @@ func follow(t *testing.T, p *Program, during func(*Process)) (o outcome) {
 			proc.Kill()
 			t.Fatal("the child hangs")
 		}
-		if waiting && settled {
+		if waiting && finalized {
 			waiting = false
 			if err := proc.Go(); err != nil {
 				t.Error(err)
@@ -167,7 +167,7 @@ func TestSteps(t *testing.T) {
 
 // TestParts: a step that fails in any part keeps the command from running, and what init has made is taken away.
 func TestParts(t *testing.T) {
-	for _, part := range []Part{PartInit, PartCommand, PartSettle} {
+	for _, part := range []Part{PartInit, PartCommand, PartFinalize} {
 		dir := t.TempDir()
 		made, marker := filepath.Join(dir, "made"), filepath.Join(dir, "marker")
 		p := shell("echo > " + marker)
@@ -179,8 +179,8 @@ func TestParts(t *testing.T) {
 			p.Init = append(p.Init, bad)
 		case PartCommand:
 			p.Command = append([]Step{bad}, p.Command...)
-		case PartSettle:
-			p.Settle = []Step{bad}
+		case PartFinalize:
+			p.Finalize = []Step{bad}
 		}
 		o := follow(t, p, nil)
 		if o.failed == nil || o.failed.Part != part || o.failed.Errno != syscall.EBADF {
