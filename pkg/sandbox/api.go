@@ -35,18 +35,18 @@ var (
 
 // What a plan is made of: package plan.
 type (
-	Spec        = plan.Spec
-	ManagedGit  = plan.ManagedGit
-	HostFiles   = plan.HostFiles
-	Files       = plan.Files
-	Plan        = plan.Plan
-	Note        = plan.Note
-	Entry       = plan.Entry
-	Access      = plan.Access
-	Watched     = plan.Watched
-	Placeholder = plan.Placeholder
-	Limits      = plan.Limits
-	Refusal     = plan.Refusal
+	Spec           = plan.Spec
+	ManagedGit     = plan.ManagedGit
+	HostFiles      = plan.HostFiles
+	Files          = plan.Files
+	Plan           = plan.Plan
+	Note           = plan.Note
+	Entry          = plan.Entry
+	Access         = plan.Access
+	Placeholder    = plan.Placeholder
+	ProtectedNames = plan.ProtectedNames
+	Limits         = plan.Limits
+	Refusal        = plan.Refusal
 )
 
 // What a command may do below a path.

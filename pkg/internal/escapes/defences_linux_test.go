@@ -135,7 +135,7 @@ func TestProtectedByName(t *testing.T) {
 	}
 	const names = `coding_ethos.yml repo_config.yaml .claude .codex .gemini .cursor .opencode .mcp.json opencode.json opencode.jsonc .agents .vscode .idea .github/hooks`
 	for _, name := range strings.Fields(names) {
-		if !slices.ContainsFunc(plan.Watched, func(w sandbox.Watched) bool { return w.Dir == spec.Workspace && slices.Contains(w.Names, name) }) {
+		if !slices.ContainsFunc(plan.ProtectedNames, func(w sandbox.ProtectedNames) bool { return w.Dir == spec.Workspace && slices.Contains(w.Names, name) }) {
 			t.Errorf("%s is not watched", name)
 		}
 		if err := os.MkdirAll(filepath.Join(spec.Workspace, name), 0o755); err != nil {

@@ -99,7 +99,7 @@ var single = []Mutant{
 	{Name: "a link does not lead a declared path astray", Edits: []Edit{{"pkg/sandbox/plan/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
 	{Name: "names: put aside at once", Edits: []Edit{{protected, "\tif w.search() {", "\tif true {"}}, Tests: names},
 	{Name: "names: put aside at the end", Edits: []Edit{{protected, "\tstore := w.Quarantined\n", "\tstore := w.Quarantined\n\tif w.names = w.aside; true {\n\t\treturn\n\t}\n"}}, Tests: names},
-	{Name: "names: put aside by init", Without: []Call{{Stage: "watch", Name: "renameat2"}}, Tests: names},
+	{Name: "names: put aside by init", Without: []Call{{Stage: "names", Name: "renameat2"}}, Tests: names},
 	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: names},
 	{Name: "names: none appears in the set-up", Edits: []Edit{{protected, `plan.Covering(paths, path).Access == plan.ReadWrite {`, `false {`}}, Tests: names},
 	{Name: "directories above what is protected are held in place", Edits: []Edit{{"pkg/sandbox/plan/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},

@@ -38,7 +38,7 @@ func randomDigits() string {
 }
 
 // check puts one name aside when something else is there than was at the start.
-func (d *watchedDir) check(w *protectedPaths, name string) {
+func (d *protectedDir) check(w *protectedPaths, name string) {
 	kept, err := d.putAside(name)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // the command took its owner's permissions away
 		err = d.unlocked(name, func() (err error) { kept, err = d.putAside(name); return err })
@@ -56,7 +56,7 @@ func (d *watchedDir) check(w *protectedPaths, name string) {
 
 // putAside renames what is there, and was not, within its directory. It returns
 // the path that it has now, "" when there is nothing to be done.
-func (d *watchedDir) putAside(name string) (kept string, err error) {
+func (d *protectedDir) putAside(name string) (kept string, err error) {
 	fd, err := d.open(name)
 	if above := filepath.Dir(name); ledOut(err) && above != "." {
 		return d.putAside(above) // the link
@@ -85,7 +85,7 @@ func (d *watchedDir) putAside(name string) (kept string, err error) {
 // programs, such as one that keeps a store of traces, while the command runs. It
 // counts as there from the start, and is kept open: no other gets its inode
 // number.
-func (d *watchedDir) byEthos(name string, opened *os.File) bool {
+func (d *protectedDir) byEthos(name string, opened *os.File) bool {
 	if name != plan.EthosDir || d.were[name] != nil {
 		return false
 	}
@@ -98,7 +98,7 @@ func (d *watchedDir) byEthos(name string, opened *os.File) bool {
 }
 
 // isOld reports whether what was opened is what the name was at the start.
-func (d *watchedDir) isOld(name string, fd int) bool {
+func (d *protectedDir) isOld(name string, fd int) bool {
 	was := d.were[name]
 	if was == nil {
 		return false
@@ -119,7 +119,7 @@ func renameIn(at int, from, to string) error {
 
 // unlocked does something in directories of ours that nobody may search or
 // write to, and leaves their modes as they were.
-func (d *watchedDir) unlocked(name string, do func() error) error {
+func (d *protectedDir) unlocked(name string, do func() error) error {
 	defer withOwner(d.dir)()
 	if fd, err := beneath(d.dir, filepath.Dir(name), unix.O_PATH|unix.O_DIRECTORY); err == nil {
 		dir := os.NewFile(uintptr(fd), name)
@@ -155,7 +155,7 @@ func (w *protectedPaths) Steps(at Phase, p *Program) {
 			if d.were[name] != nil || strings.Contains(name, "/") || name == plan.EthosDir || w.placeholder(filepath.Join(d.Dir, name)) {
 				continue
 			}
-			r := step("watch", "renameat2", unix.SYS_RENAMEAT2, filepath.Join(d.Dir, name), steps.From(slot), steps.Str(name), steps.From(slot), steps.Str(name+w.suffix), steps.Int(unix.RENAME_NOREPLACE))
+			r := step("names", "renameat2", unix.SYS_RENAMEAT2, filepath.Join(d.Dir, name), steps.From(slot), steps.Str(name), steps.From(slot), steps.Str(name+w.suffix), steps.Int(unix.RENAME_NOREPLACE))
 			r.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EEXIST, syscall.EACCES, syscall.EPERM, syscall.EBUSY, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EINVAL, syscall.ENOSYS}
 			remove = append(remove, r)
 		}

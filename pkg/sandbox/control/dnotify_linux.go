@@ -47,7 +47,7 @@ const (
 
 // arm asks for a signal to the calling thread when something is made in the
 // directory. The owner is set first: F_NOTIFY keeps one that is set.
-func (d *watchedDir) arm() error {
+func (d *protectedDir) arm() error {
 	dir, err := os.OpenFile(procPath(d.dir), os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err

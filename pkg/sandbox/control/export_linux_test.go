@@ -62,7 +62,7 @@ func FixedProgram(t *testing.T, p *plan.Plan, m FixedMachine) (*plan.Plan, *step
 		case *placeholders:
 			m.placeholders(c)
 		case *protectedPaths:
-			m.watch(c)
+			m.names(c)
 		}
 		if err != nil {
 			return p, nil, err
@@ -138,12 +138,12 @@ func (m FixedMachine) placeholders(c *placeholders) {
 	c.Uncovers = len(c.items) > 0
 }
 
-func (m FixedMachine) watch(c *protectedPaths) {
+func (m FixedMachine) names(c *protectedPaths) {
 	c.suffix = asideSuffix + "00000000"
-	for _, watched := range c.Plan.Watched {
-		d := watchedDir{Watched: watched, were: map[string]*os.File{}}
-		for _, name := range watched.Names {
-			if m.Has(filepath.Join(watched.Dir, name)) {
+	for _, dir := range c.Plan.ProtectedNames {
+		d := protectedDir{ProtectedNames: dir, were: map[string]*os.File{}}
+		for _, name := range dir.Names {
+			if m.Has(filepath.Join(dir.Dir, name)) {
 				d.were[name] = os.NewFile(journalFD, name)
 			}
 		}

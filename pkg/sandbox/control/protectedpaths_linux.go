@@ -19,13 +19,13 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// protectedPaths keep what the command makes under a protected name out of force while
-// it runs. No unprivileged interface of the kernel refuses creation by name: a
-// Landlock rule is for a hierarchy (landlock(7)), a seccomp filter does not see
-// paths (seccomp(2)), and a mount needs something to be mounted on, which every
-// listing shows. So this process, outside, is told when something is made in a
-// watched directory, looks at the names, and renames within that directory what
-// is there and was not at the start.
+// protectedPaths keep what the command makes under a protected name out of force
+// while it runs. No unprivileged interface of the kernel refuses creation by
+// name: a Landlock rule is for a hierarchy (landlock(7)), a seccomp filter does
+// not see paths (seccomp(2)), and a mount needs something to be mounted on, which
+// every listing shows. So this process, outside, is told when something is made
+// in a directory with protected names, looks at the names, and renames within
+// that directory what is there and was not at the start.
 //
 // Within it: an open directory descriptor of the command, or its working
 // directory, would lead by ".." into the directory that it was moved to.
@@ -38,7 +38,7 @@ type protectedPaths struct {
 	*Job
 	events int // of signalfd(2); -1 where the names have to be searched for from time to time
 	mask   unix.Sigset_t
-	dirs   []watchedDir
+	dirs   []protectedDir
 	aside  []asideName
 	names  []asideName // what became of each, at the end
 	suffix string      // of the names that init gives, when this process is killed
@@ -46,8 +46,8 @@ type protectedPaths struct {
 	failed error // something could not be put aside, or the command insists
 }
 
-type watchedDir struct {
-	plan.Watched
+type protectedDir struct {
+	plan.ProtectedNames
 	getenv func(string) string // for the state folder
 	dir    *os.File            // O_PATH
 	signal *os.File            // what dnotify is asked about
@@ -68,12 +68,12 @@ func (w *protectedPaths) Name() string { return plan.ControlNames }
 
 // Prepare finds out what is there.
 func (w *protectedPaths) Prepare(context.Context) error {
-	for _, d := range w.Plan.Watched {
+	for _, d := range w.Plan.ProtectedNames {
 		dir, err := openDirectory(d.Dir)
 		if err != nil {
 			return plan.AsSetup(err)
 		}
-		w.dirs = append(w.dirs, watchedDir{Watched: d, getenv: w.Plan.Getenv, dir: dir, were: map[string]*os.File{}})
+		w.dirs = append(w.dirs, protectedDir{ProtectedNames: d, getenv: w.Plan.Getenv, dir: dir, were: map[string]*os.File{}})
 		if err := w.dirs[len(w.dirs)-1].remember(w.Plan.Paths); err != nil {
 			return plan.AsSetup(err)
 		}
@@ -108,7 +108,7 @@ func (w *protectedPaths) placeholder(path string) bool {
 
 // same refuses what has appeared under a name since Prepare, unless it was
 // expected: then that is what was there at the start.
-func (d *watchedDir) same(name string, expected bool) error {
+func (d *protectedDir) same(name string, expected bool) error {
 	fd, err := d.open(name)
 	if err != nil {
 		return nil
@@ -135,7 +135,7 @@ func cameToExist(path string) error {
 // remember keeps what the names are at the start, and the directory in which a
 // name of several components lies. One that came to exist after the plan was
 // made is not mounted read-only.
-func (d *watchedDir) remember(paths []plan.Entry) error {
+func (d *protectedDir) remember(paths []plan.Entry) error {
 	for _, name := range d.Names {
 		if above := filepath.Dir(name); above != "." {
 			if fd, err := d.open(above); err == nil {
@@ -167,7 +167,7 @@ func absentName(err error) bool {
 func ledOut(err error) bool { return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EXDEV) }
 
 // open opens what is at a name, as it is, without leaving the directory.
-func (d *watchedDir) open(name string) (int, error) {
+func (d *protectedDir) open(name string) (int, error) {
 	return beneath(d.dir, name, unix.O_PATH|unix.O_NOFOLLOW)
 }
 
@@ -224,7 +224,7 @@ func (w *protectedPaths) Tend() *Ending {
 	return &Ending{Status: record.StatusSignaled, Layer: plan.ControlNames, Why: "ended because of protected names: ", Reason: shown(w.failed.Error())}
 }
 
-// search puts aside what is there under the watched names and was not at the
+// search puts aside what is there under the protected names and was not at the
 // start. It returns false when the command must be ended.
 func (w *protectedPaths) search() bool {
 	for i := range w.dirs {
@@ -278,7 +278,7 @@ func (w *protectedPaths) Finish(context.Context) {
 	w.names = out
 }
 
-func (d *watchedDir) has(name string) bool {
+func (d *protectedDir) has(name string) bool {
 	fd, err := d.open(name)
 	if err == nil {
 		unix.Close(fd)

@@ -29,7 +29,7 @@ type builder struct {
 	links        []mount.Mount
 	notes        []Note
 	placeholders []Placeholder
-	watched      []Watched
+	names        []ProtectedNames
 	scans        []*treescan.Tree
 	search       []string // domains of the host's resolv.conf(5)
 	own          string   // the directory of ethos for this work space
@@ -239,7 +239,7 @@ func (b *builder) plan() (*Plan, error) {
 	}
 	p := &Plan{
 		Profile: b.set.SandboxProfile, Tags: list(b.set.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
-		Namespaces: namespaces(b.set.Network.Mode), Hostname: hostname, Paths: entries, Mounts: mounts, Placeholders: b.placeholders, Watched: b.watches(entries),
+		Namespaces: namespaces(b.set.Network.Mode), Hostname: hostname, Paths: entries, Mounts: mounts, Placeholders: b.placeholders, ProtectedNames: b.creatable(entries),
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Recovered: b.spec.Recovered,

@@ -55,7 +55,7 @@ func (b *builder) keepOwn(root string) error {
 			return err
 		}
 	} else {
-		b.watched = append(b.watched, Watched{Dir: root, Names: []string{EthosDir}})
+		b.names = append(b.names, ProtectedNames{Dir: root, Names: []string{EthosDir}})
 	}
 	if root == b.spec.Workspace && b.own != path && b.exists(b.own) {
 		return b.hideOwn(b.own)

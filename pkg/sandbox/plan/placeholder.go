@@ -14,18 +14,18 @@ import (
 // Only what exists can be mounted over, so an empty file or directory stands
 // there for the time of the run, and for commondir a file that names the
 // directory itself. It is gone when the last run that shares it has ended. Names
-// that are protected in the work tree have none, see [Watched].
+// that are protected in the work tree have none, see [ProtectedNames].
 type Placeholder struct {
 	Path    string `json:"path"`
 	Dir     bool   `json:"dir"`
 	Content string `json:"content,omitempty"`
 }
 
-// Watched is a directory in which names must not come to exist. What exists of
-// them when the plan is made is read-only. Nothing stands in the place of the
-// others: a listing shows what it showed before. What the command makes under
-// such a name is put aside at once, by the process that started it.
-type Watched struct {
+// ProtectedNames are those of one directory. What exists of them when the plan is
+// made is read-only. Nothing stands in the place of the others: a listing shows
+// what it showed before. What the command makes under such a name is put aside at
+// once, by the process that started it.
+type ProtectedNames struct {
 	Dir   string   `json:"dir"`
 	Names []string `json:"names"` // relative, clean
 }

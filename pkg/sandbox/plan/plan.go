@@ -15,38 +15,38 @@ import (
 
 // Plan is all that will be done to confine one command, as data.
 type Plan struct {
-	Profile      string          `json:"profile"`
-	Tags         []string        `json:"tags"`
-	Argv         []string        `json:"argv"`
-	Dir          string          `json:"dir"`
-	Workspace    string          `json:"workspace"`
-	Namespaces   []string        `json:"namespaces"`
-	Hostname     string          `json:"hostname"`
-	Paths        []Entry         `json:"paths"`
-	Mounts       []mount.Mount   `json:"mounts"`
-	Placeholders []Placeholder   `json:"placeholders"`
-	Watched      []Watched       `json:"watched"`
-	ScratchBytes int64           `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
-	Network      string          `json:"network"`
-	AllowDomains []string        `json:"allow_domains"`
-	DenyDomains  []string        `json:"deny_domains"`
-	Egress       *Egress         `json:"egress,omitempty"` // nil unless the network is "proxy"
-	UnixSockets  []string        `json:"unix_sockets"`
-	Env          []string        `json:"env"`
-	Limits       Limits          `json:"limits"`
-	Asked        bool            `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
-	Enforce      string          `json:"enforce"`
-	Require      []string        `json:"require"`
-	Seccomp      string          `json:"seccomp"`
-	SeccompFile  string          `json:"seccomp_file,omitempty"`
-	NewSession   bool            `json:"new_session"`
-	CloseStdin   bool            `json:"close_stdin"`
-	Notes        []Note          `json:"notes"`
-	Recovered    []record.Denial `json:"-"` // what runs left that were killed
-	ProcFiles    []mount.File    `json:"-"` // for a /proc that is not proc(5)
-	Sockets      []string        `json:"-"` // those of UnixSockets that are there, without links
-	Own          string          `json:"-"` // the directory of ethos for this work space
-	Home         string          `json:"-"` // the person's, for "~/" in a configuration of git
+	Profile        string           `json:"profile"`
+	Tags           []string         `json:"tags"`
+	Argv           []string         `json:"argv"`
+	Dir            string           `json:"dir"`
+	Workspace      string           `json:"workspace"`
+	Namespaces     []string         `json:"namespaces"`
+	Hostname       string           `json:"hostname"`
+	Paths          []Entry          `json:"paths"`
+	Mounts         []mount.Mount    `json:"mounts"`
+	Placeholders   []Placeholder    `json:"placeholders"`
+	ProtectedNames []ProtectedNames `json:"protected_names"`
+	ScratchBytes   int64            `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
+	Network        string           `json:"network"`
+	AllowDomains   []string         `json:"allow_domains"`
+	DenyDomains    []string         `json:"deny_domains"`
+	Egress         *Egress          `json:"egress,omitempty"` // nil unless the network is "proxy"
+	UnixSockets    []string         `json:"unix_sockets"`
+	Env            []string         `json:"env"`
+	Limits         Limits           `json:"limits"`
+	Asked          bool             `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
+	Enforce        string           `json:"enforce"`
+	Require        []string         `json:"require"`
+	Seccomp        string           `json:"seccomp"`
+	SeccompFile    string           `json:"seccomp_file,omitempty"`
+	NewSession     bool             `json:"new_session"`
+	CloseStdin     bool             `json:"close_stdin"`
+	Notes          []Note           `json:"notes"`
+	Recovered      []record.Denial  `json:"-"` // what runs left that were killed
+	ProcFiles      []mount.File     `json:"-"` // for a /proc that is not proc(5)
+	Sockets        []string         `json:"-"` // those of UnixSockets that are there, without links
+	Own            string           `json:"-"` // the directory of ethos for this work space
+	Home           string           `json:"-"` // the person's, for "~/" in a configuration of git
 	// Getenv reads the caller's environment.
 	Getenv func(string) string `json:"-"`
 	// Scans are those of the writable directories that the plan was made with, for the first run; nil for the next.

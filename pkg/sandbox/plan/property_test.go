@@ -307,7 +307,7 @@ func TestPlanProtects(t *testing.T) {
 			if w.foreign(to) {
 				continue
 			}
-			if !w.tree.Has(to) && watches(p, to) {
+			if !w.tree.Has(to) && creatable(p, to) {
 				continue
 			}
 			if got, by := reachOf(p.Mounts, to); got == writes {
@@ -318,9 +318,9 @@ func TestPlanProtects(t *testing.T) {
 	})
 }
 
-// watches reports whether a path is put aside when it comes to exist.
-func watches(p *Plan, path string) bool {
-	return slices.ContainsFunc(p.Watched, func(w Watched) bool {
+// creatable reports whether a path is put aside when it comes to exist.
+func creatable(p *Plan, path string) bool {
+	return slices.ContainsFunc(p.ProtectedNames, func(w ProtectedNames) bool {
 		return w.Dir == filepath.Dir(path) && slices.Contains(w.Names, filepath.Base(path))
 	})
 }

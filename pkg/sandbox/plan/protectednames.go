@@ -13,10 +13,10 @@ import (
 var protectedNames = protected.Single()
 
 // protectNames makes the protected names of a writable root read-only where
-// they exist, and has the root watched for all of them: one that exists now can
+// they exist, and notes all of them: one that exists now can
 // be replaced from outside while the command runs.
 func (b *builder) protectNames(root string) error {
-	w := Watched{Dir: root}
+	w := ProtectedNames{Dir: root}
 	for _, n := range protected.Names() {
 		w.Names = append(w.Names, n.Path)
 		path := filepath.Join(root, n.Path)
@@ -33,32 +33,32 @@ func (b *builder) protectNames(root string) error {
 			return err
 		}
 	}
-	b.watched = append(b.watched, w)
+	b.names = append(b.names, w)
 	return nil
 }
 
 const whyProtected = "protected"
 
-// watches are the directories to be watched of those in which the command can
-// make something. A name of several components counts once its directory is
-// there: that is watched as well.
-func (b *builder) watches(entries []Entry) []Watched {
-	list := []Watched{}
+// creatable are the protected names that the command can make something under.
+// One of several components counts once its directory is there: then the rest of
+// it is one in that directory.
+func (b *builder) creatable(entries []Entry) []ProtectedNames {
+	list := []ProtectedNames{}
 	add := func(dir, name string) {
 		at := Covering(entries, filepath.Join(dir, name))
 		if Covering(entries, dir).Access != ReadWrite || name == EthosDir && filepath.Base(at.Path) == EthosDir {
 			return
 		}
-		i := slices.IndexFunc(list, func(w Watched) bool { return w.Dir == dir })
+		i := slices.IndexFunc(list, func(w ProtectedNames) bool { return w.Dir == dir })
 		if i < 0 {
-			list, i = append(list, Watched{Dir: dir}), len(list)
+			list, i = append(list, ProtectedNames{Dir: dir}), len(list)
 		}
 		if !slices.Contains(list[i].Names, name) {
 			list[i].Names = append(list[i].Names, name)
 		}
 	}
-	slices.SortFunc(b.watched, func(x, y Watched) int { return strings.Compare(x.Dir, y.Dir) })
-	for _, w := range b.watched {
+	slices.SortFunc(b.names, func(x, y ProtectedNames) int { return strings.Compare(x.Dir, y.Dir) })
+	for _, w := range b.names {
 		for _, name := range w.Names {
 			add(w.Dir, name)
 			if above := filepath.Dir(name); above != "." {
