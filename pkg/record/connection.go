@@ -113,16 +113,30 @@ func isPattern(text string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(".-_*:/[]", r)
 	}
-	return text != "" && len(text) <= maxBrief && !strings.ContainsFunc(text, other)
+	return text != "" && len(text) <= maxText && !strings.ContainsFunc(text, other)
 }
 
-// maxBrief bounds each text of a network denial: a host name has 253 bytes.
-const maxBrief = 300
+// Cut bounds the length of the connection's texts: a command can ask a proxy for
+// a name of many thousand bytes, as often as it likes. A pattern that is too
+// long for a host is left out.
+func (c *Connection) Cut() {
+	for _, text := range []*string{&c.Name, &c.Address, &c.Via, &c.Rule, &c.Detail} {
+		*text = cut(*text)
+	}
+	if len(c.Remedy) > maxText {
+		c.Remedy = ""
+	}
+}
+
+// maxText bounds each text: a host name has 253 bytes.
+const maxText = 300
+
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
+}
 
 // brief is text in one printable line of bounded length.
-func brief(text string) string {
-	if len(text) > maxBrief {
-		text = strings.ToValidUTF8(text[:maxBrief], "") + "…"
-	}
-	return printable.Line(text)
-}
+func brief(text string) string { return printable.Line(cut(text)) }

@@ -57,9 +57,17 @@ func FuzzConnectionDenial(f *testing.F) {
 	f.Add(strings.Repeat("é\u202e", 5000), strings.Repeat("a", 299)+"é", "", "\xff\x00", "\x1b[2J", -1)
 	f.Fuzz(func(t *testing.T, name, remedy, reason, detail, rule string, port int) {
 		c := Connection{Name: name, Port: port, Reason: reason, Detail: detail, Rule: rule, Remedy: remedy}
+		before := c.Denial()
+		c.Cut()
 		d := c.Denial()
+		if d.Layer != before.Layer || len(name) < maxText && d != before {
+			t.Errorf("cut: %+v, before %+v", d, before)
+		}
+		if n := len(c.Name) + len(c.Rule) + len(c.Detail) + len(c.Remedy); n > 4*(maxText+len("…")) {
+			t.Errorf("cut: %d bytes", n)
+		}
 		for _, text := range []string{d.What, d.Reason, d.Remedy} {
-			if len(text) > 8*maxBrief || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			if len(text) > 8*maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 				t.Errorf("%d bytes: %q", len(text), text)
 			}
 		}

@@ -257,7 +257,7 @@ func (c *egressControl) Evidence(e *record.Sandbox, _ bool) {
 	c.events.mu.Lock()
 	defer c.events.mu.Unlock()
 	e.Connections, e.ConnectionsMore = c.events.list, c.events.more
-	e.Denials = append(e.Denials, c.events.denials...)
+	e.Denials = append(e.Denials, c.events.denied()...)
 }
 
 // egressEvents keeps what became of connections and names.
@@ -269,6 +269,7 @@ type egressEvents struct {
 	list    []record.Connection
 	more    int
 	denials []record.Denial
+	beyond  int // refusals that denials has no room for
 }
 
 // What is kept of one run.
@@ -284,6 +285,7 @@ func (s *egressEvents) Record(e egress.Event) {
 		Sent: e.Sent, Received: e.Received, DurationMS: float64(e.Duration.Microseconds()) / 1000,
 		Allowed: e.Allowed, Rule: e.Rule, Reason: string(e.Reason), Detail: e.Detail, Remedy: e.Remedy,
 	}
+	c.Cut()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.list) < maxConnections {
@@ -294,12 +296,26 @@ func (s *egressEvents) Record(e egress.Event) {
 	if !c.Refused() {
 		return
 	}
-	if d := c.Denial(); len(s.denials) < maxRefused && !slices.Contains(s.denials, d) {
+	switch d := c.Denial(); {
+	case slices.Contains(s.denials, d):
+	case len(s.denials) == maxRefused:
+		s.beyond++
+	default:
 		s.denials = append(s.denials, d)
 		if s.told != nil {
 			s.told(d)
 		}
 	}
+}
+
+// denied are the refused destinations, and last how many refusals there were of
+// others.
+func (s *egressEvents) denied() []record.Denial {
+	if s.beyond == 0 {
+		return s.denials
+	}
+	rest := record.Denial{Layer: record.LayerNetwork, What: fmt.Sprint(s.beyond, " more refusals"), Reason: "of destinations that are not listed here"}
+	return append(slices.Clip(s.denials), rest)
 }
 
 func (s *egressEvents) failed(err error) {

@@ -1,0 +1,64 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ethos/pkg/egress"
+	"ethos/pkg/egress/rule"
+	"ethos/pkg/record"
+)
+
+// TestEgressEventsAreBounded: a command that asks for very many names, and for
+// very long ones, gets a bounded place in the evidence, and what has none is
+// counted. What is asked for again is told once.
+func TestEgressEventsAreBounded(t *testing.T) {
+	told := 0
+	c := &egressControl{}
+	events := &c.events
+	events.told = func(record.Denial) { told++ }
+	const names, times = 5000, 2
+	for n := range names * times {
+		events.Record(egress.Event{
+			Time: time.Now(), Door: egress.DoorConnect, Name: fmt.Sprint(n%names, strings.Repeat("x", 8000)), Port: 443,
+			Reason: rule.NotAllowed, Detail: strings.Repeat("d", 8000), Remedy: strings.Repeat("r", 8000),
+		})
+	}
+	evidence := record.Sandbox{}
+	c.Evidence(&evidence, true)
+	if len(evidence.Connections) != maxConnections || len(evidence.Connections)+evidence.ConnectionsMore != names*times {
+		t.Errorf("%d connections and %d more", len(evidence.Connections), evidence.ConnectionsMore)
+	}
+	if told != maxRefused || len(evidence.Denials) != maxRefused+1 {
+		t.Errorf("%d denials, %d told", len(evidence.Denials), told)
+	}
+	if last := evidence.Denials[maxRefused]; last.What != fmt.Sprint((names-maxRefused)*times, " more refusals") {
+		t.Errorf("the rest is %+v", last)
+	}
+	size := 0
+	for _, c := range evidence.Connections {
+		size += len(c.Name) + len(c.Detail) + len(c.Remedy)
+	}
+	if size > maxConnections*1000 {
+		t.Errorf("%d bytes of names", size)
+	}
+}
+
+// TestEgressEventsOnce: of one destination there is one denial, of each way it
+// was asked for one connection; what was allowed or failed is no denial.
+func TestEgressEventsOnce(t *testing.T) {
+	events := egressEvents{}
+	refused := egress.Event{Door: egress.DoorTransparent, Name: "a.example", Port: 443, Reason: rule.NotAllowed, Detail: "not in the allow-list", Remedy: "a.example:443"}
+	other := refused
+	other.Port, other.Remedy = 80, "a.example:80"
+	for _, e := range []egress.Event{
+		refused, refused, other, {Name: "b.example", Port: 443, Allowed: true}, {Name: "c.example", Port: 443, Reason: egress.Unresolved},
+	} {
+		events.Record(e)
+	}
+	if len(events.list) != 5 || len(events.denied()) != 2 {
+		t.Errorf("%d connections, denials %+v", len(events.list), events.denied())
+	}
+}
