@@ -13,9 +13,9 @@
 // lies below it. A directory that disappears meanwhile is no error.
 //
 // No symbolic link is followed, in root neither: give a resolved path. Each name
-// is looked up below root with openat2(2) (RESOLVE_BENEATH,
-// RESOLVE_NO_SYMLINKS), whatever else renames directories meanwhile. Only
-// directories are opened. File systems that are mounted in the tree are part of
+// is looked up below root, or below a directory that was found there and is kept
+// open, with openat2(2) (RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS), whatever else
+// renames directories meanwhile. Only directories are opened. File systems that are mounted in the tree are part of
 // it; Linux has no other directory that could lead back into the tree, so a scan
 // ends.
 //

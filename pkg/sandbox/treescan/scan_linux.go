@@ -34,7 +34,7 @@ type job struct {
 }
 
 // perWorker is how many directories of a memory are worth another thread: one
-// looks at them in half a millisecond, ten times what the start of a thread takes.
+// looks at them in half a millisecond, several times what its start takes.
 const perWorker = 256
 
 // workers is how many directories are looked at at once.
