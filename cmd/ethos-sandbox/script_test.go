@@ -39,6 +39,7 @@ func decidedMain() {
 		write := flags.String("write", ".", "")
 		filter := flags.String("seccomp", "", "")
 		output := flags.Int64("output", 0, "")
+		domain := flags.String("domain", "", "the one name that is allowed")
 		if err := flags.Parse(args); err != nil {
 			return cli.Usage
 		}
@@ -53,6 +54,9 @@ func decidedMain() {
 		}
 		l := record.NewLine("", time.Now(), action, record.Actor{Mode: record.ModeSafe})
 		caps := record.Capabilities{SandboxProfile: *profile, WritePaths: []string{*write}, SeccompProfilePath: *filter, OutputBytes: *output, Network: record.Network{Mode: "none"}}
+		if *domain != "" {
+			caps.Network = record.Network{Mode: "proxy", AllowDomains: []string{*domain}}
+		}
 		if err := l.Set("facts", record.Facts{Capabilities: caps}); err != nil {
 			panic(err)
 		}
