@@ -181,9 +181,9 @@ func (c *cgroupControl) Hint() string { return c.hint() }
 var delegations shared
 
 type shared struct {
-	mu    sync.Mutex
-	place *cgroup.Delegation
-	users int
+	mu         sync.Mutex
+	delegation *cgroup.Delegation
+	users      int
 }
 
 func (s *shared) take(ctx context.Context, caller cgroup.Caller, controllers []string) (*cgroup.Delegation, func(), error) {
@@ -194,25 +194,25 @@ func (s *shared) take(ctx context.Context, caller cgroup.Caller, controllers []s
 		return nil, nil, err
 	}
 	if len(lacking) > 0 && s.users > 0 {
-		return nil, nil, fmt.Errorf("cgroup: %s, which other runs of this process use, has no %s controller", s.place.Path, strings.Join(lacking, " or "))
+		return nil, nil, fmt.Errorf("cgroup: %s, which other runs of this process use, has no %s controller", s.delegation.Path, strings.Join(lacking, " or "))
 	}
 	if len(lacking) > 0 {
 		s.drop()
 	}
-	if s.place == nil {
-		if s.place, err = cgroup.Discover(ctx, caller, controllers); err != nil {
+	if s.delegation == nil {
+		if s.delegation, err = cgroup.Discover(ctx, caller, controllers); err != nil {
 			return nil, nil, err
 		}
 	}
 	s.users++
-	return s.place, s.give, nil
+	return s.delegation, s.give, nil
 }
 
 func (s *shared) lacks(controllers []string) ([]string, error) {
-	if s.place == nil {
+	if s.delegation == nil {
 		return nil, nil
 	}
-	return s.place.Lacks(controllers)
+	return s.delegation.Lacks(controllers)
 }
 
 func (s *shared) give() {
@@ -222,9 +222,9 @@ func (s *shared) give() {
 }
 
 func (s *shared) drop() {
-	if s.place != nil {
-		_ = s.place.Close() // this process stays in the supervisor's cgroup then
-		s.place = nil
+	if s.delegation != nil {
+		_ = s.delegation.Close() // this process stays in the supervisor's cgroup then
+		s.delegation = nil
 	}
 }
 

@@ -24,8 +24,8 @@ type builder struct {
 	// declared are the rules that a person or a capability asked for: each must come out as asked.
 	declared []rule
 	// protected are the paths that no declaration opens again.
-	protected    []place
-	state        []place // the state folders of ethos
+	protected    []resolvedPath
+	state        []resolvedPath // the state folders of ethos
 	links        []mount.Mount
 	notes        []Note
 	placeholders []Placeholder

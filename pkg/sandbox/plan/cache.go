@@ -102,7 +102,7 @@ func (b *builder) denied(path string) (why string, denied bool) {
 // deniedIn puts the denies that lie in a cache over its overlay, which shows
 // all that is below. What does not exist there need not be kept from coming to
 // exist: it would not on the host.
-func (b *builder) deniedIn(cache place) (list []mount.Mount, err error) {
+func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 	rules := []rule{{cache, grantWrite, "cache"}}
 	for _, r := range b.rules {
 		info, _ := b.files.lstat(r.path)

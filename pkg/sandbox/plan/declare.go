@@ -65,7 +65,7 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 	b.declared = append(b.declared, r)
 	if c == denyRead || c == denyWrite {
 		for _, link := range p.links {
-			b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
+			b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + ", a link"})
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ const (
 // (unix(7)). So it takes a declaration that says so, and one that says so gives
 // nothing else: --unix-socket reaches into trees that cannot be declared
 // writable.
-func declaredKind(p place, c class, why string) error {
+func declaredKind(p resolvedPath, c class, why string) error {
 	if !p.exists || c == denyRead || c == denyWrite {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (b *builder) expand(path string) (capability.Path, error) {
 }
 
 // declarable refuses what may not be given away.
-func (b *builder) declarable(p place, c class, why string) error {
+func (b *builder) declarable(p resolvedPath, c class, why string) error {
 	if c != grantRead && c != grantWrite {
 		return nil
 	}
@@ -158,12 +158,12 @@ func (b *builder) fulfilled(entries []Entry) error {
 		if weaker {
 			return Refuse(CodeDeclaration, "a deny wins at equal depth; take one of the two out", "%s path %s is denied as well%s", r.why, r.path, source(got.Why))
 		}
-		within := func(p place) bool { return r.path != p.path && mount.Within(r.path, p.path) }
+		within := func(p resolvedPath) bool { return r.path != p.path && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.protected, within); i >= 0 && r.class == grantWrite {
 			return Refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in %s, which is protected", r.why, r.path, b.protected[i].path)
 		}
 		if r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny {
-			if err := b.symlinkEscape(r.place, r.why, entries); err != nil {
+			if err := b.symlinkEscape(r.resolvedPath, r.why, entries); err != nil {
 				return err
 			}
 		}
@@ -182,7 +182,7 @@ func source(why string) string {
 // symlinkEscape refuses a path that a symbolic link leads out of a tree in
 // which a confined command writes, because an earlier command can have made the
 // link, and would choose what is given.
-func (b *builder) symlinkEscape(p place, why string, entries []Entry) error {
+func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) error {
 	for _, link := range p.links {
 		tree := b.spec.Workspace
 		if !mount.Within(link, tree) {

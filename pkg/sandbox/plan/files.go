@@ -53,8 +53,8 @@ func (HostFiles) Entries(path string) ([]fs.DirEntry, error) { return os.ReadDir
 // Writable asks the kernel: access(2).
 func (HostFiles) Writable(dir string) bool { return syscall.Access(dir, 2) == nil }
 
-// place is where a path leads.
-type place struct {
+// resolvedPath is where a path leads.
+type resolvedPath struct {
 	path   string // without symbolic links as far as it exists
 	exists bool
 	dir    bool
@@ -80,9 +80,9 @@ const maxLinks = 40
 var errLoop = errors.New("too many levels of symbolic links")
 
 // resolve follows every link of an absolute clean path.
-func (r *resolver) resolve(path string) (place, error) {
+func (r *resolver) resolve(path string) (resolvedPath, error) {
 	at, rest := "/", strings.TrimPrefix(path, "/")
-	p := place{path: "/", exists: true, dir: true}
+	p := resolvedPath{path: "/", exists: true, dir: true}
 	for links := 0; rest != ""; {
 		name, tail, _ := strings.Cut(rest, "/")
 		rest = tail
@@ -96,18 +96,18 @@ func (r *resolver) resolve(path string) (place, error) {
 		next := filepath.Join(at, name)
 		info, err := r.lstat(next)
 		if err != nil {
-			return place{}, err
+			return resolvedPath{}, err
 		}
 		if info == nil {
-			return place{path: filepath.Join(next, rest), links: p.links}, nil
+			return resolvedPath{path: filepath.Join(next, rest), links: p.links}, nil
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			if links++; links > maxLinks {
-				return place{}, fmt.Errorf("%s: %w", path, errLoop)
+				return resolvedPath{}, fmt.Errorf("%s: %w", path, errLoop)
 			}
 			content, err := r.files.Readlink(next)
 			if err != nil {
-				return place{}, err
+				return resolvedPath{}, err
 			}
 			p.links = append(p.links, next)
 			if filepath.IsAbs(content) {
@@ -121,12 +121,12 @@ func (r *resolver) resolve(path string) (place, error) {
 	return r.found(at, p.links)
 }
 
-func (r *resolver) found(at string, links []string) (place, error) {
+func (r *resolver) found(at string, links []string) (resolvedPath, error) {
 	info, err := r.lstat(at)
 	if err != nil {
-		return place{}, err
+		return resolvedPath{}, err
 	}
-	return place{path: at, exists: true, dir: info.IsDir(), mode: info.Mode(), owner: ownerOf(info), links: links}, nil
+	return resolvedPath{path: at, exists: true, dir: info.IsDir(), mode: info.Mode(), owner: ownerOf(info), links: links}, nil
 }
 
 // lstat returns nil for what does not exist.

@@ -119,7 +119,7 @@ func (n *nested) hold(dir string, why error) {
 		return
 	}
 	n.held = append(n.held, dir)
-	n.b.rules = append(n.b.rules, rule{place{path: dir, exists: true, dir: true}, denyWrite, "cannot be judged"})
+	n.b.rules = append(n.b.rules, rule{resolvedPath{path: dir, exists: true, dir: true}, denyWrite, "cannot be judged"})
 	n.b.note(dir, "read-only as a whole, because it cannot be judged: %v. Look at it, and make it readable or remove it", plain(why))
 }
 
@@ -293,7 +293,7 @@ func (b *builder) protectPointer(path string) error {
 	if err == nil && len(p.links) == 0 {
 		return b.denyWrite(path, "git link")
 	}
-	link := place{path: path, exists: true}
+	link := resolvedPath{path: path, exists: true}
 	b.rules = append(b.rules, rule{link, denyWrite, "git link"})
 	b.protected = append(b.protected, link)
 	return nil

@@ -34,7 +34,7 @@ func (b *builder) protectPath(path string, c class, why string) error {
 	b.rules = append(b.rules, rule{p, c, why})
 	b.protected = append(b.protected, p)
 	for _, link := range p.links {
-		b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, why + ", a link"})
+		b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + ", a link"})
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const (
 func (b *builder) hideSocket(path string) {
 	declared := func(r rule) bool { return r.path == path }
 	if !slices.ContainsFunc(b.declared, declared) {
-		b.rules = append(b.rules, rule{place{path: path, exists: true}, denyRead, "a socket of the host"})
+		b.rules = append(b.rules, rule{resolvedPath{path: path, exists: true}, denyRead, "a socket of the host"})
 	}
 }
 

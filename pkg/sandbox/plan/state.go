@@ -46,7 +46,7 @@ func (b *builder) hideState() error {
 
 // hide puts an empty directory in the place of a state folder: one that comes
 // to exist later is not seen either.
-func (b *builder) hide(p place) {
+func (b *builder) hide(p resolvedPath) {
 	c := blank
 	if p.exists && !p.dir {
 		c = denyRead
@@ -54,7 +54,7 @@ func (b *builder) hide(p place) {
 	b.rules = append(b.rules, rule{p, c, "state of ethos"})
 	b.protected = append(b.protected, p)
 	for _, link := range p.links {
-		b.rules = append(b.rules, rule{place{path: link, exists: true}, denyWrite, "state of ethos, a link"})
+		b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, "state of ethos, a link"})
 	}
 }
 
@@ -64,7 +64,7 @@ func (r rule) grants() bool {
 
 // showsState reports whether a tree lies in a state folder or has one in it.
 func (b *builder) showsState(tree string) bool {
-	return slices.ContainsFunc(b.state, func(p place) bool { return mount.Within(tree, p.path) || mount.Within(p.path, tree) })
+	return slices.ContainsFunc(b.state, func(p resolvedPath) bool { return mount.Within(tree, p.path) || mount.Within(p.path, tree) })
 }
 
 // stateFolders are the folders that ethos uses in this environment, and those

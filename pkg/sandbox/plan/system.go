@@ -63,7 +63,7 @@ func (b *builder) systemRules() error {
 			}
 			b.links = append(b.links, mount.Mount{Kind: mount.Symlink, Target: tree, Source: content, Why: "system"})
 		default:
-			b.rules = append(b.rules, rule{place{path: tree, exists: true, dir: info.IsDir()}, grantRead, "system"})
+			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: info.IsDir()}, grantRead, "system"})
 		}
 	}
 	return b.denyExisting(systemSecrets, "system secret")
@@ -86,7 +86,7 @@ func (b *builder) denyExisting(paths []string, why string) error {
 // scratchRules are the directories that belong to the command alone.
 func (b *builder) scratchRules() {
 	for _, dir := range []string{"/tmp", "/dev/shm", b.home} {
-		b.rules = append(b.rules, rule{place{path: dir, exists: true, dir: true}, grantPrivate, "private"})
+		b.rules = append(b.rules, rule{resolvedPath{path: dir, exists: true, dir: true}, grantPrivate, "private"})
 	}
 }
 

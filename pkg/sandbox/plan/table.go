@@ -22,7 +22,7 @@ const (
 
 // rule is one declaration, resolved.
 type rule struct {
-	place
+	resolvedPath
 	class
 	why string
 }
@@ -95,6 +95,6 @@ func combine(rules []rule, above Access, granted bool) Entry {
 			access, empty, why = Hidden, true, r.why
 		}
 	}
-	at := rules[0].place
+	at := rules[0].resolvedPath
 	return Entry{Path: at.path, Access: access, Exists: at.exists, Dir: at.dir || empty, Empty: empty, Why: why}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func at(path string, c class) rule {
-	return rule{place{path: path, exists: true, dir: true}, c, "test"}
+	return rule{resolvedPath{path: path, exists: true, dir: true}, c, "test"}
 }
 
 func accessOf(rules []rule, path string) Access { return Covering(table(rules), path).Access }
