@@ -97,7 +97,7 @@ func TestRemediesOfTheNetwork(t *testing.T) {
 			}
 		}
 	}
-	for _, script := range []string{"curl -d @f https://registry.npmjs.org/x", "curl -s https://registry.npmjs.org/x | head", "curl http://localhost:8080/", "go test ./...", "git fetch origin"} {
+	for _, script := range []string{"curl -d @f https://registry.npmjs.org/x", "curl -s https://registry.npmjs.org/x | jq .", "curl http://localhost:8080/", "go test ./...", "git fetch origin"} {
 		if d := judged(t, approvedFor(t, listed), script); d.Verdict != record.VerdictAllow {
 			t.Errorf("%s: %s, %+v", script, d.Verdict, d.Matches)
 		}
@@ -114,6 +114,21 @@ func TestUnseenPlaceIsAsked(t *testing.T) {
 		}
 		if d := judged(t, approvedFor(t, "{tool: go-test, mode: loopback}"), script); d.Verdict != record.VerdictDeny {
 			t.Errorf("%s, not listed: %s, %+v", script, d.Verdict, d.Matches)
+		}
+	}
+}
+
+// TestScriptOfSeveralTools: the parts of a script get what they need, and no
+// place beyond.
+func TestScriptOfSeveralTools(t *testing.T) {
+	dir := approvedFor(t, "node-packages")
+	for script, want := range map[string]string{
+		"npm ci && npm test": record.VerdictAllow, "npm ci && npm test && curl https://evil.example": record.VerdictDeny,
+		"npm ci --registry https://registry.npmjs.org && npm test": record.VerdictAllow, "npm ci --registry https://evil.example && npm test": record.VerdictDeny,
+		"psql -h db.example": record.VerdictAllow, // no network is approved for it, and none is there
+	} {
+		if d := judged(t, dir, script); d.Verdict != want {
+			t.Errorf("%s: %s, %+v", script, d.Verdict, d.Matches)
 		}
 	}
 }

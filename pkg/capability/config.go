@@ -70,6 +70,8 @@ func (c Repository) widen(s *Set, r Request) {
 	})
 	if r.Tool != "" {
 		c.connect(s, r.Tool, note)
+	} else {
+		c.connectParts(s, r.Parts, note)
 	}
 	if c.Adds.Enforce == "cgroup" {
 		s.Enforce = "cgroup"
@@ -90,6 +92,28 @@ func (c Repository) connect(s *Set, tool string, note func(string)) {
 			}
 		}
 	}
+	c.bound(s, tool)
+}
+
+// connectParts gives a script the names that any of its tools is listed with:
+// its parts share one network. The host's own is for a tool alone.
+func (c Repository) connectParts(s *Set, tools []string, note func(string)) {
+	for _, n := range c.NetworkTools {
+		if n.Mode != "proxy" || n.Within || !slices.Contains(tools, n.Tool) {
+			continue
+		}
+		s.Network.Mode = n.Mode
+		s.Network.AllowDomains = union(s.Network.AllowDomains, n.AllowDomains)
+		note(named("network.mode").config)
+	}
+	for _, tool := range tools {
+		c.bound(s, tool)
+	}
+}
+
+// bound takes from a set what the entries of a tool that take away only leave
+// out.
+func (c Repository) bound(s *Set, tool string) {
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && n.Within {
 			less := Clone(*s)

@@ -9,7 +9,9 @@ import (
 
 // Request is what decides over the set of one action.
 type Request struct {
-	Tool      string // id of the tool that the action is; "" when it is none
+	Tool string // id of the tool that the action is; "" when it is none
+	// Parts are the tools of a script of several, when it runs nothing else.
+	Parts     []string
 	Declared  *Set   // by that tool for itself; nil when it is only recognised
 	ToolNamed bool   // by --tool
 	Agent     bool   // an agent asks

@@ -214,6 +214,7 @@ func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilitie
 // effective is what an action may use that is matched by one catalog; --tool names another tool.
 func (w *work) effective(actor record.Actor, from *catalog.Catalog) (match, record.Capabilities, error) {
 	m, r := w.match(from), w.request(actor)
+	r.Parts = m.parts
 	if name := w.d.opt.Tool; name != "" {
 		t, ok := from.Tool(name)
 		if !ok {
@@ -221,6 +222,7 @@ func (w *work) effective(actor record.Actor, from *catalog.Catalog) (match, reco
 		}
 		if m.tool == nil || m.tool.ID != t.ID {
 			m = match{tool: &t, form: t.Forms[0]}
+			r.Parts = nil
 		}
 		m.sole, r.ToolNamed = true, true
 	}

@@ -15,24 +15,31 @@ type match struct {
 	tool *catalog.Tool
 	form shipped.Form
 	sole bool // nothing but this tool runs
+	// parts are the tools of a script that runs nothing but installed programs
+	// of the catalog; none where something else runs.
+	parts []string
 }
 
 // match finds the tool of a command. Where several commands run, the first that needs the network stands for them, so that the need shows; it is not the sole
 // one then, and nothing is given for it.
 func (w *work) match(from *catalog.Catalog) match {
 	var found, reaching match
-	sole, plain := w.readInFull(), true
+	var parts []string
+	sole, plain, whole := w.readInFull(), true, w.shell.IR != "" && w.shell.Parsed && !w.shell.Unresolved && !w.shell.DepthExceeded
 	for i := range w.shell.Commands {
 		c := &w.shell.Commands[i]
 		if w.confines(c) {
 			plain = plain && len(c.Assignments) == 0
 			continue
 		}
+		whole = whole && len(c.Assignments) == 0
 		if beside(c) {
 			plain = plain && shipped.Inert(c.Name)
 			continue
 		}
 		t, form, ok := from.Match(words(c))
+		whole = whole && ok && !c.Opaque && !c.Background && catalog.Installed(c.Path)
+		parts = append(parts, t.ID)
 		switch {
 		case !ok || c.Opaque || c.Background:
 			sole = false
@@ -46,14 +53,18 @@ func (w *work) match(from *catalog.Catalog) match {
 			reaching = match{tool: &t, form: form}
 		}
 	}
+	if !whole {
+		parts = nil
+	}
 	switch {
 	case found.tool != nil && sole && (plain || !w.reaches(found.tool)):
 		found.sole = true
 		return found
 	case reaching.tool != nil:
+		reaching.parts = parts
 		return reaching
 	}
-	return match{}
+	return match{parts: parts}
 }
 
 // confines reports a call of ethos-sandbox that only puts a boundary around
