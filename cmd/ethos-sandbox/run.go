@@ -29,7 +29,7 @@ type runCmd struct {
 
 // evidenceFlags are what run and shell have beside the boundary.
 type evidenceFlags struct {
-	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control, as JSON."`
+	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control and connection, as JSON."`
 	DryRun   bool   `help:"Show the plan; run nothing."`
 }
 
