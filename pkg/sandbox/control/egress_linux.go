@@ -110,6 +110,8 @@ func (c *egressControl) Steps(at Phase, p *Program) {
 		return
 	}
 	p.Init = append(p.Init, netns.RouteSteps(&p.Slots, c.Job.Plan.Egress.Routes)...)
+	// The table hands out neither of the two.
+	p.Init = append(p.Init, netns.AddressSteps(&p.Slots, pool.DefaultIPv4.Addr(), pool.DefaultIPv6.Addr())...)
 	for i, d := range c.doors {
 		p.Init = append(p.Init, netns.SocketSteps(&p.Slots, d.Socket, HandedDoors+i)...)
 	}

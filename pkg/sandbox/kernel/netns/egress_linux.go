@@ -32,17 +32,62 @@ func RouteSteps(slots *steps.Slots, networks []netip.Prefix) []steps.Step {
 	if len(networks) == 0 {
 		return nil
 	}
+	var messages []steps.Step
+	for _, n := range networks {
+		r := newRoute(n)
+		messages = append(messages, message("route "+n.String(), steps.Ptr(r), r.Len))
+	}
+	return rtnetlink(slots, messages)
+}
+
+// rtnetlink are messages on a socket of their own.
+func rtnetlink(slots *steps.Slots, messages []steps.Step) []steps.Step {
 	socket := slots.New()
 	list := []steps.Step{
 		{Stage: "egress", Call: "socket", Object: "rtnetlink", Nr: unix.SYS_SOCKET, Save: socket,
 			Args: [6]steps.Arg{steps.Int(unix.AF_NETLINK), steps.Int(unix.SOCK_RAW | unix.SOCK_CLOEXEC), steps.Int(unix.NETLINK_ROUTE)}},
 	}
-	for _, n := range networks {
-		r := newRoute(n)
-		list = append(list, steps.Step{Stage: "egress", Call: "sendto", Object: "route " + n.String(), Nr: unix.SYS_SENDTO, Want: int32(r.Len),
-			Args: [6]steps.Arg{steps.From(socket), steps.Ptr(r), steps.Int(r.Len), steps.Int(0), steps.Int(0), steps.Int(0)}})
+	for _, m := range messages {
+		m.Args[0] = steps.From(socket)
+		list = append(list, m)
 	}
 	return append(list, steps.Step{Stage: "egress", Call: "close", Object: "rtnetlink", Nr: unix.SYS_CLOSE, Args: [6]steps.Arg{steps.From(socket)}})
+}
+
+func message(object string, at steps.Arg, length uint32) steps.Step {
+	return steps.Step{Stage: "egress", Call: "sendto", Object: object, Nr: unix.SYS_SENDTO, Want: int32(length),
+		Args: [6]steps.Arg{1: at, 2: steps.Int(length), 3: steps.Int(0), 4: steps.Int(0), 5: steps.Int(0)}}
+}
+
+// address is a request of rtnetlink(7) with the attribute IFA_LOCAL.
+type address struct {
+	unix.NlMsghdr
+	unix.IfAddrmsg
+	local unix.RtAttr
+	addr  [16]byte
+}
+
+// AddressSteps give lo some addresses beside 127.0.0.1 and ::1. A resolver that
+// is asked for the families that interfaces have does not count those two:
+// AI_ADDRCONFIG, getaddrinfo(3). It would find no name. The kernel does not say
+// here that it refused one. They need CAP_NET_ADMIN.
+func AddressSteps(slots *steps.Slots, addrs ...netip.Addr) []steps.Step {
+	var messages []steps.Step
+	for _, addr := range addrs {
+		bytes := addr.AsSlice()
+		a := &address{
+			NlMsghdr:  unix.NlMsghdr{Type: unix.RTM_NEWADDR, Flags: unix.NLM_F_REQUEST | unix.NLM_F_CREATE | unix.NLM_F_EXCL, Seq: 1},
+			IfAddrmsg: unix.IfAddrmsg{Family: unix.AF_INET, Prefixlen: uint8(addr.BitLen()), Index: loopbackIndex},
+			local:     unix.RtAttr{Len: uint16(unix.SizeofRtAttr + len(bytes)), Type: unix.IFA_LOCAL},
+		}
+		if addr.Is6() {
+			a.Family = unix.AF_INET6
+		}
+		copy(a.addr[:], bytes)
+		a.Len = uint32(int(unsafe.Offsetof(a.addr)) + len(bytes))
+		messages = append(messages, message("address "+addr.String(), steps.Ptr(a), a.Len))
+	}
+	return rtnetlink(slots, messages)
 }
 
 func newRoute(n netip.Prefix) *route {
