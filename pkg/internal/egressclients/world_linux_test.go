@@ -8,6 +8,8 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -22,7 +24,7 @@ import (
 var addresses = []string{
 	"20.0.0.1/32", "2a00::1/128", // servers of names
 	"20.0.0.2/32", "2a00::2/128", // servers that have no name
-	"10.0.0.1/32", "169.254.169.254/32", "fd00::1/128", "198.18.0.1/32", // what no name may lead to
+	"10.0.0.1/32", "169.254.169.254/32", "fd00::1/128", "198.18.77.77/32", // what no name may lead to
 }
 
 const hostsFile = `127.0.0.1 localhost
@@ -67,7 +69,7 @@ func newWorld() *world {
 		serveHTTP(net.JoinHostPort(address, "81"), w.content)
 		secure := tls.NewListener(must(net.Listen("tcp", net.JoinHostPort(address, "443"))),
 			&tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}})
-		go (&http.Server{Handler: w.content}).Serve(secure)
+		go (&http.Server{Handler: w.content, ErrorLog: silent}).Serve(secure)
 	}
 	w.unnamed()
 	return w
@@ -79,7 +81,7 @@ func (w *world) unnamed() {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.elsewhere.Add(1); h.ServeHTTP(rw, r) })
 	}
 	secret := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { _, _ = rw.Write([]byte(forbidden)) })
-	for _, address := range []string{"20.0.0.2", "2a00::2", "127.0.0.1", "::1", "10.0.0.1", "169.254.169.254", "fd00::1", "198.18.0.1"} {
+	for _, address := range []string{"20.0.0.2", "2a00::2", "127.0.0.1", "::1", "10.0.0.1", "169.254.169.254", "fd00::1", "198.18.77.77"} {
 		serveHTTP(net.JoinHostPort(address, "80"), count(secret))
 	}
 	serveHTTP("127.0.0.1:8080", count(secret))
@@ -97,8 +99,11 @@ func served(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("served " + r.Host + " " + r.Proto + "\n"))
 }
 
+// silent is about clients that give up, as refused ones do.
+var silent = log.New(io.Discard, "", 0)
+
 func serveHTTP(address string, handler http.Handler) {
-	go (&http.Server{Handler: handler}).Serve(must(net.Listen("tcp", address)))
+	go (&http.Server{Handler: handler, ErrorLog: silent}).Serve(must(net.Listen("tcp", address)))
 }
 
 // listen handles each connection to an address.
