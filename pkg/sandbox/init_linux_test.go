@@ -13,6 +13,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
@@ -97,37 +98,74 @@ func initDirs(t *testing.T) (list []string) {
 	return list
 }
 
-// TestSubmounts: what the host has mounted in a tree that is declared readable is seen, and cannot be written either.
-func TestSubmounts(t *testing.T) {
+// withMounts runs the rest of a test as root of a mount namespace of its own, in
+// which all mounts have one propagation: mount_namespaces(7).
+func withMounts(t *testing.T, propagation uintptr, body func()) {
+	t.Helper()
 	probetest.Need(t, probetest.Root, probetest.UserNS)
-	const inside = "ETHOS_TEST_SUBMOUNTS"
-	if os.Getenv(inside) == "" {
-		self, err := os.Executable()
-		if err != nil {
+	const inside = "ETHOS_TEST_MOUNTS"
+	if os.Getenv(inside) != "" {
+		if err := unix.Mount("", "/", "", unix.MS_REC|propagation, ""); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(self, "-test.run=^TestSubmounts$", "-test.v", "-test.count=1")
-		cmd.Env = append(os.Environ(), inside+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestSubmounts") {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		body()
 		return
 	}
-	dir := t.TempDir()
-	if err := os.Mkdir(dir+"/sub", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir+"/sub", "tmpfs", 0, "mode=777"))
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Unmount(dir+"/sub", unix.MNT_DETACH)
-	write(t, dir+"/sub/f", "kept\n")
-	spec := script(t, "cat "+dir+"/sub/f; echo x > "+dir+"/sub/new")
-	spec.ReadPaths = []string{dir}
-	got := execute(t, spec)
-	if got.err != nil || got.ExitCode == 0 || got.Stdout.Text != "kept\n" || len(names(t, dir+"/sub")) != 1 {
-		t.Errorf("%v, status %d: %s%s", got.err, got.ExitCode, got.Stdout.Text, got.Stderr.Text)
+	cmd := exec.Command(self, "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
+	cmd.Env = append(os.Environ(), inside+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("%v\n%s", err, out)
 	}
+}
+
+// mountAt mounts a tmpfs, with a file in it.
+func mountAt(t *testing.T, dir string) {
+	t.Helper()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=777"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	write(t, dir+"/f", "kept\n")
+}
+
+// TestSubmounts: what the host has mounted in a tree that is declared readable is seen, and cannot be written either.
+func TestSubmounts(t *testing.T) {
+	withMounts(t, unix.MS_PRIVATE, func() {
+		dir := t.TempDir()
+		if err := os.Mkdir(dir+"/sub", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mountAt(t, dir+"/sub")
+		spec := script(t, "cat "+dir+"/sub/f; echo x > "+dir+"/sub/new")
+		spec.ReadPaths = []string{dir}
+		got := execute(t, spec)
+		if got.err != nil || got.ExitCode == 0 || got.Stdout.Text != "kept\n" || len(names(t, dir+"/sub")) != 1 {
+			t.Errorf("%v, status %d: %s%s", got.err, got.ExitCode, got.Stdout.Text, got.Stderr.Text)
+		}
+	})
+}
+
+// TestSharedMounts: on a machine whose mounts are shared, as systemd has them,
+// what the host mounts in the work space while a command runs there is not
+// mounted inside; what it had mounted before is.
+func TestSharedMounts(t *testing.T) {
+	withMounts(t, unix.MS_SHARED, func() {
+		spec := script(t, "test -e before/f && test ! -e later/f")
+		before, later := filepath.Join(spec.Workspace, "before"), filepath.Join(spec.Workspace, "later")
+		if err := errors.Join(os.Mkdir(before, 0o755), os.Mkdir(later, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		mountAt(t, before)
+		release, done := started(t, spec)
+		mountAt(t, later)
+		release()
+		if r := <-done; r.err != nil || r.Status != record.StatusExited || r.ExitCode != 0 {
+			t.Errorf("%v %s %d", r.err, r.Status, r.ExitCode)
+		}
+	})
 }

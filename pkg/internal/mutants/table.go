@@ -20,7 +20,7 @@ const (
 // The tests that should notice: one after the other, until one does.
 var (
 	boundary = []Tests{
-		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestPlaceholders|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestCancel|TestKilled|TestProtectedLink)$"},
+		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestPlaceholders|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestSharedMounts|TestCancel|TestKilled|TestProtectedLink)$"},
 		{Package: "./pkg/internal/escapes"},
 	}
 	names = []Tests{
