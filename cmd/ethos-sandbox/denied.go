@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +17,7 @@ func warnDenied(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 }
 
 func warn(sys *cli.System, denials []record.Denial) {
+	refused := 0
 	for _, d := range denials {
 		switch d.Layer {
 		case sandbox.ControlGit, sandbox.ControlNames:
@@ -25,14 +27,20 @@ func warn(sys *cli.System, denials []record.Denial) {
 			}
 			sys.Warn(message, d.Remedy)
 		case sandbox.ControlNetwork:
-			sys.Deny(deniedText(d), d.Remedy)
+			if refused++; refused <= maxRefusals {
+				sys.Deny(deniedText(d), d.Remedy)
+			}
 		}
+	}
+	if more := refused - maxRefusals; more > 0 {
+		sys.Deny(fmt.Sprintf("network: %d more", more), "--evidence FILE lists them")
 	}
 }
 
 func deniedText(d record.Denial) string { return d.Layer + ": " + d.What + ": " + d.Reason }
 
-// maxRefusals bounds the lines that are written while the command runs.
+// maxRefusals bounds the lines about refused destinations, while the command
+// runs and at its end.
 const maxRefusals = 20
 
 // refusals tells of refused destinations at once: before the command gives up,

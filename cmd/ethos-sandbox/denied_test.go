@@ -77,6 +77,21 @@ func TestRefusedDoesNotWait(t *testing.T) {
 	})
 }
 
+// TestWarnDeniedIsBounded: a command that asks for very many names does not push
+// everything else out of sight.
+func TestWarnDeniedIsBounded(t *testing.T) {
+	var out bytes.Buffer
+	var denials []record.Denial
+	for n := range 101 {
+		denials = append(denials, denialOf(fmt.Sprintf("n%d.example", n)))
+	}
+	warn(&cli.System{Name: "ethos-sandbox", Stderr: &out}, denials)
+	end := "ethos-sandbox: denied: network: 81 more\nethos-sandbox: hint: --evidence FILE lists them\n"
+	if got := out.String(); strings.Count(got, "\n") != 2*maxRefusals+2 || !strings.HasSuffix(got, end) {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestWarnDenied: at the end each refused destination has its hint; one that a
 // deny rule names has none. What was recovered before the run is not told again.
 func TestWarnDenied(t *testing.T) {
