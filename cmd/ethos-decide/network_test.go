@@ -132,3 +132,30 @@ func TestScriptOfSeveralTools(t *testing.T) {
 		}
 	}
 }
+
+// TestPortOfTheHostsLoopback is approved as any other place is, and opens that
+// place alone.
+func TestPortOfTheHostsLoopback(t *testing.T) {
+	dir := approvedFor(t, `{tool: database, allow_domains: ["localhost:5432"]}`)
+	for script, want := range map[string]string{
+		"psql -h localhost -p 5432 db": record.VerdictAllow, "psql -h db.example": record.VerdictDeny, "psql -h localhost && curl https://evil.example": record.VerdictDeny,
+	} {
+		if d := judged(t, dir, script); d.Verdict != want {
+			t.Errorf("%s: %s, %+v", script, d.Verdict, d.Matches)
+		}
+	}
+	d, err := facts.New(facts.Options{Home: "/nowhere", Grants: []string{"domain=localhost:5432"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := record.Action{Kind: record.KindShell, Script: "psql -h localhost", Cwd: dir, Workspace: dir}
+	actor := record.Actor{Mode: record.ModeSafe}
+	f, err := d.Derive(a, actor)
+	if err != nil || len(f.Repo.Configuration) != 1 || f.Repo.Configuration[0].Trusted || len(f.Repo.Configuration[0].Widens) != 1 {
+		t.Fatalf("untrusted: %+v, %v", f.Repo.Configuration, err)
+	}
+	decided := loaded(t, policy.Core).Decide(context.Background(), policy.Input{Action: &a, Actor: &actor, Facts: &f})
+	if decided.Verdict != record.VerdictDeny || matchOf(decided, "runtime.network_requires_approval") == nil {
+		t.Errorf("granted, and approved by nobody: %s", decided.Verdict)
+	}
+}

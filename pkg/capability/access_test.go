@@ -122,3 +122,39 @@ func TestBadDomainsAreRefused(t *testing.T) {
 		t.Errorf("%q, %v", a.Network.DenyDomains, err)
 	}
 }
+
+// TestLoopbackNeedsItsPort: the host's loopback is opened one port at a time,
+// whatever it is called; a deny may take all of it.
+func TestLoopbackNeedsItsPort(t *testing.T) {
+	for text, want := range map[string]string{ // "" is valid
+		"localhost:5432": "", "127.0.0.1:5432": "", "[::1]:5432": "", "app.localhost:3000": "", "*": "", "0.0.0.0/0": "",
+		"localhost": "name the port of one, such as localhost:5432", "LocalHost.": "name the port", "127.0.0.1": "name the port", "::1": "name the port",
+		"*.localhost": "name the port", "127.0.0.0/8": "name the port", "::ffff:127.0.0.1": "name the port", "0.0.0.0": "name the port",
+		"127.0.0.0/8:5432": "write localhost:5432", "0.0.0.0:80": "write localhost:80", "[::]:80": "write localhost:80", "0.0.0.0/8:80": "write localhost:80",
+		"localhost:0": "a port is a number", "localhost:http": "a port is a number",
+	} {
+		var a Asked
+		s, _ := Profile(AgentProfile)
+		for by, err := range map[string]error{"check": CheckDomain(text), "flag": a.Flag("allow-domain", text), "grant": Grant(&s, "domain="+text)} {
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %s: %v, want %q", by, text, err, want)
+			}
+		}
+		if err := a.Flag("deny-domain", text); (err != nil) != strings.HasPrefix(want, "a port") {
+			t.Errorf("deny %s: %v", text, err)
+		}
+	}
+	base, _ := Profile(AgentProfile)
+	more := Clone(base)
+	if err := Grant(&more, "domain=localhost:5432"); err != nil || more.Network.Mode != "proxy" {
+		t.Fatalf("%+v, %v", more.Network, err)
+	}
+	if len(Widens(Anywhere, base, more)) == 0 {
+		t.Error("a port of the host's loopback is no widening")
+	}
+	wide := Clone(more)
+	wide.Network.AllowDomains = []string{"*", "0.0.0.0/0", "::/0", "*.example.com", "localhost:5433"}
+	if len(Widens(Anywhere, wide, more)) == 0 {
+		t.Error("a wide list covers a port of the host's loopback")
+	}
+}

@@ -168,17 +168,17 @@ func (a *Asked) Whole() Set {
 // flagAllow asks for the proxy, unless another mode is asked for.
 func flagAllow(a *Asked, value string) error {
 	a.Network.Mode = cmp.Or(a.Network.Mode, "proxy")
-	return flagDomains("allow-domain", &a.Network.AllowDomains, value)
+	return flagDomains("allow-domain", CheckDomain, &a.Network.AllowDomains, value)
 }
 
 func flagDeny(a *Asked, value string) error {
-	return flagDomains("deny-domain", &a.Network.DenyDomains, value)
+	return flagDomains("deny-domain", checkDenied, &a.Network.DenyDomains, value)
 }
 
 // flagDomains takes patterns that are separated by commas.
-func flagDomains(flag string, to *[]string, value string) error {
+func flagDomains(flag string, check func(string) error, to *[]string, value string) error {
 	for text := range strings.SplitSeq(value, ",") {
-		if err := CheckDomain(text); err != nil {
+		if err := check(text); err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
 		*to = append(*to, text)

@@ -1,14 +1,30 @@
 package capability
 
 import (
+	"fmt"
 	"slices"
 
 	"ethos/pkg/egress/rule"
 )
 
-// CheckDomain says why a pattern cannot stand in a network list, and what to
-// write in its place.
+// CheckDomain says why a pattern cannot stand in an allow-list, and what to
+// write in its place. Of the host's own loopback, on which every service of this
+// machine listens, it is one port that is named.
 func CheckDomain(text string) error {
+	p, err := rule.ParsePattern(text)
+	switch {
+	case err != nil || !p.Loopback():
+		return err
+	case p.Port() == 0:
+		return &rule.ParseError{Pattern: text, Reason: "every service of this machine listens there; name the port of one, such as localhost:5432"}
+	case p.Prefix().IsValid() && (!p.Prefix().IsSingleIP() || p.Prefix().Addr().IsUnspecified()):
+		return &rule.ParseError{Pattern: text, Reason: fmt.Sprintf("name one address of this machine; write localhost:%d", p.Port())}
+	}
+	return nil
+}
+
+// checkDenied is the same for a deny-list, which may be as wide as it likes.
+func checkDenied(text string) error {
 	_, err := rule.ParsePattern(text)
 	return err
 }

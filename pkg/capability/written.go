@@ -155,15 +155,17 @@ func check(s Set) (fault error) {
 	}
 	each(ordered, word)
 	each(pinned, word)
-	domains := func(f *field) {
-		for _, text := range *of[[]string](f, &s) {
-			if err := CheckDomain(text); fault == nil && err != nil {
-				fault = fmt.Errorf("%s: %w", f.name, err)
+	domains := func(check func(string) error) func(*field) {
+		return func(f *field) {
+			for _, text := range *of[[]string](f, &s) {
+				if err := check(text); fault == nil && err != nil {
+					fault = fmt.Errorf("%s: %w", f.name, err)
+				}
 			}
 		}
 	}
-	each(allowedDomains, domains)
-	each(deniedDomains, domains)
+	each(allowedDomains, domains(CheckDomain))
+	each(deniedDomains, domains(checkDenied))
 	each(tree, func(f *field) {
 		for _, p := range *of[[]string](f, &s) {
 			if fault == nil && f.list != read && f.list != write && strings.Contains(p, "$") {

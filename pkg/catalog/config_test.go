@@ -77,7 +77,9 @@ func TestNetworkToolWithoutDomains(t *testing.T) {
 		"{tool: go-test, mode: loopback}":          {"loopback", nil, ""},
 		"npm-audit":                                {"proxy", []string{"registry.npmjs.org", "registry.yarnpkg.com"}, ""},
 		"{tool: go-test, mode: proxy, allow_domains: [A.example, '*.b.example:8443']}": {"proxy", []string{"A.example", "*.b.example:8443"}, ""},
-		"{tool: go-test, allow_domains: [a.example]}":                                  {"proxy", []string{"a.example"}, ""},
+		"{tool: database, allow_domains: ['localhost:5432']}":                          {"proxy", []string{"localhost:5432"}, ""},
+		"database": {"loopback", nil, "database has no domains"},
+		"{tool: go-test, allow_domains: [a.example]}": {"proxy", []string{"a.example"}, ""},
 	} {
 		have, err := ParseConfig("c", []byte("sandbox: {network_tools: ["+entry+"]}\n"))
 		if err != nil {
@@ -127,6 +129,8 @@ func TestConfigErrors(t *testing.T) {
 		"sandbox: {network_tools: [{tool: make, allow_domains: [a.example, 'https://b.example']}]}\n": `c:1:67: network_tools: make: pattern "https://b.example": write a host name or an address, not a URL | `,
 		"sandbox: {network_tools: [{tool: make, allow_domains: ['010.0.0.1']}]}\n":                    `c:1:56: network_tools: make: pattern "010.0.0.1": write the address as 8.0.0.1 | `,
 		"tools: [{id: x, match: [x], capabilities: {network: {deny_domains: ['*x']}}}]\n":             `c:1:9: tool x: network.deny_domains: pattern "*x": a star stands for whole labels, at the front: *.example.com | `,
+		"sandbox: {network_tools: [{tool: make, allow_domains: [localhost]}]}\n":                      "c:1:56: network_tools: make: pattern \"localhost\": every service of this machine listens there; name the port of one, such as localhost:5432 | ",
+		"sandbox: {network_tools: [{tool: make, allow_domains: [127.0.0.0/8]}]}\n":                    "c:1:56: network_tools: make: pattern \"127.0.0.0/8\": every service of this machine listens there",
 		"sandbox: {network_tools: [{tol: make}]}\n":                                                   `c:1:28: unknown key "tol" in network_tools[0] | did you mean "tool"?`,
 		"git: {protected_branches: main}\n":                                                           `c:1:27: protected_branches must be a list | write it as a list: [main]`,
 		"git: {protected_branches: }\n":                                                               `c:1:27: protected_branches has no value | remove the key, or give it a value`,

@@ -63,6 +63,8 @@ var spellings = []struct{ script, widens string }{
 	{"ethos-sandbox run --net=host -- make", "net"},
 	{`ethos-sandbox run --net="" -- make`, ""},
 	{"ethos-sandbox run --allow-domain example.com -- make", "allow-domain"},
+	{"ethos-sandbox run --allow-domain localhost:5432 -- make", "allow-domain"},
+	{"ethos-sandbox run --allow-domain localhost -- make", "allow-domain"},
 	{"ethos-sandbox run --deny-domain example.com -- make", ""},
 	{"ethos-sandbox run --unix-socket /run/x -- make", "unix-socket"},
 	{"ethos-sandbox run --env CI=1 -- make", ""},

@@ -114,3 +114,16 @@ func FuzzParsePattern(f *testing.F) {
 		}
 	})
 }
+
+func TestLoopbackPatterns(t *testing.T) {
+	for text, want := range map[string]bool{
+		"localhost": true, "localhost:5432": true, "LOCALHOST.": true, "*.localhost:80": true, "app.localhost": true, "127.0.0.1:80": true, "127.0.0.0/8": true,
+		"::1": true, "0.0.0.0:80": true, "::ffff:127.0.0.1": true, "64:ff9b::7f00:1": true,
+		"*": false, "0.0.0.0/0": false, "::/0": false, "localhost.example": false, "10.0.0.0/8": false, "example.com": false,
+	} {
+		p, err := ParsePattern(text)
+		if err != nil || p.Loopback() != want {
+			t.Errorf("%s: %t, %v", text, !want, err)
+		}
+	}
+}

@@ -16,6 +16,13 @@ func Classify(addr netip.Addr) Class {
 	return scopeOf(netip.PrefixFrom(addr, addr.BitLen())).class
 }
 
+// Loopback reports a pattern that opens this machine's own loopback: a name of
+// it, or addresses of it. connect(2) takes the unspecified address for it.
+func (p Pattern) Loopback() bool {
+	class := p.scope().class
+	return local(p.name) || class == "loopback" || class == "unspecified"
+}
+
 // scope is the smallest special block around a prefix; the zero scope is the
 // global Internet. A prefix opens the addresses of its own scope and no others.
 type scope struct {
