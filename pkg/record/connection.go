@@ -83,9 +83,11 @@ func (c *Connection) Verdict() ConnectionVerdict {
 func (c *Connection) Refused() bool { return c.Verdict() == ConnectionWasRefused }
 
 // Target is the destination as name:port, or the name alone where the port is
-// not known.
+// not known. What names none is a request that could not be read.
 func (c *Connection) Target() string {
 	switch {
+	case c.Name == "":
+		return "a request"
 	case c.Port == 0:
 		return c.Name
 	case strings.Contains(c.Name, ":"):
