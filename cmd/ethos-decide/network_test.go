@@ -159,3 +159,36 @@ func TestPortOfTheHostsLoopback(t *testing.T) {
 		t.Errorf("granted, and approved by nobody: %s", decided.Verdict)
 	}
 }
+
+// TestRemediesBesideFlags: what a person widened by flags is widened further by
+// one, and is not yet approved by it.
+func TestRemediesBesideFlags(t *testing.T) {
+	decide := func(dir, script string, grants ...string) record.Decision {
+		d, err := facts.New(facts.Options{Home: "/nowhere", Trust: everything{}, Profile: "agent-network", Grants: grants})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := record.Action{Kind: record.KindShell, Script: script, Cwd: dir, Workspace: dir}
+		actor := record.Actor{Mode: record.ModeSafe}
+		f, err := d.Derive(a, actor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loaded(t, policy.Core).Decide(context.Background(), policy.Input{Action: &a, Actor: &actor, Facts: &f})
+	}
+	bare := approvedFor(t, "go-test")
+	m := matchOf(decide(bare, "npm ci"), "runtime.network_requires_approval")
+	if m == nil || !strings.Contains(m.Message, "node-packages needs registry.npmjs.org") {
+		t.Fatalf("%+v", m)
+	}
+	if d := decide(approvedFor(t, entryForm.FindString(m.Remedy)), "npm ci"); d.Verdict != record.VerdictAllow {
+		t.Errorf("the remedy %q: %s, %+v", m.Remedy, d.Verdict, d.Matches)
+	}
+	m = matchOf(decide(bare, "curl https://evil.example https://pypi.org/simple"), "runtime.network_place_not_listed")
+	if m == nil || !strings.Contains(m.Remedy, "a person adds --grant domain=evil.example:443,") {
+		t.Fatalf("%+v", m)
+	}
+	if d := decide(bare, "curl https://evil.example https://pypi.org/simple", "domain=evil.example:443"); matchOf(d, "runtime.network_place_not_listed") != nil {
+		t.Errorf("the grant: %+v", d.Matches)
+	}
+}

@@ -98,7 +98,7 @@ var blanks = []struct {
 	name string
 	fill func(*Input) string
 }{
-	{"{needs}", fillNeeds}, {"{unlisted}", fillUnlisted}, {"{unseen}", fillUnseen}, {"{allow}", fillAllow},
+	{"{needs}", fillNeeds}, {"{unlisted}", fillUnlisted}, {"{unseen}", fillUnseen}, {"{declare}", fillDeclare}, {"{allow}", fillAllow},
 }
 
 // filled is a text with its blanks filled in from a record; nil is none.
@@ -188,16 +188,23 @@ func allowingEntry(in *Input) string {
 	return "{tool: " + id + `, allow_domains: ["` + strings.Join(names, `", "`) + `"]}`
 }
 
-// fillAllow says how a person lets the action reach what its commands name.
+// fillDeclare says how a person lets the tool of an action reach what its
+// commands name.
+func fillDeclare(in *Input) string {
+	return "a person writes " + allowingEntry(in) + " under sandbox.network_tools in repo_config.yaml and accepts it with `ethos-decide trust`"
+}
+
+// fillAllow is the same where the network is approved already: a person may have
+// done it by flags.
 func fillAllow(in *Input) string {
 	if in != nil {
-		for _, by := range in.Facts.Capabilities.GrantedBy {
-			if strings.HasPrefix(by, "--") { // a person's own flags widen it
-				return "a person adds " + grants(unlisted(&in.Facts.Shell, in.Facts.Git, &in.Facts.Capabilities.Network))
-			}
+		places := unlisted(&in.Facts.Shell, in.Facts.Git, &in.Facts.Capabilities.Network)
+		flags := slices.ContainsFunc(in.Facts.Capabilities.GrantedBy, func(by string) bool { return strings.HasPrefix(by, "--") })
+		if flags && len(places) > 0 {
+			return "a person adds " + grants(places)
 		}
 	}
-	return "a person writes " + allowingEntry(in) + " under sandbox.network_tools in repo_config.yaml and accepts it with `ethos-decide trust`"
+	return fillDeclare(in)
 }
 
 func grants(names []string) string {

@@ -1360,7 +1360,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			When:      "!actor.admin_approved && !(capabilities.network.mode in [\"proxy\", \"host\"] && capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\"))) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && remote(c)\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\"] && hosts(c).exists(h, !loopback(h))))",
 			Message:   "This needs the network, which nobody approved{needs}.",
-			Remedy:    "Work from what is in the work space and the caches; {allow}, or approves this once with `ethos-decide --approve runtime.network_requires_approval`.",
+			Remedy:    "Work from what is in the work space and the caches; {declare}, or approves this once with `ethos-decide --approve runtime.network_requires_approval`.",
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 4, Column: 5,
 		},
@@ -1396,7 +1396,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
-		digest: "61a98ec1c422579f637149e618f6c1e6a367c2764b4ad8e79d370621e7fda48f",
+		digest: "33c9122545c30ccf50901828067dc1d1e6b9cd92afa20ae8e22e716955a6f262",
 		from:   49514, to: 51092,
 	},
 	{
