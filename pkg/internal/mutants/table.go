@@ -119,7 +119,7 @@ var single = []Mutant{
 	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/plan/env.go", `return slices.Contains(b.set.Env.Pass, name)`, `return true`}}, Tests: boundary},
 	{Name: "record: the subject", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `if subject != d.Subject {`, `if false {`}}, Tests: records},
 	{Name: "record: no decision", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `return refusal(reasonMissing, "pass it through ethos-decide first", "the record has no decision"), nil`, `return nil, nil`}}, Tests: records},
-	{Name: "record: the seal", Edits: []Edit{{"pkg/record/decision.go", `err != nil || own.Seal != d.Seal`, `err != nil`}}, Tests: records},
+	{Name: "record: the seal", Edits: []Edit{{"pkg/record/decision.go", `err != nil || own.Seal != d.Seal`, `err != nil || own.Seal == ""`}}, Tests: records},
 	{Name: "record: the verdict fits the matches", Edits: []Edit{{"pkg/record/decision.go", `case m.Effect == VerdictDeny && d.Verdict != VerdictDeny,`, `case`}}, Tests: records},
 	{Name: "record: ask is not allow", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `case record.VerdictAllow, record.VerdictWarn:`, `case record.VerdictAllow, record.VerdictWarn, record.VerdictAsk:`}, {"cmd/ethos-sandbox/judge.go", "\tcase record.VerdictAsk:\n", "\tcase \"\":\n"}}, Tests: records},
 }
