@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"ethos/pkg/protected"
 )
 
 // Undeclarable says why a repository's configuration may not declare a path,
@@ -25,8 +27,8 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	return "", ""
 }
 
-// keyHolders are names under which credentials lie. A repository that one has
-// only just cloned must not be able to open them.
+// keyHolders are names under which credentials lie in whatever home directory. A
+// repository that one has only just cloned must not be able to open them.
 var keyHolders = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass",
 	".git-credentials", ".password-store", ".vault-token", ".terraform.d", ".claude", ".codex", ".gemini",
@@ -37,6 +39,9 @@ var keyHolders = []string{
 func holdsKeys(clean string) bool {
 	if !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~") && !strings.HasPrefix(clean, "..") {
 		return false
+	}
+	if below, ok := strings.CutPrefix(clean, "~/"); ok && protected.HoldsCredentials(below) {
+		return true
 	}
 	holder := func(element string) bool { return slices.Contains(keyHolders, strings.ToLower(element)) }
 	return slices.ContainsFunc(strings.Split(clean, "/"), holder)

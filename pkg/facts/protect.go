@@ -27,7 +27,7 @@ type rule struct{ class, pattern string }
 
 // rules may overlap: the class that stands first in the order of the constants holds. Names are compared without regard to case: file systems that ignore it (and core.ignoreCase) lead to the same file,
 // CVE-2014-9390.
-var rules = append(named(), []rule{
+var rules = slices.Concat(named(), credentials(), []rule{
 	{classGit, ".git/**"},
 	{classGit, "~/.gitconfig"},
 	{classGit, "~/.config/git/config"},
@@ -38,45 +38,6 @@ var rules = append(named(), []rule{
 	{classEthos, ".coding-ethos/**"},
 	{classState, "~/.local/state/ethos/**"},
 
-	{classCredentials, "~/.claude/.credentials.json"},
-	{classCredentials, "~/.codex/auth.json"},
-	{classCredentials, "~/.gemini/oauth_creds.json"},
-	{classCredentials, "~/.local/share/opencode/auth.json"},
-	{classCredentials, "~/.ssh/**"},
-	{classCredentials, "~/.gnupg/**"},
-	{classCredentials, "~/.aws/**"},
-	{classCredentials, "~/.azure/**"},
-	{classCredentials, "~/.kube/**"},
-	{classCredentials, "~/.docker/config.json"},
-	{classCredentials, "~/.config/gcloud/**"},
-	{classCredentials, "~/.config/gh/**"},
-	{classCredentials, "~/.config/glab-cli/**"},
-	{classCredentials, "~/.config/hub"},
-	{classCredentials, "~/.config/op/**"},
-	{classCredentials, "~/.config/sops/**"},
-	{classCredentials, "~/.config/rclone/**"},
-	{classCredentials, "~/.config/git/credentials"},
-	{classCredentials, "~/.git-credentials"},
-	{classCredentials, "~/.netrc"},
-	{classCredentials, "~/.npmrc"},
-	{classCredentials, "~/.yarnrc.yml"},
-	{classCredentials, "~/.pypirc"},
-	{classCredentials, "~/.pgpass"},
-	{classCredentials, "~/.my.cnf"},
-	{classCredentials, "~/.vault-token"},
-	{classCredentials, "~/.terraform.d/**"},
-	{classCredentials, "~/.terraformrc"},
-	{classCredentials, "~/.cargo/credentials"},
-	{classCredentials, "~/.cargo/credentials.toml"},
-	{classCredentials, "~/.gem/credentials"},
-	{classCredentials, "~/.m2/settings.xml"},
-	{classCredentials, "~/.password-store/**"},
-	{classCredentials, "~/.local/share/keyrings/**"},
-	{classCredentials, "~/.mozilla/**"},
-	{classCredentials, "~/.config/google-chrome/**"},
-	{classCredentials, "~/.config/chromium/**"},
-	{classCredentials, "~/.config/bravesoftware/**"},
-	{classCredentials, "~/library/keychains/**"},
 	{classCredentials, "~/.*_history"},
 	{classCredentials, "id_rsa"},
 	{classCredentials, "id_dsa"},
@@ -171,7 +132,7 @@ var rules = append(named(), []rule{
 	{classCI, "./bitbucket-pipelines.yml"},
 	{classCI, "./appveyor.yml"},
 	{classCI, "./cloudbuild.yaml"},
-}...)
+})
 
 // named are the rules of package protected: settings count in every directory,
 // since agents are started in any; the files of ethos in the work space.
@@ -186,6 +147,23 @@ func named() (list []rule) {
 		}
 		for _, part := range n.Files {
 			list = append(list, rule{class, at + "/" + part})
+		}
+	}
+	return list
+}
+
+// credentials are the rules of what package protected knows of home directories.
+func credentials() (list []rule) {
+	for _, c := range protected.Credentials() {
+		at := "~/" + strings.ToLower(c.Path)
+		switch {
+		case !c.Dir:
+			list = append(list, rule{classCredentials, at})
+		case len(c.Files) == 0:
+			list = append(list, rule{classCredentials, at + "/**"})
+		}
+		for _, part := range c.Files {
+			list = append(list, rule{classCredentials, at + "/" + part})
 		}
 	}
 	return list

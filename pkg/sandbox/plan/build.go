@@ -198,7 +198,7 @@ func (b *builder) homeRules() error {
 			}
 		}
 	}
-	for _, path := range b.inHome(homeSecrets) {
+	for _, path := range b.inHome(secrets()) {
 		if p, err := b.files.resolve(path); err == nil && p.exists {
 			b.rules = append(b.rules, rule{p, denyRead, "credentials"})
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"io/fs"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
@@ -27,12 +28,14 @@ var procSecrets = []string{
 	"/proc/fs/cifs", // servers and users of what the host has mounted
 }
 
-// homeSecrets are where people keep credentials. They stay hidden also when a directory around them is declared.
-var homeSecrets = []string{
-	".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".pgpass", ".my.cnf", ".pypirc", ".npmrc", ".gem/credentials",
-	".config/gcloud", ".config/gh", ".config/hub", ".config/git/credentials", ".config/op", ".config/rclone", ".config/containers", ".local/share/keyrings", ".password-store",
-	".cargo/credentials", ".cargo/credentials.toml", ".terraform.d", ".vault-token", ".bash_history", ".zsh_history", ".python_history", ".mozilla", ".config/google-chrome", ".config/chromium",
-	".claude.json", ".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json",
+// secrets are the paths below the home directory where credentials are kept. They
+// stay hidden also when a directory around them is declared.
+func secrets() []string {
+	list := []string{".claude.json"} // settings, with a token among them
+	for _, c := range protected.Credentials() {
+		list = append(list, c.Path)
+	}
+	return list
 }
 
 // neverWritable are trees that no declaration makes writable, nor any directory that contains one.
