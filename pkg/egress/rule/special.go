@@ -9,6 +9,10 @@ import (
 // messages: "loopback", "private", …; "" is an ordinary global address.
 type Class string
 
+// Metadata is the class of the addresses at which a cloud gives its machines
+// their credentials.
+const Metadata Class = "metadata service"
+
 // Classify returns the class of an address. An address that embeds an IPv4
 // address (NAT64, 6to4) has the class of what it embeds, if that is special.
 func Classify(addr netip.Addr) Class {
@@ -42,7 +46,7 @@ var blocks = sync.OnceValue(func() []scope {
 		class    Class
 		prefixes []string
 	}{
-		{"metadata service", []string{
+		{Metadata, []string{
 			"169.254.169.254/32", "fd00:ec2::254/128", // EC2, Azure, GCP, DigitalOcean, Oracle, OpenStack
 			"169.254.170.2/32", "169.254.170.23/32", "fd00:ec2::23/128", // credentials of ECS tasks and EKS pods
 			"fd20:ce::254/128",                    // GCP

@@ -16,6 +16,7 @@ import (
 
 	"ethos/pkg/egress"
 	"ethos/pkg/egress/pool"
+	"ethos/pkg/egress/rule"
 	"ethos/pkg/egress/upstream"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/netns"
@@ -288,6 +289,9 @@ func (s *egressEvents) Record(e egress.Event) {
 		Allowed: e.Allowed, Rule: e.Rule, Reason: string(e.Reason), Detail: e.Detail, Remedy: e.Remedy,
 	}
 	c.Cut()
+	if givesCredentials(c.Remedy) {
+		c.Remedy = ""
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.list) < maxConnections {
@@ -308,6 +312,13 @@ func (s *egressEvents) Record(e egress.Event) {
 			s.told(d)
 		}
 	}
+}
+
+// givesCredentials reports a pattern that nobody is proposed to allow: a person
+// who means a metadata service writes its address.
+func givesCredentials(pattern string) bool {
+	p, err := rule.ParsePattern(pattern)
+	return err == nil && p.Prefix().IsValid() && rule.Classify(p.Prefix().Addr()) == rule.Metadata
 }
 
 // denied are the refused destinations, and last how many refusals there were of
