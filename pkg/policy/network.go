@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	netrule "ethos/pkg/egress/rule"
-	"ethos/pkg/gitargs"
 	"ethos/pkg/netargs"
 	"ethos/pkg/record"
 )
@@ -26,16 +25,19 @@ func isRemote(c *record.Command) bool {
 	return r.Remote()
 }
 
-// connections are what the commands of a script say of the places that they
-// connect to. A program of which nothing is known says it by variables alone.
+// reading is what a command says of the places that it connects to. A program of
+// which nothing is known says it by variables alone.
+func reading(c *record.Command) netargs.Reading {
+	if r := netargs.Read(c); r.Known {
+		return r
+	}
+	return netargs.Variables(c)
+}
+
+// connections are the readings of all commands of a script.
 func connections(s *record.Shell, git []record.Git) (all []netargs.Reading) {
 	for i := range s.Commands {
-		c := &s.Commands[i]
-		r := netargs.Read(c)
-		if !r.Known {
-			r = netargs.Variables(c)
-		}
-		all = append(all, r)
+		all = append(all, reading(&s.Commands[i]))
 	}
 	for i := range git {
 		all = append(all, netargs.ReadGit(&git[i]))
@@ -136,11 +138,23 @@ func fillNeeds(in *Input) string {
 		return ""
 	}
 	var all []string
+	tell := func(name string, r netargs.Reading) {
+		var places []string
+		for _, t := range r.Targets {
+			if !t.Loopback() {
+				places = append(places, t.String())
+			}
+		}
+		if len(places) > 0 {
+			all = append(all, name+" connects to "+strings.Join(places, ", "))
+		}
+	}
 	for i := range in.Facts.Shell.Commands {
 		c := &in.Facts.Shell.Commands[i]
-		if names := remoteNames(c); len(names) > 0 {
-			all = append(all, c.Name+" connects to "+strings.Join(names, ", "))
-		}
+		tell(c.Name, reading(c))
+	}
+	for i := range in.Facts.Git {
+		tell("git", netargs.ReadGit(&in.Facts.Git[i]))
 	}
 	if t := &in.Facts.Tool; len(all) == 0 && t.Capabilities.RequiresNetwork && len(t.Capabilities.Network.AllowDomains) > 0 {
 		all = append(all, t.ID+" needs "+strings.Join(t.Capabilities.Network.AllowDomains, ", "))
@@ -149,19 +163,6 @@ func fillNeeds(in *Input) string {
 		return ""
 	}
 	return ": " + strings.Join(all, "; ")
-}
-
-func remoteNames(c *record.Command) (names []string) {
-	r := netargs.Read(c)
-	if !r.Known || gitargs.IsGit(c.Name) {
-		r = netargs.Variables(c)
-	}
-	for _, t := range r.Targets {
-		if !t.Loopback() {
-			names = append(names, t.String())
-		}
-	}
-	return names
 }
 
 // allowingEntry is the line of repo_config.yaml that lets the tool of an action
