@@ -258,8 +258,8 @@ func (w world) below(t *testing.T, p *Plan, denied string, most reach) {
 	grants := w.resolvedAll(slices.Concat(w.spec.ReadPaths, w.spec.WritePaths, w.spec.AllowReadWithinDeny, w.spec.CachePaths))
 	grants = append(grants, fakeWork)
 	for path := range w.tree {
-		lifted := func(g string) bool { return g != denied && mount.Within(g, denied) && mount.Within(path, g) }
-		if !mount.Within(path, denied) || slices.ContainsFunc(grants, lifted) || w.opened(path, denied) {
+		allowed := func(g string) bool { return g != denied && mount.Within(g, denied) && mount.Within(path, g) }
+		if !mount.Within(path, denied) || slices.ContainsFunc(grants, allowed) || w.opened(path, denied) {
 			continue
 		}
 		if got, by := reachOf(p.Mounts, path); got > most {

@@ -29,7 +29,7 @@ func TestStateFolderHidden(t *testing.T) {
 		"read in it":                   {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--ro", "~/.local/state/ethos/trust")}, "", true},
 		"itself to read":               {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--ro", "~/.local/state/ethos")}, "", true},
 		"itself to write":              {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--rw", "~/.local/state/ethos")}, "", true},
-		"lifted":                       {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--ro", "~", "--allow", "~/.local/state/ethos/trust")}, "", true},
+		"allowed within":               {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--ro", "~", "--allow", "~/.local/state/ethos/trust")}, "", true},
 		"work space in it":             {[]string{"HOME=/home/u"}, Spec{Asked: asked(""), Workspace: "/home/u/.local/state/ethos/trust"}, "", true},
 		"cache over it":                {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--cache", "~/.local")}, "", true},
 		"cache in it":                  {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--cache", "~/.local/state/ethos/trust")}, "", true},

@@ -18,14 +18,14 @@ func TestTable(t *testing.T) {
 	rules := []rule{
 		at("/w", grantWrite), at("/w/secret", denyRead), at("/w/secret/open", allowWithinDeny), at("/w/secret/open/shut", denyRead),
 		at("/w/ro", grantRead), at("/w/ro/rw", grantWrite), at("/w/kept", denyWrite), at("/both", grantWrite), at("/both", denyWrite),
-		at("/never", grantRead), at("/never", denyRead), at("/w/own", grantWrite), at("/w/own", blank), at("/lifted", allowWithinDeny), at("/home", grantPrivate), at("/home", denyRead), at("/home/x", denyRead),
+		at("/never", grantRead), at("/never", denyRead), at("/w/own", grantWrite), at("/w/own", blank), at("/allowed", allowWithinDeny), at("/home", grantPrivate), at("/home", denyRead), at("/home/x", denyRead),
 		at("/home/y", grantRead), at("/tmp", grantPrivate), at("/tmp", grantWrite),
 	}
 	for path, want := range map[string]Access{
 		"/": Hidden, "/w": ReadWrite, "/w/a/b": ReadWrite, "/w/secret": Hidden, "/w/secret/x": Hidden, "/w/secret/open": ReadOnly, "/w/secret/open/shut/x": Hidden,
 		"/w/secretly": ReadWrite, "/w/ro/x": ReadOnly, "/w/ro/rw": ReadWrite, "/w/kept/x": ReadOnly, "/both": ReadOnly, "/never": Hidden, "/w/own/x": Hidden,
-		"/lifted": Hidden, // an allow within a deny grants nothing by itself
-		"/home":   Private, "/home/x": Hidden, "/home/y/z": ReadOnly, "/home/other": Private, "/tmp/x": ReadWrite,
+		"/allowed": Hidden, // an allow within a deny grants nothing by itself
+		"/home":    Private, "/home/x": Hidden, "/home/y/z": ReadOnly, "/home/other": Private, "/tmp/x": ReadWrite,
 	} {
 		if got := accessOf(rules, path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
