@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ethos/pkg/netargs"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
@@ -28,6 +29,7 @@ func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts)
 	p := &page{}
 	p.action(a, actor, f.Repo)
 	p.commands(f.Shell)
+	p.places(f)
 	p.uses("reads", f.Shell.Reads)
 	p.uses("writes", f.Shell.Writes)
 	p.git(f.Git)
@@ -58,6 +60,29 @@ func (p *page) row(head, text string) {
 		p.last = head
 	}
 	p.text.WriteString(printable.Sprintf("%-9s %s\n", head, text))
+}
+
+// places lists what the commands name on the network, and what hides a place.
+func (p *page) places(f record.Facts) {
+	say := func(name string, r netargs.Reading) {
+		for _, t := range r.Targets {
+			p.row("network", name+" connects to "+t.String())
+		}
+		for _, by := range r.Hidden {
+			p.row("network", by+" connects to a place that the words do not show")
+		}
+	}
+	for i := range f.Shell.Commands {
+		c := &f.Shell.Commands[i]
+		r := netargs.Read(c)
+		if !r.Known {
+			r = netargs.Variables(c)
+		}
+		say(c.Name, r)
+	}
+	for i := range f.Git {
+		say("git", netargs.ReadGit(&f.Git[i]))
+	}
 }
 
 func (p *page) action(a record.Action, actor record.Actor, repo record.Repo) {
