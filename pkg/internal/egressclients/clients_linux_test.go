@@ -129,6 +129,32 @@ func TestClients(t *testing.T) {
 	}
 }
 
+// TestRefusedPort: a name that is allowed for one port is refused for another,
+// and what the end of the run proposes allows that port as well.
+func TestRefusedPort(t *testing.T) {
+	probetest.Need(t, "command:curl", "command:bash")
+	for _, c := range []struct{ allowed, script, remedy, want string }{
+		{registry + ":443", "curl -sSf http://" + registry + "/", registry + ":80", "served"},
+		{registry + ":5432", "curl -sSf https://" + registry + "/", registry + ":443", "served"},
+		{registry, "bash -c 'read -t 20 line </dev/tcp/" + registry + "/22; echo \"$line\"'", registry + ":22", "SSH-2.0"},
+	} {
+		t.Run(c.remedy, func(t *testing.T) {
+			p := newPlace(t)
+			if c.want == "SSH-2.0" {
+				sshd(t)
+			}
+			refused := p.sandboxed([]string{"--allow-domain", c.allowed}, c.script)
+			if strings.Contains(refused.stdout, c.want) || refused.remedy(registry) != c.remedy {
+				t.Errorf("not allowed: %v", refused)
+			}
+			allowed := p.sandboxed([]string{"--allow-domain", c.allowed, "--allow-domain", c.remedy}, c.script)
+			if !strings.Contains(allowed.stdout, c.want) {
+				t.Errorf("allowed: %v", allowed)
+			}
+		})
+	}
+}
+
 // quickly is how long a refusal may take, beside what the client takes.
 const quickly = 2 * time.Second
 

@@ -38,6 +38,11 @@ var (
 // webPorts are what a pattern without a port stands for.
 var webPorts = []uint16{80, 443}
 
+// toldPorts are listened on whatever is allowed, so that a connection that is
+// refused is told, with what would allow it: an allowed name may well be asked
+// for by ssh. Elsewhere nobody listens and nobody is told.
+var toldPorts = []uint16{22, 80, 443}
+
 // privilegedPorts end here: ip_unprivileged_port_start in ip(7).
 const privilegedPorts = 1024
 
@@ -99,6 +104,9 @@ func (b *builder) egress(p *Plan) error {
 		for _, port := range webPorts {
 			b.listen(p.Egress, table, pattern, port)
 		}
+	}
+	for _, port := range toldPorts {
+		p.Egress.Listen = append(p.Egress.Listen, netip.AddrPortFrom(netip.IPv6Unspecified(), port))
 	}
 	p.Egress.Listen = withoutCovered(p.Egress.Listen)
 	if len(p.Egress.Listen) > maxListeners {
