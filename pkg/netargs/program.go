@@ -51,7 +51,7 @@ var table = []program{
 			"form-string ftp-account ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy-eyeballs-timeout-ms haproxy-clientip " +
 			"header hostpubmd5 hostpubsha256 interface ip-tos json keepalive-cnt keepalive-time key key-type krb libcurl limit-rate local-port " +
 			"login-options mail-auth mail-from mail-rcpt max-filesize max-redirs max-time netrc-file noproxy oauth2-bearer output output-dir " +
-			"parallel-max pass pinnedpubkey proto proto-default proto-redir proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers " +
+			"parallel-max parallel-max-host knownhosts upload-flags pass pinnedpubkey proto proto-default proto-redir proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers " +
 			"proxy-crlfile proxy-header proxy-key proxy-key-type proxy-pass proxy-pinnedpubkey proxy-service-name proxy-tls13-ciphers " +
 			"proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-user pubkey quote random-file range rate referer request request-target " +
 			"retry retry-delay retry-max-time sasl-authzid service-name sigalgs socks5-gssapi-service speed-limit speed-time stderr " +
