@@ -77,7 +77,12 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 // boundary are the options that describe the boundary of a command; class is
 // what those do that can widen it.
 func boundary(class Class, more ...Option) []Option {
-	list := []Option{{Name: "profile", Class: class}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral}}
+	exposing := class
+	if class == Compared { // no capability says which ports of the host are the command's
+		exposing = Widens
+	}
+	list := []Option{{Name: "profile", Class: class}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral},
+		{Name: "publish", Class: exposing}, {Name: "publish-any", Bool: true, Class: exposing}}
 	for name, narrows := range capability.Flags() {
 		o := Option{Name: name, Class: class}
 		if narrows {

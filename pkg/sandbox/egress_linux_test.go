@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -157,4 +158,104 @@ except OSError as e:
 			t.Errorf("notes: %s", notes)
 		}
 	})
+}
+
+// TestPublish: a port of the host leads to a server of the command, for more
+// connections than there are sockets inside, whichever side ends first; the
+// port is free again when the run has ended. Nothing else of the command is
+// reached by it.
+func TestPublish(t *testing.T) {
+	probetest.Need(t, "command:python3")
+	twice(t, func(t *testing.T) {
+		for _, at := range []string{"127.0.0.1", "::1"} {
+			free, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			host := free.Addr().String()
+			free.Close()
+			spec := script(t, "")
+			spec.Argv = []string{"python3", "-c", `
+import socket, sys
+s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET)
+s.bind((sys.argv[1], 8000)); s.listen(300)
+while True:
+    c, _ = s.accept()
+    text = c.recv(100)
+    if text == b"end": break
+    if text == b"reset": c.close(); continue
+    c.sendall(b"echo " + text + b" " + c.recv(100)); c.close()
+`, at}
+			spec.Network = record.Network{Mode: "loopback"}
+			_, port, _ := net.SplitHostPort(host)
+			spec.Publish = []string{port + ":8000"}
+			done := make(chan result, 1)
+			go func() { done <- execute(t, spec) }()
+			say := func(text string) (string, error) {
+				conn, err := net.Dial("tcp", host)
+				if err != nil {
+					return "", err
+				}
+				defer conn.Close()
+				if _, err := io.WriteString(conn, text); err != nil {
+					return "", err
+				}
+				if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+					return "", err
+				}
+				answer, err := io.ReadAll(conn)
+				return string(answer), err
+			}
+			for { // until the server listens
+				if answer, err := say("hello"); err == nil && answer == "echo hello " {
+					break
+				}
+				select {
+				case r := <-done:
+					t.Fatalf("%v %s%s", r.err, r.Stdout.Text, r.Stderr.Text)
+				default:
+				}
+			}
+			for i := range 300 {
+				if _, err := say("reset"); err != nil && !strings.Contains(err.Error(), "reset") {
+					t.Error(err)
+				}
+				if answer, err := say(fmt.Sprint(i)); err != nil || answer != fmt.Sprintf("echo %d ", i) {
+					t.Fatalf("%d: %q, %v", i, answer, err)
+				}
+			}
+			_, _ = say("end")
+			r := <-done
+			if r.err != nil || r.ExitCode != 0 {
+				t.Fatalf("%v %s", r.err, r.Stderr.Text)
+			}
+			again, err := net.Listen("tcp", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again.Close()
+		}
+	})
+}
+
+// TestPublishRefused: what is no port of the host, what other machines would
+// reach, and a port that is taken end the run before the command starts.
+func TestPublishRefused(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	taken, _ := greeter(t, "taken")
+	for _, c := range []struct{ text, mode, want string }{
+		{"8080", "none", "has no ports to publish"}, {"0.0.0.0:8080:80", "loopback", "lets other machines in"}, {"x:80", "loopback", "is not a port"},
+		{"8080:0", "loopback", "is not a port"}, {"8080:65536", "loopback", "is not a port"}, {"localhost:8080:80", "loopback", "is not a port"},
+		{"8080:80", "host", "has no ports to publish"}, {fmt.Sprintf("%d:80", taken), "loopback", "address already in use"},
+	} {
+		spec := script(t, "echo ran")
+		spec.Network.Mode, spec.Publish = c.mode, []string{c.text}
+		plan, err := Build(spec, HostFiles{}, os.Geteuid())
+		if err == nil {
+			_, _, err = RunCaptured(t.Context(), plan, nil)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.text, err, c.want)
+		}
+	}
 }

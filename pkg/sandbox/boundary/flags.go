@@ -20,6 +20,8 @@ type Flags struct {
 	AllowDomain []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
 	DenyDomain  []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
 	ProxyEnv    bool     `help:"With --net proxy: HTTP_PROXY and its like name the proxy inside; without it none is needed."`
+	Publish     []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"A port of the host's loopback that leads to a port inside."`
+	PublishAny  bool     `help:"With --publish: also on addresses that other machines reach."`
 	UnixSocket  []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
 	Env         []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
 	Timeout     string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
@@ -35,6 +37,7 @@ func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (s
 	asked, err := capability.FromFlags(f.Profile, dir, f.given)
 	return sandbox.Spec{
 		Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
+		Publish: f.Publish, PublishAny: f.PublishAny,
 	}, err
 }
 

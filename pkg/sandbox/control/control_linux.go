@@ -25,7 +25,7 @@ func New(j *Job) []Control {
 		j.machine = thisMachine()
 	}
 	return []Control{
-		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j),
+		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j),
 		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
 		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
 		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
@@ -261,6 +261,8 @@ func prctl(stage, object string, args ...steps.Arg) steps.Step {
 const (
 	HandedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
 	HandedListener            // what the filter of connect(2) is answered by
+	HandedSocket4             // of IPv4, to be connected from outside
+	HandedSocket6             // of IPv6
 	HandedDoors               // the first socket of egress; the others follow
 )
 

@@ -246,8 +246,10 @@ func (b *builder) plan() (*Plan, error) {
 		Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
-	if err := b.egress(p); err != nil {
-		return nil, err
+	for _, add := range []func(*Plan) error{b.egress, b.publish} {
+		if err := add(p); err != nil {
+			return nil, err
+		}
 	}
 	p.Notes = b.notes
 	if p.Notes == nil {

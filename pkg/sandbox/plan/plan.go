@@ -31,6 +31,7 @@ type Plan struct {
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`
 	Egress         *Egress          `json:"egress,omitempty"` // nil unless the network is "proxy"
+	Publish        []Published      `json:"publish,omitempty"`
 	UnixSockets    []string         `json:"unix_sockets"`
 	Env            []string         `json:"env"`
 	Limits         Limits           `json:"limits"`

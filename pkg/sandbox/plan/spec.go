@@ -22,6 +22,8 @@ type Spec struct {
 	KeepsStore bool
 	Require    []string // controls without which nothing runs; see [Controls]
 	Managed    ManagedGit
+	Publish    []string        // ports of the host that lead inside: [ADDRESS:]HOSTPORT:PORT
+	PublishAny bool            // also on addresses that other machines reach
 	ProxyEnv   bool            // HTTP_PROXY and its like name the proxy inside
 	CloseStdin bool            // the command's standard input is empty
 	NewSession bool            // the command has no controlling terminal

@@ -180,6 +180,23 @@ func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	return append(list, steps.Hand(what, socket), call("close", unix.SYS_CLOSE, steps.From(socket)))
 }
 
+// UnconnectedSteps make a TCP socket of IPv4 or IPv6 that is connected from
+// outside, and give the parent a duplicate of it, as what. One of IPv6 is left
+// out where the kernel has none.
+func UnconnectedSteps(slots *steps.Slots, family, what int) []steps.Step {
+	socket := slots.New()
+	list := []steps.Step{
+		{Stage: "publish", Call: "socket", Nr: unix.SYS_SOCKET, Save: socket,
+			Args: [6]steps.Arg{steps.Int(family), steps.Int(unix.SOCK_STREAM | unix.SOCK_CLOEXEC), steps.Int(0)}},
+		steps.Hand(what, socket),
+		{Stage: "publish", Call: "close", Nr: unix.SYS_CLOSE, Args: [6]steps.Arg{steps.From(socket)}},
+	}
+	if family == unix.AF_INET6 {
+		list[0].Ignore, list[0].Skip = []syscall.Errno{syscall.EAFNOSUPPORT}, 2
+	}
+	return list
+}
+
 // sockaddr is the address as bind(2) takes it: ip(7), ipv6(7).
 func sockaddr(at netip.AddrPort) (family int, address steps.Arg, length int) {
 	port := [2]byte{byte(at.Port() >> 8), byte(at.Port())}

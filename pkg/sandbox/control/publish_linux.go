@@ -1,0 +1,215 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/egress/relay"
+	"ethos/pkg/sandbox/kernel/netns"
+	"ethos/pkg/sandbox/plan"
+)
+
+// publish leads connections to ports of the host into the command's network
+// namespace. A socket stays in the namespace that it was made in, also when it
+// is connected from outside of it, so init makes some before the command
+// starts.
+type publish struct {
+	*Job
+	listeners []net.Listener
+	four, six []int     // sockets inside
+	free      chan pair // those that are not connected
+	ctx       context.Context
+	stop      func()
+	served    sync.WaitGroup
+}
+
+// publishedConns bounds the connections of a run; more wait for one to end.
+const publishedConns = 64
+
+// pair is a socket of each family: one that was connected to an IPv4 address
+// by way of IPv6 cannot be connected to an IPv6 address any more. six is 0
+// where the kernel has no IPv6.
+type pair struct{ four, six int }
+
+func newPublish(j *Job) *publish {
+	ctx, stop := context.WithCancel(context.Background())
+	return &publish{Job: j, free: make(chan pair, publishedConns), ctx: ctx, stop: stop}
+}
+
+func (c *publish) Name() string { return "publish" }
+
+func (c *publish) Plan() (string, bool) {
+	var list []string
+	for _, p := range c.Job.Plan.Publish {
+		list = append(list, p.String())
+	}
+	return strings.Join(list, ", "), len(list) > 0
+}
+
+// Prepare listens on the host.
+func (c *publish) Prepare(context.Context) error {
+	for _, p := range c.Job.Plan.Publish {
+		listener, err := net.Listen("tcp", p.Host.String())
+		if err != nil {
+			return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("publish %s: %w", p, err), Hint: "publish another port of the host: --publish HOSTPORT:PORT"}
+		}
+		c.listeners = append(c.listeners, listener)
+	}
+	return nil
+}
+
+// Steps make the sockets.
+func (c *publish) Steps(at Phase, p *Program) {
+	if at != InitInside || len(c.Job.Plan.Publish) == 0 {
+		return
+	}
+	for range publishedConns {
+		p.Init = append(p.Init, netns.UnconnectedSteps(&p.Slots, unix.AF_INET, HandedSocket4)...)
+		p.Init = append(p.Init, netns.UnconnectedSteps(&p.Slots, unix.AF_INET6, HandedSocket6)...)
+	}
+}
+
+// Receive takes a socket.
+func (c *publish) Receive(what, fd int) bool {
+	switch what {
+	case HandedSocket4:
+		c.four = append(c.four, fd)
+	case HandedSocket6:
+		c.six = append(c.six, fd)
+	default:
+		return false
+	}
+	return true
+}
+
+// VerifyPlace: all sockets are there.
+func (c *publish) VerifyPlace(int) error {
+	if len(c.Job.Plan.Publish) == 0 {
+		return nil
+	}
+	if len(c.four) != publishedConns || len(c.six) != 0 && len(c.six) != publishedConns {
+		return fmt.Errorf("publish: %d sockets of IPv4 and %d of IPv6, not %d", len(c.four), len(c.six), publishedConns)
+	}
+	for i, four := range c.four {
+		sockets := pair{four: four}
+		if len(c.six) > 0 {
+			sockets.six = c.six[i]
+		}
+		c.free <- sockets
+	}
+	return nil
+}
+
+// Begin serves the ports.
+func (c *publish) Begin(int) error {
+	for i, listener := range c.listeners {
+		c.served.Go(func() { c.serve(listener, c.Job.Plan.Publish[i].Port) })
+	}
+	return nil
+}
+
+// serve takes a connection when there is a socket for it.
+func (c *publish) serve(listener net.Listener, port uint16) {
+	for {
+		var sockets pair
+		select {
+		case sockets = <-c.free:
+		case <-c.ctx.Done():
+			return
+		}
+		conn, err := listener.Accept()
+		if err != nil {
+			c.free <- sockets
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(5 * time.Millisecond) // no descriptors or memory: the backlog holds the client
+			continue
+		}
+		c.served.Go(func() {
+			defer func() { c.free <- sockets }()
+			c.lead(conn.(*net.TCPConn), sockets, port)
+		})
+	}
+}
+
+// lead connects a socket inside and copies both ways. The socket can be
+// connected again when that has ended: connect(2) with AF_UNSPEC.
+func (c *publish) lead(client *net.TCPConn, sockets pair, port uint16) {
+	stop := context.AfterFunc(c.ctx, func() { relay.Reset(client) })
+	defer stop()
+	defer disconnect(sockets)
+	fd, err := sockets.connect(port)
+	if err != nil {
+		relay.Reset(client)
+		return
+	}
+	again, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		relay.Reset(client)
+		return
+	}
+	file := os.NewFile(uintptr(again), "published")
+	server, err := net.FileConn(file)
+	file.Close()
+	if err != nil {
+		relay.Reset(client)
+		return
+	}
+	_, _, _ = relay.Both(client, server.(*net.TCPConn), relay.Stream, relay.Stream)
+}
+
+// connect goes to the loopback, of IPv4 first, and returns the socket that is
+// connected.
+func (s pair) connect(port uint16) (fd int, err error) {
+	if err = connectTo(s.four, &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}); err == nil || s.six == 0 {
+		return s.four, err
+	}
+	return s.six, connectTo(s.six, &unix.SockaddrInet6{Port: int(port), Addr: [16]byte{15: 1}})
+}
+
+// connectTo connects a socket in blocking mode; a listener whose backlog is
+// full answers late.
+func connectTo(fd int, to unix.Sockaddr) error {
+	limit := unix.Timeval{Sec: 5}
+	if err := errors.Join(unix.SetNonblock(fd, false), unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)); err != nil {
+		return err
+	}
+	return unix.Connect(fd, to)
+}
+
+// disconnect makes sockets new: tcp_disconnect in net/ipv4/tcp.c. What was not
+// sent is dropped with a reset.
+func disconnect(s pair) {
+	none := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+	for _, fd := range []int{s.four, s.six} {
+		if fd != 0 {
+			_, _, _ = unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&none)), unsafe.Sizeof(none))
+		}
+	}
+}
+
+// End closes everything.
+func (c *publish) End() {
+	c.stop()
+	for _, listener := range c.listeners {
+		listener.Close()
+	}
+	c.served.Wait()
+	for _, fd := range slices.Concat(c.four, c.six) {
+		unix.Close(fd)
+	}
+	c.four, c.six = nil, nil
+}
+
+func (c *publish) Hint() string { return "name a port with --publish HOSTPORT:PORT" }
