@@ -39,6 +39,40 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(a)/float64(c), "ratio")
 }
 
+// BenchmarkStartWithEgress times `run -- true` with names allowed and without,
+// and where it is installed `srt` (npm, @anthropic-ai/sandbox-runtime), in turn.
+// It reports the median of each and their ratios.
+func BenchmarkStartWithEgress(b *testing.B) {
+	probetest.Need(b, probetest.UserNS)
+	commands := map[string][]string{"names": {"run", "--allow-domain", "example.com", "--", "true"}, "loopback": {"run", "--", "true"}}
+	exe := builtSandbox(b)
+	for name, args := range commands {
+		commands[name] = append([]string{exe}, args...)
+	}
+	if srt, err := exec.LookPath("srt"); err == nil {
+		commands["srt"] = []string{srt, "true"}
+	}
+	dir, times := b.TempDir(), map[string][]time.Duration{}
+	for b.Loop() {
+		for name, argv := range commands {
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Dir = dir
+			started := time.Now()
+			if out, err := cmd.CombinedOutput(); err != nil {
+				b.Fatalf("%v: %v\n%s", argv, err, out)
+			}
+			times[name] = append(times[name], time.Since(started))
+		}
+	}
+	names := median(times["names"])
+	for name, list := range times {
+		b.ReportMetric(float64(median(list).Microseconds())/1000, "ms/"+name)
+		if name != "names" {
+			b.ReportMetric(float64(names)/float64(median(list)), "ratio-to-"+name)
+		}
+	}
+}
+
 // builtSandbox builds the program as it is installed.
 func builtSandbox(b *testing.B) string {
 	exe := filepath.Join(b.TempDir(), "ethos-sandbox")

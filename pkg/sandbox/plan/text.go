@@ -19,6 +19,17 @@ func (p *Plan) Text() string {
 	line("directory", "%s", p.Dir)
 	line("namespaces", "%s", strings.Join(p.Namespaces, " "))
 	line("network", "%s", p.Network)
+	for _, list := range []struct {
+		name  string
+		hosts []string
+	}{{"allowed", p.AllowDomains}, {"denied", p.DenyDomains}} {
+		if len(list.hosts) > 0 {
+			line(list.name, "%s", strings.Join(list.hosts, " "))
+		}
+	}
+	for _, published := range p.Publish {
+		line("published", "%s", published)
+	}
 	line("seccomp", "%s", p.SeccompText())
 	line("limits", "%s", p.Limits.Text())
 	if len(p.Require) > 0 {
