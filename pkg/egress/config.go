@@ -64,8 +64,8 @@ type Config struct {
 	// Sink takes the events; nil drops them.
 	Sink Sink
 
-	// MaxConns bounds the connections of each listener; more wait in its
-	// backlog. 0 is 4096.
+	// MaxConns bounds the connections of all listeners together; more wait in
+	// their backlogs. Each takes up to four descriptors. 0 is 4096.
 	MaxConns int
 
 	// HeadTimeout bounds the time for a request head, a SOCKS handshake or a
@@ -81,6 +81,7 @@ type Gateway struct {
 	config      Config
 	names       *names
 	resolutions *resolutions
+	slots       chan struct{} // one for each connection
 	forward     *forwarder
 }
 
@@ -111,7 +112,7 @@ func New(c Config) (*Gateway, error) {
 	if err := c.Intercept.check(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c, resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, known: map[string]*resolution{}}}
+	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, known: map[string]*resolution{}}}
 	var err error
 	if g.names, err = newNames(g); err != nil {
 		return nil, err

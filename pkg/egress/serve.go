@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -13,18 +14,12 @@ func (g *Gateway) serve(ctx context.Context, listener net.Listener, handle func(
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
 	defer stop()
-	slots := make(chan struct{}, g.config.MaxConns)
-	defer func() {
-		cancel()
-		for range cap(slots) {
-			slots <- struct{}{}
-		}
-	}()
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
 	for {
-		slots <- struct{}{}
 		conn, err := listener.Accept()
 		if err != nil {
-			<-slots
 			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return nil
 			}
@@ -38,12 +33,17 @@ func (g *Gateway) serve(ctx context.Context, listener net.Listener, handle func(
 		tcp, ok := conn.(*net.TCPConn)
 		if !ok {
 			conn.Close()
-			<-slots
 			return errors.New("egress: the listener is not of TCP")
 		}
-		go func() {
-			defer func() { <-slots }()
+		select {
+		case g.slots <- struct{}{}:
+		case <-ctx.Done():
+			tcp.Close()
+			return nil
+		}
+		running.Go(func() {
+			defer func() { <-g.slots }()
 			handle(ctx, tcp)
-		}()
+		})
 	}
 }

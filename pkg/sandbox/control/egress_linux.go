@@ -19,6 +19,7 @@ import (
 	"ethos/pkg/egress/rule"
 	"ethos/pkg/egress/upstream"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/limits"
 	"ethos/pkg/sandbox/kernel/netns"
 	"ethos/pkg/sandbox/plan"
 )
@@ -194,6 +195,7 @@ func (c *egressControl) Begin(int) error {
 	}
 	gateway, err := egress.New(egress.Config{
 		Rules: rules, Table: table, Hosts: hostsFile(), Search: e.Search, Upstream: c.proxies, Sink: &c.events,
+		MaxConns: c.maxConns(),
 	})
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
@@ -215,6 +217,14 @@ func (c *egressControl) Begin(int) error {
 		})
 	}
 	return nil
+}
+
+// maxConns leaves descriptors for the rest of the supervisor, whatever the
+// command opens.
+func (c *egressControl) maxConns() int {
+	const perConn, rest, enough = 4, 512, 4096
+	spare := int64(min(c.machine.limit(limits.OpenFiles).Soft, 1<<20)) - rest
+	return int(max(16, min(enough, spare/perConn)))
 }
 
 // hostsFile is hosts(5) of the host; what cannot be read names nobody.
