@@ -226,17 +226,21 @@ func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 // proxyVariables are what programs look for; some read one spelling alone.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
-// retryEnv bounds how long npm waits between its attempts, in milliseconds. It
-// takes a name that is refused for a network that will be better in a minute.
+// retryEnv bounds how long npm waits between its attempts, in milliseconds,
+// where the network is not the host's. It takes a name that is refused for a
+// network that will be better in a minute.
 var retryEnv = map[string]string{"npm_config_fetch_retry_mintimeout": "100", "npm_config_fetch_retry_maxtimeout": "500"}
 
 // proxyEnv has the variables name the proxy inside, or none: that of the caller
 // cannot be reached by its address.
 func (b *builder) proxyEnv(values map[string]string) {
-	if b.set.Network.Mode != "proxy" {
+	if b.set.Network.Mode == "host" {
 		return
 	}
 	maps.Copy(values, retryEnv)
+	if b.set.Network.Mode != "proxy" {
+		return
+	}
 	for _, name := range proxyVariables {
 		delete(values, name)
 		if !b.spec.ProxyEnv {

@@ -71,7 +71,8 @@ func TestRecordPassesWhatItNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(p.Env, " "); got != c.want {
+		own := func(entry string) bool { return retryEnv[strings.SplitN(entry, "=", 2)[0]] != "" }
+		if got := strings.Join(slices.DeleteFunc(p.Env, own), " "); got != c.want {
 			t.Errorf("%v:\n have %s\n want %s", c.pass, got, c.want)
 		}
 	}
