@@ -61,7 +61,7 @@ func TestEgress(t *testing.T) {
 			exec 3<>/dev/tcp/127.0.0.1/1021
 			printf 'CONNECT localhost:%[2]d HTTP/1.1\r\nHost: localhost:%[2]d\r\n\r\n' >&3
 			cat <&3 | head -n 1
-			head -n 1 /etc/resolv.conf
+			head -n 1 /etc/resolv.conf 2>/dev/null || echo nameserver 127.0.0.1 # what a C library asks without the file
 			{ echo nameserver 20.0.0.1 >>/etc/resolv.conf; } 2>/dev/null || echo read-only
 			env | grep -i _proxy; true`, listed, other)}
 		spec.Environ = append(spec.Environ, "HTTPS_PROXY=", "no_proxy=x")
