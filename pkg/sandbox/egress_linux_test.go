@@ -239,17 +239,23 @@ while True:
 }
 
 // TestPublishRefused: what is no port of the host, what other machines would
-// reach, and a port that is taken end the run before the command starts.
+// reach, a port that is taken, and one inside at which the supervisor would
+// answer, the proxy for one, end the run before the command starts.
 func TestPublishRefused(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	taken, _ := greeter(t, "taken")
 	for _, c := range []struct{ text, mode, want string }{
 		{"8080", "none", "has no ports to publish"}, {"0.0.0.0:8080:80", "loopback", "lets other machines in"}, {"x:80", "loopback", "is not a port"},
 		{"8080:0", "loopback", "is not a port"}, {"8080:65536", "loopback", "is not a port"}, {"localhost:8080:80", "loopback", "is not a port"},
-		{"8080:80", "host", "has no ports to publish"}, {fmt.Sprintf("%d:80", taken), "loopback", "address already in use"},
+		{"8080:80", "host", "has no ports to publish"}, {fmt.Sprintf("%d:8000", taken), "loopback", "address already in use"},
+		{"8080:80", "loopback", "no server of the command can be at port 80"}, {"8080:1021", "proxy", "at port 1021"},
+		{"8080:5432", "proxy", "at port 5432"}, {"8080:8443", "proxy", "at port 8443"},
 	} {
 		spec := script(t, "echo ran")
 		spec.Network.Mode, spec.Publish = c.mode, []string{c.text}
+		if c.mode == "proxy" {
+			spec.Network.AllowDomains = []string{"localhost:5432", "*.example.com:8443", "db.example:9000"}
+		}
 		plan, err := Build(spec, HostFiles{}, os.Geteuid())
 		if err == nil {
 			_, _, err = RunCaptured(t.Context(), plan, nil)
@@ -257,5 +263,11 @@ func TestPublishRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}
+	}
+	spec := script(t, "echo ran") // a name's port is taken at the name's address alone
+	spec.Network = record.Network{Mode: "proxy", AllowDomains: []string{"db.example:9000"}}
+	spec.Publish = []string{"8080:9000"}
+	if _, err := Build(spec, HostFiles{}, os.Geteuid()); err != nil {
+		t.Error(err)
 	}
 }

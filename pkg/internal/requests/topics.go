@@ -154,7 +154,7 @@ var topics = []topic{
 			Name:  "ports, networks and the host's loopback",
 			Flags: "--allow-domain db.example:5432,*.corp.example:8443,localhost:6379,20.0.0.0/8,[2a00::1]:9000 --deny-domain x.corp.example --proxy-env make",
 		},
-		{Name: "published", Flags: "--publish 8080:80 --publish [::1]:9000:9000 make"},
+		{Name: "published", Flags: "--publish 8080:8000 --publish [::1]:9000:9000 make"},
 		{Name: "published to everybody", Flags: "--publish 0.0.0.0:8080:80 make"},
 		{Name: "everything", Flags: "--allow-domain * make", Tree: "resolver"},
 		{Name: "domains without a mode", Flags: "--allow-domain example.org make"},

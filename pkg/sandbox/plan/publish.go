@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,7 +18,7 @@ func (p Published) String() string {
 	return p.Host.String() + " -> " + strconv.Itoa(int(p.Port))
 }
 
-const publishHint = "write it as [ADDRESS:]HOSTPORT:PORT, such as 8080:80, where the address is 127.0.0.1 or ::1 in brackets"
+const publishHint = "write it as [ADDRESS:]HOSTPORT:PORT, such as 8080:8000, where the address is 127.0.0.1 or ::1 in brackets"
 
 // parsePublished reads [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
 func parsePublished(text string) (p Published, err error) {
@@ -53,7 +54,22 @@ func (b *builder) publish(p *Plan) error {
 		if p.Network != "loopback" && p.Network != "proxy" {
 			return Refuse(CodeDeclaration, "use --net loopback or --net proxy", "network %q has no ports to publish", p.Network)
 		}
+		if p.takes(published.Port) {
+			return Refuse(CodeDeclaration, "have the command listen on another port from 1024 up, and publish that",
+				"--publish %q: no server of the command can be at port %d", text, published.Port)
+		}
 		p.Publish = append(p.Publish, published)
 	}
 	return nil
+}
+
+// takes reports a port of the loopback inside that the command cannot listen
+// on. Who came there by way of the host would be served by the supervisor.
+func (p *Plan) takes(port uint16) bool {
+	if port < privilegedPorts || p.Egress == nil {
+		return port < privilegedPorts
+	}
+	return slices.ContainsFunc(p.Egress.Listen, func(at netip.AddrPort) bool {
+		return at.Port() == port && (at.Addr().IsLoopback() || at.Addr().IsUnspecified())
+	})
 }
