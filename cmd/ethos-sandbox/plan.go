@@ -17,12 +17,16 @@ type planCmd struct {
 	boundary.Flags
 	JSON       bool     `name:"json" help:"As JSON."`
 	SeccompAsm bool     `help:"Show the seccomp program instead."`
-	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command; without it, records on standard input."`
+	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command; without it, a shell with these flags, and without flags records on standard input."`
 }
 
 // Run prints the plan of the command, or of each record on standard input.
 func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
-	if words := c.Argv.Words(); len(words) > 0 {
+	words := c.Argv.Words()
+	if len(words) == 0 && !c.Flags.None() {
+		words = []string{"sh"}
+	}
+	if len(words) > 0 {
 		spec, err := specOfFlags(sys, &c.Flags, words)
 		if err != nil {
 			return cli.Errorf(cli.Usage, "ethos-sandbox plan --help shows the flags", "%w", err)

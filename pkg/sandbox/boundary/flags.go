@@ -4,6 +4,7 @@ package boundary
 
 import (
 	"path/filepath"
+	"reflect"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/sandbox"
@@ -30,6 +31,9 @@ type Flags struct {
 	Pids        int64    `placeholder:"N" help:"Limit of processes and threads."`
 	Require     []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
 }
+
+// None reports that no flag is given.
+func (f *Flags) None() bool { return reflect.ValueOf(*f).IsZero() }
 
 // Spec makes the spec of argv in a working directory, which the paths of the
 // flags are relative to. files show where the work space begins.
