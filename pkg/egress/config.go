@@ -65,7 +65,8 @@ type Config struct {
 	Sink Sink
 
 	// MaxConns bounds the connections of all listeners together; more wait in
-	// their backlogs. Each takes up to four descriptors. 0 is 4096.
+	// their backlogs. Each takes up to six descriptors, of two sockets and two
+	// pipes, and one for each address while it is dialled. 0 is 4096.
 	MaxConns int
 
 	// HeadTimeout bounds the time for a request head, a SOCKS handshake or a
@@ -112,7 +113,7 @@ func New(c Config) (*Gateway, error) {
 	if err := c.Intercept.check(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, known: map[string]*resolution{}}}
+	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
 	var err error
 	if g.names, err = newNames(g); err != nil {
 		return nil, err

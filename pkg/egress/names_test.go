@@ -1,10 +1,15 @@
 package egress
 
 import (
+	"context"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"ethos/pkg/egress/dns"
 	"ethos/pkg/egress/pool"
@@ -193,5 +198,51 @@ func TestLookupResolves(t *testing.T) {
 	}
 	if got := remedies["private.corp.example"]; len(remedies) != 3 || got != "denied-address 10.0.0.6" {
 		t.Errorf("%q in %v", got, remedies)
+	}
+}
+
+// crowd is a name server that does not answer before it is told to.
+type crowd struct {
+	release   chan struct{}
+	now, most atomic.Int32
+}
+
+func (c *crowd) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+	n := c.now.Add(1)
+	defer c.now.Add(-1)
+	for most := c.most.Load(); n > most && !c.most.CompareAndSwap(most, n); most = c.most.Load() {
+	}
+	select {
+	case <-c.release:
+		return []netip.Addr{netip.MustParseAddr("20.0.0.1")}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TestLookupsAreBounded: very many names and a name server that is silent take
+// few sockets, and each name has its answer when there is one.
+func TestLookupsAreBounded(t *testing.T) {
+	c := &crowd{release: make(chan struct{})}
+	g, err := New(Config{Rules: rules(t, []string{"*.wild.example"}, nil), Table: newTable(t), Sink: &ledger{}, Resolver: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for i := range 10 * maxAsked {
+		wait.Go(func() {
+			if got := g.names.Lookup(t.Context(), strconv.Itoa(i)+"x.wild.example"); got.Status != dns.Found {
+				t.Errorf("%d: %v", i, got)
+			}
+		})
+	}
+	for c.now.Load() < maxAsked {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond) // for more than there may be
+	close(c.release)
+	wait.Wait()
+	if most := c.most.Load(); most != maxAsked {
+		t.Errorf("%d names were asked for at once, want %d", most, maxAsked)
 	}
 }

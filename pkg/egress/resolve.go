@@ -18,6 +18,7 @@ type resolutions struct {
 	resolver Resolver
 	timeout  time.Duration
 	kept     time.Duration // an answer
+	slots    chan struct{} // one for each name that is asked for
 
 	mu    sync.Mutex
 	known map[string]*resolution
@@ -34,6 +35,7 @@ const (
 	keptAnswer  = 5 * time.Second
 	keptFailure = time.Second
 	maxKept     = 1000 // names; then all that has ended is forgotten
+	maxAsked    = 64   // names at one time, of two sockets each; more wait
 )
 
 // lookup returns the addresses of a name. Queries for one name at one time ask
@@ -90,7 +92,13 @@ func (r *resolutions) ask(name string, e *resolution) {
 	if strings.Contains(name, ".") {
 		name += "."
 	}
-	e.addrs, e.err = r.resolver.LookupNetIP(ctx, "ip", name)
+	select {
+	case r.slots <- struct{}{}:
+		e.addrs, e.err = r.resolver.LookupNetIP(ctx, "ip", name)
+		<-r.slots
+	case <-ctx.Done():
+		e.err = ctx.Err()
+	}
 	if e.err == nil && len(e.addrs) == 0 {
 		e.err = errors.New("the name has no address")
 	}
