@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"ethos/pkg/egress"
 	"ethos/pkg/egress/rule"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/plan"
 )
 
 // TestEgressEventsAreBounded: a command that asks for very many names, and for
@@ -28,7 +31,7 @@ func TestEgressEventsAreBounded(t *testing.T) {
 	}
 	evidence := record.Sandbox{}
 	c.Evidence(&evidence, true)
-	if len(evidence.Connections) != maxConnections || len(evidence.Connections)+evidence.ConnectionsMore != names*times {
+	if len(evidence.Connections) != maxConnections/2 || len(evidence.Connections)+evidence.ConnectionsMore != names*times {
 		t.Errorf("%d connections and %d more", len(evidence.Connections), evidence.ConnectionsMore)
 	}
 	if told != maxRefused || len(evidence.Denials) != maxRefused+1 {
@@ -75,5 +78,41 @@ func TestEgressEventsOnce(t *testing.T) {
 	}
 	if len(events.list) != 5 || len(events.denied()) != 2 {
 		t.Errorf("%d connections, denials %+v", len(events.list), events.denied())
+	}
+}
+
+// TestEgressEventsAreNotCrowdedOut: a command that has very many names refused
+// hides by that no connection that it makes afterwards.
+func TestEgressEventsAreNotCrowdedOut(t *testing.T) {
+	c := &egressControl{}
+	for n := range 5000 {
+		c.events.Record(egress.Event{Time: time.Now(), Door: egress.DoorDNS, Name: fmt.Sprint("x", n), Reason: rule.NotAllowed})
+	}
+	c.events.Record(egress.Event{Time: time.Now(), Door: egress.DoorTransparent, Name: "example.com", Port: 443, Allowed: true, Sent: 1 << 30})
+	evidence := record.Sandbox{}
+	c.Evidence(&evidence, true)
+	if last := evidence.Connections[len(evidence.Connections)-1]; !last.Allowed || last.Name != "example.com" {
+		t.Errorf("the last connection of %d is %+v", len(evidence.Connections), last)
+	}
+}
+
+// TestEgressLeavesDescriptors: whatever the command opens, the supervisor can
+// still open what it needs to hold its guarantees.
+func TestEgressLeavesDescriptors(t *testing.T) {
+	for _, published := range [][]plan.Published{nil, {{}}} {
+		for _, soft := range []uint64{2048, 4096, 20000, 1 << 20, math.MaxUint64} {
+			c := &egressControl{Job: &Job{
+				Plan:    &plan.Plan{Publish: published},
+				machine: &machine{limit: func(limits.Resource) limits.Limit { return limits.Limit{Soft: soft, Hard: soft} }},
+			}}
+			conns := c.maxConns()
+			rest := 512
+			if published != nil {
+				rest += 8 * publishedConns // as in publish_linux.go
+			}
+			if uint64(6*conns+rest) > soft || conns < 100 {
+				t.Errorf("%d connections of %d descriptors", conns, soft)
+			}
+		}
 	}
 }

@@ -222,7 +222,11 @@ func (c *egressControl) Begin(int) error {
 // maxConns leaves descriptors for the rest of the supervisor, whatever the
 // command opens.
 func (c *egressControl) maxConns() int {
-	const perConn, rest, enough = 4, 512, 4096
+	const perConn, published, enough = 6, 512, 4096
+	rest := int64(512)
+	if len(c.Job.Plan.Publish) > 0 {
+		rest += published // 64 connections, and sockets of both families inside
+	}
 	spare := int64(min(c.machine.limit(limits.OpenFiles).Soft, 1<<20)) - rest
 	return int(max(16, min(enough, spare/perConn)))
 }
@@ -280,12 +284,15 @@ type egressEvents struct {
 	mu      sync.Mutex
 	err     error
 	list    []record.Connection
+	refused int // of the list
 	more    int
 	denials []record.Denial
 	beyond  int // refusals that denials has no room for
 }
 
-// What is kept of one run.
+// What is kept of one run. Refusals take no more than half of the list, because
+// a command can have any number of them at once and would keep out of it what
+// it has reached.
 const (
 	maxConnections = 1000
 	maxRefused     = 100
@@ -304,12 +311,17 @@ func (s *egressEvents) Record(e egress.Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.list) < maxConnections {
-		s.list = append(s.list, c)
-	} else {
+	refused := c.Refused()
+	switch {
+	case len(s.list) == maxConnections, refused && s.refused == maxConnections/2:
 		s.more++
+	default:
+		s.list = append(s.list, c)
+		if refused {
+			s.refused++
+		}
 	}
-	if !c.Refused() {
+	if !refused {
 		return
 	}
 	switch d := c.Denial(); {
