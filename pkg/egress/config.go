@@ -66,7 +66,7 @@ type Config struct {
 
 	// MaxConns bounds the connections of all listeners together; more wait in
 	// their backlogs. Each takes up to six descriptors, of two sockets and two
-	// pipes, and one for each address while it is dialled. 0 is 4096.
+	// pipes. 0 is 4096.
 	MaxConns int
 
 	// HeadTimeout bounds the time for a request head, a SOCKS handshake or a
@@ -83,6 +83,7 @@ type Gateway struct {
 	names       *names
 	resolutions *resolutions
 	slots       chan struct{} // one for each connection
+	further     chan struct{} // see maxFurther
 	forward     *forwarder
 }
 
@@ -113,7 +114,7 @@ func New(c Config) (*Gateway, error) {
 	if err := c.Intercept.check(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
+	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), further: make(chan struct{}, maxFurther), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
 	var err error
 	if g.names, err = newNames(g); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (a *attempt) reach(ctx context.Context, via *url.URL) (relay.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := race(ctx, config.Dialer, addrs, a.event.Port)
+	conn, err := race(ctx, config.Dialer, addrs, a.event.Port, a.gateway.further)
 	if err != nil {
 		return nil, refuse(Unreachable, err)
 	}
@@ -90,9 +90,14 @@ func (a *attempt) addresses(ctx context.Context) ([]netip.Addr, error) {
 // headStart is how long an address is tried alone: RFC 8305, section 5.
 const headStart = 250 * time.Millisecond
 
+// maxFurther bounds the addresses that are tried beside the first of each
+// connection, of all connections together: a name server outside can name many
+// that do not answer.
+const maxFurther = 128
+
 // race connects to the first address that answers. The next one is tried when
-// one has failed or has had its head start.
-func race(ctx context.Context, dialer Dialer, addrs []netip.Addr, port uint16) (net.Conn, error) {
+// one has failed or has had its head start, and further has room.
+func race(ctx context.Context, dialer Dialer, addrs []netip.Addr, port uint16, further chan struct{}) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
@@ -110,12 +115,23 @@ func race(ctx context.Context, dialer Dialer, addrs []netip.Addr, port uint16) (
 			if next == len(addrs) {
 				continue
 			}
+			done := func() {}
+			if running > 0 {
+				select {
+				case further <- struct{}{}:
+					done = func() { <-further }
+				default:
+					timer.Reset(headStart)
+					continue
+				}
+			}
 			address := netip.AddrPortFrom(addrs[next], port).String()
 			next++
 			running++
 			timer.Reset(headStart)
 			go func() {
 				conn, err := dialer.DialContext(ctx, "tcp", address)
+				done()
 				select {
 				case results <- result{conn, err}:
 				case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -244,4 +245,57 @@ func BenchmarkLatency(b *testing.B) {
 			b.ReportMetric(float64(times[len(times)/2].Microseconds()), "median-µs")
 		})
 	}
+}
+
+// deaf is a network in which one address answers and the others never do.
+type deaf struct{ now, most atomic.Int32 }
+
+func (d *deaf) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
+	if address == "20.0.0.9:443" {
+		return &net.TCPConn{}, nil
+	}
+	n := d.now.Add(1)
+	defer d.now.Add(-1)
+	for most := d.most.Load(); n > most && !d.most.CompareAndSwap(most, n); most = d.most.Load() {
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestDeafAddresses: many connections to a name with many addresses that do not
+// answer take few sockets; a name with one that does is reached beside a few
+// such connections.
+func TestDeafAddresses(t *testing.T) {
+	var many []netip.Addr
+	for i := range maxAddresses {
+		many = append(many, netip.AddrFrom4([4]byte{30, 0, 0, byte(i)}))
+	}
+	const conns = 500
+	d, further := &deaf{}, make(chan struct{}, maxFurther)
+	flood, stop := context.WithTimeout(t.Context(), 5*headStart)
+	defer stop()
+	var wait sync.WaitGroup
+	for range conns {
+		wait.Go(func() {
+			if _, err := race(flood, d, many, 443, further); err == nil {
+				t.Error("connected")
+			}
+		})
+	}
+	wait.Wait()
+	if most := int(d.most.Load()); most <= conns || most > conns+maxFurther {
+		t.Errorf("%d addresses were dialled at once by %d connections", most, conns)
+	}
+	for len(further) > 0 { // the last of them
+		time.Sleep(time.Millisecond)
+	}
+	for range maxFurther / 2 {
+		wait.Go(func() {
+			mixed := []netip.Addr{many[0], netip.MustParseAddr("20.0.0.9")}
+			if _, err := race(t.Context(), d, mixed, 443, further); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
 }

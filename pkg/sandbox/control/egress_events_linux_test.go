@@ -106,7 +106,7 @@ func TestEgressLeavesDescriptors(t *testing.T) {
 				machine: &machine{limit: func(limits.Resource) limits.Limit { return limits.Limit{Soft: soft, Hard: soft} }},
 			}}
 			conns := c.maxConns()
-			rest := 512
+			rest := 640
 			if published != nil {
 				rest += 8 * publishedConns // as in publish_linux.go
 			}

@@ -223,7 +223,7 @@ func (c *egressControl) Begin(int) error {
 // command opens.
 func (c *egressControl) maxConns() int {
 	const perConn, published, enough = 6, 512, 4096
-	rest := int64(512)
+	rest := int64(640)
 	if len(c.Job.Plan.Publish) > 0 {
 		rest += published // 64 connections, and sockets of both families inside
 	}
