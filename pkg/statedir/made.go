@@ -70,9 +70,10 @@ func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 }
 
 // openFresh opens a directory, and nothing that was put in its place: a FIFO
-// would keep its opener waiting, and a link would lead elsewhere.
+// would keep its opener waiting, and a link would lead elsewhere. With "." behind
+// it the name is opened as a directory or not at all.
 func openFresh(in *os.Root, fresh string) (root *os.Root, dir *os.File, err error) {
-	if root, err = in.OpenRoot(fresh); err != nil {
+	if root, err = in.OpenRoot(fresh + "/."); err != nil {
 		return nil, nil, err
 	}
 	if dir, err = root.Open("."); err == nil {
