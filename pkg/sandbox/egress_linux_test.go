@@ -55,6 +55,9 @@ func TestEgress(t *testing.T) {
 			at 198.18.0.9 443
 			at 20.0.0.1 443
 			at evil.test 443
+			exec 3<>/dev/udp/127.0.0.1/53 # an A query, and the second byte of its answer's flags: RA, NXDOMAIN
+			printf '\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x04evil\x04test\x00\x00\x01\x00\x01' >&3
+			dd bs=512 count=1 <&3 2>/dev/null | od -An -tx1 -j3 -N1
 			exec 3<>/dev/tcp/127.0.0.1/1021
 			printf 'CONNECT localhost:%[1]d HTTP/1.1\r\nHost: localhost:%[1]d\r\n\r\n' >&3
 			cat <&3 | tail -n 1
@@ -67,7 +70,7 @@ func TestEgress(t *testing.T) {
 		spec.Environ = append(spec.Environ, "HTTPS_PROXY=", "no_proxy=x")
 		spec.Network = record.Network{Mode: "proxy", AllowDomains: []string{fmt.Sprintf("localhost:%d", listed)}}
 		r := execute(t, spec)
-		want := "listed\nlisted\nlocalhost is not there\n198.18.0.9 is not there\n20.0.0.1 is not there\nevil.test is not there\nlisted\nHTTP/1.1 403 Forbidden\r\nnameserver 127.0.0.1\nread-only\n"
+		want := "listed\nlisted\nlocalhost is not there\n198.18.0.9 is not there\n20.0.0.1 is not there\nevil.test is not there\n 83\nlisted\nHTTP/1.1 403 Forbidden\r\nnameserver 127.0.0.1\nread-only\n"
 		if r.err != nil || r.Stdout.Text != want {
 			t.Fatalf("%v\n%s\n%s\nwant\n%s", r.err, r.Stdout.Text, r.Stderr.Text, want)
 		}

@@ -459,7 +459,11 @@ func hold(args []string) error {
 		unix.Syscall(unix.SYS_SHMDT, at, 0, 0)
 	}
 	fmt.Println("held")
-	time.Sleep(2 * time.Second)
+	hold := time.Second
+	if size > 256<<20 { // more than the limit: time enough for the watch, on the slowest machine
+		hold = 30 * time.Second
+	}
+	time.Sleep(hold)
 	fmt.Println("survived")
 	return nil
 }
