@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -96,7 +97,8 @@ func (p Pattern) host(s, text string) (Pattern, error) {
 	h, err := ParseHost(text)
 	switch {
 	case err != nil:
-		return refuse(strings.TrimPrefix(err.Error(), ErrHost.Error()+": "))
+		_, reason, _ := strings.Cut(err.Error(), strconv.Quote(text)+": ")
+		return refuse(cmp.Or(reason, err.Error()))
 	case h.addr.IsValid() && p.below:
 		return refuse("a star stands before a name, not before an address")
 	case h.addr.IsValid() && h.addr.String() != text:
