@@ -64,13 +64,16 @@ func TestEgress(t *testing.T) {
 			exec 3<>/dev/tcp/127.0.0.1/1021
 			printf 'CONNECT localhost:%[2]d HTTP/1.1\r\nHost: localhost:%[2]d\r\n\r\n' >&3
 			cat <&3 | head -n 1
+			exec 3<>/dev/tcp/127.0.0.1/1021
+			printf 'CONNECT 127.0.0.1:%[2]d HTTP/1.1\r\nHost: 127.0.0.1:%[2]d\r\n\r\n' >&3
+			cat <&3 | head -n 1
 			head -n 1 /etc/resolv.conf 2>/dev/null || echo nameserver 127.0.0.1 # what a C library asks without the file
 			{ echo nameserver 20.0.0.1 >>/etc/resolv.conf; } 2>/dev/null || echo read-only
 			env | grep -i _proxy; true`, listed, other)}
 		spec.Environ = append(spec.Environ, "HTTPS_PROXY=", "no_proxy=x")
 		spec.Network = record.Network{Mode: "proxy", AllowDomains: []string{fmt.Sprintf("localhost:%d", listed)}}
 		r := execute(t, spec)
-		want := "listed\nlisted\nlocalhost is not there\n198.18.0.9 is not there\n20.0.0.1 is not there\nevil.test is not there\n 83\nlisted\nHTTP/1.1 403 Forbidden\r\nnameserver 127.0.0.1\nread-only\n"
+		want := "listed\nlisted\nlocalhost is not there\n198.18.0.9 is not there\n20.0.0.1 is not there\nevil.test is not there\n 83\nlisted\nHTTP/1.1 403 Forbidden\r\nHTTP/1.1 403 Forbidden\r\nnameserver 127.0.0.1\nread-only\n"
 		if r.err != nil || r.Stdout.Text != want {
 			t.Fatalf("%v\n%s\n%s\nwant\n%s", r.err, r.Stdout.Text, r.Stderr.Text, want)
 		}
