@@ -15,18 +15,18 @@ func TestInstalledPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, work := filepath.Join(root, "home"), filepath.Join(root, "home/work")
-	for _, dir := range []string{"home/lib/ethos", "home/opt", "home/work/.git", "home/work/build", "home/tools"} {
+	home, work := filepath.Join(root, "home"), filepath.Join(root, "home/src")
+	for _, dir := range []string{"home/lib/ethos", "home/opt", "home/src/.git", "home/src/build", "home/tools"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"lib/ethos/ethos-git", "lib/ethos/ethos-decide", "lib/ethos/other", "work/build/ethos-git", "tools/x"} {
+	for _, name := range []string{"lib/ethos/ethos-git", "lib/ethos/ethos-decide", "lib/ethos/other", "src/build/ethos-git", "tools/x"} {
 		if err := os.WriteFile(filepath.Join(home, name), nil, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"bin": "lib/ethos", "lib/ethos/git": "ethos-git", "work/out": "../lib/ethos"} {
+	for link, to := range map[string]string{"bin": "lib/ethos", "lib/ethos/git": "ethos-git", "src/out": "../lib/ethos"} {
 		if err := os.Symlink(to, filepath.Join(home, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestInstalledPrograms(t *testing.T) {
 		"find ~/bin -name 'ethos-*' -delete":         true,
 		"find ~/bin -name 'o*' -delete":              false,
 		"find build -name 'ethos-*' -delete":         false,
-		"find ~/work/build -name '*.o' -delete":      false,
+		"find ~/src/build -name '*.o' -delete":       false,
 		"rm build/ethos-git":                         false,
 		"go build -o build/ ./cmd/...":               false,
 		"go build -o ~/bin/ethos-git ./cmd":          true,
