@@ -121,7 +121,7 @@ func (s standing) test(name, dir, prefix string, args ...string) Case {
 
 // A guest on a loaded machine is slow. Only one that hangs may meet these.
 const (
-	testTimeout = 40 * time.Minute
+	testTimeout = 20 * time.Minute
 	caseTimeout = testTimeout + time.Minute
 )
 
