@@ -70,6 +70,9 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	if c.Network.Mode == "proxy" {
 		add("--allow-domain", c.Network.AllowDomains)
 		add("--deny-domain", c.Network.DenyDomains)
+		if c.Network.SNI != "" {
+			add("--sni", []string{c.Network.SNI})
+		}
 	}
 	add("--ro", c.ReadPaths)
 	add("--rw", slices.DeleteFunc(slices.Clone(c.WritePaths), func(p string) bool { return p == "." }))

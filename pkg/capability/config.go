@@ -17,6 +17,7 @@ type NetworkTool struct {
 	Tool         string   // id
 	Mode         string   // loopback | proxy | host
 	AllowDomains []string // for proxy
+	SNI          string   // for proxy; "" is require
 	Within       bool     // it takes away only
 }
 
@@ -86,7 +87,7 @@ func (c Repository) connect(s *Set, tool string, note func(string)) {
 		if n.Tool == tool && !n.Within && !given {
 			had := s.Network.Mode
 			s.Network.Mode = n.Mode
-			s.Network.AllowDomains = append([]string{}, n.AllowDomains...)
+			s.Network.AllowDomains, s.Network.SNI = append([]string{}, n.AllowDomains...), n.SNI
 			if given = true; n.Mode != had || reachesOut(s) {
 				note(named("network.mode").config)
 			}
@@ -96,15 +97,23 @@ func (c Repository) connect(s *Set, tool string, note func(string)) {
 }
 
 // connectParts gives a script the names that any of its tools is listed with:
-// its parts share one network. The host's own is for a tool alone.
+// its parts share one network. The host's own is for a tool alone, and what one
+// tool may be lax in, each of them must be allowed.
 func (c Repository) connectParts(s *Set, tools []string, note func(string)) {
+	lax := []string{}
 	for _, n := range c.NetworkTools {
 		if n.Mode != "proxy" || n.Within || !slices.Contains(tools, n.Tool) {
 			continue
 		}
+		if n.SNI == "allow" {
+			lax = append(lax, n.Tool)
+		}
 		s.Network.Mode = n.Mode
 		s.Network.AllowDomains = union(s.Network.AllowDomains, n.AllowDomains)
 		note(named("network.mode").config)
+	}
+	if len(lax) > 0 && len(missing(tools, lax)) == 0 {
+		s.Network.SNI = "allow"
 	}
 	for _, tool := range tools {
 		c.bound(s, tool)
@@ -117,7 +126,7 @@ func (c Repository) bound(s *Set, tool string) {
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && n.Within {
 			less := Clone(*s)
-			less.Network.Mode, less.Network.AllowDomains = n.Mode, n.AllowDomains
+			less.Network.Mode, less.Network.AllowDomains, less.Network.SNI = n.Mode, n.AllowDomains, n.SNI
 			s.Network = Narrow(Anywhere, *s, less).Network
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ethos/pkg/egress/rule"
+	"ethos/pkg/record"
 )
 
 // CheckDomain says why a pattern cannot stand in an allow-list, and what to
@@ -27,6 +28,14 @@ func CheckDomain(text string) error {
 func checkDenied(text string) error {
 	_, err := rule.ParsePattern(text)
 	return err
+}
+
+// ofProxy leaves out what only a proxy can do.
+func ofProxy(n record.Network) record.Network {
+	if n.Mode != "proxy" {
+		n.AllowDomains, n.SNI = []string{}, ""
+	}
+	return n
 }
 
 // meetDomains is what both of two allow-lists allow.

@@ -90,6 +90,10 @@ var fields = []field{
 		flag: flag{name: "deny-domain", narrows: true, take: flagDeny},
 	},
 	{
+		name: "network.sni", kind: loosened, at: func(s *Set) any { return &s.Network.SNI },
+		words: []string{"require", "allow"}, grant: grant{name: "sni"}, flag: flag{name: "sni"},
+	},
+	{
 		name: "env.pass", kind: names, at: func(s *Set) any { return &s.Env.Pass },
 		grant: grant{"env", "NAME[=VALUE]", grantEnv}, flag: flag{name: "env", take: flagEnv},
 	},

@@ -66,9 +66,7 @@ func Grant(s *Set, text string) error {
 
 func grantNetwork(s *Set, mode string) error {
 	s.Network.Mode = mode
-	if mode != "proxy" {
-		s.Network.AllowDomains = []string{}
-	}
+	s.Network = ofProxy(s.Network)
 	return nil
 }
 

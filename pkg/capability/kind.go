@@ -19,15 +19,16 @@ type kind struct {
 }
 
 var (
-	label          = &kind{meet: meetLabel}                // a name of the whole set; it has no power
-	derivedTags    = &kind{}                               // they follow from the rest: see Derive
-	provenance     = &kind{meet: meetUnion}                // where a widening comes from
-	tree           = &kind{}                               // a list of paths; the five meet together: see meetPaths and pathExcess
-	pinned         = &kind{1, meetLabel, exceedsPinned}    // a word that a child cannot replace
-	ordered        = &kind{2, meetOrdered, exceedsOrdered} // one of the field's words
-	needs          = &kind{3, meetNeeds, exceedsNeeds}     // true allows more
-	limit          = &kind{4, meetLimit, exceedsLimit}     // a number; 0 is no bound
-	names          = &kind{5, meetNames, exceedsNames}     // a list, compared as it is written
+	label          = &kind{meet: meetLabel}                  // a name of the whole set; it has no power
+	derivedTags    = &kind{}                                 // they follow from the rest: see Derive
+	provenance     = &kind{meet: meetUnion}                  // where a widening comes from
+	tree           = &kind{}                                 // a list of paths; the five meet together: see meetPaths and pathExcess
+	pinned         = &kind{1, meetLabel, exceedsPinned}      // a word that a child cannot replace
+	ordered        = &kind{2, meetOrdered, exceedsOrdered}   // one of the field's words
+	loosened       = &kind{2, meetLoosened, exceedsLoosened} // one of the field's words; "" is the first
+	needs          = &kind{3, meetNeeds, exceedsNeeds}       // true allows more
+	limit          = &kind{4, meetLimit, exceedsLimit}       // a number; 0 is no bound
+	names          = &kind{5, meetNames, exceedsNames}       // a list, compared as it is written
 	variables      = &kind{5, meetVariables, exceedsVariables}
 	allowedDomains = &kind{5, meetAllowedDomains, exceedsAllowedDomains}
 	deniedDomains  = &kind{5, meetUnion, exceedsDeniedDomains}
@@ -79,6 +80,31 @@ func meetOrdered(f *field, into, a, b *Set) {
 func exceedsOrdered(f *field, parent, child *Set) (value, bound string, more bool) {
 	bound, value = *of[string](f, parent), *of[string](f, child)
 	return value, bound, f.rank(value) > f.rank(bound)
+}
+
+// looseness is the place of a word, which says something also where it is empty. A
+// word that is not known is past the last.
+func (f *field) looseness(s *Set) int {
+	word := cmp.Or(*of[string](f, s), f.words[0])
+	if i := slices.Index(f.words, word); i >= 0 {
+		return i
+	}
+	return len(f.words)
+}
+
+// meetLoosened leaves the first word out.
+func meetLoosened(f *field, into, a, b *Set) {
+	if f.looseness(b) < f.looseness(a) {
+		a = b
+	}
+	if f.looseness(a) > 0 {
+		*of[string](f, into) = *of[string](f, a)
+	}
+}
+
+func exceedsLoosened(f *field, parent, child *Set) (value, bound string, more bool) {
+	bound = cmp.Or(*of[string](f, parent), f.words[0])
+	return *of[string](f, child), bound, f.looseness(child) > f.looseness(parent)
 }
 
 func meetNeeds(f *field, into, a, b *Set) { *of[bool](f, into) = *of[bool](f, a) && *of[bool](f, b) }

@@ -53,9 +53,12 @@ func random(r *rand.Rand, paths []string) record.Capabilities {
 
 func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabilities)) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
+	r, more := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(3, 4))
 	for range n {
 		p, c := random(r, paths), random(r, paths)
+		for _, s := range []*record.Capabilities{&p, &c} {
+			s.Network.SNI = one(more, "", "require", "allow", "?")
+		}
 		check(p, c)
 		if t.Failed() {
 			t.Fatalf("parent %+v\nchild  %+v\nnarrow %+v", p, c, Narrow(space, p, c))
@@ -167,6 +170,7 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"Network":             func(c *record.Capabilities) { c.Network.Mode = "host" },
 		"Network.allow":       func(c *record.Capabilities) { c.Network.AllowDomains = []string{"example.com"} },
 		"Network.deny":        func(c *record.Capabilities) { c.Network.DenyDomains = nil },
+		"Network.sni":         func(c *record.Capabilities) { c.Network.SNI = "allow" },
 		"Env":                 func(c *record.Capabilities) { c.Env.Pass = []string{"A"} },
 		"Env.set":             func(c *record.Capabilities) { c.Env.Set = map[string]string{"A": "1"} },
 		"Git":                 func(c *record.Capabilities) { c.Git = "wrapped" },

@@ -119,9 +119,7 @@ func (w *Written) Over(base Set, expand func([]string) ([]string, error)) (Set, 
 			*of[map[string]string](f, &out) = maps.Clone(*value)
 		}
 	}
-	if out.Network.Mode != "proxy" {
-		out.Network.AllowDomains = []string{}
-	}
+	out.Network = ofProxy(out.Network)
 	out = Derive(out)
 	if err := w.contradiction(out); err != nil {
 		return out, err
@@ -154,6 +152,11 @@ func check(s Set) (fault error) {
 		}
 	}
 	each(ordered, word)
+	each(loosened, func(f *field) {
+		if *of[string](f, &s) != "" {
+			word(f)
+		}
+	})
 	each(pinned, word)
 	domains := func(check func(string) error) func(*field) {
 		return func(f *field) {

@@ -78,6 +78,7 @@ type networkToolText struct {
 	Tool         string     `yaml:"tool"`
 	Mode         string     `yaml:"mode"`
 	AllowDomains []wordText `yaml:"allow_domains"`
+	SNI          wordText   `yaml:"sni"`
 	position
 }
 
@@ -184,6 +185,9 @@ func (r *configReader) networkTool(n networkToolText) {
 	if out.AllowDomains == nil && (out.Mode == "" || out.Mode == "proxy") {
 		out.AllowDomains = t.Capabilities.Network.AllowDomains
 	}
+	if out.SNI = n.SNI.text; out.SNI != "" && out.SNI != "require" && out.SNI != "allow" {
+		r.fail(n.SNI.position, "write require or allow", "network_tools: %s: sni %q is not known", n.Tool, out.SNI)
+	}
 	more := fmt.Sprintf("write {tool: %s, allow_domains: [example.com]}", n.Tool)
 	switch {
 	case !slices.Contains([]string{"", "loopback", "proxy", "host"}, out.Mode):
@@ -197,6 +201,9 @@ func (r *configReader) networkTool(n networkToolText) {
 		r.fail(n.position, more, "network_tools: %s has no domains that it may reach", n.Tool)
 	case out.Mode != "proxy" && len(out.AllowDomains) > 0:
 		r.fail(n.position, "leave mode out, or the domains", "network_tools: %s: domains are for mode proxy, not for %s", n.Tool, out.Mode)
+	}
+	if out.Mode != "proxy" && out.SNI != "" {
+		r.fail(n.SNI.position, more, "network_tools: %s: sni is for mode proxy, not for %s", n.Tool, out.Mode)
 	}
 	r.out.NetworkTools = append(r.out.NetworkTools, out)
 }

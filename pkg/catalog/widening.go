@@ -146,6 +146,9 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 		if n.Mode == "proxy" {
 			value += " " + strings.Join(n.AllowDomains, " ")
 		}
+		if n.SNI == "allow" {
+			value += "; sni allow: TLS that hides or misstates whom it is for"
+		}
 		out = append(out, Widening{"sandbox.network_tools", value})
 	}
 	return out
@@ -156,7 +159,7 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 func beyond(n capability.NetworkTool, t Tool) bool {
 	for _, base := range basesOf(t) {
 		more := capability.Clone(base)
-		more.Network.Mode, more.Network.AllowDomains = n.Mode, n.AllowDomains
+		more.Network.Mode, more.Network.AllowDomains, more.Network.SNI = n.Mode, n.AllowDomains, n.SNI
 		if len(capability.Widens(capability.Anywhere, base, capability.Derive(more))) > 0 {
 			return true
 		}

@@ -85,6 +85,7 @@ var hostile = map[string]string{
 	"sandbox.network_tools.tool":                "sandbox: {network_tools: [{tool: node-packages, allow_domains: [x.example]}]}",
 	"sandbox.network_tools.mode":                "sandbox: {network_tools: [{tool: make, mode: host}]}",
 	"sandbox.network_tools.allow_domains":       "sandbox: {network_tools: [{tool: make, mode: proxy, allow_domains: [evil.example]}]}",
+	"sandbox.network_tools.sni":                 "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], sni: allow}]}",
 	"tools.id":                                  "tools: [{id: mine, match: [make]}]",
 	"tools.category":                            "tools: [{id: mine, category: lint, match: [make]}]",
 	"tools.format":                              "tools: [{id: mine, format: gnu, match: [make]}]",
@@ -110,6 +111,7 @@ var hostile = map[string]string{
 	"tools.capabilities.network.mode":           tool("sandbox_profile: build, network: {mode: loopback}"),
 	"tools.capabilities.network.allow_domains":  tool("network: {allow_domains: []}"),
 	"tools.capabilities.network.deny_domains":   tool("network: {deny_domains: [x.example]}"),
+	"tools.capabilities.network.sni":            tool("network: {sni: require}"),
 	"tools.capabilities.env.pass":               tool("env: {pass: []}"),
 	"tools.capabilities.env.set":                tool("env: {set: {}}"),
 	"tools.capabilities.git":                    tool("git: none"),
@@ -204,13 +206,13 @@ func neverMore(t *testing.T, config Config) {
 func TestHostileCloneWouldWiden(t *testing.T) {
 	w := workSpace()
 	for _, key := range []string{"sandbox.read_paths", "sandbox.read_write_paths", "sandbox.network_tools.tool", "sandbox.network_tools.mode",
-		"sandbox.network_tools.allow_domains", "tools.managed"} {
+		"sandbox.network_tools.allow_domains", "sandbox.network_tools.sni", "tools.managed"} {
 		config, err := ParseConfig("repo_config.yaml", []byte(hostile[key]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		wider := false
-		for _, line := range []string{"make", "go vet ./...", "npm install"} {
+		for _, line := range []string{"make", "go vet ./...", "npm install", "npm audit"} {
 			of := func(from *Catalog) capability.Request {
 				out := capability.Request{Space: w.Space}
 				if found, _, ok := from.Match(argv(line)); ok {

@@ -31,6 +31,9 @@ const (
 // ConnectionDenied is the code of a destination that a deny rule names.
 const ConnectionDenied = "denied-by-denylist"
 
+// ConnectionHidden is the code of TLS that hides the name of its server, or seems to.
+const ConnectionHidden = "hidden-server-name"
+
 // LayerNetwork is the [Denial.Layer] of refused connections.
 const LayerNetwork = "network"
 
@@ -103,6 +106,8 @@ func (c *Connection) Denial() Denial {
 	switch {
 	case c.Reason == ConnectionDenied:
 		d.Reason = "the deny rule " + brief(cmp.Or(c.Rule, "of the run")) + " names it"
+	case c.Reason == ConnectionHidden:
+		d.Remedy = "--sni allow"
 	case isPattern(c.Remedy):
 		d.Remedy = "--allow-domain " + printable.Word(c.Remedy)
 	}

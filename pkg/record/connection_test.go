@@ -26,6 +26,8 @@ func TestConnectionDenial(t *testing.T) {
 			Denial{Layer: "network", What: "b.a.example:443", Reason: "the deny rule *.a.example names it"}},
 		{"no name", Connection{Door: DoorHTTP, Reason: "bad-request", Detail: "malformed HTTP request"},
 			Denial{Layer: "network", What: "a request", Reason: "malformed HTTP request"}},
+		{"hidden name", Connection{Name: "a.example", Port: 443, Reason: ConnectionHidden, Detail: "ECH"},
+			Denial{Layer: "network", What: "a.example:443", Reason: "ECH", Remedy: "--sni allow"}},
 		{"no words", Connection{Name: "198.18.0.9", Port: 80, Reason: "unknown-address"},
 			Denial{Layer: "network", What: "198.18.0.9:80", Reason: "unknown-address"}},
 		{"hostile", Connection{Name: "a\x1b]0;x\a\u202e", Port: 1, Reason: "bad-request", Remedy: "x; rm -rf ~"},

@@ -283,6 +283,8 @@ type Network struct {
 	Mode         string   `json:"mode"` // none | loopback | proxy | host
 	AllowDomains []string `json:"allow_domains"`
 	DenyDomains  []string `json:"deny_domains"`
+	// SNI is allow where a TLS client of an allowed host may name another one, or hide whom it names; "" is require.
+	SNI string `json:"sni,omitempty"`
 }
 
 // Env is what of the environment reaches the command beyond the fixed allow-list.

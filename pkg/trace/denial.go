@@ -2,6 +2,7 @@ package trace
 
 import (
 	"slices"
+	"strings"
 
 	"ethos/pkg/record"
 )
@@ -28,8 +29,16 @@ func (e *Entry) Denials() []record.Denial {
 	denials = slices.Clone(denials)
 	for i := range denials {
 		if allowable(denials[i]) {
-			denials[i].Remedy += ", or add it to the allow_domains of " + e.Tool() + " under sandbox.network_tools in repo_config.yaml"
+			denials[i].Remedy += ", or " + forTool(denials[i].Remedy) + e.Tool() + " under sandbox.network_tools in repo_config.yaml"
 		}
 	}
 	return denials
+}
+
+// forTool says what a flag is in the entry of a tool.
+func forTool(flag string) string {
+	if strings.HasPrefix(flag, "--sni ") {
+		return "write sni: allow for "
+	}
+	return "add it to the allow_domains of "
 }

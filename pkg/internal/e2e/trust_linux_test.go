@@ -67,6 +67,7 @@ var hostileConfigs = map[string]string{
 	"write":                `sandbox: {read_write_paths: ["~/.profile", "~/.local/bin"]}`,
 	"write by a link":      `sandbox: {read_write_paths: [out/.profile, "out/.local/bin"]}`,
 	"network":              `sandbox: {network_tools: [{tool: make, mode: host}]}`,
+	"server names":         `sandbox: {network_tools: [{tool: make, allow_domains: [example.com], sni: allow}]}`,
 	"tool":                 `tools: [{id: mine, match: [make], capabilities: {sandbox_profile: agent-shell, open_files: 65536}}]`,
 	"tool of another name": `tools: [{id: go-vet, match: [make], managed: false, capabilities: {cache_paths: ["@go"], env: {set: {GOPROXY: "off"}}}}]`,
 	"all": `sandbox:
@@ -93,7 +94,7 @@ func TestHostileClone(t *testing.T) {
 			}
 			event := fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"make"},"cwd":%q}`, s.dir)
 			first := s.feed(event, "ethos-facts --from claude 2>/dev/null | ethos-decide --reply claude --confine")
-			for _, flag := range []string{"--net host", "--rw", "--ro", "secret"} {
+			for _, flag := range []string{"--net host", "--allow-domain", "--sni", "--rw", "--ro", "secret"} {
 				if strings.Contains(first.stdout, flag) {
 					t.Errorf("the call is answered with %s\n%s", flag, first)
 				}

@@ -20,6 +20,7 @@ type Flags struct {
 	Net         string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
 	AllowDomain []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
 	DenyDomain  []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
+	Sni         string   `placeholder:"MODE" enum:",require,allow" default:"" help:"With --net proxy: TLS must name the judged host (require), or may name another or none (allow); browsers need allow."`
 	ProxyEnv    bool     `help:"With --net proxy: HTTP_PROXY and its like name the proxy inside; without it none is needed."`
 	Publish     []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"A port of the host's loopback that leads to a port inside."`
 	PublishAny  bool     `help:"With --publish: also on addresses that other machines reach."`

@@ -88,6 +88,9 @@ func (c *egressControl) Plan() (string, bool) {
 	if deny := c.Job.Plan.DenyDomains; len(deny) > 0 {
 		asked += "; deny " + strings.Join(deny, " ")
 	}
+	if sni := c.Job.Plan.Egress.SNI; sni != "" {
+		asked += "; sni " + sni
+	}
 	return asked, true
 }
 
@@ -195,7 +198,7 @@ func (c *egressControl) Begin(int) error {
 	}
 	gateway, err := egress.New(egress.Config{
 		Rules: rules, Table: table, Hosts: hostsFile(), Search: e.Search, Upstream: c.proxies, Sink: &c.events,
-		MaxConns: c.maxConns(),
+		MaxConns: c.maxConns(), SNI: sniMode(e),
 	})
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
@@ -217,6 +220,13 @@ func (c *egressControl) Begin(int) error {
 		})
 	}
 	return nil
+}
+
+func sniMode(e *plan.Egress) egress.SNIMode {
+	if e.SNI == "allow" {
+		return egress.SNIAllow
+	}
+	return egress.SNIRequire
 }
 
 // maxConns leaves descriptors for the rest of the supervisor, whatever the

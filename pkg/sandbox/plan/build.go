@@ -301,6 +301,9 @@ func (b *builder) validate(p *Plan) error {
 	if len(p.AllowDomains)+len(p.DenyDomains) > 0 {
 		return Refuse(CodeDeclaration, "domains are for --net proxy", "network %q has no domains to allow or deny", p.Network)
 	}
+	if b.set.Network.SNI == "allow" {
+		return Refuse(CodeDeclaration, "sni is for --net proxy", "in network %q nobody looks at the server names of TLS", p.Network)
+	}
 	return b.validateRest(p)
 }
 

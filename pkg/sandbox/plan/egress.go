@@ -26,6 +26,8 @@ type Egress struct {
 	// are not the command's.
 	Names  []string `json:"names"`
 	Search []string `json:"search"` // domains of the host's resolv.conf(5)
+	// SNI is allow where TLS need not name the judged host; see package egress.
+	SNI string `json:"sni,omitempty"`
 }
 
 // Where the name server and the explicit proxy are. A confined command cannot
@@ -91,6 +93,13 @@ func (b *builder) egress(p *Plan) error {
 		b.note("network", "no name is allowed, so none can be reached: name them with --allow-domain")
 	}
 	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4, pool.DefaultIPv6}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search}
+	switch b.set.Network.SNI {
+	case "", "require":
+	case "allow":
+		p.Egress.SNI = b.set.Network.SNI
+	default:
+		return Refuse(CodeDeclaration, "it is require or allow", "unknown sni %q", b.set.Network.SNI)
+	}
 	table, err := p.Egress.Table(true)
 	if err != nil {
 		return err

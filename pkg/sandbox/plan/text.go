@@ -27,6 +27,9 @@ func (p *Plan) Text() string {
 			line(list.name, "%s", strings.Join(list.hosts, " "))
 		}
 	}
+	if p.Egress != nil && p.Egress.SNI != "" {
+		line("sni", "%s: a TLS client may hide or misstate the server that it names", p.Egress.SNI)
+	}
 	for _, published := range p.Publish {
 		line("published", "%s", published)
 	}
