@@ -184,6 +184,12 @@ func TestRemediesBesideFlags(t *testing.T) {
 	if d := decide(approvedFor(t, entryForm.FindString(m.Remedy)), "npm ci"); d.Verdict != record.VerdictAllow {
 		t.Errorf("the remedy %q: %s, %+v", m.Remedy, d.Verdict, d.Matches)
 	}
+	for _, unknown := range []string{"frobnicate https://x.example", "frobnicate", `curl "$URL"`} { // of which the catalog or the command says nothing
+		m = matchOf(decide(bare, unknown), "runtime.network_requires_approval")
+		if m == nil || regexp.MustCompile(`(adds|writes|approves) *,| ,|\{\}|\[\]`).MatchString(m.Remedy) || !strings.Contains(m.Remedy, "; a person writes {tool: ") {
+			t.Errorf("%s: %+v", unknown, m)
+		}
+	}
 	m = matchOf(decide(bare, "git clone https://git.example/x"), "runtime.network_requires_approval")
 	if m == nil || !strings.Contains(m.Message, ": git connects to git.example:443.") {
 		t.Errorf("%+v", m)

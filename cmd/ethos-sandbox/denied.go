@@ -28,7 +28,7 @@ func warn(sys *cli.System, denials []record.Denial) {
 			sys.Warn(message, d.Remedy)
 		case sandbox.ControlNetwork:
 			if refused++; refused <= maxRefusals {
-				sys.Deny(deniedText(d), d.Remedy)
+				sys.Deny(deniedText(d), d.Remedy+sandbox.PortHint(d.Remedy))
 			}
 		}
 	}

@@ -1,10 +1,12 @@
 package egress
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"ethos/pkg/egress/hello"
 	"ethos/pkg/egress/rule"
 )
 
@@ -36,6 +38,7 @@ type attempt struct {
 }
 
 func (g *Gateway) begin(door Door, host rule.Host, port uint16) *attempt {
+	g.names.noteConnected(host)
 	return &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}}
 }
 
@@ -46,10 +49,18 @@ func (a *attempt) refused(err error) {
 	a.end()
 }
 
+// stillOpen is the detail of [Stopped].
+const stillOpen = "it was under way when the run ended"
+
 // note keeps a refusal for the event.
 func (a *attempt) note(err error) {
 	var r *Refusal
-	if !errors.As(err, &r) {
+	switch {
+	case errors.Is(err, context.Canceled): // only the gateway's end cancels
+		r = refuse(Stopped, errors.New(stillOpen))
+	case errors.Is(err, hello.ErrEarly):
+		r = refuse(Interrupted, err)
+	case !errors.As(err, &r):
 		r = refuse(Unreachable, err)
 	}
 	a.event.Reason, a.event.Remedy = r.Verdict.Reason, r.Verdict.Remedy

@@ -32,7 +32,7 @@ const (
 	HiddenName    rule.Reason = "hidden-server-name" // TLS with encrypted ClientHello
 	Overloaded    rule.Reason = "too-many-names"     // the table is full
 	Interrupted   rule.Reason = "connection-reset"   // allowed, and ended by an error of either side
-	Stopped       rule.Reason = "gateway-stopped"    // allowed, and ended with the gateway
+	Stopped       rule.Reason = "ended-with-run"     // still under way when the gateway was stopped
 )
 
 // Event is one connection, or one refused name.

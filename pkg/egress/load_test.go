@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -122,6 +123,71 @@ func TestStop(t *testing.T) {
 	if e := w.ledger.wait(t, 1)[0]; e.Reason != Stopped || !e.Allowed {
 		t.Errorf("%+v", e)
 	}
+}
+
+// never is a network in which no address ever answers.
+type never struct{ asked chan struct{} }
+
+func (n never) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	n.asked <- struct{}{}
+	<-ctx.Done()
+	return nil, &net.OpError{Op: "dial", Err: ctx.Err()}
+}
+
+// TestStopBefore: what is under way when the context ends is told so by every
+// door, and neither as refused nor as failed: a connection that is being made, a
+// request that is not answered, and half a ClientHello.
+func TestStopBefore(t *testing.T) {
+	port := server(t, func(c *net.TCPConn) { _, _ = io.Copy(io.Discard, c); c.Close() })
+	asked := make(chan struct{}, 1)
+	for name, c := range map[string]struct {
+		send string
+		dial Dialer
+	}{
+		"connecting":         {"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", never{asked}},
+		"connecting, plain":  {"GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n", never{asked}},
+		"connecting, socks":  {"\x05\x01\x00\x05\x01\x00\x03\x0bexample.com\x01\xbb", never{asked}},
+		"not answered":       {fmt.Sprintf("GET http://example.com:%d/ HTTP/1.1\r\nHost: example.com:%[1]d\r\n\r\n", port), nil},
+		"half a ClientHello": {fmt.Sprintf("CONNECT example.com:%d HTTP/1.1\r\nHost: example.com:%[1]d\r\n\r\n\x16\x03\x01\x02\x00\x01", port), nil},
+	} {
+		dialer := c.dial
+		if dialer == nil {
+			dialer = dialerFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+				defer func() { asked <- struct{}{} }()
+				return (&net.Dialer{}).DialContext(ctx, network, address)
+			})
+		}
+		w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), func(c *Config) { c.Dialer = dialer })
+		w.book.any = "127.0.0.1"
+		if c.dial != nil {
+			w.book.any = "20.0.0.1"
+		}
+		listener := listen(t, "127.0.0.1:0")
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- w.ServeProxy(ctx, listener) }()
+		conn := dialTCP(t, listener.Addr().String())
+		if _, err := io.WriteString(conn, c.send); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		if name == "half a ClientHello" { // it is with the gateway when the answer to CONNECT is here
+			_, _ = conn.Read(make([]byte, 100))
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if all := w.ledger.all(); len(all) != 1 || all[0].Reason != Stopped || all[0].Sent > 0 && name != "not answered" {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+}
+
+type dialerFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (f dialerFunc) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return f(ctx, network, address)
 }
 
 // TestResetsPass: at the transparent door a reset of either side is one for

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,13 +25,58 @@ type names struct {
 	search []string
 	sink   Sink
 
-	mu   sync.Mutex
-	told map[string]bool // refused names that have had their event
+	mu    sync.Mutex
+	told  map[string]bool // refused names that have had their event
+	asked []asked
+}
+
+// asked is an allowed name that was asked for.
+type asked struct {
+	host      rule.Host
+	connected bool // a connection to it has come
 }
 
 // maxTold bounds the memory of refused names; beyond it each refusal is an
 // event.
 const maxTold = 10_000
+
+// maxUnconnected bounds the memory of names that were asked for.
+const maxUnconnected = 100
+
+// noteAsked keeps that a name was asked for.
+func (n *names) noteAsked(h rule.Host) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.asked) < maxUnconnected && !slices.ContainsFunc(n.asked, func(a asked) bool { return a.host == h }) {
+		n.asked = append(n.asked, asked{host: h})
+	}
+}
+
+// noteConnected keeps that a connection to a host has come.
+func (n *names) noteConnected(h rule.Host) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range n.asked {
+		if n.asked[i].host == h {
+			n.asked[i].connected = true
+		}
+	}
+}
+
+// Unconnected returns allowed names that were asked for and to which no
+// connection has come, the first hundred names that were asked for considered,
+// in that order. Who gave up did so for a reason of its own, or meant a port
+// that nobody listens on.
+func (g *Gateway) Unconnected() (hosts []rule.Host) {
+	g.names.mu.Lock()
+	defer g.names.mu.Unlock()
+	for _, a := range g.names.asked {
+		if !a.connected {
+			hosts = append(hosts, a.host)
+		}
+	}
+	return hosts
+}
 
 var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 
@@ -116,6 +162,7 @@ func (n *names) assign(h rule.Host) dns.Answer {
 		n.refuse(h.Name(), rule.Verdict{Reason: Overloaded}, "the table of names is full")
 		return dns.Answer{Status: dns.Failed}
 	}
+	n.noteAsked(h)
 	answer := dns.Answer{Status: dns.Found}
 	for _, addr := range []netip.Addr{v4, v6} {
 		if addr.IsValid() {

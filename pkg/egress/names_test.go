@@ -2,6 +2,9 @@ package egress
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -26,6 +29,35 @@ const hostsFile = `
 not-an-address x
 10.0.0.7
 `
+
+// TestUnconnected: allowed names that were asked for are known until a
+// connection to them comes, by any door; refused names are none of them.
+func TestUnconnected(t *testing.T) {
+	port := server(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c); c.Close() })
+	w := newWorld(t, rules(t, []string{"*.example", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	for _, name := range []string{"a.example", "b.example", "A.example.", "c.example", "evil.test", "localhost"} {
+		w.names.Lookup(t.Context(), name)
+	}
+	if got := fmt.Sprint(w.Unconnected()); got != "[a.example b.example c.example]" {
+		t.Error(got)
+	}
+	if err := ping(dialTCP(t, w.transparent("b.example", port)), 'x'); err != nil {
+		t.Error(err)
+	}
+	conn := dialTCP(t, w.proxy)
+	fmt.Fprintf(conn, "CONNECT c.example:1 HTTP/1.1\r\nHost: c.example:1\r\n\r\n")
+	_, _ = io.ReadAll(conn)
+	if got := fmt.Sprint(w.Unconnected()); got != "[a.example]" {
+		t.Error(got)
+	}
+	for i := range 2 * maxUnconnected {
+		w.names.Lookup(t.Context(), fmt.Sprint("n", i, ".example"))
+	}
+	if n := len(w.names.asked); n != maxUnconnected {
+		t.Errorf("%d names are kept", n)
+	}
+}
 
 func TestLookup(t *testing.T) {
 	hosts, err := ParseHosts(strings.NewReader(hostsFile))

@@ -276,6 +276,42 @@ func TestHostileHellos(t *testing.T) {
 	}
 }
 
+// TestGoneWithinHello: a client that ends within its ClientHello was denied
+// nothing, and nothing of it reaches the server; one that ends behind a hello
+// for another name was denied.
+func TestGoneWithinHello(t *testing.T) {
+	seen := make(chan []byte, 10)
+	port := server(t, func(c *net.TCPConn) {
+		b, _ := io.ReadAll(c)
+		seen <- b
+		c.Close()
+	})
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), nil)
+	w.book.any = "127.0.0.1"
+	at := w.transparent("example.com", port)
+	for i, c := range []struct {
+		name    string
+		send    []byte
+		reason  rule.Reason
+		allowed bool
+	}{
+		{"a byte", captureHello(t, "example.com")[:1], Interrupted, true},
+		{"half of it", captureHello(t, "example.com")[:50], Interrupted, true},
+		{"half, hidden", captureHello(t, "evil.test")[:50], Interrupted, true},
+		{"another name", captureHello(t, "evil.test"), DeniedSNI, false},
+	} {
+		conn := dialTCP(t, at)
+		_, _ = conn.Write(c.send)
+		_ = conn.CloseWrite()
+		if e := w.ledger.wait(t, i+1)[i]; e.Reason != c.reason || e.Allowed != c.allowed || e.Sent != 0 {
+			t.Errorf("%s: %+v", c.name, e)
+		}
+		if b := <-seen; len(b) > 0 {
+			t.Errorf("%s: the server saw %q", c.name, b)
+		}
+	}
+}
+
 // withECH appends an encrypted_client_hello extension.
 func withECH(raw []byte) []byte {
 	b := append(bytes.Clone(raw), 0xfe, 0x0d, 0, 1, 0)

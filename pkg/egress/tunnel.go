@@ -49,7 +49,7 @@ func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn
 		a.event.Allowed = false
 		a.note(refusal)
 	case ctx.Err() != nil && err != nil:
-		a.event.Reason, a.event.Detail = Stopped, "the gateway was stopped"
+		a.event.Reason, a.event.Detail = Stopped, stillOpen
 	case err != nil:
 		a.event.Reason, a.event.Detail = Interrupted, err.Error()
 	}

@@ -17,15 +17,16 @@ const (
 	DoorDNS         = "dns" // a name that was refused before anything was dialled
 )
 
-// Codes of [Connection.Reason] that say of a connection that it failed. Every
-// other code of one that was not allowed says that it was refused.
+// Codes of [Connection.Reason] that say of a connection that it failed, or that
+// it ended with the run. Every other code of one that was not allowed says that
+// it was refused.
 const (
 	ConnectionUnresolved  = "unresolved"       // the name has no address
 	ConnectionUnreachable = "unreachable"      // no address took the connection
 	ConnectionUpstream    = "upstream-proxy"   // the upstream proxy refused or failed
 	ConnectionOverloaded  = "too-many-names"   // no room for one more name
 	ConnectionInterrupted = "connection-reset" // ended by an error of either side
-	ConnectionStopped     = "gateway-stopped"  // ended with the run
+	ConnectionStopped     = "ended-with-run"   // still under way when the run ended
 )
 
 // ConnectionDenied is the code of a destination that a deny rule names.
@@ -63,11 +64,14 @@ type ConnectionVerdict int
 const (
 	ConnectionWasRefused ConnectionVerdict = iota
 	ConnectionFailed
+	ConnectionEnded // with the run, before it was made
 	ConnectionWasAllowed
 )
 
 // String is the verdict in a word.
-func (v ConnectionVerdict) String() string { return [...]string{"refused", "failed", "allowed"}[v] }
+func (v ConnectionVerdict) String() string {
+	return [...]string{"refused", "failed", "ended", "allowed"}[v]
+}
 
 // Verdict is what became of the connection.
 func (c *Connection) Verdict() ConnectionVerdict {
@@ -76,8 +80,10 @@ func (c *Connection) Verdict() ConnectionVerdict {
 	}
 	switch c.Reason {
 	case ConnectionUnresolved, ConnectionUnreachable, ConnectionUpstream,
-		ConnectionOverloaded, ConnectionInterrupted, ConnectionStopped:
+		ConnectionOverloaded, ConnectionInterrupted:
 		return ConnectionFailed
+	case ConnectionStopped:
+		return ConnectionEnded
 	}
 	return ConnectionWasRefused
 }

@@ -48,6 +48,9 @@ func TestConnectionRefused(t *testing.T) {
 		if c := (&Connection{Reason: reason}); c.Refused() != want {
 			t.Errorf("%q: refused %t, want %t", reason, c.Refused(), want)
 		}
+		if c := (&Connection{Reason: reason}); (c.Verdict() == ConnectionEnded) != (reason == ConnectionStopped) {
+			t.Errorf("%q: %s", reason, c.Verdict())
+		}
 		if c := (&Connection{Reason: reason, Allowed: true}); c.Refused() {
 			t.Errorf("%q: an allowed connection is refused", reason)
 		}

@@ -84,6 +84,9 @@ var NoEvidence = plan.NoEvidence
 // Requested is the evidence of a plan that was not carried out.
 var Requested = plan.Requested
 
+// PortHint says of a remedy that names a host without a port how another port is allowed.
+var PortHint = plan.PortHint
+
 // Restricted looks for a setting of the machine that keeps ordinary users from user namespaces.
 var Restricted = plan.Restricted
 

@@ -172,8 +172,13 @@ func TestHostile(t *testing.T) {
 		"header alone":        good[:5],
 		"alert in the middle": append(split(good, 20)[:25], append([]byte{21, 3, 1, 0, 2, 1, 100}, split(good, 20)[25:]...)...),
 	} {
+		want := ErrMalformed
+		switch name {
+		case "length of 16 MiB", "cut", "one byte", "header alone":
+			want = ErrEarly
+		}
 		first, err := Read(bytes.NewReader(raw))
-		if !errors.Is(err, ErrMalformed) {
+		if !errors.Is(err, want) {
 			t.Errorf("%s: %+v, %v", name, first, err)
 		}
 	}
@@ -199,7 +204,7 @@ func TestForeign(t *testing.T) {
 		if want && (err != nil || first.TLS || string(first.Raw) != text) {
 			t.Errorf("%q: %+v, %v", text, first, err)
 		}
-		if !want && !errors.Is(err, ErrMalformed) {
+		if !want && !errors.Is(err, ErrEarly) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

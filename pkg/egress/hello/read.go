@@ -24,6 +24,10 @@ type First struct {
 // not with a ClientHello.
 var ErrMalformed = errors.New("malformed TLS ClientHello")
 
+// ErrEarly is wrapped by the error of a stream that ended within what could
+// have become a ClientHello.
+var ErrEarly = errors.New("the client went away within its ClientHello")
+
 func malformed(reason string) error { return fmt.Errorf("%w: %s", ErrMalformed, reason) }
 
 // Record types, RFC 8446 section 5.1 and RFC 6520.
@@ -65,7 +69,7 @@ func read(r io.Reader, second bool) (First, error) {
 		}
 		switch {
 		case err == io.EOF && len(first.Raw) > 0:
-			return first, malformed("it ends early")
+			return first, fmt.Errorf("%w, after %d bytes", ErrEarly, len(first.Raw))
 		case err != nil:
 			return first, err
 		case len(first.Raw) >= MaxLen:

@@ -103,12 +103,14 @@ func (r Rules) Address(h Host, addr netip.Addr, port uint16) Verdict {
 }
 
 // Resolved judges one address of an allowed name for which no port is known:
-// whether it can be reached at any port.
+// whether it can be reached at any port. The remedy is for all ports at which
+// the name is allowed, or for the last of them where no one pattern is.
 func (r Rules) Resolved(h Host, addr netip.Addr) (v Verdict) {
 	ports := append([]uint16{0}, r.Ports...)
 	for _, p := range r.Allow {
 		ports = append(ports, p.port)
 	}
+	listed := true // a pattern without a port would do
 	for _, port := range ports {
 		if _, ok := r.grants(h, port); !ok {
 			continue
@@ -116,11 +118,31 @@ func (r Rules) Resolved(h Host, addr netip.Addr) (v Verdict) {
 		if v = r.Address(h, addr, port); v.Allowed {
 			return v
 		}
+		listed = listed && (port == 0 || r.Ports == nil || slices.Contains(r.Ports, port))
 	}
-	if v.Remedy != "" {
+	if v.Remedy != "" && listed {
 		v.Remedy = HostOf(addr).String()
 	}
 	return v
+}
+
+// PortsOf lists the ports at which a host can be reached, as far as patterns name
+// them, in ascending order; nil where a pattern stands for every port.
+func (r Rules) PortsOf(h Host) []uint16 {
+	ports := []uint16{}
+	for _, p := range r.Allow {
+		switch {
+		case !p.grants(h):
+		case p.port != 0:
+			ports = append(ports, p.port)
+		case r.Ports == nil:
+			return nil
+		default:
+			ports = append(ports, r.Ports...)
+		}
+	}
+	slices.Sort(ports)
+	return slices.DeleteFunc(slices.Compact(ports), func(port uint16) bool { return !r.Destination(h, port).Allowed })
 }
 
 // Query judges a name for which no port is known: whether any port is allowed.

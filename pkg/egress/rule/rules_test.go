@@ -25,6 +25,42 @@ func mustHost(t testing.TB, s string) Host {
 	return h
 }
 
+func TestPortsOf(t *testing.T) {
+	for _, c := range []struct {
+		allow, deny []string
+		ports       []uint16
+		want        []uint16
+	}{
+		{[]string{"a.example"}, nil, []uint16{80, 443}, []uint16{80, 443}},
+		{[]string{"a.example:22", "*.example", "other.example:9"}, nil, []uint16{80, 443}, []uint16{22, 80, 443}},
+		{[]string{"a.example"}, []string{"*:80"}, []uint16{80, 443}, []uint16{443}},
+		{[]string{"other.example"}, nil, []uint16{80, 443}, []uint16{}},
+		{[]string{"a.example"}, nil, nil, nil},
+	} {
+		r := Rules{Allow: mustSet(t, c.allow...), Deny: mustSet(t, c.deny...), Ports: c.ports}
+		if got := r.PortsOf(mustHost(t, "a.example")); !slices.Equal(got, c.want) {
+			t.Errorf("%v %v: %v, want %v", c.allow, c.deny, got, c.want)
+		}
+	}
+}
+
+// TestResolvedRemedy: the remedy for an address of an allowed name opens it at a
+// port at which the name is allowed.
+func TestResolvedRemedy(t *testing.T) {
+	at := netip.MustParseAddr("10.0.0.7")
+	for allowed, want := range map[string]string{"db.example": "10.0.0.7", "db.example:443": "10.0.0.7", "db.example:5432": "10.0.0.7:5432"} {
+		r := Rules{Allow: mustSet(t, allowed), Ports: []uint16{80, 443}}
+		v := r.Resolved(mustHost(t, "db.example"), at)
+		if v.Allowed || v.Remedy != want {
+			t.Errorf("%s: %+v, want %s", allowed, v, want)
+		}
+		r.Allow = mustSet(t, allowed, v.Remedy)
+		if v := r.Resolved(mustHost(t, "db.example"), at); !v.Allowed {
+			t.Errorf("%s, with the remedy: %+v", allowed, v)
+		}
+	}
+}
+
 func TestDestination(t *testing.T) {
 	for _, c := range []struct {
 		allow, deny []string

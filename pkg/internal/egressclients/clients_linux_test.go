@@ -163,6 +163,37 @@ type door struct {
 	flags []string
 }
 
+// TestPortNobodyListensAt: where no listener is, nobody is told which port was
+// meant. A command that failed is told which ports an allowed name has, if it
+// asked for it and did not come to them; with the port put into the hint it
+// works.
+func TestPortNobodyListensAt(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, c := range []struct {
+		url  string
+		want string
+	}{
+		{"http://registry.example:81/", "ethos-sandbox: hint: --allow-domain registry.example:PORT\n"},
+		{"http://registry.example/", ""},     // connected
+		{"http://127.0.0.1:81/", ""},         // no name
+		{"http://20.0.0.2:81/", ""},          // no way
+		{"http://registry.example:22/x", ""}, // told by the door
+	} {
+		o := p.sandboxed([]string{"--allow-domain", registry, "--ro", self()}, self()+" "+fetchWord+" "+c.url+"; exit 1")
+		if told := strings.Contains(o.stderr, "asked for and not connected to at its ports 80, 443; the kernel refused the command "); told != (c.want != "") || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%s: %v", c.url, o)
+		}
+	}
+	tried := self() + " " + fetchWord + " http://registry.example:81/"
+	if o := p.sandboxed([]string{"--allow-domain", registry, "--ro", self()}, tried+" || true"); strings.Contains(o.stderr, "registry.example:PORT") {
+		t.Errorf("a command that did not fail: %v", o)
+	}
+	if o := p.sandboxed([]string{"--allow-domain", registry, "--allow-domain", "registry.example:81", "--ro", self()}, tried); o.err != nil || !strings.Contains(o.stdout, "served registry.example:81") {
+		t.Errorf("with the hint: %v", o)
+	}
+}
+
 func (c client) doors() []door {
 	doors := []door{{name: record.DoorTransparent}}
 	if c.proxy != "" {

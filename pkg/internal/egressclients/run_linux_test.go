@@ -91,6 +91,7 @@ func (o outcome) String() string {
 func (o outcome) remedy(name string) string {
 	for line := range strings.Lines(o.stderr) {
 		pattern, is := strings.CutPrefix(strings.TrimSpace(line), "ethos-sandbox: hint: --allow-domain ")
+		pattern, _, _ = strings.Cut(pattern, ", ")
 		if host, _, _ := strings.Cut(pattern, ":"); is && host == name {
 			return pattern
 		}

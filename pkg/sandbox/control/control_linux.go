@@ -12,6 +12,7 @@ import (
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/netns"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
@@ -159,6 +160,8 @@ type Job struct {
 	Verified bool               // what was read back is what was planned
 	Opened   error              // how the boundary changed while the command ran
 	Stop     func()             // ends the run
+	Failed   bool               // the command ended otherwise than with status 0
+	Met      netns.Unmet        // what its connections and datagrams met, where it failed
 
 	machine     *machine
 	InCgroup    bool // a cgroup of its own bounds memory and processes

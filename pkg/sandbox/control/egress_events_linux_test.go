@@ -31,7 +31,7 @@ func TestEgressEventsAreBounded(t *testing.T) {
 	}
 	evidence := record.Sandbox{}
 	c.Evidence(&evidence, true)
-	if len(evidence.Connections) != maxConnections/2 || len(evidence.Connections)+evidence.ConnectionsMore != names*times {
+	if len(evidence.Connections) != maxConnections/2+maxRefused || len(evidence.Connections)+evidence.ConnectionsMore != names*times {
 		t.Errorf("%d connections and %d more", len(evidence.Connections), evidence.ConnectionsMore)
 	}
 	if told != maxRefused || len(evidence.Denials) != maxRefused+1 {
@@ -93,6 +93,41 @@ func TestEgressEventsAreNotCrowdedOut(t *testing.T) {
 	c.Evidence(&evidence, true)
 	if last := evidence.Connections[len(evidence.Connections)-1]; !last.Allowed || last.Name != "example.com" {
 		t.Errorf("the last connection of %d is %+v", len(evidence.Connections), last)
+	}
+}
+
+// TestEgressFirstRefusals: whatever filled the list before, the first refusal of
+// a destination is in it, and the list has its bound.
+func TestEgressFirstRefusals(t *testing.T) {
+	reached := egress.Event{Door: egress.DoorTransparent, Name: "example.com", Port: 443, Allowed: true}
+	again := egress.Event{Door: egress.DoorConnect, Name: "again.example", Port: 443, Reason: rule.NotAllowed}
+	for name, flood := range map[string][]egress.Event{"reached": {reached}, "refused": {again}, "both": {reached, again}, "refused first": {again, reached}} {
+		c := &egressControl{}
+		for range 5000 {
+			for _, e := range flood {
+				c.events.Record(e)
+			}
+		}
+		for n := range 2 * maxRefused {
+			c.events.Record(egress.Event{Door: egress.DoorDNS, Name: fmt.Sprintf("n%d.example", n), Reason: rule.NotAllowed, Detail: "first"})
+			c.events.Record(egress.Event{Door: egress.DoorDNS, Name: fmt.Sprintf("n%d.example", n), Reason: rule.NotAllowed, Detail: "second"})
+		}
+		evidence := record.Sandbox{}
+		c.Evidence(&evidence, true)
+		if n := len(evidence.Connections); n > maxConnections || n+evidence.ConnectionsMore != 5000*len(flood)+4*maxRefused {
+			t.Errorf("%s: %d connections and %d more", name, n, evidence.ConnectionsMore)
+		}
+		listed := map[record.Denial]bool{}
+		for _, c := range evidence.Connections {
+			if c.Refused() {
+				listed[c.Denial()] = true
+			}
+		}
+		for _, d := range evidence.Denials[:maxRefused] {
+			if !listed[d] {
+				t.Errorf("%s: no connection is %+v", name, d)
+			}
+		}
 	}
 }
 

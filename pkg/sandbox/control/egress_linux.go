@@ -18,6 +18,7 @@ import (
 	"ethos/pkg/egress/pool"
 	"ethos/pkg/egress/rule"
 	"ethos/pkg/egress/upstream"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/limits"
 	"ethos/pkg/sandbox/kernel/netns"
@@ -31,6 +32,7 @@ type egressControl struct {
 	proxies *upstream.Proxies
 	doors   []door
 	six     bool // the namespace has the IPv6 range
+	gateway *egress.Gateway
 	stop    func()
 	served  sync.WaitGroup
 	events  egressEvents
@@ -196,7 +198,7 @@ func (c *egressControl) Begin(int) error {
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
 	}
-	gateway, err := egress.New(egress.Config{
+	c.gateway, err = egress.New(egress.Config{
 		Rules: rules, Table: table, Hosts: hostsFile(), Search: e.Search, Upstream: c.proxies, Sink: &c.events,
 		MaxConns: c.maxConns(), SNI: sniMode(e),
 	})
@@ -214,7 +216,7 @@ func (c *egressControl) Begin(int) error {
 		d.fd = -1
 		c.served.Go(func() {
 			defer file.Close()
-			if err := d.serve(gateway, ctx, file); err != nil {
+			if err := d.serve(c.gateway, ctx, file); err != nil {
 				c.events.failed(fmt.Errorf("%s: %w", d.Socket, err))
 			}
 		})
@@ -285,6 +287,56 @@ func (c *egressControl) Evidence(e *record.Sandbox, _ bool) {
 	defer c.events.mu.Unlock()
 	e.Connections, e.ConnectionsMore = c.events.list, c.events.more
 	e.Denials = append(e.Denials, c.events.denied()...)
+	e.Denials = append(e.Denials, c.unconnected()...)
+}
+
+// maxUnconnected bounds what is told of names that were only asked for.
+const maxUnconnected = 5
+
+// unconnected tells of a command that failed, and that had connections refused
+// by the kernel, which allowed names it asked for and then did not reach: where
+// nobody listens, nobody else can tell what port was meant.
+func (c *egressControl) unconnected() (list []record.Denial) {
+	if c.gateway == nil || c.Met.Refused == 0 {
+		return nil
+	}
+	rules, err := c.Job.Plan.Rules()
+	if err != nil {
+		return nil
+	}
+	for _, h := range c.gateway.Unconnected() {
+		if len(list) == maxUnconnected {
+			break
+		}
+		list = append(list, record.Denial{
+			Layer: record.LayerNetwork, What: h.String(),
+			Reason: fmt.Sprintf("asked for and not connected to at its %s; the kernel refused the command %s inside", portList(rules.PortsOf(h)), connections(c.Met.Refused)),
+			Remedy: "--allow-domain " + printable.Word(h.String()+":PORT"),
+		})
+	}
+	return list
+}
+
+func portList(ports []uint16) string {
+	const most = 8
+	var texts []string
+	for _, port := range ports {
+		texts = append(texts, fmt.Sprint(port))
+	}
+	if len(texts) > most {
+		texts = append(texts[:most], "…")
+	}
+	if len(texts) == 1 {
+		return "port " + texts[0]
+	}
+	return "ports " + strings.Join(texts, ", ")
+}
+
+func connections(n int64) string {
+	if n == 1 {
+		return "one connection"
+	}
+	return fmt.Sprintf("%d connections", n)
 }
 
 // egressEvents keeps what became of connections and names.
@@ -294,18 +346,22 @@ type egressEvents struct {
 	mu      sync.Mutex
 	err     error
 	list    []record.Connection
-	refused int // of the list
+	reached int // of the list: that were not refused
+	refused int // of the list: refusals that are not the first of their destination
 	more    int
 	denials []record.Denial
 	beyond  int // refusals that denials has no room for
 }
 
-// What is kept of one run. Refusals take no more than half of the list, because
-// a command can have any number of them at once and would keep out of it what
-// it has reached.
+// What is kept of one run: the first refusal of each of maxRefused destinations,
+// whatever came before it, and so many other events that the list has
+// maxConnections. Other refusals take no more than half of it, because a command
+// can have any number of them at once and would keep out of it what it has
+// reached.
 const (
 	maxConnections = 1000
 	maxRefused     = 100
+	maxOthers      = maxConnections - maxRefused
 )
 
 // Record implements [egress.Sink].
@@ -321,29 +377,33 @@ func (s *egressEvents) Record(e egress.Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	refused := c.Refused()
-	switch {
-	case len(s.list) == maxConnections, refused && s.refused == maxConnections/2:
-		s.more++
-	default:
-		s.list = append(s.list, c)
-		if refused {
-			s.refused++
-		}
-	}
-	if !refused {
+	if !c.Refused() {
+		s.keep(c, &s.reached, maxOthers-s.refused)
 		return
 	}
 	switch d := c.Denial(); {
 	case slices.Contains(s.denials, d):
+		s.keep(c, &s.refused, min(maxConnections/2, maxOthers-s.reached))
 	case len(s.denials) == maxRefused:
 		s.beyond++
+		s.keep(c, &s.refused, min(maxConnections/2, maxOthers-s.reached))
 	default:
+		s.list = append(s.list, c)
 		s.denials = append(s.denials, d)
 		if s.told != nil {
 			s.told(d)
 		}
 	}
+}
+
+// keep adds to the list where there is room for its kind.
+func (s *egressEvents) keep(c record.Connection, kept *int, room int) {
+	if *kept >= room {
+		s.more++
+		return
+	}
+	*kept++
+	s.list = append(s.list, c)
 }
 
 // givesCredentials reports a pattern that nobody is proposed to allow: a person

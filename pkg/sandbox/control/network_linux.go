@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -12,10 +13,13 @@ import (
 )
 
 // network is a network namespace with no interface but loopback: network_namespaces(7).
-type network struct{ namespace }
+type network struct {
+	namespace
+	counters [2]int // /proc/PID/net/snmp and snmp6 of the namespace, until the end; 0 is none
+}
 
 func newNetwork(j *Job) *network {
-	return &network{namespace{j, plan.ControlNetwork, "network", "net", unix.CLONE_NEWNET}}
+	return &network{namespace: namespace{j, plan.ControlNetwork, "network", "net", unix.CLONE_NEWNET}}
 }
 
 func (n *network) Plan() (string, bool) { return n.Job.Plan.Network, n.Job.Plan.Network != "host" }
@@ -43,7 +47,28 @@ func (n *network) VerifyPlace(pid int) error {
 	if up := n.Job.Plan.Network != "none"; seen.LoopbackUp != up {
 		return fmt.Errorf("network namespace: loopback up is %v, not %v", seen.LoopbackUp, up)
 	}
+	for i, name := range []string{"snmp", "snmp6"} { // an open file keeps the namespace
+		if fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/net/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+			n.counters[i] = fd
+		}
+	}
 	return nil
+}
+
+// End reads what a command that failed has met.
+func (n *network) End() {
+	var text [2][]byte
+	for i, fd := range n.counters {
+		if fd == 0 {
+			continue
+		}
+		if n.Failed {
+			text[i], _ = readAll(fd, "counters") // without it less is told
+		}
+		unix.Close(fd)
+	}
+	n.counters = [2]int{}
+	n.Met = netns.ParseUnmet(text[0], text[1])
 }
 
 // dormant names the fallback devices that tunnel modules put into every new network namespace, down and without an address: net.core.fb_tunnels_only_for_init_net.
@@ -55,6 +80,30 @@ func dormant(name string) bool {
 	return false
 }
 
-func (n *network) Evidence(e *record.Sandbox, enforced bool) { e.NetworkIsolated = enforced }
+// Evidence tells what the kernel counted of a command that failed: that it tried
+// to use a network that it does not have.
+func (n *network) Evidence(e *record.Sandbox, enforced bool) {
+	e.NetworkIsolated = enforced
+	has, ok := map[string]string{"none": "the command has no network", "loopback": "the command has no network but a loopback of its own"}[n.Job.Plan.Network]
+	if !ok || !enforced {
+		return
+	}
+	tell := func(times int64, what string) {
+		if times > 0 {
+			e.Denials = append(e.Denials, record.Denial{Layer: plan.ControlNetwork, What: what, Reason: fmt.Sprintf("%s, and tried it %s", has, counted(times)), Remedy: "--allow-domain NAME"})
+		}
+	}
+	tell(n.Met.NoRoute, "an address outside")
+	if n.Met.NoRoute == 0 {
+		tell(n.Met.NoPort, "a datagram to a port at which nobody is")
+	}
+}
+
+func counted(times int64) string {
+	if times == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", times)
+}
 
 func (n *network) Hint() string { return "use --net none or --net loopback" }

@@ -194,6 +194,7 @@ func (r *run) supervise() (Outcome, error) {
 		c.Run(r.proc)
 	}
 	out, err := r.follow()
+	r.job.Failed = err == nil && (out.Status != record.StatusExited || out.ExitCode != 0)
 	out.Started, out.Duration = r.started, time.Since(r.started)
 	return out, err
 }

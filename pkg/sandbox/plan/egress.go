@@ -10,6 +10,7 @@ import (
 
 	"ethos/pkg/egress/pool"
 	egressrule "ethos/pkg/egress/rule"
+	"ethos/pkg/printable"
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
@@ -39,6 +40,21 @@ var (
 
 // webPorts are what a pattern without a port stands for.
 var webPorts = []uint16{80, 443}
+
+// PortHint says of a remedy that names a host without a port what it stands for,
+// and how another port is allowed. It is "" for every other text.
+func PortHint(remedy string) string {
+	text, ok := strings.CutPrefix(remedy, "--allow-domain ")
+	host := strings.Trim(text, "'")
+	p, err := egressrule.ParsePattern(host)
+	if !ok || err != nil || p.Port() != 0 {
+		return ""
+	}
+	if p.Prefix().IsValid() && p.Prefix().Addr().Is6() {
+		host = "[" + host + "]"
+	}
+	return fmt.Sprintf(", which stands for ports %d and %d; for another: --allow-domain %s", webPorts[0], webPorts[1], printable.Word(host+":PORT"))
+}
 
 // toldPorts are listened on whatever is allowed, so that a connection that is
 // refused is told, with what would allow it: an allowed name may well be asked

@@ -130,7 +130,7 @@ func (d *destination) carried() []string {
 
 // badge is the outcome whose colours the verdict has.
 func badge(v record.ConnectionVerdict) trace.Outcome {
-	return [...]trace.Outcome{trace.Denied, trace.Failed, trace.Allowed}[v]
+	return [...]trace.Outcome{trace.Denied, trace.Failed, trace.Reported, trace.Allowed}[v]
 }
 
 // moreConnections counts what a list leaves out.

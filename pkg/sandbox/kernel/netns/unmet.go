@@ -1,0 +1,48 @@
+package netns
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Unmet counts what a network namespace was asked for and could not give, by
+// the counters that the kernel keeps of it.
+type Unmet struct {
+	NoRoute int64 // connections and datagrams to an address that no route leads to
+	NoPort  int64 // datagrams to a port of its own at which nobody was
+	Refused int64 // connections that were refused
+}
+
+// ParseUnmet reads /proc/PID/net/snmp and /proc/PID/net/snmp6, RFC 1213 and RFC
+// 4293. The second is empty where the kernel has no IPv6.
+func ParseUnmet(snmp, snmp6 []byte) (u Unmet) {
+	lines := slices.Collect(strings.Lines(string(snmp)))
+	for i := 0; i+1 < len(lines); i += 2 { // a line of names, and one of values
+		names, values := strings.Fields(lines[i]), strings.Fields(lines[i+1])
+		for k := 1; k < min(len(names), len(values)); k++ {
+			u.count(names[0]+names[k], values[k])
+		}
+	}
+	for line := range strings.Lines(string(snmp6)) {
+		if fields := strings.Fields(line); len(fields) == 2 {
+			u.count(fields[0], fields[1])
+		}
+	}
+	return u
+}
+
+func (u *Unmet) count(name, text string) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return
+	}
+	switch name {
+	case "Ip:OutNoRoutes", "Ip6OutNoRoutes":
+		u.NoRoute += n
+	case "Udp:NoPorts", "Udp6NoPorts":
+		u.NoPort += n
+	case "Tcp:AttemptFails": // of both families
+		u.Refused += n
+	}
+}
