@@ -61,7 +61,7 @@ func (g *Gateway) socks(ctx context.Context, client *inbound) {
 		return
 	}
 	if socks.Reply(client, socks.Succeeded) != nil || client.SetDeadline(time.Time{}) != nil {
-		a.abandoned(client, server)
+		a.abandoned(ctx, client, server)
 		return
 	}
 	a.tunnel(ctx, client, server)
@@ -90,10 +90,14 @@ func (g *Gateway) malformed(door Door, name string, err error) Event {
 	return a.event
 }
 
-// abandoned ends an attempt whose client went away while it was dialled.
-func (a *attempt) abandoned(client, server net.Conn) {
+// abandoned ends an attempt whose client went away while it was dialled, or
+// whose gateway was stopped.
+func (a *attempt) abandoned(ctx context.Context, client, server net.Conn) {
 	relay.Reset(client, server)
 	a.event.Reason, a.event.Detail = Interrupted, "the client went away"
+	if ctx.Err() != nil {
+		a.event.Reason, a.event.Detail = Stopped, stillOpen
+	}
 	a.end()
 }
 
@@ -148,7 +152,7 @@ func (g *Gateway) connect(ctx context.Context, client *inbound, request head.Req
 	}
 	_, err = io.WriteString(client, "HTTP/1.1 200 Connection Established\r\n\r\n")
 	if err != nil || client.SetDeadline(time.Time{}) != nil {
-		a.abandoned(client, server)
+		a.abandoned(ctx, client, server)
 		return
 	}
 	a.tunnel(ctx, client, server)
