@@ -123,10 +123,10 @@ func (g *Gateway) plain(ctx context.Context, client *inbound, request head.Reque
 	if failure := e.failure.Load(); failure != nil {
 		a.event = *failure
 	}
-	if ctx.Err() != nil && a.event.Reason == Interrupted {
+	a.event.Sent, a.event.Received = e.wire.sent.Load(), e.wire.received.Load()
+	if ctx.Err() != nil && (a.event.Reason == Interrupted || a.event.Reason == "" && a.event.Received == 0) {
 		a.event.Reason, a.event.Detail = Stopped, stillOpen
 	}
-	a.event.Sent, a.event.Received = e.wire.sent.Load(), e.wire.received.Load()
 	a.end()
 }
 
