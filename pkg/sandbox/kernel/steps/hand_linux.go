@@ -21,16 +21,23 @@ type parcel struct {
 
 // Hand returns the step that gives the parent a duplicate of a descriptor; [Handed] is the event, and what tells the parent which one it is.
 func Hand(what int, fd Slot) Step {
-	p := &parcel{body: message{kind: kindHanded, value: int32(what)}}
-	p.text.Base = (*byte)(unsafe.Pointer(&p.body))
+	p := &parcel{}
+	return p.step(what, fd, unsafe.Pointer(p))
+}
+
+// step fills in the parcel for the address that it will have.
+func (p *parcel) step(what int, fd Slot, at unsafe.Pointer) Step {
+	there := (*parcel)(at)
+	p.body = message{kind: kindHanded, value: int32(what)}
+	p.text.Base = (*byte)(unsafe.Pointer(&there.body))
 	p.text.SetLen(messageSize)
 	p.control.Level, p.control.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
 	p.control.SetLen(unix.CmsgLen(4))
-	p.header.Iov, p.header.Iovlen = &p.text, 1
-	p.header.Control = (*byte)(unsafe.Pointer(&p.control))
+	p.header.Iov, p.header.Iovlen = &there.text, 1
+	p.header.Control = (*byte)(unsafe.Pointer(&there.control))
 	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
-	return Step{Stage: "handshake", Call: "sendmsg", Nr: unix.SYS_SENDMSG, Args: [6]Arg{From(Channel), Ptr(&p.header), Int(0)},
-		Fill: &p.control.fd, FillFrom: fd, Want: int32(messageSize)}
+	return Step{Stage: "handshake", Call: "sendmsg", Nr: unix.SYS_SENDMSG, Args: [6]Arg{From(Channel), {ptr: unsafe.Pointer(&there.header)}, Int(0)},
+		Fill: &there.control.fd, FillFrom: fd, Want: int32(messageSize)}
 }
 
 // descriptors are those that came with a message.

@@ -129,6 +129,10 @@ const sigsetSize = 8
 //go:noinline
 func (m *machine) runCommand() {
 	i := m.run(m.command, PartCommand)
+	if i < 0 && m.spawner != nil {
+		m.serve() // returns in the process of a command
+		i = m.run(m.command, PartCommand)
+	}
 	if i < 0 { // no execve was left to fail
 		i, m.errno = len(m.command)-1, syscall.ENOENT
 	}

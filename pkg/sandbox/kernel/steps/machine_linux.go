@@ -25,6 +25,7 @@ type machine struct {
 	allSigs uint64 // a kernel sigset
 	sigfd   int32
 	ending  bool
+	spawner *spawner // nil: the command execs
 	errno   syscall.Errno
 	// keepSlots are the slots of descriptors that letGo leaves open, 0 for none.
 	keepSlots [maxKept]int32

@@ -19,6 +19,7 @@ type Process struct {
 	program *Program
 	watch   int
 	input   int
+	region  unsafe.Pointer // of a spawner
 }
 
 // Listen makes Next report when a descriptor can be read from, as that of
@@ -188,8 +189,10 @@ func (p *Process) Wait() (syscall.Rusage, error) {
 	for errors.Is(err, syscall.EINTR) {
 		_, err = syscall.Wait4(p.PID, &status, syscall.WALL, &usage)
 	}
-	unix.Close(p.channel)
-	unix.Close(p.pidfd)
+	p.Close()
+	if p.region != nil {
+		_ = unix.MunmapPtr(p.region, regionSize)
+	}
 	runtime.UnlockOSThread()
 	if err != nil {
 		return usage, fmt.Errorf("wait for init: %w", err)

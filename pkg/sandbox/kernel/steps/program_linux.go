@@ -14,6 +14,7 @@ type Program struct {
 	CgroupFD   int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
 	Init       []Step // run by PID 1 before the command is cloned
 	Command    []Step // run by PID 2; the last ones are its execve
+	Spawns     bool   // PID 2 does not exec but clones commands: [Process.Spawn]
 	Finalize   []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
 	// Cleanup is run by PID 1 when it has to end before the command has: its parent died, or asked for it, or a step failed. When the command has ended the parent
 	// cleans up, and not at all when init itself is killed.

@@ -38,16 +38,21 @@ type cloneArgs struct {
 
 // Start clones the child and returns at once. The error is a [*CloneError] when the kernel refused.
 func Start(p *Program) (*Process, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	pair, err := channelPair()
 	if err != nil {
-		return nil, fmt.Errorf("channel to the child: socketpair: %w", err)
+		return nil, err
 	}
 	defer unix.Close(pair[1])
-	if err := unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
-		unix.Close(pair[0])
-		return nil, fmt.Errorf("channel to the child: setsockopt SO_PASSCRED: %w", err)
-	}
 	m := newMachine(p, pair[1], pair[0])
+	if p.Spawns {
+		region, err := newRegion()
+		if err != nil {
+			unix.Close(pair[0])
+			return nil, err
+		}
+		m.spawner = &spawner{region: region}
+		m.grow(imageSlots)
+	}
 	args := &cloneArgs{flags: p.CloneFlags | unix.CLONE_NEWPID | unix.CLONE_PIDFD, exitSignal: uint64(unix.SIGCHLD)}
 	if p.CgroupFD > 0 {
 		args.flags |= unix.CLONE_INTO_CGROUP
@@ -63,9 +68,27 @@ func Start(p *Program) (*Process, error) {
 	if errno != 0 {
 		runtime.UnlockOSThread()
 		unix.Close(pair[0])
+		m.freeRegion()
 		return nil, &CloneError{Call: callName(args), Flags: args.flags, Errno: errno}
 	}
-	return &Process{PID: int(pid), pidfd: int(*pidfd), channel: pair[0], program: p}, nil
+	started := &Process{PID: int(pid), pidfd: int(*pidfd), channel: pair[0], program: p}
+	if m.spawner != nil {
+		started.region = m.spawner.region
+	}
+	return started, nil
+}
+
+// channelPair is a channel: the parent's end, and the child's.
+func channelPair() (pair [2]int, err error) {
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
+		return pair, fmt.Errorf("channel to the child: socketpair: %w", err)
+	}
+	if err = unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		err = fmt.Errorf("channel to the child: setsockopt SO_PASSCRED: %w", err)
+		unix.Close(pair[0])
+		unix.Close(pair[1])
+	}
+	return pair, err
 }
 
 // clone3 is needed for the cgroup alone; the older call passes seccomp filters that do not know the newer one.

@@ -1,0 +1,136 @@
+package steps
+
+import (
+	"errors"
+	"syscall"
+	"unsafe"
+)
+
+// regionSize bounds the calls of one command of a spawner, with its arguments
+// and its environment, in bytes. The kernel takes at most 6 MiB of those:
+// execve(2).
+const regionSize = 8 << 20
+
+// Image is the calls of one command as bytes that a spawner puts into the region
+// of its memory that it keeps for them: every address in it is one of that
+// region. Make it with [Process.NewImage].
+type Image struct {
+	Slots    Slots
+	Streams  [3]Slot // hold what becomes 0, 1 and 2 of the command
+	base     unsafe.Pointer
+	bytes    []byte
+	prepared []Step
+	named    []Step // the same for people
+	large    bool
+}
+
+// imageHead is what an image begins with.
+type imageHead struct{ steps []Step }
+
+// imageSlots is how many slots an image can use.
+const imageSlots = 32
+
+// NewImage returns an image without calls for a spawner.
+func (p *Process) NewImage() *Image {
+	i := &Image{base: p.region, bytes: make([]byte, unsafe.Sizeof(imageHead{}), 16<<10)}
+	for n := range i.Streams {
+		i.Streams[n] = i.Slots.New()
+	}
+	return i
+}
+
+// put copies bytes into the image and returns the address that they will have.
+func (i *Image) put(b []byte) unsafe.Pointer {
+	at := (len(i.bytes) + 7) &^ 7
+	if at+len(b) > regionSize {
+		i.large = true
+		return i.base
+	}
+	i.bytes = append(append(i.bytes, make([]byte, at-len(i.bytes))...), b...)
+	return unsafe.Add(i.base, at)
+}
+
+// Str is [Str] for an image.
+func (i *Image) Str(s string) Arg { return Arg{ptr: i.text(s)} }
+
+func (i *Image) text(s string) unsafe.Pointer { return i.put(append([]byte(s), 0)) }
+
+// Strings is [Strings] for an image.
+func (i *Image) Strings(list []string) Arg {
+	array := make([]unsafe.Pointer, len(list)+1)
+	for n, s := range list {
+		array[n] = i.text(s)
+	}
+	return Arg{ptr: i.put(bytesOf(array))}
+}
+
+// Buf is [Buf] for an image: the command has a copy of b.
+func (i *Image) Buf(b []byte) Arg { return Arg{ptr: i.put(b)} }
+
+// Value is [Ptr] for an image: v must hold no pointer, and the command has a copy of it.
+func Value[T any](i *Image, v T) Arg { return i.Buf(bytesOf([]T{v})) }
+
+// Add appends calls. What their arguments point to is in the image: [Image.Str],
+// [Image.Strings], [Image.Buf], [Value].
+func (i *Image) Add(list ...Step) {
+	for _, s := range list {
+		i.named = append(i.named, s)
+		s.Stage, s.Call, s.Object = "", "", ""
+		s.Tolerate, s.Ignore = i.errnos(s.Tolerate), i.errnos(s.Ignore)
+		i.prepared = append(i.prepared, s)
+	}
+}
+
+func (i *Image) errnos(list []syscall.Errno) []syscall.Errno {
+	if len(list) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*syscall.Errno)(i.put(bytesOf(list))), len(list))
+}
+
+// Begun is [Begun] for an image.
+func (i *Image) Begun() Step { return i.report(kindBegun) }
+
+func (i *Image) report(kind int32) Step {
+	s := report(kind)
+	s.Args[1] = Value(i, message{kind: kind})
+	return s
+}
+
+// Ready is [Ready] for an image.
+func (i *Image) Ready() []Step {
+	list := Ready()
+	list[0] = i.report(kindReady)
+	list[1].Args[1] = i.Buf(make([]byte, 1))
+	return list
+}
+
+// Hand is [Hand] for an image.
+func (i *Image) Hand(what int, fd Slot) Step {
+	at := i.put(make([]byte, unsafe.Sizeof(parcel{})))
+	p := &parcel{}
+	s := p.step(what, fd, at)
+	if !i.large {
+		copy(i.bytes[uintptr(at)-uintptr(i.base):], bytesOf([]parcel{*p}))
+	}
+	return s
+}
+
+// ErrTooLarge is the error of a command whose arguments and environment are
+// larger than a spawner takes: E2BIG of execve(2).
+var ErrTooLarge = errors.New("the arguments and the environment are too large")
+
+// finish is the image whole.
+func (i *Image) finish() ([]byte, error) {
+	at := i.put(bytesOf(i.prepared))
+	if i.large {
+		return nil, ErrTooLarge
+	}
+	copy(i.bytes, bytesOf([]imageHead{{unsafe.Slice((*Step)(at), len(i.prepared))}}))
+	return i.bytes, nil
+}
+
+func bytesOf[T any](list []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(one)))
+}

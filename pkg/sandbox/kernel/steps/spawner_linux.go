@@ -1,0 +1,217 @@
+package steps
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxCommands is how many commands of one spawner may run at once.
+const maxCommands = 256
+
+// spawner is the memory of a command's process that does not exec: it clones
+// other commands, which inherit all that confines it. It is built before the
+// clone, as [machine] is.
+type spawner struct {
+	region   unsafe.Pointer // where an image is put
+	commands [maxCommands]spawned
+	header   unix.Msghdr
+	text     unix.Iovec
+	size     int64 // of the image: what a request says
+	control  struct {
+		unix.Cmsghdr
+		fds [requestFDs]int32
+		_   int32
+	}
+}
+
+// requestFDs are the descriptors of a request: the image, the channel to the
+// parent, and the three streams.
+const requestFDs = 5
+
+const (
+	requestImage = iota
+	requestChannel
+	requestStreams
+)
+
+// spawned is a command that has not ended. The zero value is none.
+type spawned struct{ pid, channel int32 }
+
+// serve takes requests until nobody can make any more. It does not return, but
+// in the process of a command.
+//
+//go:nosplit
+//go:norace
+//go:noinline
+func (m *machine) serve() {
+	// What commands do must not reach the memory of this process, which is that
+	// of its parent: ptrace(2), "Ptrace access mode checking".
+	if _, _, e := syscall.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0); e != 0 {
+		exit(failedStatus)
+	}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0)
+	m.letGoOfAll()
+	for {
+		m.poll[0].Fd, m.poll[0].Events, m.poll[0].Revents = m.sigfd, unix.POLLIN, 0
+		m.poll[1].Fd, m.poll[1].Events, m.poll[1].Revents = m.channel, unix.POLLIN, 0
+		syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&m.poll[0])), 2, 0, 0, 0, 0)
+		for {
+			if _, _, e := syscall.RawSyscall(unix.SYS_READ, uintptr(m.sigfd), uintptr(unsafe.Pointer(&m.sigs)), unsafe.Sizeof(m.sigs)); e != 0 {
+				break
+			}
+		}
+		m.reapCommands()
+		if m.poll[1].Revents != 0 && m.take() {
+			return
+		}
+	}
+}
+
+// letGoOfAll closes every descriptor but the streams and the two that a spawner
+// works with.
+//
+//go:nosplit
+//go:norace
+func (m *machine) letGoOfAll() {
+	a, b := min(m.sigfd, m.channel), max(m.sigfd, m.channel)
+	for _, r := range [3][2]int32{{3, a - 1}, {a + 1, b - 1}, {b + 1, 1<<31 - 1}} {
+		if r[0] <= r[1] {
+			closeRange(uintptr(r[0]), uintptr(r[1]))
+		}
+	}
+}
+
+// reapCommands reports every command that changed state. A command that ended is
+// over; what it started and left is init's.
+//
+//go:nosplit
+//go:norace
+func (m *machine) reapCommands() {
+	for {
+		pid, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&m.status)), unix.WNOHANG|unix.WUNTRACED|unix.WALL, 0, 0, 0)
+		if e != 0 || int32(pid) <= 0 {
+			return
+		}
+		for i := 0; i < maxCommands; i++ {
+			c := &m.spawner.commands[i]
+			if c.pid != int32(pid) {
+				continue
+			}
+			if m.status&0xff == 0x7f { // WIFSTOPPED
+				m.sendTo(c.channel, kindStopped, 0, m.status>>8&0xff)
+				break
+			}
+			m.sendTo(c.channel, kindExited, 0, m.status)
+			syscall.RawSyscall(unix.SYS_CLOSE, uintptr(c.channel), 0, 0)
+			c.pid = 0
+			break
+		}
+	}
+}
+
+// sendTo reports on the channel of a command.
+//
+//go:nosplit
+//go:norace
+func (m *machine) sendTo(channel, kind, index, value int32) {
+	own := m.channel
+	m.channel = channel
+	m.send(kind, PartCommand, index, value)
+	m.channel = own
+}
+
+// take takes one request and clones its command. It returns true in the
+// command's process. A request that this package did not write ends the spawner.
+//
+//go:nosplit
+//go:norace
+func (m *machine) take() bool {
+	s := m.spawner
+	s.text.Base, s.text.Len = (*byte)(unsafe.Pointer(&s.size)), 8
+	s.header.Iov, s.header.Iovlen = &s.text, 1
+	s.header.Control, s.header.Controllen = (*byte)(unsafe.Pointer(&s.control)), uint64(unsafe.Sizeof(s.control))
+	n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(m.channel), uintptr(unsafe.Pointer(&s.header)), unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	if e == syscall.EAGAIN || e == syscall.EINTR {
+		return false
+	}
+	if e != 0 || n != 8 || s.control.Type != unix.SCM_RIGHTS || s.control.Len != requestControl || s.size <= 0 || s.size > regionSize {
+		exit(failedStatus) // or the parent has hung up
+	}
+	image, channel := s.control.fds[requestImage], s.control.fds[requestChannel]
+	errno := fill(image, s.region, uintptr(s.size))
+	at := m.place()
+	pid := uintptr(0)
+	if errno == 0 && at < 0 {
+		errno = syscall.EAGAIN
+	}
+	if errno == 0 {
+		pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	}
+	steps := (*imageHead)(s.region).steps
+	if errno == 0 && pid == 0 {
+		m.become(steps, channel)
+		return true
+	}
+	if errno != 0 {
+		m.sendTo(channel, kindFailed, int32(len(steps))+ownClone, int32(errno))
+	} else {
+		s.commands[at].pid, s.commands[at].channel = int32(pid), channel
+	}
+	for i := 0; i < requestFDs; i++ {
+		if errno != 0 || i != requestChannel {
+			syscall.RawSyscall(unix.SYS_CLOSE, uintptr(s.control.fds[i]), 0, 0)
+		}
+	}
+	return false
+}
+
+// requestControl is the length of the control message of a request: CMSG_LEN(3).
+const requestControl = unix.SizeofCmsghdr + 4*requestFDs
+
+// fill reads an image into the region.
+//
+//go:nosplit
+//go:norace
+func fill(fd int32, region unsafe.Pointer, size uintptr) syscall.Errno {
+	for have := uintptr(0); have < size; {
+		n, _, e := syscall.RawSyscall6(unix.SYS_PREAD64, uintptr(fd), uintptr(region)+have, size-have, have, 0, 0)
+		if e != 0 {
+			return e
+		}
+		if n == 0 {
+			return syscall.EPROTO
+		}
+		have += n
+	}
+	return 0
+}
+
+// place is the index of a place for one more command, or -1.
+//
+//go:nosplit
+//go:norace
+func (m *machine) place() int {
+	for i := 0; i < maxCommands; i++ {
+		if m.spawner.commands[i].pid == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// become makes this process, which was just cloned, the one of a command.
+//
+//go:nosplit
+//go:norace
+func (m *machine) become(steps []Step, channel int32) {
+	for i := Channel; i < imageSlots; i++ {
+		m.slots[i] = -1
+	}
+	for i := 0; i < 3; i++ {
+		m.slots[Channel+1+Slot(i)] = m.spawner.control.fds[requestStreams+i]
+	}
+	m.channel, m.slots[Channel] = channel, channel
+	m.command, m.spawner = steps, nil
+}
