@@ -11,6 +11,9 @@ type (
 	IO      = exec.IO
 	Outcome = exec.Outcome
 	Capture = exec.Capture
+	Session = exec.Session
+	Command = exec.Command
+	Child   = exec.Child
 )
 
 // KeptBytes is how much of each stream a result keeps.
@@ -19,6 +22,10 @@ const KeptBytes = exec.KeptBytes
 var (
 	// Run carries out a plan and waits for the end.
 	Run = exec.Run
+	// Start starts a session: a boundary for several commands.
+	Start = exec.Start
+	// MakeOwn makes the directory of ethos in a session's work space: when it did, build the plan anew.
+	MakeOwn = control.MakeOwn
 	// RunCaptured is [Run] with an empty standard input and both output streams captured.
 	RunCaptured = exec.RunCaptured
 	// NewCapture shows at most a number of bytes of two streams; 0 means no limit.

@@ -109,6 +109,16 @@ type Finisher interface {
 	Finish(ctx context.Context)
 }
 
+// A Resident minds what happens while no command of a session runs.
+type Resident interface {
+	// Look looks at what the commands have left so far. idle says that nothing of
+	// them is alive: what changes from now on, until Wake, is not theirs.
+	Look(ctx context.Context, idle bool) []record.Denial
+	// Wake is called before the first command after that. An error is a
+	// [*plan.Refusal]: the session does not fit what is there any more.
+	Wake(ctx context.Context) error
+}
+
 // A Clearer takes away what the run made on the host. Nothing is alive inside; init may not have been reaped yet.
 type Clearer interface{ Clear() }
 
@@ -162,6 +172,7 @@ type Job struct {
 	Stop     func()             // ends the run
 	Failed   bool               // the command ended otherwise than with status 0
 	Met      netns.Unmet        // what its connections and datagrams met, where it failed
+	Spawns   bool               // a session: its process does not exec, but clones commands
 
 	machine     *machine
 	InCgroup    bool // a cgroup of its own bounds memory and processes
@@ -264,6 +275,7 @@ func prctl(stage, object string, args ...steps.Arg) steps.Step {
 const (
 	HandedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
 	HandedListener            // what the filter of connect(2) is answered by
+	HandedTerminal            // the master of a pseudo-terminal
 	HandedSocket4             // of IPv4, to be connected from outside
 	HandedSocket6             // of IPv6
 	HandedDoors               // the first socket of egress; the others follow

@@ -99,3 +99,18 @@ func openDir(path string, slot steps.Slot) steps.Step {
 	s.Save = slot
 	return s
 }
+
+// MakeOwn makes the directory of ethos in the work space of a plan, where the
+// command may write there and none is. A plan that is built anew protects it:
+// what a session puts aside goes there while it lasts.
+func MakeOwn(p *plan.Plan) (made bool, err error) {
+	path := filepath.Join(p.Workspace, plan.EthosDir)
+	if _, err := os.Lstat(path); err == nil || plan.Covering(p.Paths, path).Access != plan.ReadWrite {
+		return false, nil
+	}
+	root, err := openOwn(p, path)
+	if err != nil {
+		return false, &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: plan.OwnHint}
+	}
+	return true, root.Close()
+}

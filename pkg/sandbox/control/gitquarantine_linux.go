@@ -18,6 +18,8 @@ import (
 type gitQuarantine struct {
 	*Job
 	found []quarantine.Finding
+	told  int // of found, by Look
+	idle  bool
 }
 
 func (c *gitQuarantine) Name() string { return plan.ControlGit }
@@ -44,9 +46,44 @@ func (c *gitQuarantine) Scan(ctx context.Context) {
 
 // Finish compares, and puts aside.
 func (c *gitQuarantine) Finish(ctx context.Context) {
-	if c.Quarantined != nil {
-		c.found = c.Quarantined.Finish(context.WithoutCancel(ctx))
+	if c.Quarantined != nil && !c.idle {
+		c.found = append(c.found, c.Quarantined.Finish(context.WithoutCancel(ctx))...)
 	}
+}
+
+// Look compares what the commands of a session have left with what was there
+// when the first of them began. What a command has left running may change more:
+// then what was there at the start stays what counts.
+func (c *gitQuarantine) Look(ctx context.Context, idle bool) []record.Denial {
+	if c.Quarantined == nil || c.idle {
+		return nil
+	}
+	if !idle {
+		return c.tell(c.Quarantined.Look(ctx))
+	}
+	c.idle = true
+	found := c.Quarantined.Finish(ctx)
+	c.found = append(c.found, found...)
+	defer func() { c.told = 0 }()
+	return c.tell(found)
+}
+
+// tell are those of the findings that were not told.
+func (c *gitQuarantine) tell(found []quarantine.Finding) []record.Denial {
+	list := denials(found[min(c.told, len(found)):])
+	c.told = len(found)
+	return list
+}
+
+// Wake begins anew: what a person changed while nothing was alive inside is
+// theirs.
+func (c *gitQuarantine) Wake(ctx context.Context) error {
+	if c.idle {
+		c.idle = false
+		c.Quarantined.Close()
+		c.Scan(ctx)
+	}
+	return nil
 }
 
 func (c *gitQuarantine) Clear() {

@@ -6,7 +6,11 @@ import (
 	"context"
 
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
 )
 
 // Recover finds nothing: no command runs on this system.
 func Recover(context.Context, []string) []record.Denial { return nil }
+
+// MakeOwn makes nothing on this system.
+func MakeOwn(*plan.Plan) (bool, error) { return false, nil }

@@ -21,3 +21,19 @@ type IO struct {
 	// nil.
 	Refused func(record.Denial)
 }
+
+// Command is one command of a session.
+type Command struct {
+	Argv []string
+	Env  []string // whole, as execve(2) takes it
+	Dir  string
+	// Umask is its file mode creation mask: umask(2).
+	Umask int
+	// Streams become 0, 1 and 2 of the command; nil is /dev/null, and with
+	// Terminal it is the terminal.
+	Streams [3]*os.File
+	// Terminal gives it a new pseudo-terminal of the session's own devpts as its
+	// controlling terminal, with Rows and Cols.
+	Terminal   bool
+	Rows, Cols uint16
+}

@@ -2,10 +2,6 @@ package control
 
 import (
 	"path/filepath"
-	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
@@ -28,7 +24,9 @@ func Compile(j *Job, controls []Control) *Program {
 		}
 	}
 	p.Command = append(p.Command, steps.Ready()...)
-	p.Command = append(p.Command, execSteps(j.Plan, j.machine)...)
+	if p.Spawns = j.Spawns; !p.Spawns {
+		p.Command = append(p.Command, execSteps(j.Plan, j.machine)...)
+	}
 	return p
 }
 
@@ -36,10 +34,8 @@ func Compile(j *Job, controls []Control) *Program {
 func execSteps(p *plan.Plan, m *machine) []steps.Step {
 	argv, envp := steps.Strings(p.Argv), steps.Strings(p.Env)
 	var list []steps.Step
-	for _, path := range likely(p, m, candidates(p)) {
-		s := steps.Step{Stage: "exec", Call: "execve", Nr: unix.SYS_EXECVE, Object: path, Args: [6]steps.Arg{steps.Str(path), argv, envp}}
-		s.Ignore, s.Tolerate = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG}, []syscall.Errno{syscall.EACCES}
-		list = append(list, s)
+	for _, path := range likely(p, m, candidates(p.Argv[0], p.Env)) {
+		list = append(list, execStep(path, steps.Str(path), argv, envp))
 	}
 	if len(list) > 0 {
 		list[len(list)-1].Tolerate, list[len(list)-1].Ignore = nil, nil
@@ -60,24 +56,4 @@ func absent(p *plan.Plan, m *machine, path string) bool {
 		return false
 	}
 	return m.missing(path)
-}
-
-func candidates(p *plan.Plan) []string {
-	name := p.Argv[0]
-	if strings.Contains(name, "/") || name == "" {
-		return []string{name}
-	}
-	var paths []string
-	for _, entry := range p.Env {
-		value, ok := strings.CutPrefix(entry, "PATH=")
-		for dir := range strings.SplitSeq(value, ":") {
-			if ok && strings.HasPrefix(dir, "/") {
-				paths = append(paths, dir+"/"+name)
-			}
-		}
-	}
-	if len(paths) == 0 {
-		return []string{"/usr/bin/" + name}
-	}
-	return paths
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +45,9 @@ type protectedPaths struct {
 	suffix string      // of the names that init gives, when this process is killed
 	count  int
 	failed error // something could not be put aside, or the command insists
+	mu     sync.Mutex
+	idle   bool // nothing of a session's commands is alive
+	told   int  // of aside, by Look
 }
 
 type protectedDir struct {
@@ -215,10 +219,12 @@ func (w *protectedPaths) drain() {
 
 // Tend puts aside what has come to exist. It ends the run when something cannot be put aside, or when the command insists.
 func (w *protectedPaths) Tend() *Ending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.events >= 0 {
 		w.drain() // before the search: what comes later is another signal
 	}
-	if w.search() {
+	if w.idle || w.search() {
 		return nil
 	}
 	return &Ending{Status: record.StatusSignaled, Layer: plan.ControlNames, Why: "ended because of protected names: ", Reason: shown(w.failed.Error())}
@@ -236,6 +242,35 @@ func (w *protectedPaths) search() bool {
 		w.failed = fmt.Errorf("it made protected names %d times", w.count)
 	}
 	return w.failed == nil
+}
+
+// Look leaves what comes to exist from now on to the person, when nothing is
+// alive inside.
+func (w *protectedPaths) Look(_ context.Context, idle bool) []record.Denial {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.idle {
+		w.search()
+	}
+	w.idle = idle
+	list := denialsOf(w.aside[w.told:])
+	w.told = len(w.aside)
+	return list
+}
+
+// Wake refuses what has come to exist meanwhile: no mount protects it.
+func (w *protectedPaths) Wake(context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.dirs {
+		for _, name := range w.dirs[i].Names {
+			if err := w.dirs[i].same(name, false); err != nil {
+				return err
+			}
+		}
+	}
+	w.idle = false
+	return nil
 }
 
 // searchAgain is how often the names are searched for where nobody tells.
@@ -257,6 +292,9 @@ func (w *protectedPaths) Finish(context.Context) {
 	for i := range w.dirs {
 		d := &w.dirs[i]
 		for _, name := range d.Names {
+			if w.idle {
+				break
+			}
 			d.check(w, name)
 			if path := filepath.Join(d.Dir, name); !strings.Contains(name, "/") && d.has(name+w.suffix) { // by init
 				w.aside = append(w.aside, asideName{path: path, kept: path + w.suffix})

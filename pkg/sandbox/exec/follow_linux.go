@@ -40,7 +40,7 @@ func (r *run) follow() (Outcome, error) {
 			continue
 		case steps.Failed:
 			r.end()
-			return out, control.StepRefusal(r.worstExec(event.Err))
+			return out, control.StepRefusal(worstExec(r.job.Notes, event.Err))
 		case steps.Readable, steps.Idle:
 			if r.ending = r.tend(); r.ending == nil {
 				continue
@@ -121,8 +121,8 @@ func (r *run) forward(done <-chan struct{}) {
 }
 
 // worstExec prefers a candidate that was there and could not be executed to one that was not there, as execvp(3) does.
-func (r *run) worstExec(last error) error {
-	for _, n := range r.job.Notes {
+func worstExec(notes []*steps.StepError, last error) error {
+	for _, n := range notes {
 		if n.Step.Stage == "exec" && n.Errno == syscall.EACCES {
 			return n
 		}

@@ -10,6 +10,9 @@ import (
 	"ethos/pkg/sandbox/control"
 )
 
+// Command is one command of a session.
+type Command = control.Command
+
 // IO is what a run has to do with its surroundings.
 type IO = control.IO
 

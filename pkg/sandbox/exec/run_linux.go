@@ -31,15 +31,22 @@ type Runner struct {
 	Plan   *plan.Plan
 	IO     IO
 	Tamper func(*steps.Program)
+	hooks  hooks
+}
+
+// hooks are called while a session runs; each may be nil.
+type hooks struct {
+	began func(*run) // the confined process may go on
+	ends  func()     // before init is waited for
 }
 
 // Run is [Run].
 func (x *Runner) Run(ctx context.Context) (Outcome, error) {
-	r := newRun(x.Plan, x.IO, x.Tamper)
+	r := x.newRun(x.Plan)
 	out, err := r.run(ctx)
 	for f := range of[control.Fallback](r) {
 		if other := f.Instead(err); err != nil && other != nil { // nothing ran
-			r = newRun(other, x.IO, x.Tamper)
+			r = x.newRun(other)
 			out, err = r.run(ctx)
 			break
 		}
@@ -69,13 +76,14 @@ type run struct {
 	lost             string      // what became of init when it ended by itself without one
 	ending           *control.Ending
 	tamper           func(*steps.Program)
+	hooks            hooks
 }
 
 // mutate takes a step away, in a build that asks whether the tests notice.
 var mutate func(*steps.Program)
 
-func newRun(p *plan.Plan, io IO, tamper func(*steps.Program)) *run {
-	r := &run{job: &control.Job{Plan: p, IO: io, Mounts: slices.Clone(p.Mounts)}, tamper: tamper}
+func (x *Runner) newRun(p *plan.Plan) *run {
+	r := &run{job: &control.Job{Plan: p, IO: x.IO, Mounts: slices.Clone(p.Mounts), Spawns: x.hooks.began != nil}, tamper: x.Tamper, hooks: x.hooks}
 	r.job.Stop = func() {
 		r.asked.Store(true)
 		r.proc.End()
@@ -108,7 +116,7 @@ func reversed[T any](r *run) func(yield func(T) bool) {
 
 // Compile prepares a run without starting it: its calls, and what gives back what they use.
 func (x *Runner) Compile(ctx context.Context) (*control.Program, func(), error) {
-	r := newRun(x.Plan, x.IO, x.Tamper)
+	r := x.newRun(x.Plan)
 	program, err := r.prepare(ctx)
 	if err != nil {
 		r.release()
@@ -193,6 +201,9 @@ func (r *run) supervise() (Outcome, error) {
 	for c := range of[control.Runner](r) {
 		c.Run(r.proc)
 	}
+	if r.hooks.began != nil {
+		r.hooks.began(r)
+	}
 	out, err := r.follow()
 	r.job.Failed = err == nil && (out.Status != record.StatusExited || out.ExitCode != 0)
 	out.Started, out.Duration = r.started, time.Since(r.started)
@@ -205,6 +216,9 @@ func (r *run) reap() {
 		return
 	}
 	r.reaped = true
+	if r.hooks.ends != nil {
+		r.hooks.ends()
+	}
 	if usage, err := r.proc.Wait(); err == nil {
 		r.usage = usage
 	}

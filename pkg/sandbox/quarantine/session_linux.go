@@ -157,6 +157,15 @@ func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
 // Finish puts aside what came to be since the start, or changed, and would run or
 // lead elsewhere. Everything that the command started must be dead.
 func (s *Session) Finish(ctx context.Context) []Finding {
+	s.Look(ctx)
+	s.journal.close(s.left)
+	s.journal = nil
+	return s.found
+}
+
+// Look does what Finish does while something may be alive: what it changes
+// meanwhile is left to the next look. It returns all that was found so far.
+func (s *Session) Look(ctx context.Context) []Finding {
 	for i, t := range s.trees {
 		scan, err := s.again(ctx, i)
 		if err != nil {
@@ -168,8 +177,6 @@ func (s *Session) Finish(ctx context.Context) []Finding {
 		_ = scan.Save() // a memory that cannot be kept makes the next run slower
 	}
 	s.look()
-	s.journal.close(s.left)
-	s.journal = nil
 	return s.found
 }
 

@@ -1,0 +1,118 @@
+package control
+
+import (
+	"errors"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// CommandSteps are the calls of a command of a session. All that confines it, it
+// inherits from the process that clones it; what is left is what a command has of
+// its own: a session, streams, a umask, a directory.
+func CommandSteps(c Command, i *steps.Image) {
+	i.Add(i.Begun(), step("terminal", "setsid", unix.SYS_SETSID, ""))
+	streams := i.Streams
+	if c.Terminal {
+		slave := terminalSteps(i)
+		for n, f := range c.Streams {
+			if f == nil {
+				streams[n] = slave
+			}
+		}
+	}
+	for n, from := range streams {
+		i.Add(step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(n), steps.From(from), steps.Int(n), steps.Int(0)))
+	}
+	i.Add(
+		step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(3), steps.Int(uint32(1<<32-1)), steps.Int(unix.CLOSE_RANGE_CLOEXEC)),
+		i.Mask(0),
+		step("mount", "umask", unix.SYS_UMASK, "", steps.Int(c.Umask&0o777)),
+		step(directoryStage, "chdir", unix.SYS_CHDIR, c.Dir, i.Str(c.Dir)))
+	i.Add(i.Ready()...)
+	paths := candidates(c.Argv[0], c.Env)
+	argv, envp := i.Strings(c.Argv), i.Strings(c.Env)
+	for n, path := range paths {
+		s := execStep(path, i.Str(path), argv, envp)
+		if n == len(paths)-1 {
+			s.Tolerate, s.Ignore = nil, nil
+		}
+		i.Add(s)
+	}
+}
+
+// directoryStage is that of entering the directory of a command.
+const directoryStage = "directory"
+
+// terminalSteps make a pseudo-terminal of the session's own devpts, hand its
+// master over, and make the other end the controlling terminal: ioctl_tty(2).
+func terminalSteps(i *steps.Image) (slave steps.Slot) {
+	const stage, ptmx = "terminal", "/dev/pts/ptmx"
+	master := i.Slots.New()
+	slave = i.Slots.New()
+	open := step(stage, "openat", unix.SYS_OPENAT, ptmx, steps.Int(unix.AT_FDCWD), i.Str(ptmx), steps.Int(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC))
+	open.Save = master
+	peer := step(stage, "ioctl", unix.SYS_IOCTL, "TIOCGPTPEER", steps.From(master), steps.Int(unix.TIOCGPTPEER), steps.Int(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC))
+	peer.Save = slave
+	i.Add(open,
+		step(stage, "ioctl", unix.SYS_IOCTL, "TIOCSPTLCK", steps.From(master), steps.Int(unix.TIOCSPTLCK), steps.Value(i, int32(0))),
+		peer,
+		step(stage, "ioctl", unix.SYS_IOCTL, "TIOCSCTTY", steps.From(slave), steps.Int(unix.TIOCSCTTY), steps.Int(0)),
+		i.Hand(HandedTerminal, master))
+	return slave
+}
+
+// execStep is one attempt of execvp(3).
+func execStep(path string, name, argv, envp steps.Arg) steps.Step {
+	s := steps.Step{Stage: "exec", Call: "execve", Nr: unix.SYS_EXECVE, Object: path, Args: [6]steps.Arg{name, argv, envp}}
+	s.Ignore, s.Tolerate = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG}, []syscall.Errno{syscall.EACCES}
+	return s
+}
+
+// candidates are what execvp(3) tries for a name.
+func candidates(name string, env []string) []string {
+	if strings.Contains(name, "/") || name == "" {
+		return []string{name}
+	}
+	var paths []string
+	for _, entry := range env {
+		value, ok := strings.CutPrefix(entry, "PATH=")
+		for dir := range strings.SplitSeq(value, ":") {
+			if ok && strings.HasPrefix(dir, "/") {
+				paths = append(paths, dir+"/"+name)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return []string{"/usr/bin/" + name}
+	}
+	return paths
+}
+
+// CheckStreams refuses what must not be a stream of a command: see [stdio].
+func CheckStreams(p *plan.Plan, c Command) error {
+	for _, f := range c.Streams {
+		if f == nil {
+			continue
+		}
+		if err := checkStream(p, int(f.Fd())); err != nil {
+			return plan.AsSetup(err)
+		}
+	}
+	return nil
+}
+
+// CommandRefusal says why a command of a session did not start.
+func CommandRefusal(err error, c Command) error {
+	var fault *steps.StepError
+	if errors.As(err, &fault) && fault.Step.Stage == directoryStage {
+		return plan.Refuse(plan.CodeSetup, "the session sees what its plan has: ethos-sandbox session show", "directory %s: %w", filepath.Clean(c.Dir), fault.Errno)
+	}
+	return StepRefusal(err)
+}

@@ -1,0 +1,42 @@
+//go:build !linux
+
+package exec
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Session does not exist on this system.
+type Session struct{}
+
+// Child does not exist on this system.
+type Child struct {
+	PID      int
+	Terminal *os.File
+	Started  time.Time
+}
+
+// Start refuses as [Run] does.
+func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
+	_, err := Run(ctx, p, io)
+	return nil, err
+}
+
+func (*Session) Plan() *plan.Plan                               { return nil }
+func (*Session) Init() int                                      { return 0 }
+func (*Session) Evidence() record.Sandbox                       { return record.Sandbox{} }
+func (*Session) Done() <-chan struct{}                          { return nil }
+func (*Session) End()                                           {}
+func (*Session) Wait() (Outcome, error)                         { return Outcome{}, nil }
+func (*Session) Spawn(context.Context, Command) (*Child, error) { return nil, nil }
+func (*Session) Processes() []int                               { return nil }
+func (*Session) Look(context.Context) []record.Denial           { return nil }
+func (*Child) Wait() (syscall.WaitStatus, error)                { return 0, nil }
+func (*Child) Signal(syscall.Signal) error                      { return nil }
+func (*Child) Kill()                                            {}

@@ -1,0 +1,333 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/control"
+)
+
+// session starts a session in a work space, and ends it with the test.
+func session(t *testing.T, change func(*Spec)) (*Session, *Plan) {
+	t.Helper()
+	dir, environ := workspace(t)
+	spec := Spec{Asked: capability.OnProfile(capability.AgentProfile), Argv: []string{"true"}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true}
+	if change != nil {
+		change(&spec)
+	}
+	p := mustBuild(t, spec)
+	if made, err := MakeOwn(p); err != nil || !made {
+		t.Fatal(made, err)
+	}
+	p = mustBuild(t, spec)
+	s, err := Start(t.Context(), p, IO{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.End()
+		if _, err := s.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, p
+}
+
+// say runs a script in a session and returns its status and what it printed.
+func say(t *testing.T, s *Session, p *Plan, text string) (syscall.WaitStatus, string, error) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := s.Spawn(t.Context(), Command{Argv: []string{"sh", "-c", text}, Env: p.Env, Dir: p.Dir, Umask: 0o22, Streams: [3]*os.File{nil, w, w}})
+	w.Close()
+	if err != nil {
+		return 0, "", err
+	}
+	out, _ := io.ReadAll(r)
+	status, err := c.Wait()
+	return status, string(out), err
+}
+
+// TestSession: commands share processes, network and private files; each is confined as the command of a run is.
+func TestSession(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		s, p := session(t, nil)
+		for _, c := range []struct{ script, output string }{
+			{"id -u; pwd; umask; echo made > made", fmt.Sprintf("%d\n%s\n0022\n", os.Getuid(), p.Dir)},
+			{"cat made; echo warm > /tmp/warm", "made\n"},
+			{"cat /tmp/warm; grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status | tr -d ' 0\\t\\n'", "warm\nCapInh:CapPrm:CapEff:CapBnd:CapAmb:NoNewPrivs:1Seccomp:2"},
+			{"exec >/dev/null 2>&1; sleep 1000 & echo $! > pid", ""},
+			{"kill -0 $(cat pid) && kill $(cat pid) && echo killed", "killed\n"}, // one Landlock domain
+			{"cat /proc/2/environ /proc/2/mem 2>/dev/null; cat /proc/2/fd/0 /proc/2/fd/4 2>/dev/null; readlink /proc/2/exe /proc/2/fd/4; echo shut", "shut\n"},
+			{"echo > /etc/ethos-test; echo $?; rm made pid", ""},
+		} {
+			_, out, err := say(t, s, p, c.script+" 2>&1")
+			if strings.Contains(c.script, "/etc/") {
+				if !strings.Contains(out, "Read-only") && !strings.Contains(out, "denied") {
+					t.Errorf("%s: %q", c.script, out)
+				}
+				continue
+			}
+			if err != nil || out != c.output {
+				t.Errorf("%s: %q, %v", c.script, out, err)
+			}
+		}
+		for text, want := range map[string]syscall.WaitStatus{"exit 7": 7 << 8, "kill -SEGV $$": 11} {
+			if status, _, err := say(t, s, p, text); err != nil || status != want {
+				t.Errorf("%s: %d, %v", text, status, err)
+			}
+		}
+		if left := s.Processes(); len(left) != 0 {
+			t.Errorf("alive: %v", left)
+		}
+		if e := s.Evidence(); len(e.Controls) == 0 || !strings.HasPrefix(line(e, "seccomp").State, control.Enforced) {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func line(e record.Sandbox, name string) record.Control {
+	for _, c := range e.Controls {
+		if c.Name == name {
+			return c
+		}
+	}
+	return record.Control{}
+}
+
+// TestSessionNetwork: a server of one command is reached by the next; another session sees nothing of it.
+func TestSessionNetwork(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		loopback := func(s *Spec) { s.Network = record.Network{Mode: "loopback"} }
+		one, p := session(t, loopback)
+		other, q := session(t, loopback)
+		serve := "exec >/dev/null 2>&1; python3 -c 'import socket; s=socket.create_server((\"127.0.0.1\",8123)); open(\"up\",\"w\");\nwhile 1: c=s.accept()[0]; c.sendall(b\"hello\\n\"); c.close()' & while ! test -e up; do sleep 0.01; done"
+		ask := "python3 -c 'import socket; print(socket.create_connection((\"127.0.0.1\",8123)).recv(9).decode(),end=\"\")' 2>/dev/null; readlink /proc/self/ns/net"
+		if _, out, err := say(t, one, p, serve); err != nil {
+			t.Fatalf("%q, %v", out, err)
+		}
+		_, first, err := say(t, one, p, ask)
+		_, second, err2 := say(t, other, q, ask)
+		if err := errors.Join(err, err2); err != nil || !strings.HasPrefix(first, "hello\nnet:") || strings.Contains(second, "hello") || strings.TrimPrefix(first, "hello\n") == second {
+			t.Errorf("%q, %q, %v", first, second, err)
+		}
+	})
+}
+
+// TestSessionTerminal: a command with a terminal of its own.
+func TestSessionTerminal(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		s, p := session(t, nil)
+		c, err := s.Spawn(t.Context(), Command{Argv: []string{"sh", "-c", "tty; stty size; read x; echo got $x; exec 3<>/dev/tty && echo controls"}, Env: p.Env, Dir: p.Dir, Terminal: true, Rows: 33, Cols: 77})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Terminal.Close()
+		if _, err := c.Terminal.WriteString("typed\n"); err != nil {
+			t.Error(err)
+		}
+		status, err := c.Wait()
+		var text [4096]byte
+		n, _ := c.Terminal.Read(text[:])
+		if out := string(text[:n]); err != nil || status != 0 || !strings.Contains(out, "/dev/pts/0\r\n33 77\r\n") || !strings.Contains(out, "got typed\r\ncontrols\r\n") {
+			t.Errorf("%d, %q, %v", status, out, err)
+		}
+	})
+}
+
+// TestSessionRefusals: what does not start says why, and harms nothing.
+func TestSessionRefusals(t *testing.T) {
+	s, p := session(t, nil)
+	for name, want := range map[string]string{"no-such-command": CodeNotFound, "/no/such": CodeNotFound, "/etc/passwd": CodeNotExec} {
+		c, err := s.Spawn(t.Context(), Command{Argv: []string{name}, Env: p.Env, Dir: p.Dir})
+		if err == nil {
+			_, err = c.Wait()
+		}
+		if r := (*Refusal)(nil); !errors.As(err, &r) || r.Code != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	if _, err := s.Spawn(t.Context(), Command{Argv: []string{"true"}, Env: p.Env, Dir: "/root/nowhere"}); err == nil || !strings.Contains(err.Error(), "/root/nowhere") {
+		t.Error(err)
+	}
+	dir, err := os.Open("/etc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if _, err := s.Spawn(t.Context(), Command{Argv: []string{"true"}, Env: p.Env, Dir: p.Dir, Streams: [3]*os.File{dir}}); err == nil {
+		t.Error("a directory as a stream")
+	}
+	if _, out, err := say(t, s, p, "echo on"); out != "on\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestSessionKill: a command and all that descends from it dies, and nothing else.
+func TestSessionKill(t *testing.T) {
+	s, p := session(t, nil)
+	if _, _, err := say(t, s, p, "exec >/dev/null 2>&1; sleep 1000 &"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Spawn(t.Context(), Command{Argv: []string{"sh", "-c", "trap '' TERM; setsid sh -c 'sleep 1000; :' & sleep 1000; :"}, Env: p.Env, Dir: p.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(s.Processes()) < 5 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := c.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	c.Kill()
+	if status, err := c.Wait(); err != nil || status.Signal() != syscall.SIGKILL {
+		t.Errorf("%v, %v", status, err)
+	}
+	for end := time.Now().Add(time.Minute); len(s.Processes()) != 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("alive: %v", s.Processes())
+		}
+	}
+	if err := c.Signal(syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
+	}
+}
+
+// TestSessionEnds: whoever dies, nothing is left and nobody waits for ever.
+func TestSessionEnds(t *testing.T) {
+	for name, end := range map[string]func(*Session){
+		"end":     (*Session).End,
+		"init":    func(s *Session) { unix.Kill(s.Init(), unix.SIGKILL) },
+		"spawner": func(s *Session) { say(t, s, s.Plan(), "kill -9 2") },
+		"all":     func(s *Session) { say(t, s, s.Plan(), "kill -9 -1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, environ := workspace(t)
+			p := mustBuild(t, Spec{Asked: capability.OnProfile(capability.AgentProfile), Argv: []string{"true"}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true})
+			s, err := Start(t.Context(), p, IO{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Spawn(t.Context(), Command{Argv: []string{"sleep", "1000"}, Env: p.Env, Dir: p.Dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			alive := append(s.Processes(), s.Init())
+			end(s)
+			if status, err := c.Wait(); err == nil && status.Signal() != syscall.SIGKILL {
+				t.Errorf("the command: %v, %v", status, err)
+			}
+			out, err := s.Wait()
+			t.Logf("%s %d %s, %v", out.Status, out.ExitCode, out.Evidence.Reason, err)
+			for _, pid := range alive {
+				if err := unix.Kill(pid, 0); err == nil {
+					t.Errorf("process %d is alive", pid)
+				}
+			}
+			if _, err := s.Spawn(t.Context(), Command{Argv: []string{"true"}, Env: p.Env, Dir: p.Dir}); err == nil {
+				t.Error("a command ran after the end")
+			}
+			if left := names(t, dir); len(left) != 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	mustRun(t, exec.Command("git", append([]string{"-C", dir}, args...)...))
+}
+
+// TestSessionLeftovers: what a command leaves for git is put aside after it; what a person changes between commands stays; what a person does beside a background process is the command's.
+func TestSessionLeftovers(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		s, p := session(t, func(spec *Spec) { git(t, spec.Dir, "init", "-q") })
+		config := filepath.Join(p.Dir, "sub/.git/config")
+		hook := filepath.Join(p.Dir, "sub/.git/hooks/post-checkout")
+		if _, out, err := say(t, s, p, "git init -q sub && printf '#!/bin/sh\\necho evil\\n' > sub/.git/hooks/post-checkout && chmod +x sub/.git/hooks/post-checkout; echo $?"); err != nil || out != "0\n" {
+			t.Fatalf("%q, %v", out, err)
+		}
+		found := s.Look(t.Context())
+		if _, err := os.Stat(hook); !errors.Is(err, os.ErrNotExist) || len(found) == 0 {
+			t.Errorf("%v, %+v", err, found)
+		}
+		git(t, filepath.Join(p.Dir, "sub"), "config", "core.fsmonitor", "person") // a person, while nothing is alive inside
+		if _, _, err := say(t, s, p, "true"); err != nil {
+			t.Fatal(err)
+		}
+		found = s.Look(t.Context())
+		if text, err := os.ReadFile(config); err != nil || !strings.Contains(string(text), "person") || len(found) != 0 {
+			t.Errorf("%s, %v, %+v", text, err, found)
+		}
+		if _, _, err := say(t, s, p, "exec >/dev/null 2>&1; (sleep 0.2; printf '[core]\\n\\tfsmonitor = evil\\n' > sub/.git/config; echo > done; sleep 1000) &"); err != nil {
+			t.Fatal(err)
+		}
+		s.Look(t.Context())
+		for {
+			if _, err := os.Stat(filepath.Join(p.Dir, "done")); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if _, _, err := say(t, s, p, "true"); err != nil {
+			t.Fatal(err)
+		}
+		found = s.Look(t.Context())
+		if text, _ := os.ReadFile(config); strings.Contains(string(text), "evil") || len(found) == 0 {
+			t.Errorf("%s, %+v", text, found)
+		}
+	})
+}
+
+// TestSessionAtOnce: many commands at once, and many one after another, leave nothing open.
+func TestSessionAtOnce(t *testing.T) {
+	s, p := session(t, nil)
+	var all sync.WaitGroup
+	for n := range 64 {
+		all.Go(func() {
+			c, err := s.Spawn(context.Background(), Command{Argv: []string{"sh", "-c", fmt.Sprint("exit ", n)}, Env: p.Env, Dir: p.Dir})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if status, err := c.Wait(); err != nil || status.ExitStatus() != n {
+				t.Errorf("%d: %v, %v", n, status, err)
+			}
+		})
+	}
+	all.Wait()
+	open := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	before := open()
+	for range 300 {
+		if _, out, err := say(t, s, p, "echo x"); err != nil || out != "x\n" {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	if after := open(); after > before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
