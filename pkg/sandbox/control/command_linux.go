@@ -64,7 +64,7 @@ func terminalSteps(i *steps.Image) (slave steps.Slot) {
 		step(stage, "ioctl", unix.SYS_IOCTL, "TIOCSPTLCK", steps.From(master), steps.Int(unix.TIOCSPTLCK), steps.Value(i, int32(0))),
 		peer,
 		step(stage, "ioctl", unix.SYS_IOCTL, "TIOCSCTTY", steps.From(slave), steps.Int(unix.TIOCSCTTY), steps.Int(0)),
-		i.Hand(HandedTerminal, master))
+		i.Hand(0, master))
 	return slave
 }
 
@@ -93,19 +93,6 @@ func candidates(name string, env []string) []string {
 		return []string{"/usr/bin/" + name}
 	}
 	return paths
-}
-
-// CheckStreams refuses what must not be a stream of a command: see [stdio].
-func CheckStreams(p *plan.Plan, c Command) error {
-	for _, f := range c.Streams {
-		if f == nil {
-			continue
-		}
-		if err := checkStream(p, int(f.Fd())); err != nil {
-			return plan.AsSetup(err)
-		}
-	}
-	return nil
 }
 
 // CommandRefusal says why a command of a session did not start.

@@ -275,7 +275,6 @@ func prctl(stage, object string, args ...steps.Arg) steps.Step {
 const (
 	HandedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
 	HandedListener            // what the filter of connect(2) is answered by
-	HandedTerminal            // the master of a pseudo-terminal
 	HandedSocket4             // of IPv4, to be connected from outside
 	HandedSocket6             // of IPv6
 	HandedDoors               // the first socket of egress; the others follow

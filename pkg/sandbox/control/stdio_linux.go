@@ -73,6 +73,19 @@ func (c *stdio) Close() {
 	}
 }
 
+// CheckStreams refuses what must not be a stream of a command: see [stdio].
+func CheckStreams(p *plan.Plan, c Command) error {
+	for _, f := range c.Streams {
+		if f == nil {
+			continue
+		}
+		if err := checkStream(p, int(f.Fd())); err != nil {
+			return plan.AsSetup(err)
+		}
+	}
+	return nil
+}
+
 // checkStream refuses what must not stand at a standard descriptor: it was opened on the host's mounts, and can be opened once more through /proc/self/fd. Outside of the
 // path table Landlock says no to that. Within a writable tree it does not, so a directory would be a way round the mounts that protect, and so would be a
 // protected file that was opened for reading.

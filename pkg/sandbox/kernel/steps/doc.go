@@ -16,6 +16,12 @@
 // in it when the command has ended, when the process that started it has died, or when the thread that started it has; in the latter cases it
 // runs the cleanup steps first.
 //
+// # Sessions
+//
+// With [Program.Spawns] the command's process, when it is confined, does not
+// exec. It clones a process for each [Process.Spawn], which inherits all that
+// confines it, interprets the calls of an [Image] and execs.
+//
 // # Limits
 //
 // Linux only. [Start] and the methods of [Process] but [Process.Signal] and [Process.Kill] belong to one goroutine, which [Start] ties to its thread
