@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ethos/pkg/hook"
+	"ethos/pkg/policy"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
@@ -29,17 +30,32 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	}
 	var note confined
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
-	switch {
-	case !allows(v.decision.Verdict):
-	case trust.Inside(os.DirFS("/proc")):
-		err = hook.ErrConfined
-	default:
-		input, err = hook.Confine(c.Reply, v.actor.Event, &v.action, boundaryOf(v.facts))
+	if allows(v.decision.Verdict) {
+		input, err = c.inside(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
 	}
 	if note.Applied = err == nil; err != nil {
 		note.Reason = err.Error()
 	}
 	return input, l.Set("confine", note)
+}
+
+// inside makes the input that runs a call inside the sandbox. The error is
+// [hook.ErrConfined] for one that is there without that.
+func (c *decideCmd) inside(in *policy.Input) (json.RawMessage, error) {
+	if trust.Inside(os.DirFS("/proc")) {
+		return nil, hook.ErrConfined
+	}
+	if in.Actor == nil || in.Facts == nil {
+		return nil, errors.New("the record has no facts")
+	}
+	return hook.Confine(c.Reply, in.Actor.Event, in.Action, boundaryOf(in.Facts))
+}
+
+// confines reports whether the answer puts a call inside the sandbox, or it is
+// there.
+func (c *decideCmd) confines(in *policy.Input) bool {
+	_, err := c.inside(in)
+	return err == nil || errors.Is(err, hook.ErrConfined)
 }
 
 func allows(verdict string) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -267,4 +268,20 @@ func otherActions() []record.Action {
 		}
 	}
 	return all
+}
+
+// TestEverydayCommandsAreNotInteractive holds that only those everyday commands
+// are refused to an agent that can type into them which wait for commands.
+func TestEverydayCommandsAreNotInteractive(t *testing.T) {
+	c, set := newCourt(t), loaded(t)
+	wait := []string{"vim README.md", "docker run --rm -it -p 8080:80 nginx:alpine"}
+	for _, s := range samples(t, "everyday.txt") {
+		in := c.record(t, s.command, record.ModeSafe)
+		in.Action.Interactive = true
+		for _, m := range set.Decide(context.Background(), in).Matches {
+			if m.ID == "code.interactive_shell" && !slices.Contains(wait, s.command) {
+				t.Errorf("%s: %s", s.place, s.command)
+			}
+		}
+	}
 }

@@ -64,7 +64,8 @@ type decider struct {
 	library   *library
 	mode      string
 	approvals approvals
-	recorded  bool // approval is taken from the record: it was decided before
+	recorded  bool                     // approval and boundary are taken from the record: it was decided before
+	confines  func(*policy.Input) bool // whether the answer puts the call inside of a boundary; nil: it does not
 	blocked   int
 	now       func() time.Time
 }
@@ -99,6 +100,9 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	set, err := d.library.set(in.Action.Workspace, implied(in.Actor)...)
 	if err != nil {
 		return v, err
+	}
+	if d.confines != nil && in.Actor != nil {
+		in.Actor.Confined = d.confines(&in)
 	}
 	v.decision = d.approvals.decide(ctx, set, l.ID(), &in)
 	v.action, v.facts = *in.Action, in.Facts
@@ -139,7 +143,7 @@ func implied(actor *record.Actor) []string {
 // settle writes the actor that was decided for, where it is not the one that came in.
 func (d *decider) settle(l *record.Line, actor record.Actor) error {
 	var was record.Actor
-	if err := l.Decode("actor", &was); err != nil || was.Mode == actor.Mode && was.AdminApproved == actor.AdminApproved {
+	if err := l.Decode("actor", &was); err != nil || was.Mode == actor.Mode && was.AdminApproved == actor.AdminApproved && was.Confined == actor.Confined {
 		return err
 	}
 	return l.Set("actor", actor)
@@ -159,6 +163,7 @@ func (d *decider) input(l *record.Line) (policy.Input, error) {
 	switch err := l.Decode("actor", &actor); {
 	case err == nil:
 		actor.AdminApproved = actor.AdminApproved && d.recorded
+		actor.Confined = actor.Confined && d.recorded
 		if d.mode != "" {
 			actor.Mode = d.mode
 		}

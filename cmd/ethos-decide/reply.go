@@ -65,6 +65,9 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if err != nil {
 		return hook.Answer{}, err
 	}
+	if c.Confine {
+		d.confines = c.confines
+	}
 	var strictest *verdict
 	var rewritten json.RawMessage
 	var lines bytes.Buffer
@@ -77,7 +80,10 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 		if strictest == nil || policy.Stricter(v.decision.Verdict, strictest.decision.Verdict) {
 			strictest = &v
 		}
-		rewritten, err = c.confine(l, &v)
+		input, err := c.confine(l, &v)
+		if input != nil {
+			rewritten = input
+		}
 		return err
 	})
 	switch {
@@ -88,11 +94,11 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	case strictest == nil:
 		return hook.Answer{}, errNothing
 	}
+	if tally.Lines > 1 && rewritten != nil {
+		return hook.Answer{}, fmt.Errorf("--confine: an answer has room for one call, and the input has %d records", tally.Lines)
+	}
 	if err := c.keep(lines.Bytes()); err != nil {
 		return hook.Answer{}, err
-	}
-	if tally.Lines > 1 {
-		rewritten = nil // no reply has room for two
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten,

@@ -29,6 +29,10 @@ type dialect struct {
 	tools map[string]decoder
 	// before are the events that come before a tool runs; all others report or announce.
 	before []string
+	// typed reports whether the agent can go on typing into what a tool of this
+	// name starts, by calls that have no event, where its event does not say;
+	// nil: into none.
+	typed func(tool string) bool
 	// is recognises an event of the dialect.
 	is func(d record.Document) bool
 }
@@ -113,6 +117,9 @@ func (d dialect) decode(doc record.Document, cwd string) (Event, error) {
 	if e.Action.Cwd == "" {
 		e.Action.Cwd = c.cwd
 	}
+	if e.Action.Kind == record.KindShell || e.Action.Kind == record.KindExec {
+		e.Action.Interactive = d.interactive(c)
+	}
 	if e.Action.Kind == record.KindEvent && !path.IsAbs(c.cwd) {
 		e.Action.Cwd = cwd
 	}
@@ -120,6 +127,23 @@ func (d dialect) decode(doc record.Document, cwd string) (Event, error) {
 		return Event{}, fmt.Errorf("%s: cwd %q is not absolute", d.name, e.Action.Cwd)
 	}
 	return e, nil
+}
+
+// interactive reports whether the agent holds the other end of what the command
+// reads: as its event says, else as its tool is.
+func (d dialect) interactive(c call) bool {
+	said := false
+	for _, key := range []string{"tty", "pty", "interactive"} {
+		v := c.input.Get(key)
+		if !v.Exists() || v.Raw == "null" {
+			continue
+		}
+		if v.Raw != "false" {
+			return true
+		}
+		said = true
+	}
+	return !said && d.typed != nil && d.typed(c.tool)
 }
 
 func (d dialect) action(c call) (record.Action, error) {

@@ -23,7 +23,11 @@ func codexDialect() dialect {
 	})
 	return dialect{
 		name: "codex", call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
-		is: func(d record.Document) bool { return d.Get("turn_id").Exists() && isText(d.Get("hook_event_name")) },
+		// exec_command can start a terminal, and reports itself as Bash without a
+		// word of that; write_stdin then types into it and has no event (seen in
+		// 0.169.0). The older shells close their standard input.
+		typed: func(tool string) bool { return tool != "shell" && tool != "local_shell" && tool != "shell_command" },
+		is:    func(d record.Document) bool { return d.Get("turn_id").Exists() && isText(d.Get("hook_event_name")) },
 	}
 }
 

@@ -23,7 +23,8 @@ func copilotDialect() dialect {
 	}
 	return dialect{
 		name: "copilot", call: copilotCall, tools: tools, before: []string{"preToolUse", "PreToolUse"},
-		is: func(d record.Document) bool { return d.Get("toolName").Exists() },
+		typed: always, // its shells stay, and write_bash types into them
+		is:    func(d record.Document) bool { return d.Get("toolName").Exists() },
 	}
 }
 

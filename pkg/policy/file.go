@@ -166,6 +166,8 @@ func (d *document) example(n *yaml.Node) Example {
 		key{"cwd", false, d.text(&e.Cwd, "cwd")},
 		key{"mode", false, d.oneOf(&e.Mode, "mode", Modes())},
 		key{"approved", false, d.truth(&e.Approved, "approved")},
+		key{"interactive", false, d.truth(&e.Interactive, "interactive")},
+		key{"confined", false, d.truth(&e.Confined, "confined")},
 		key{"agent", false, d.text(&e.Agent, "agent")},
 		key{"tool", false, d.text(&e.Tool, "tool")},
 		key{"parent", false, d.oneOf(&e.Parent, "parent", Modes())},

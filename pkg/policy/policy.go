@@ -46,6 +46,8 @@ type Example struct {
 	Cwd          string // relative to the example's work space
 	Mode         string // the first of the policy's modes when left out, safe when it has none
 	Approved     bool   // admin_approved
+	Interactive  bool   // the agent can type into it
+	Confined     bool   // the answer puts it inside of a boundary
 	Agent        string
 	Tool         string
 	Parent       string // mode of the parent, of a sub-agent

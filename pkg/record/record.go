@@ -51,6 +51,9 @@ type Action struct {
 	Name   string          `json:"name,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`     // the agent's own input object, as it was sent
 	Cwd    string          `json:"cwd" required:"true"` // absolute
+	// Interactive says that the agent may go on typing into what this starts, by
+	// calls that report nothing: it holds a terminal, or its event does not say.
+	Interactive bool `json:"interactive,omitempty"`
 	// Workspace is the enclosing git work tree of Cwd, else Cwd; absolute.
 	Workspace string `json:"workspace" required:"true"`
 }
@@ -75,6 +78,9 @@ type Actor struct {
 	Mode    string `json:"mode" required:"true"`
 	// AdminApproved is set by ethos-decide --approve alone, never taken from input.
 	AdminApproved bool `json:"admin_approved"`
+	// Confined says that the answer to the agent puts the call inside of a
+	// boundary. It is set by ethos-decide --confine alone, never taken from input.
+	Confined bool `json:"confined,omitempty"`
 	// Parent is who started this actor, when it is a sub-agent. The child is never trusted further: see [Actor.Bounded].
 	Parent *Parent `json:"parent,omitempty"`
 }
@@ -148,6 +154,10 @@ type Command struct {
 	Dynamic     bool         `json:"dynamic"`        // the command word is not static
 	Opaque      bool         `json:"opaque"`         // it runs code that analysis cannot see
 	Code        string       `json:"code,omitempty"` // inline code of an interpreter that is not a shell: python -c, perl -e
+	// Interactive says that it runs commands which are typed into it: a shell
+	// or an interpreter without code, a remote shell, an editor, whose standard
+	// input the script leaves to its caller.
+	Interactive bool `json:"interactive,omitempty"`
 }
 
 // Assignment is NAME=VALUE before a command, or given to a wrapper such as env.

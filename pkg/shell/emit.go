@@ -22,6 +22,8 @@ type invocation struct {
 	code     string
 	silent   bool // run by another command that is listed itself
 	cleared  bool // the caller's environment does not reach it
+	typed    bool // its words are read from an input that is typed
+	bounded  bool // it runs inside of ethos-sandbox
 }
 
 // assignment is NAME=VALUE in front of a command.
@@ -39,15 +41,17 @@ type found struct {
 	input   string
 	ethos   *ethosargs.Call
 	cleared bool
+	asks    bool // it takes what is typed into variables
 }
 
 // emit lists a command, unless the same one was found at this place before.
 func (c *walker) emit(inv invocation, name string) {
-	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared}
+	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared, asks: c.typedVariables(inv, name)}
 	f.Command = record.Command{
 		Name: name, Path: inv.fields[0].text, Argv: argv(inv.fields), Raw: inv.raw,
 		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
 		Assignments: recorded(inv.env), Dynamic: name == "" && inv.fields[0].uncertainHead(), Opaque: inv.opaque, Code: inv.code,
+		Interactive: c.interactive(inv, name),
 	}
 	c.noteRisks(&f.Command)
 	if !c.add(f) {
@@ -110,7 +114,7 @@ func (a *analysis) add(f found) bool {
 // same reports whether two commands found at one place differ only in the way that led there: two calls of a function,
 // say, or a loop and its second round.
 func same(a, b *found) bool {
-	return a.Name == b.Name && a.Path == b.Path && a.sameCall(b) && a.Opaque == b.Opaque && a.Background == b.Background &&
+	return a.Name == b.Name && a.Path == b.Path && a.sameCall(b) && a.Opaque == b.Opaque && a.Interactive == b.Interactive && a.Background == b.Background &&
 		slices.Equal(a.Wrappers, b.Wrappers) &&
 		slices.EqualFunc(a.Argv, b.Argv, sameValue) &&
 		slices.EqualFunc(a.Assignments, b.Assignments, func(x, y record.Assignment) bool { return x.Name == y.Name && sameValue(x.Value, y.Value) })
@@ -179,6 +183,7 @@ func (a *analysis) result() Analysis {
 		f := &a.commands[i]
 		f.Line, f.Column = a.place(f.offset)
 		f.PipedFrom, f.PipedTo = a.piped(f.stage.upstream(), &left), a.piped(f.stage.downstream(), &left)
+		f.Interactive = f.Interactive && !(pager(f.Name) && len(f.PipedTo) > 0) || f.asks && a.lacks&(lackUnresolved|lackOpaque) != 0
 		out.Shell.Commands = append(out.Shell.Commands, f.Command)
 		out.Cwds = append(out.Cwds, f.cwd)
 	}

@@ -26,6 +26,9 @@ type feed struct {
 	stmt  *syntax.Stmt   // upstream in a pipe
 	stmts []*syntax.Stmt // inside a process substitution
 	in    *walker        // where these stand
+	// closed says of feedNone that nothing is there to be read; terminal of the
+	// others that what is read may be typed.
+	closed, terminal bool
 }
 
 // static is the text of the feed, when all of it is known.

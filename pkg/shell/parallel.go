@@ -8,7 +8,7 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 	template, args, known := parallelArgs(p.operands)
 	c.emit(inv, w.name)
 	in := inv.inner(w, nil)
-	in.input = &feed{}
+	in.input = &feed{closed: true}
 	if len(template) == 0 {
 		c.parallelCommands(in, inv, args, known)
 		return

@@ -42,10 +42,13 @@ func (c *walker) redirect(r *syntax.Redirect) (feed, bool) {
 	case syntax.RdrIn:
 		return c.inputFile(r), input
 	case syntax.DplIn:
-		return feed{kind: feedFile}, input && r.Word.Lit() != "-" && r.Word.Lit() != "0"
+		if r.Word.Lit() == "-" {
+			return feed{closed: true}, input && c.stdin.kind == feedNone
+		}
+		return feed{kind: feedFile, terminal: true}, input && r.Word.Lit() != "0"
 	}
 	c.outputFile(r)
-	return feed{kind: feedFile}, r.Op == syntax.RdrInOut && input
+	return feed{kind: feedFile, terminal: typedFile(r.Word.Lit(), true)}, r.Op == syntax.RdrInOut && input
 }
 
 func (c *walker) inputFile(r *syntax.Redirect) feed {
@@ -60,6 +63,7 @@ func (c *walker) inputFile(r *syntax.Redirect) feed {
 			result = c.deviceInput(t.shown)
 			return
 		}
+		result.terminal = typedFile(t.shown, true)
 		c.read(t, byRedirect)
 	})
 	return result
@@ -71,9 +75,9 @@ func (c *walker) deviceInput(device string) feed {
 	case "/dev/stdin", "/dev/fd/0":
 		return c.stdin
 	case "/dev/null":
-		return feed{}
+		return feed{closed: true}
 	}
-	return feed{kind: feedFile}
+	return feed{kind: feedFile, terminal: true}
 }
 
 // outputFile notes an output redirection.

@@ -127,10 +127,17 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	if len(call.Unknown) > 0 {
 		c.lack(lackUnresolved)
 	}
+	// One that is called by a path may be another program of that name.
+	bounded := inv.fields[0].text == w.name
 	switch call.Name() {
 	case "run":
-		return inv.inner(w, rest), len(rest) > 0
+		in := inv.inner(w, rest)
+		in.bounded = inv.bounded || bounded
+		return in, len(rest) > 0
 	case "shell":
+		outer := c.bounded
+		c.bounded = outer || bounded
+		defer func() { c.bounded = outer }()
 		if code, ok := call.Last("command"); ok {
 			f := inv.fields[1+code.Word].from(code.Offset)
 			c.shellCode(f, w.name+" -c", dialectAny, positionals(rest), inv)

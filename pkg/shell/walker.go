@@ -20,6 +20,7 @@ type walker struct {
 	first      bool // of two readings of the text
 	second     bool
 	aliases    *activeAlias
+	bounded    bool // what is walked runs inside of ethos-sandbox
 }
 
 // within is the innermost enclosing construct, and those around it.

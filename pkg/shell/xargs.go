@@ -18,7 +18,9 @@ func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
 	}
 	in := inv.inner(w, p.operands)
 	input := c.feedOf(inv)
-	in.input = &feed{}
+	in.input = &feed{closed: true}
+	_, file := p.value("a", "arg-file")
+	in.typed = !file && c.typed(inv)
 	replace, replacing := p.value("I", "replace", "i", "J")
 	if p.has("i", "replace") && !replacing {
 		replace, replacing = literal("{}", 0), true

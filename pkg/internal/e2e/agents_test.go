@@ -63,6 +63,13 @@ func (a agent) startAfter(t *testing.T, s *session, before func(), commands ...s
 	for _, c := range commands {
 		turns = append(turns, scriptedmodel.Run(c))
 	}
+	return a.play(t, s, before, turns...)
+}
+
+// play runs the agent on a model that plays the turns, and then says that it is
+// done.
+func (a agent) play(t *testing.T, s *session, before func(), turns ...scriptedmodel.Turn) (*scriptedmodel.Model, outcome) {
+	t.Helper()
 	model := scriptedmodel.Start(t, append(turns, scriptedmodel.Say("done"))...)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()

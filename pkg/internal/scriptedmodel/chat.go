@@ -14,10 +14,10 @@ func chat() protocol {
 // chatStream is one chunk with the whole turn, one that finishes it, and the end mark.
 func chatStream(n int, t Turn) []byte {
 	delta, reason := map[string]any{"role": "assistant", "content": t.say}, "stop"
-	if t.command != "" {
+	if tool, input, ok := t.calls("bash", "command", map[string]any{"description": "as told"}); ok {
 		delta, reason = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{
 			"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function",
-			"function": map[string]any{"name": "bash", "arguments": string(encode(map[string]string{"command": t.command, "description": "as told"}))},
+			"function": map[string]any{"name": tool, "arguments": string(encode(input))},
 		}}}, "tool_calls"
 	}
 	return bytes.Join([][]byte{

@@ -9,8 +9,8 @@ func gemini() protocol {
 
 func geminiStream(_ int, t Turn) []byte {
 	part := map[string]any{"text": t.say}
-	if t.command != "" {
-		part = map[string]any{"functionCall": map[string]any{"name": "run_shell_command", "args": map[string]any{"command": t.command}}}
+	if tool, input, ok := t.calls("run_shell_command", "command", nil); ok {
+		part = map[string]any{"functionCall": map[string]any{"name": tool, "args": input}}
 	}
 	return event("", map[string]any{
 		"candidates": []any{map[string]any{

@@ -22,14 +22,42 @@ import (
 	"testing"
 )
 
-// Turn is one answer of the model: a call of the agent's shell tool, or a final message.
+// Turn is one answer of the model: a call of one of the agent's tools, or a
+// final message.
 type Turn struct {
 	command string
+	tool    string // "" is the agent's shell tool
+	input   any    // of tool: encodes to an object
 	say     string
+	then    func(outputs []string) Turn // makes the turn of what the agent reported
 }
 
 // Run is a turn that asks the agent to run a shell command.
 func Run(command string) Turn { return Turn{command: command} }
+
+// Call is a turn that asks the agent to call one of its tools, by its own name
+// for it and with an input that encodes to a JSON object.
+func Call(tool string, input any) Turn { return Turn{tool: tool, input: input} }
+
+// Then is a turn that depends on what the agent has reported of each tool call
+// so far, in order.
+func Then(turn func(outputs []string) Turn) Turn { return Turn{then: turn} }
+
+// calls is the tool call of a turn. shell is the name of the agent's shell
+// tool and key that of its command line; rest are other members of its input.
+func (t Turn) calls(shell, key string, rest map[string]any) (tool string, input any, ok bool) {
+	switch {
+	case t.tool != "":
+		return t.tool, t.input, true
+	case t.command == "":
+		return "", nil, false
+	}
+	members := map[string]any{key: t.command}
+	for name, value := range rest {
+		members[name] = value
+	}
+	return shell, members, true
+}
 
 // Say is a turn that ends the conversation with a message.
 func Say(message string) Turn { return Turn{say: message} }
@@ -97,7 +125,15 @@ func (m *Model) next(p protocol, body []byte) (int, Turn, bool) {
 	if n > len(m.turns) {
 		return n, Turn{}, false
 	}
-	return n, m.turns[n-1], true
+	turn := m.turns[n-1]
+	if turn.then != nil {
+		outputs, err := p.outputs(body)
+		if err != nil {
+			m.t.Errorf("scripted model: decode request: %v", err)
+		}
+		turn = turn.then(outputs)
+	}
+	return n, turn, true
 }
 
 // ToolOutputs is what the agent reported to the model for each command, in order, as of its last request.

@@ -53,6 +53,29 @@ func TestScriptIsPlayedInOrder(t *testing.T) {
 	}
 }
 
+// TestAnyToolIsCalled: a turn names another tool and its input, in each
+// protocol.
+func TestAnyToolIsCalled(t *testing.T) {
+	for path, want := range map[string]string{
+		"/v1/responses":                          `"arguments":"{\"chars\":\"ls\\n\"}","call_id":"call_1","name":"write_stdin"`,
+		"/v1beta/models/m:streamGenerateContent": `{"args":{"chars":"ls\n"},"name":"write_stdin"}`,
+		"/v1/chat/completions":                   `{"arguments":"{\"chars\":\"ls\\n\"}","name":"write_stdin"}`,
+	} {
+		m := Start(t, Call("write_stdin", map[string]any{"chars": "ls\n"}))
+		if _, got := ask(t, m, path, `{"tools":[{}]}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
+func TestTurnsAnswerOutputs(t *testing.T) {
+	m := Start(t, Then(func(outputs []string) Turn { return Run("echo " + outputs[0]) }))
+	_, got := ask(t, m, "/v1/responses", `{"tools":[{}],"input":[{"type":"function_call_output","output":"seven"}]}`)
+	if !strings.Contains(got, "echo seven") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestErrorsAreOutputsToo(t *testing.T) {
 	got, err := geminiOutputs([]byte(`{"contents":[{"parts":[{"functionResponse":{"response":{"error":"no"}}},{"functionResponse":{"response":{"x":1}}}]}]}`))
 	if err != nil || !slices.Equal(got, []string{"no", `{"x":1}`}) {

@@ -27,7 +27,8 @@ func typed(name string, fields map[string]any) []byte {
 }
 
 func responsesItem(n int, t Turn) map[string]any {
-	if t.command == "" {
+	tool, input, ok := t.calls("exec_command", "cmd", nil)
+	if !ok {
 		return map[string]any{
 			"type": "message", "role": "assistant", "id": fmt.Sprintf("msg_%d", n),
 			"content": []any{map[string]any{"type": "output_text", "text": t.say}},
@@ -35,7 +36,7 @@ func responsesItem(n int, t Turn) map[string]any {
 	}
 	return map[string]any{
 		"type": "function_call", "call_id": fmt.Sprintf("call_%d", n),
-		"name": "exec_command", "arguments": string(encode(map[string]string{"cmd": t.command})),
+		"name": tool, "arguments": string(encode(input)),
 	}
 }
 

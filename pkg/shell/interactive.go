@@ -1,0 +1,326 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// prompt says when a program runs what is typed into it, beside the
+// interpreters. It does so unless it was given one of the options in not, or
+// more operands than operands; with verbs only behind one of them, or with bare
+// also without any; with needs only with one of those options; with other, a
+// command may stand behind the place that it goes to.
+type prompt struct {
+	grammar
+	operands int // -1: any number
+	not      string
+	verbs    string
+	needs    string
+	bare     bool
+	other    bool
+}
+
+const anyNumber = -1
+
+var containerPrompt = prompt{
+	verbs: "run exec attach debug start create shell console", needs: "i interactive stdin t tty a", operands: anyNumber, other: true,
+	grammar: grammar{short: "c:e:f:h:l:m:n:p:u:v:w:", long: "add-host= cap-add= cap-drop= container= context= cpus= device= entrypoint= env= env-file= gpus= hostname= image= ipc= " +
+		"label= memory= mount= name= namespace= net= network= pid= platform= profile= publish= pull= restart= runtime= security-opt= shm-size= tmpfs= ulimit= user= volume= volumes-from= workdir="},
+}
+
+// promptOf is the entry of a program that runs commands which a person types:
+// terminals, remote and container shells, shells of an environment, database
+// consoles, editors, pagers, debuggers.
+func promptOf(name string) (prompt, bool) {
+	switch name {
+	case "tmux":
+		return prompt{operands: anyNumber, not: "d V", verbs: "attach attach-session a at new new-session", bare: true}, true
+	case "screen":
+		return prompt{operands: anyNumber, not: "d D ls list wipe v version Q X"}, true
+	case "script":
+		return prompt{operands: anyNumber, not: "c command V version h help"}, true
+	case "su", "runuser":
+		return prompt{operands: anyNumber, not: "c command session-command V version h help"}, true
+	case "login", "newgrp", "mosh", "rlogin", "telnet", "sulogin", "byobu", "zellij", "dtach", "abduco", "ttyd":
+		return prompt{operands: anyNumber, not: "version help V"}, true
+	case "ssh", "slogin", "rsh", "autossh":
+		return prompt{grammar: grammar{short: "B:b:c:D:E:e:F:I:i:J:L:l:M:m:O:o:P:p:Q:R:S:W:w:"}, operands: 1, not: "N f G O Q V W", other: true}, true
+	case "docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "incus":
+		return containerPrompt, true
+	case "nix-shell":
+		return prompt{operands: anyNumber, not: "run command c version help"}, true
+	case "nix":
+		return prompt{operands: anyNumber, not: "c command", verbs: "develop shell repl"}, true
+	case "poetry", "pipenv", "hatch", "devbox", "devenv", "pixi", "spack":
+		return prompt{operands: 1, verbs: "shell"}, true
+	case "distrobox", "toolbox", "machinectl", "vagrant", "virsh":
+		return prompt{operands: anyNumber, not: "c command", verbs: "enter shell ssh login console"}, true
+	case "rails":
+		return prompt{operands: anyNumber, verbs: "c console db dbconsole"}, true
+	case "psql":
+		return prompt{operands: anyNumber, not: "c command f file l list V version help"}, true
+	case "mysql", "mariadb":
+		return prompt{operands: anyNumber, not: "e execute V version help"}, true
+	case "sqlite3", "duckdb":
+		return prompt{operands: 1, not: "c s version help"}, true
+	case "mongosh", "mongo", "pry", "jshell", "ptpython", "bpython", "ranger", "mc", "tig", "lazygit":
+		return prompt{operands: anyNumber, not: "eval version help e"}, true
+	case "ftp", "sftp", "lftp":
+		return prompt{operands: anyNumber, not: "b c e f"}, true
+	case "vi", "vim", "nvim", "view", "ex", "vimdiff", "ed", "nano", "pico", "joe", "micro", "hx", "kak", "mcedit":
+		return prompt{grammar: grammar{short: "c:S:u:"}, operands: anyNumber, not: "c s E headless version help h"}, true
+	case "emacs":
+		return prompt{operands: anyNumber, not: "batch script daemon version help"}, true
+	case "less", "more", "most":
+		return prompt{operands: anyNumber, not: "version help V"}, true
+	case "gdb", "lldb", "pdb", "ipdb", "pudb", "rdb", "jdb", "dlv", "cgdb":
+		return prompt{operands: anyNumber, not: "batch b version help"}, true
+	}
+	return prompt{}, false
+}
+
+// pager shows text and takes commands only where its output is a terminal.
+func pager(name string) bool {
+	switch name {
+	case "less", "more", "most":
+		return true
+	}
+	return false
+}
+
+// asks reports that the program waits for commands when it is started with
+// these arguments.
+func (p prompt) asks(args []field) bool {
+	given := p.parse(args, false)
+	operands := given.operands
+	for _, arg := range args {
+		if isOption(arg) && contains(strings.Fields(p.not), strings.TrimLeft(arg.text, "-")) {
+			return false
+		}
+	}
+	if p.verbs != "" && !(p.bare && len(operands) == 0) {
+		at := 0
+		for at < len(operands) && !contains(strings.Fields(p.verbs), operands[at].text) {
+			at++
+		}
+		if at == len(operands) {
+			return false
+		}
+		if p.other && len(operands) > at+2 && !asksBehind(args, operands[at+2]) {
+			return false
+		}
+	}
+	if p.not != "" && given.has(strings.Fields(p.not)...) {
+		return false
+	}
+	if p.needs != "" && !given.has(strings.Fields(p.needs)...) {
+		return false
+	}
+	if p.operands == anyNumber || len(operands) <= p.operands {
+		return true
+	}
+	return p.other && asksBehind(args, operands[p.operands])
+}
+
+// asksBehind reports an interpreter among the words from first on that waits
+// for commands by what follows it, or a word that may be one.
+func asksBehind(args []field, first field) bool {
+	for i := range args {
+		if args[i].at(0) < first.at(0) {
+			continue
+		}
+		name := baseName(args[i].text)
+		kind, code := findInterpreter(name)
+		switch {
+		case args[i].uncertainHead():
+			return true
+		case code && kind.shell:
+			run := shellArgs(args[i+1:])
+			return run.code == nil && run.script == nil && !run.ignore
+		case code:
+			return kind.waits(name, args[i+1:], true)
+		}
+	}
+	return false
+}
+
+// interactive reports a command that runs what it reads from an input that the
+// script leaves in its caller's hands: who holds the other end of a terminal
+// can go on giving it commands, and none of them stands in the script.
+func (c *walker) interactive(inv invocation, name string) bool {
+	if c.bounded || inv.bounded {
+		return false
+	}
+	if inv.typed {
+		return true
+	}
+	args := inv.fields[1:]
+	kind, code := findInterpreter(name)
+	p, prompts := promptOf(name)
+	if !code && !prompts && name != "source" && name != "." && name != "parallel" {
+		return false
+	}
+	typed := c.typed(inv)
+	switch {
+	case name == "source" || name == ".":
+		return len(args) > 0 && typedFile(args[0].text, typed)
+	case name == "parallel":
+		return typed && !hasArguments(args)
+	case code && kind.shell:
+		run := shellArgs(args)
+		if run.script != nil {
+			return typedFile(run.script.text, typed)
+		}
+		return typed && run.code == nil && !run.ignore
+	case code && kind.waits(name, args, typed):
+		return true
+	}
+	return prompts && typed && p.asks(args)
+}
+
+// hasArguments reports that parallel reads no commands: they are in its words,
+// or in a file.
+func hasArguments(args []field) bool {
+	for _, arg := range args {
+		if strings.HasPrefix(arg.text, "::") || strings.HasPrefix(arg.text, "-a") || strings.HasPrefix(arg.text, "--arg-file") || arg.text == "--version" || arg.text == "--help" {
+			return true
+		}
+	}
+	return false
+}
+
+// waits reports an interpreter that takes code from a typed input, or that is
+// told to go on with it after its script.
+func (k interpreter) waits(name string, args []field, typed bool) bool {
+	run := k.take(args)
+	if run.script != nil && typedFile(run.script.text, typed) {
+		return true
+	}
+	if !typed {
+		return false
+	}
+	snake := strings.HasPrefix(name, "py") || strings.HasPrefix(name, "ipython") || name == "micropython"
+	for i, arg := range args {
+		switch text := arg.text; {
+		case !isOption(arg):
+			return run.stdin
+		case text == "-i", text == "--interactive", text == "-a" && strings.HasPrefix(name, "php"), strings.HasPrefix(text, "-d") && strings.HasPrefix(name, "perl"),
+			snake && len(text) > 2 && strings.Trim(text[1:], "bBdEiIOPqsSuvx") == "" && strings.IndexByte(text, 'i') > 0:
+			return true
+		case snake && text == "-m" && i+1 < len(args):
+			return contains(strings.Fields("code pdb IPython ptpython bpython asyncio ipdb pudb"), args[i+1].text)
+		case !snake && contains(strings.Fields("-v -V -version --version -h --help -help -m --ini --v8-options"), text):
+			return false // tells of itself
+		}
+	}
+	return run.stdin
+}
+
+// typed reports a command into which is typed.
+func (c *walker) typed(inv invocation) bool {
+	in := c.feedOf(inv)
+	return in.typed() || in.relayed()
+}
+
+// typed reports an input that stays in the hands of who runs the script.
+func (f feed) typed() bool { return f.kind == feedNone && !f.closed || f.terminal }
+
+// relayed reports a pipe into which is typed: cat | sh.
+func (f feed) relayed() bool {
+	return f.kind == feedPipe && f.in != nil && (f.in.stdin.typed() || f.in.stdin.relayed()) && f.in.relays(f.stmt)
+}
+
+// relays reports a statement that passes on what it reads.
+func (c *walker) relays(s *syntax.Stmt) bool {
+	if !c.spend(costStatement) {
+		return false
+	}
+	for _, r := range s.Redirs {
+		if r.N != nil && r.N.Value != "0" {
+			continue
+		}
+		switch r.Op {
+		case syntax.RdrIn, syntax.RdrInOut:
+			return typedFile(r.Word.Lit(), true)
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			return false
+		}
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.Block:
+		return c.anyRelays(cmd.Stmts)
+	case *syntax.Subshell:
+		return c.anyRelays(cmd.Stmts)
+	case *syntax.BinaryCmd:
+		if isPipe(cmd) {
+			return c.relays(cmd.X) && c.relays(cmd.Y)
+		}
+		return c.relays(cmd.X) || c.relays(cmd.Y)
+	case *syntax.CallExpr:
+		return c.relaysCall(cmd)
+	}
+	return false
+}
+
+func (c *walker) anyRelays(list []*syntax.Stmt) bool {
+	for _, s := range list {
+		if c.relays(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// relaysCall is of the filters that read standard input where they are given no
+// file.
+func (c *walker) relaysCall(call *syntax.CallExpr) bool {
+	e := eval{c: c, frozen: true}
+	fields := e.words(call.Args)
+	if len(fields) == 0 {
+		return false
+	}
+	operands := 0 // that are no file
+	switch baseName(fields[0].text) {
+	case "cat", "head", "tail", "sort", "uniq", "fold", "rev", "tac", "nl", "pv", "envsubst", "stdbuf":
+	case "sed", "awk", "gawk", "mawk", "grep", "egrep":
+		operands = 1
+	case "tee", "tr", "dd", "cut":
+		return true
+	default:
+		return false
+	}
+	for _, f := range fields[1:] {
+		if _, number := f.number(); isOption(f) || number {
+			continue
+		}
+		if typedFile(f.text, true) {
+			return true
+		}
+		operands--
+	}
+	return operands >= 0
+}
+
+// typedFile reports a file that is the terminal, or standard input by another
+// name where that is typed.
+func typedFile(name string, typed bool) bool {
+	switch {
+	case stdinName(name):
+		return typed
+	case strings.HasPrefix(name, "/dev/tty"), strings.HasPrefix(name, "/dev/pts/"), strings.HasPrefix(name, "/dev/fd/"), name == "/dev/console",
+		name == "/dev/stdout", name == "/dev/stderr":
+		return true
+	}
+	return strings.HasPrefix(name, "/proc/") && strings.Contains(name, "/fd/")
+}
+
+// typedVariables reports a command that puts what is typed into variables. A
+// script that then runs something it does not name may run that.
+func (c *walker) typedVariables(inv invocation, name string) bool {
+	switch name {
+	case "read", "mapfile", "readarray":
+		return !c.bounded && !inv.bounded && c.typed(inv)
+	}
+	return false
+}
