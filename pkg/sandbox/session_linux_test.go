@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,17 @@ func line(e record.Sandbox, name string) record.Control {
 	return record.Control{}
 }
 
+// freePort is one of the host's loopback that nobody listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
 // TestSessionNetwork: a server of one command is reached by the next; another session sees nothing of it.
 func TestSessionNetwork(t *testing.T) {
 	twice(t, func(t *testing.T) {
@@ -122,6 +134,26 @@ func TestSessionNetwork(t *testing.T) {
 		ask := "python3 -c 'import socket; print(socket.create_connection((\"127.0.0.1\",8123)).recv(9).decode(),end=\"\")' 2>/dev/null; readlink /proc/self/ns/net"
 		if _, out, err := say(t, one, p, serve); err != nil {
 			t.Fatalf("%q, %v", out, err)
+		}
+		published, err := one.Publish(fmt.Sprint(freePort(t), ":8123"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 * 64 { // more than there are sockets
+			conn, err := net.Dial("tcp", published.Host.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(conn)
+			conn.Close()
+			if err != nil || string(text) != "hello\n" {
+				t.Fatalf("%q, %v", text, err)
+			}
+		}
+		for _, text := range []string{"0.0.0.0:8200:8123", "x", "80:80", published.Host.String() + ":8123"} {
+			if _, err := one.Publish(text); err == nil {
+				t.Errorf("%s was published", text)
+			}
 		}
 		_, first, err := say(t, one, p, ask)
 		_, second, err2 := say(t, other, q, ask)

@@ -119,6 +119,12 @@ type Resident interface {
 	Wake(ctx context.Context) error
 }
 
+// A Publisher publishes ports of a session while it lasts. An error is a
+// [*plan.Refusal].
+type Publisher interface {
+	Publish(p plan.Published) error
+}
+
 // A Clearer takes away what the run made on the host. Nothing is alive inside; init may not have been reaped yet.
 type Clearer interface{ Clear() }
 

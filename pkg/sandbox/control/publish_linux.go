@@ -25,6 +25,7 @@ import (
 // starts.
 type publish struct {
 	*Job
+	mu        sync.Mutex // for listeners
 	listeners []net.Listener
 	four, six []int     // sockets inside
 	free      chan pair // those that are not connected
@@ -59,18 +60,41 @@ func (c *publish) Plan() (string, bool) {
 // Prepare listens on the host.
 func (c *publish) Prepare(context.Context) error {
 	for _, p := range c.Job.Plan.Publish {
-		listener, err := net.Listen("tcp", p.Host.String())
-		if err != nil {
-			return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("publish %s: %w", p, err), Hint: "publish another port of the host: --publish HOSTPORT:PORT"}
+		if _, err := c.listen(p); err != nil {
+			return err
 		}
-		c.listeners = append(c.listeners, listener)
 	}
 	return nil
 }
 
+func (c *publish) listen(p plan.Published) (net.Listener, error) {
+	listener, err := net.Listen("tcp", p.Host.String())
+	if err != nil {
+		return nil, &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("publish %s: %w", p, err), Hint: "publish another port of the host: --publish HOSTPORT:PORT"}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listeners = append(c.listeners, listener)
+	return listener, nil
+}
+
+// Publish publishes one more port of a session.
+func (c *publish) Publish(p plan.Published) error {
+	listener, err := c.listen(p)
+	if err == nil {
+		c.served.Go(func() { c.serve(listener, p.Port) })
+	}
+	return err
+}
+
+// wanted: a session can be asked for a port while it lasts.
+func (c *publish) wanted() bool {
+	return len(c.Job.Plan.Publish) > 0 || c.Spawns && c.Job.Plan.Publishes()
+}
+
 // Steps make the sockets.
 func (c *publish) Steps(at Phase, p *Program) {
-	if at != InitInside || len(c.Job.Plan.Publish) == 0 {
+	if at != InitInside || !c.wanted() {
 		return
 	}
 	for range publishedConns {
@@ -94,7 +118,7 @@ func (c *publish) Receive(what, fd int) bool {
 
 // VerifyPlace: all sockets are there.
 func (c *publish) VerifyPlace(int) error {
-	if len(c.Job.Plan.Publish) == 0 {
+	if !c.wanted() {
 		return nil
 	}
 	if len(c.four) != publishedConns || len(c.six) != 0 && len(c.six) != publishedConns {
@@ -202,6 +226,8 @@ func disconnect(s pair) {
 // End closes everything.
 func (c *publish) End() {
 	c.stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, listener := range c.listeners {
 		listener.Close()
 	}

@@ -353,6 +353,26 @@ func (s *Session) processes() (list []int) {
 	return list[min(1, len(list)):]
 }
 
+// Publish publishes a port, written as [ADDRESS:]HOSTPORT:PORT or as one PORT for
+// both, until the session ends. The error is a [*plan.Refusal].
+func (s *Session) Publish(text string) (plan.Published, error) {
+	s.alive.RLock()
+	defer s.alive.RUnlock()
+	if s.ended {
+		return plan.Published{}, errEnded
+	}
+	published, err := s.Plan().Published(text, false)
+	if err != nil {
+		return published, err
+	}
+	for p := range of[control.Publisher](s.run) {
+		if err = p.Publish(published); err != nil {
+			return published, err
+		}
+	}
+	return published, nil
+}
+
 // Look looks at what the commands have left so far for git or an agent to run
 // outside, and puts it aside. When nothing of them is alive, what changes until
 // the next command is the person's.

@@ -44,24 +44,36 @@ func parsePublished(text string) (p Published, err error) {
 // publish reads the ports that are to be published.
 func (b *builder) publish(p *Plan) error {
 	for _, text := range b.spec.Publish {
-		published, err := parsePublished(text)
+		published, err := p.Published(text, b.spec.PublishAny)
 		if err != nil {
 			return err
-		}
-		if !published.Host.Addr().IsLoopback() && !b.spec.PublishAny {
-			return Refuse(CodeDeclaration, "name 127.0.0.1 or ::1, or say --publish-any", "--publish %q lets other machines in", text)
-		}
-		if p.Network != "loopback" && p.Network != "proxy" {
-			return Refuse(CodeDeclaration, "use --net loopback or --net proxy", "network %q has no ports to publish", p.Network)
-		}
-		if p.takes(published.Port) {
-			return Refuse(CodeDeclaration, "have the command listen on another port from 1024 up, and publish that",
-				"--publish %q: no server of the command can be at port %d", text, published.Port)
 		}
 		p.Publish = append(p.Publish, published)
 	}
 	return nil
 }
+
+// Published reads [ADDRESS:]HOSTPORT:PORT, or one PORT for both, and refuses what
+// cannot be published where the plan is in force. Addresses but loopback ones
+// need anywhere.
+func (p *Plan) Published(text string, anywhere bool) (Published, error) {
+	published, err := parsePublished(text)
+	switch {
+	case err != nil:
+		return published, err
+	case !published.Host.Addr().IsLoopback() && !anywhere:
+		return published, Refuse(CodeDeclaration, "name 127.0.0.1 or ::1, or say --publish-any", "--publish %q lets other machines in", text)
+	case !p.Publishes():
+		return published, Refuse(CodeDeclaration, "use --net loopback or --net proxy", "network %q has no ports to publish", p.Network)
+	case p.takes(published.Port):
+		return published, Refuse(CodeDeclaration, "have the command listen on another port from 1024 up, and publish that",
+			"--publish %q: no server of the command can be at port %d", text, published.Port)
+	}
+	return published, nil
+}
+
+// Publishes reports whether the network has ports to publish.
+func (p *Plan) Publishes() bool { return p.Network == "loopback" || p.Network == "proxy" }
 
 // takes reports a port of the loopback inside that the command cannot listen
 // on. Who came there by way of the host would be served by the supervisor.
