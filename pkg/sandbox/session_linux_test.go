@@ -20,6 +20,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // session starts a session in a work space, and ends it with the test.
@@ -361,5 +362,38 @@ func TestSessionAtOnce(t *testing.T) {
 	}
 	if after := open(); after > before {
 		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+// TestSessionFaults makes each kernel call of a command's set-up fail in turn: the command does not run, and the session goes on.
+func TestSessionFaults(t *testing.T) {
+	s, p := session(t, nil)
+	marker := filepath.Join(p.Dir, "marker")
+	command := Command{Argv: []string{"/bin/sh", "-c", "echo ran > marker"}, Env: p.Env, Dir: p.Dir, Terminal: true, Streams: [3]*os.File{}}
+	calls := 0
+	for i := 0; i == 0 || i < calls; i++ {
+		s.Tamper = func(list []steps.Step) {
+			calls = len(list) - 1 // without the execve
+			list[i].Nr, list[i].Tolerate, list[i].Ignore = 9999, nil, nil
+		}
+		c, err := s.Spawn(t.Context(), command)
+		if err == nil {
+			c.Kill()
+			_, err = c.Wait()
+			c.Terminal.Close()
+		}
+		var r *Refusal
+		if !errors.As(err, &r) {
+			t.Errorf("call %d: %v", i, err)
+		}
+		if _, err := os.Stat(marker); err == nil {
+			t.Fatalf("call %d failed and the command ran", i)
+		}
+	}
+	if s.Tamper = nil; calls < 15 {
+		t.Errorf("%d calls", calls)
+	}
+	if _, out, err := say(t, s, p, "echo on"); out != "on\n" {
+		t.Errorf("%q, %v", out, err)
 	}
 }

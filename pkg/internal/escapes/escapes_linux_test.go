@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,7 +33,12 @@ const patience = 10 * time.Minute
 const casesDir = "../../../testdata/escapes"
 
 // TestEscapes runs every case.
-func TestEscapes(t *testing.T) {
+func TestEscapes(t *testing.T) { everyCase(t, (*host).run) }
+
+// TestEscapesInSession runs every case as a command of a session, which inherits what confines it.
+func TestEscapesInSession(t *testing.T) { everyCase(t, (*host).runInSession) }
+
+func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
 	cases := load(t)
 	twice(t, func(t *testing.T) {
 		host := newHost(t)
@@ -42,7 +49,7 @@ func TestEscapes(t *testing.T) {
 			}
 			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
-				host.run(t, c)
+				run(host, t, c)
 			})
 		}
 	})
@@ -89,8 +96,30 @@ func (h *host) run(t *testing.T, c Case) {
 	if slices.Contains(c.Want, Refused) {
 		h.refused(t, c, place)
 	} else {
-		h.confined(t, c, place)
+		h.confined(t, c, place, captured)
 	}
+	h.after(t, c, place)
+	if c.Control != Unsafe && os.Getenv(controls) != "off" {
+		h.control(t, c)
+	}
+}
+
+// runInSession is the same without what does not depend on how the command was started.
+func (h *host) runInSession(t *testing.T, c Case) {
+	for _, need := range c.Needs {
+		meet(t, need)
+	}
+	if slices.Contains(c.Want, Refused) {
+		t.Skip("nothing runs")
+	}
+	place := h.place(t, c)
+	h.confined(t, c, place, inSession)
+	h.after(t, c, place)
+}
+
+// after looks at what a case has done to the host.
+func (h *host) after(t *testing.T, c Case, place place) {
+	t.Helper()
 	if c.After != "" {
 		if out, err := place.shell(c.After).CombinedOutput(); err != nil {
 			t.Errorf("afterwards on the host: %v: %s", err, out)
@@ -98,9 +127,6 @@ func (h *host) run(t *testing.T, c Case) {
 	}
 	if !slices.Contains(c.Want, Held) { // those make repositories, which have directories of these names
 		place.ghosts(t)
-	}
-	if c.Control != Unsafe && os.Getenv(controls) != "off" {
-		h.control(t, c)
 	}
 }
 
@@ -123,7 +149,7 @@ func meet(t *testing.T, need string) {
 }
 
 // confined runs attack and twin in the sandbox. Each says how it ended, and a last line that the script came to its end.
-func (h *host) confined(t *testing.T, c Case, p place) {
+func (h *host) confined(t *testing.T, c Case, p place, run way) {
 	t.Helper()
 	script := fmt.Sprintf("(\n%s\n)\necho \"attack=$?\"\n(\n%s\n)\necho \"twin=$?\"\necho 'complete %s'\n", c.Attack, c.Twin, c.Name)
 	spec, err := p.spec(c, script)
@@ -136,7 +162,7 @@ func (h *host) confined(t *testing.T, c Case, p place) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, got, err := sandbox.RunCaptured(ctx, plan, nil)
+	out, got, err := run(ctx, plan)
 	if err != nil {
 		t.Fatalf("run: %v", err)
 	}
@@ -156,6 +182,63 @@ func (h *host) confined(t *testing.T, c Case, p place) {
 	if ends[4] != "0" {
 		t.Errorf("the twin ended with %s\n%s", ends[4], said)
 	}
+}
+
+// way is how a command of a plan is run.
+type way func(ctx context.Context, p *sandbox.Plan) (sandbox.Outcome, record.Capture, error)
+
+// captured runs it alone.
+func captured(ctx context.Context, p *sandbox.Plan) (sandbox.Outcome, record.Capture, error) {
+	return sandbox.RunCaptured(ctx, p, nil)
+}
+
+// inSession runs it as the command of a session that then ends.
+func inSession(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got record.Capture, err error) {
+	s, err := sandbox.Start(ctx, p, sandbox.IO{})
+	if err != nil {
+		return out, got, err
+	}
+	defer func() {
+		s.End()
+		_, ended := s.Wait()
+		err = errors.Join(err, ended)
+	}()
+	spawn := func(argv ...string) (status syscall.WaitStatus, text [2]string, err error) {
+		var files [3]*os.File
+		var readers [2]*os.File
+		for i := range readers {
+			if readers[i], files[i+1], err = os.Pipe(); err != nil {
+				return status, text, err
+			}
+			defer readers[i].Close()
+		}
+		child, err := s.Spawn(ctx, sandbox.Command{Argv: argv, Env: p.Env, Dir: p.Dir, Umask: 0o22, Streams: files})
+		for _, f := range files[1:] {
+			f.Close()
+		}
+		if err != nil {
+			return status, text, err
+		}
+		defer context.AfterFunc(ctx, child.Kill)()
+		var read sync.WaitGroup
+		for i, r := range readers {
+			read.Go(func() {
+				all, _ := io.ReadAll(r)
+				text[i] = string(all)
+			})
+		}
+		status, err = child.Wait()
+		s.End() // what it left holds the pipes
+		read.Wait()
+		return status, text, err
+	}
+	status, text, err := spawn(p.Argv...)
+	out.Status, out.ExitCode = record.StatusExited, status.ExitStatus()
+	if status.Signaled() {
+		out.Status = record.StatusSignaled
+	}
+	got.Stdout.Text, got.Stderr.Text = text[0], text[1]
+	return out, got, err
 }
 
 // refused is a case that must not run at all. Its twin, on the host, is the way out: then it runs.

@@ -23,6 +23,9 @@ import (
 // verified as the command of a run is, and then clones commands, which inherit
 // what confines it.
 type Session struct {
+	// Tamper is for tests: it changes the calls of a command before they are made.
+	Tamper func([]steps.Step)
+
 	run      *run
 	cancel   context.CancelFunc
 	began    chan struct{}
@@ -161,6 +164,9 @@ func (s *Session) spawn(c Command) (*Child, error) {
 	}
 	image := s.run.proc.NewImage()
 	control.CommandSteps(c, image)
+	if s.Tamper != nil {
+		image.Change(s.Tamper)
+	}
 	proc, err := s.run.proc.Spawn(image, streams)
 	if err != nil {
 		return nil, err

@@ -116,6 +116,9 @@ func (i *Image) Hand(what int, fd Slot) Step {
 	return s
 }
 
+// Change is for tests: it gives them the calls before they are made.
+func (i *Image) Change(change func([]Step)) { change(i.prepared) }
+
 // ErrTooLarge is the error of a command whose arguments and environment are
 // larger than a spawner takes: E2BIG of execve(2).
 var ErrTooLarge = errors.New("the arguments and the environment are too large")
