@@ -62,11 +62,19 @@ func (a *attempt) opened(conn net.Conn) (relay.Conn, error) {
 		conn.Close()
 		return nil, refuse(Unreachable, errors.New("the dialer's connection has no half-close"))
 	}
+	if tcp, ok := conn.(*net.TCPConn); ok && isLoopback(tcp.RemoteAddr()) {
+		relay.Local(tcp)
+	}
 	a.event.Allowed = true
 	if a.event.Via == "" {
 		a.event.Address = conn.RemoteAddr().String()
 	}
 	return half, nil
+}
+
+func isLoopback(at net.Addr) bool {
+	tcp, ok := at.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
 }
 
 // maxAddresses bounds what one name resolves to.

@@ -6,11 +6,16 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"ethos/pkg/egress/relay"
 )
 
 // serve runs handle for each connection of a listener until ctx ends or the
 // listener is closed; then it waits for what runs. ctx ends the connections.
 func (g *Gateway) serve(ctx context.Context, listener net.Listener, handle func(context.Context, *net.TCPConn)) error {
+	if tcp, ok := listener.(*net.TCPListener); ok {
+		relay.Local(tcp)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
 	defer stop()

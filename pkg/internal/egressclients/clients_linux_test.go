@@ -163,6 +163,26 @@ type door struct {
 	flags []string
 }
 
+// TestNothingPaces: a connection inside never leaves the machine, so neither of
+// its ends is paced, whatever the machine's congestion control is: here the end
+// of the command's.
+func TestNothingPaces(t *testing.T) {
+	t.Parallel()
+	probetest.Need(t, "command:python3")
+	p := newPlace(t)
+	p.write("pace.py", `
+import socket
+for family in (socket.AF_INET, socket.AF_INET6):
+    at = socket.getaddrinfo("registry.example", 80, family, socket.SOCK_STREAM)[0][4]
+    s = socket.socket(family)
+    s.connect(at)
+    print(s.getsockopt(socket.IPPROTO_TCP, 13, 16).rstrip(b"\0").decode()) # TCP_CONGESTION
+`)
+	if o := p.sandboxed([]string{"--allow-domain", registry}, "python3 pace.py"); o.stdout != "reno\nreno\n" {
+		t.Error(o)
+	}
+}
+
 // TestPortNobodyListensAt: where no listener is, nobody is told which port was
 // meant. A command that failed is told which ports an allowed name has, if it
 // asked for it and did not come to them; with the port put into the hint it

@@ -72,6 +72,9 @@ func (c *publish) listen(p plan.Published) (net.Listener, error) {
 	if err != nil {
 		return nil, &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("publish %s: %w", p, err), Hint: "publish another port of the host: --publish HOSTPORT:PORT"}
 	}
+	if p.Host.Addr().IsLoopback() {
+		relay.Local(listener.(*net.TCPListener))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listeners = append(c.listeners, listener)
@@ -190,7 +193,9 @@ func (c *publish) lead(client *net.TCPConn, sockets pair, port uint16) {
 		relay.Reset(client)
 		return
 	}
-	_, _, _ = relay.Both(client, server.(*net.TCPConn), relay.Stream, relay.Stream)
+	inside := server.(*net.TCPConn)
+	relay.Local(inside)
+	_, _, _ = relay.Both(client, inside, relay.Stream, relay.Stream)
 }
 
 // connect goes to the loopback, of IPv4 first, and returns the socket that is

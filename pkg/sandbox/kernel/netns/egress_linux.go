@@ -14,15 +14,24 @@ import (
 // LOOPBACK_IFINDEX in include/net/flow.h.
 const loopbackIndex = 1
 
-// route is a request of rtnetlink(7) with the attributes RTA_OIF and RTA_DST.
+// route is a request of rtnetlink(7) with the attributes RTA_OIF, RTA_METRICS,
+// which has RTAX_CC_ALGO in it, and RTA_DST.
 type route struct {
 	unix.NlMsghdr
 	unix.RtMsg
-	oif  unix.RtAttr
-	link uint32
-	dst  unix.RtAttr
-	addr [16]byte
+	oif     unix.RtAttr
+	link    uint32
+	metrics unix.RtAttr
+	control unix.RtAttr
+	name    [8]byte
+	dst     unix.RtAttr
+	addr    [16]byte
 }
+
+// control is the congestion control of connections to the networks. They never
+// leave the machine, and each kernel has it; one that paces what it sends, as
+// BBR does, would halve their throughput.
+const control = "reno"
 
 // RouteSteps make every address of some networks local: routes of type "local"
 // to lo, as ip-route(8) makes them. A connection to such an address is taken by
@@ -100,11 +109,15 @@ func newRoute(n netip.Prefix) *route {
 		},
 		oif:  unix.RtAttr{Len: unix.SizeofRtAttr + 4, Type: unix.RTA_OIF},
 		link: loopbackIndex,
-		dst:  unix.RtAttr{Len: uint16(unix.SizeofRtAttr + len(addr)), Type: unix.RTA_DST},
+		// An attribute is followed by what fills its last four bytes up.
+		metrics: unix.RtAttr{Len: unix.SizeofRtAttr + unix.SizeofRtAttr + 8, Type: unix.RTA_METRICS},
+		control: unix.RtAttr{Len: unix.SizeofRtAttr + uint16(len(control)) + 1, Type: unix.RTAX_CC_ALGO},
+		dst:     unix.RtAttr{Len: uint16(unix.SizeofRtAttr + len(addr)), Type: unix.RTA_DST},
 	}
 	if n.Addr().Is6() {
 		r.Family, r.Scope = unix.AF_INET6, unix.RT_SCOPE_UNIVERSE
 	}
+	copy(r.name[:], control)
 	copy(r.addr[:], addr)
 	r.Len = uint32(int(unsafe.Offsetof(r.addr)) + len(addr))
 	return r
