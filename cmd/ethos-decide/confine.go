@@ -19,7 +19,9 @@ const sandboxProgram = "ethos-sandbox"
 // confined is the member of a record that says what became of --confine.
 type confined struct {
 	Applied bool   `json:"applied"`
-	Reason  string `json:"reason,omitempty"` // why not
+	Reason  string `json:"reason,omitempty"`  // why not
+	Session string `json:"session,omitempty"` // whose boundary it is in
+	Alone   string `json:"alone,omitempty"`   // with --session: why it has a boundary of its own
 }
 
 // confine makes the input of an allowed shell call that runs inside the sandbox, and notes in the record whether it did. A call that stays as it is runs as it
@@ -35,6 +37,8 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	}
 	if note.Applied = err == nil; err != nil {
 		note.Reason = err.Error()
+	} else if c.Session != "" {
+		note.Session, note.Alone = c.sessionOf(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
 	}
 	return input, l.Set("confine", note)
 }
@@ -48,7 +52,7 @@ func (c *decideCmd) inside(in *policy.Input) (json.RawMessage, error) {
 	if in.Actor == nil || in.Facts == nil {
 		return nil, errors.New("the record has no facts")
 	}
-	return hook.Confine(c.Reply, in.Actor.Event, in.Action, boundaryOf(in.Facts))
+	return hook.Confine(c.Reply, in.Actor.Event, in.Action, c.boundary(in))
 }
 
 // confines reports whether the answer puts a call inside the sandbox, or it is
@@ -60,6 +64,23 @@ func (c *decideCmd) confines(in *policy.Input) bool {
 
 func allows(verdict string) bool {
 	return verdict == record.VerdictAllow || verdict == record.VerdictWarn
+}
+
+// boundary is what the answer puts a call in.
+func (c *decideCmd) boundary(in *policy.Input) hook.Boundary {
+	b := boundaryOf(in.Facts)
+	if c.Session == "" {
+		return b
+	}
+	name, alone := c.sessionOf(in)
+	switch {
+	case alone != "":
+	case c.Session == autoSession:
+		b.Flags = append([]string{"--session", "auto:" + name}, shared(in.Facts).Flags...)
+	default: // what the person gave it counts
+		b.Flags = []string{"--session", name}
+	}
+	return b
 }
 
 // boundaryOf is the boundary that the facts put in force: the profile, and what was granted beyond it.

@@ -18,6 +18,7 @@ type decideCmd struct {
 	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
 	Reply   string   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot or opencode."`
 	Confine bool     `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one."`
+	Session string   `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
 	Records string   `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor."`
 	Quiet   bool     `short:"q" help:"Write nothing; the exit status tells."`
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
@@ -25,6 +26,9 @@ type decideCmd struct {
 
 // Run implements the command.
 func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
+	if err := c.checkSession(); err != nil {
+		return err
+	}
 	if c.Reply != "" {
 		return c.reply(ctx, sys)
 	}

@@ -100,9 +100,13 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if err := c.keep(lines.Bytes()); err != nil {
 		return hook.Answer{}, err
 	}
+	notices := []string{d.library.notice(strictest, sys.Now())}
+	if rewritten != nil {
+		notices = append(notices, c.noSession(d.library, strictest, sys.Now()))
+	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten,
-		Notice: d.library.notice(strictest, sys.Now()),
+		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
 	})
 }
 

@@ -52,6 +52,9 @@ func factsMain() {
 		if e.Actor.Mode == "" {
 			e.Actor.Mode = record.ModeSafe
 		}
+		if p := e.Actor.Parent; p != nil && p.Mode == "" {
+			p.Mode = record.ModeSafe
+		}
 		l, err := derived(e, sys.Getenv("HOME"))
 		if err != nil {
 			panic(err)

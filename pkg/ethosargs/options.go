@@ -34,6 +34,7 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 		{Name: "mode", Class: Compared},
 		{Name: "reply", Class: Neutral},
 		{Name: "confine", Bool: true, Class: Narrows},
+		{Name: "session", Class: Neutral}, // writes the name into an answer
 		{Name: "records", Class: Neutral, File: true},
 		{Name: "quiet", Short: 'q', Bool: true, Class: Neutral},
 		maxLine,

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/policy"
+	"ethos/pkg/record"
+)
+
+// autoSession is --session of one session for each of the agent's.
+const autoSession = "auto"
+
+// Why a call has a boundary of its own, where others share one.
+const (
+	aloneNoID    = "the event names no session"
+	aloneNetwork = "its network is not that of the session"
+	aloneLess    = "it may use less than the session"
+)
+
+// checkSession reports a --session that no call could be put in.
+func (c *decideCmd) checkSession() error {
+	switch {
+	case c.Session == "" || c.Confine && hook.IsSessionName(c.Session):
+		return nil
+	case !c.Confine:
+		return cli.Errorf(cli.Usage, "--session says whose boundary a confined call runs in", "--session goes with --confine")
+	}
+	return cli.Errorf(cli.Usage, "write auto, or the name that ethos-sandbox session start has printed", "--session: %q is no name of a session", c.Session)
+}
+
+// sessionOf names the session that a call joins. alone is why it joins none: it
+// may use more than the others, or less, and a session has one boundary.
+func (c *decideCmd) sessionOf(in *policy.Input) (name, alone string) {
+	if c.Session != autoSession || in.Facts == nil {
+		return c.Session, ""
+	}
+	have := &in.Facts.Capabilities
+	switch {
+	case in.Actor.Mode == record.ModePlan, in.Actor.Parent != nil && in.Actor.Parent.Capabilities != nil, have.Network.Mode == "none", have.SandboxProfile == "":
+		return "", aloneLess
+	case have.Network.Mode != "loopback":
+		return "", aloneNetwork
+	}
+	name = hook.SessionName(in.Actor, append([]string{in.Action.Workspace}, shared(in.Facts).Flags...)...)
+	if name == "" {
+		return "", aloneNoID
+	}
+	return name, ""
+}
+
+// shared is the boundary of calls that are an agent's own or a build tool's. The
+// profiles of build tools are the agent's but for what of git they see, and so
+// that a server that one starts is there for the other, they share the agent's.
+func shared(f *record.Facts) hook.Boundary {
+	chosen := func(by string) bool { return strings.HasPrefix(by, "--profile ") }
+	if slices.ContainsFunc(f.Capabilities.GrantedBy, chosen) {
+		return boundaryOf(f)
+	}
+	as := *f
+	as.Capabilities.SandboxProfile = capability.AgentProfile
+	return boundaryOf(&as)
+}
+
+// noSession is said once of an agent in a work space whose events name no
+// session.
+func (c *decideCmd) noSession(l *library, v *verdict, now time.Time) string {
+	_, alone := c.sessionOf(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
+	said := record.Configuration{Path: v.action.Workspace, Digest: aloneNoID}
+	if alone != aloneNoID || !l.memory.Once("--session "+v.actor.Agent, said, now) {
+		return ""
+	}
+	return "--session auto: " + aloneNoID + ", so each call has a boundary of its own"
+}

@@ -1,0 +1,70 @@
+package hook
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Bounds of a session's name, in bytes.
+const (
+	maxName      = 64 // of ethos-sandbox
+	maxAgentName = 8
+	maxSessionID = 36 // a UUID
+	markDigits   = 16 // hexadecimal
+)
+
+// SessionName names the session of ethos-sandbox that an agent's calls share:
+// AGENT-ID-MARK, of letters, digits, "-", "_" and "." alone and at most 64 bytes
+// long. ID is the agent's own id of its session as far as a name can have it;
+// MARK is of the whole id and of what else tells one boundary from another, such
+// as the work space and the options. It is "" where the event names no session.
+//
+// A sub-agent's calls are those of the session that it works in.
+func SessionName(a *record.Actor, boundary ...string) string {
+	id := agentSession(a)
+	if id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{a.Agent, id}, boundary...), "\x00")))
+	return sessionPrefix(a) + hex.EncodeToString(sum[:])[:markDigits]
+}
+
+// OwnSession reports whether a name is one that [SessionName] makes for the
+// agent's session, of any boundary.
+func OwnSession(a *record.Actor, name string) bool {
+	mark, ok := strings.CutPrefix(name, sessionPrefix(a))
+	return ok && agentSession(a) != "" && len(mark) == markDigits && strings.Trim(mark, "0123456789abcdef") == ""
+}
+
+// IsSessionName reports whether ethos-sandbox takes a text for the name of a
+// session.
+func IsSessionName(text string) bool {
+	return text != "" && len(text) <= maxName && named(text, maxName) == text && strings.IndexByte("-_.", text[0]) < 0
+}
+
+func agentSession(a *record.Actor) string {
+	if a.Parent != nil && a.Parent.Session != "" {
+		return a.Parent.Session
+	}
+	return a.Session
+}
+
+func sessionPrefix(a *record.Actor) string {
+	agent := strings.TrimLeft(named(a.Agent, maxAgentName), "-_.")
+	return cmp.Or(agent, "agent") + "-" + named(agentSession(a), maxSessionID) + "-"
+}
+
+// named is text with "-" for what no name has, cut at n bytes.
+func named(text string, n int) string {
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, text)
+	return plain[:min(len(plain), n)]
+}
