@@ -110,6 +110,11 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 		if c.Network.SNI != "" {
 			add("--sni", []string{c.Network.SNI})
 		}
+		if c.Network.CABundle != "" {
+			add("--ca-bundle", []string{c.Network.CABundle})
+		}
+		add("--allow-request", c.Network.AllowRequests)
+		add("--inject", c.Network.Inject)
 	}
 	add("--ro", c.ReadPaths)
 	add("--rw", slices.DeleteFunc(slices.Clone(c.WritePaths), func(p string) bool { return p == "." }))

@@ -19,7 +19,7 @@ func TestDocsAreTrue(t *testing.T) {
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	example, _, _ := strings.Cut(rest, "```")
 	config, err := catalog.ParseConfig("docs/facts.md", []byte(example))
-	if err != nil || len(config.NetworkTools) != 5 || len(config.Notes) != 1 || len(config.Tools) != 1 {
+	if err != nil || len(config.NetworkTools) != 6 || len(config.Notes) != 1 || len(config.Tools) != 1 {
 		t.Errorf("the example: %v, %+v", err, config)
 	}
 	names := append(hook.Dialects(), capability.ProfileNames()...)

@@ -1,6 +1,11 @@
 package capability
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"ethos/pkg/record"
+)
 
 // ConfigName is the file in the root of a work space by which a repository
 // widens sets.
@@ -17,8 +22,23 @@ type NetworkTool struct {
 	Tool         string   // id
 	Mode         string   // loopback | proxy | host
 	AllowDomains []string // for proxy
-	SNI          string   // for proxy; "" is require
-	Within       bool     // it takes away only
+	// Of a proxy, as in a set.
+	SNI           string
+	CABundle      string
+	AllowRequests []string
+	Inject        []string
+	Within        bool // it takes away only
+}
+
+// Put has a network be as the entry says; what is denied stays.
+func (n *NetworkTool) Put(to *record.Network) {
+	*to = record.Network{
+		Mode: n.Mode, AllowDomains: slices.Clone(n.AllowDomains), DenyDomains: to.DenyDomains,
+		SNI: n.SNI, CABundle: n.CABundle, AllowRequests: slices.Clone(n.AllowRequests), Inject: slices.Clone(n.Inject),
+	}
+	if to.AllowDomains == nil {
+		to.AllowDomains = []string{}
+	}
 }
 
 // Connects reports whether a tool is listed as one that reaches more than its
@@ -86,8 +106,7 @@ func (c Repository) connect(s *Set, tool string, note func(string)) {
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && !n.Within && !given {
 			had := s.Network.Mode
-			s.Network.Mode = n.Mode
-			s.Network.AllowDomains, s.Network.SNI = append([]string{}, n.AllowDomains...), n.SNI
+			n.Put(&s.Network)
 			if given = true; n.Mode != had || reachesOut(s) {
 				note(named("network.mode").config)
 			}
@@ -108,6 +127,12 @@ func (c Repository) connectParts(s *Set, tools []string, note func(string)) {
 		if n.SNI == "allow" {
 			lax = append(lax, n.Tool)
 		}
+		if n.CABundle != "" && s.Network.CABundle != "" && n.CABundle != s.Network.CABundle {
+			continue // programs that share a network trust one authority
+		}
+		s.Network.CABundle = cmp.Or(n.CABundle, s.Network.CABundle)
+		s.Network.AllowRequests = union(s.Network.AllowRequests, n.AllowRequests)
+		s.Network.Inject = union(s.Network.Inject, n.Inject)
 		s.Network.Mode = n.Mode
 		s.Network.AllowDomains = union(s.Network.AllowDomains, n.AllowDomains)
 		note(named("network.mode").config)
@@ -126,7 +151,7 @@ func (c Repository) bound(s *Set, tool string) {
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && n.Within {
 			less := Clone(*s)
-			less.Network.Mode, less.Network.AllowDomains, less.Network.SNI = n.Mode, n.AllowDomains, n.SNI
+			n.Put(&less.Network)
 			s.Network = Narrow(Anywhere, *s, less).Network
 		}
 	}

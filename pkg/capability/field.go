@@ -94,6 +94,18 @@ var fields = []field{
 		words: []string{"require", "allow"}, grant: grant{name: "sni"}, flag: flag{name: "sni"},
 	},
 	{
+		name: "network.ca_bundle", kind: authority, at: func(s *Set) any { return &s.Network.CABundle },
+		grant: grant{"ca-bundle", "FILE", nil}, flag: flag{name: "ca-bundle", path: true},
+	},
+	{
+		name: "network.allow_requests", kind: allowedRequests, at: func(s *Set) any { return &s.Network.AllowRequests },
+		flag: flag{name: "allow-request", narrows: true},
+	},
+	{
+		name: "network.inject", kind: injected, at: func(s *Set) any { return &s.Network.Inject },
+		grant: grant{"inject", "HOST HEADER=NAME", nil}, flag: flag{name: "inject"},
+	},
+	{
 		name: "env.pass", kind: names, at: func(s *Set) any { return &s.Env.Pass },
 		grant: grant{"env", "NAME[=VALUE]", grantEnv}, flag: flag{name: "env", take: flagEnv},
 	},

@@ -31,7 +31,11 @@ var (
 	names          = &kind{5, meetNames, exceedsNames}       // a list, compared as it is written
 	variables      = &kind{5, meetVariables, exceedsVariables}
 	allowedDomains = &kind{5, meetAllowedDomains, exceedsAllowedDomains}
-	deniedDomains  = &kind{5, meetUnion, exceedsDeniedDomains}
+	authority      = &kind{2, meetAuthority, exceedsAuthority} // whose certificates are trusted inside
+	// A host that the list names gets such requests only.
+	allowedRequests = &kind{5, meetRequests, exceedsRequests}
+	injected        = &kind{5, meetInjections, exceedsNames} // credentials
+	deniedDomains   = &kind{5, meetUnion, exceedsDeniedDomains}
 )
 
 // reported is the last rank in a report.

@@ -58,6 +58,10 @@ func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabil
 		p, c := random(r, paths), random(r, paths)
 		for _, s := range []*record.Capabilities{&p, &c} {
 			s.Network.SNI = one(more, "", "require", "allow", "?")
+			if s.Network.CABundle = one(more, "", "~/ca.pem", "~/other.pem"); s.Network.Mode == "proxy" && s.Network.CABundle != "" {
+				s.Network.AllowRequests = some(more, []string{"example.com GET", "*.example.com GET,POST /a/*", "a.example.com /a/b", "a.example.com:443 -"}, 2)
+				s.Network.Inject = some(more, []string{"example.com Authorization=A", "a.example.com X=B"}, 2)
+			}
 		}
 		check(p, c)
 		if t.Failed() {
@@ -73,8 +77,8 @@ func TestNarrowNeverGoesPastParentOrChild(t *testing.T) {
 			t.Errorf("past the parent: %v", over)
 		}
 		for _, e := range Widens(space, c, out) {
-			// Two different filters cannot be compared: the parent's stays.
-			if e.Field != "seccomp_profile" && e.Field != "seccomp_profile_path" {
+			// Two different filters or authorities cannot be compared: the parent's stays.
+			if e.Field != "seccomp_profile" && e.Field != "network.ca_bundle" && e.Field != "seccomp_profile_path" {
 				t.Errorf("past the child: %v", e)
 			}
 		}
@@ -149,8 +153,9 @@ func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 func TestWidensSeesEveryField(t *testing.T) {
 	parent := record.Capabilities{
 		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
-		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"}},
-		Git:     "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
+		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"},
+			CABundle: "/ca.pem", AllowRequests: []string{"a.example.com GET"}},
+		Git: "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
 	}
 	past := map[string]func(*record.Capabilities){
 		"SeccompProfile":      func(c *record.Capabilities) { c.SeccompProfile = "" },
@@ -171,6 +176,10 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"Network.allow":       func(c *record.Capabilities) { c.Network.AllowDomains = []string{"example.com"} },
 		"Network.deny":        func(c *record.Capabilities) { c.Network.DenyDomains = nil },
 		"Network.sni":         func(c *record.Capabilities) { c.Network.SNI = "allow" },
+		"Network.authority":   func(c *record.Capabilities) { c.Network.CABundle = "/evil.pem" },
+		"Network.requests":    func(c *record.Capabilities) { c.Network.AllowRequests = []string{"a.example.com GET,POST"} },
+		"Network.no requests": func(c *record.Capabilities) { c.Network.AllowRequests = nil },
+		"Network.inject":      func(c *record.Capabilities) { c.Network.Inject = []string{"a.example.com Authorization=TOKEN"} },
 		"Env":                 func(c *record.Capabilities) { c.Env.Pass = []string{"A"} },
 		"Env.set":             func(c *record.Capabilities) { c.Env.Set = map[string]string{"A": "1"} },
 		"Git":                 func(c *record.Capabilities) { c.Git = "wrapped" },
@@ -226,6 +235,39 @@ func TestTagsComeFromTheDeclaration(t *testing.T) {
 		have := strings.Join(Tags(record.Capabilities{Network: record.Network{Mode: c.mode}, Git: c.git}), " ")
 		if have != c.want {
 			t.Errorf("network %q, git %q: have %q, want %q", c.mode, c.git, have, c.want)
+		}
+	}
+}
+
+// TestAuthorityIsLost: a host whose requests nobody can judge any more is
+// reached no more; a credential is lost with what was to carry it.
+func TestAuthorityIsLost(t *testing.T) {
+	parent := record.Capabilities{Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}}}
+	child := parent
+	child.Network.CABundle, child.Network.AllowRequests = "~/ca.pem", []string{"a.example.com GET"}
+	child.Network.Inject = []string{"a.example.com Authorization=TOKEN"}
+	n := Narrow(space, parent, child).Network
+	if n.CABundle != "" || len(n.Inject) > 0 || !slices.Equal(n.DenyDomains, []string{"a.example.com"}) || !slices.Equal(n.AllowDomains, []string{"*.example.com"}) {
+		t.Errorf("%+v", n)
+	}
+	child.Network.Mode = "loopback"
+	if n := Narrow(space, parent, child).Network; n.CABundle != "" || len(n.AllowRequests)+len(n.Inject)+len(n.DenyDomains) > 0 {
+		t.Errorf("without a proxy: %+v", n)
+	}
+}
+
+func TestParseInjection(t *testing.T) {
+	for text, want := range map[string]string{
+		" API.example.com. Authorization=API_TOKEN ": "api.example.com Authorization=API_TOKEN", "http://Registry.example X-Key=_k1": "http://registry.example X-Key=_k1",
+	} {
+		if j, err := ParseInjection(text); err != nil || j.String() != want {
+			t.Errorf("%q: %q, %v", text, j, err)
+		}
+	}
+	for _, text := range []string{"", "a.example", "a.example A=B C=D", "*.example A=B", "10.0.0.1 A=B", "https://a.example A=B", "a.example:443 A=B", "a.example A", "a.example A=", "a.example =B",
+		"a.example A:B=C", "a.example Host=B", "a.example content-length=B", "a.example A=1B", "a.example A=B-C", "a.example A=B=C", "a.example A=${B}"} {
+		if j, err := ParseInjection(text); err == nil {
+			t.Errorf("%q: %q", text, j)
 		}
 	}
 }

@@ -169,6 +169,8 @@ func check(s Set) (fault error) {
 	}
 	each(allowedDomains, domains(CheckDomain))
 	each(deniedDomains, domains(checkDenied))
+	each(allowedRequests, domains(checkRequest))
+	each(injected, domains(checkInjection))
 	each(tree, func(f *field) {
 		for _, p := range *of[[]string](f, &s) {
 			if fault == nil && f.list != read && f.list != write && strings.Contains(p, "$") {

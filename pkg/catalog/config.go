@@ -1,10 +1,13 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/egress/rule"
 )
 
 // Config is what a repository says of itself in repo_config.yaml. The zero
@@ -75,12 +78,55 @@ func (w *wordText) readScalar(text string) { w.text = text }
 type pathText struct{ wordText }
 
 type networkToolText struct {
-	Tool         string     `yaml:"tool"`
-	Mode         string     `yaml:"mode"`
-	AllowDomains []wordText `yaml:"allow_domains"`
-	SNI          wordText   `yaml:"sni"`
+	Tool         string          `yaml:"tool"`
+	Mode         string          `yaml:"mode"`
+	AllowDomains []wordText      `yaml:"allow_domains"`
+	SNI          wordText        `yaml:"sni"`
+	MITM         mitmText        `yaml:"mitm"`
+	Allow        []endpointText  `yaml:"allow"`
+	Inject       []injectionText `yaml:"inject"`
 	position
 }
+
+// mitmText says by which authority TLS is opened.
+type mitmText struct {
+	CABundle wordText `yaml:"ca_bundle"`
+}
+
+// endpointText is a rule of requests, in parts or in its text form.
+type endpointText struct {
+	Host    string   `yaml:"host"`
+	Methods []string `yaml:"methods"`
+	Paths   []string `yaml:"paths"`
+	text    string
+	position
+}
+
+func (e *endpointText) readScalar(text string) { e.text = text }
+
+func (e *endpointText) String() string {
+	if e.text != "" {
+		return e.text
+	}
+	words := []string{e.Host}
+	if len(e.Methods) > 0 {
+		words = append(words, strings.Join(e.Methods, ","))
+	}
+	return strings.Join(append(words, e.Paths...), " ")
+}
+
+// injectionText is a credential, in parts or in its text form.
+type injectionText struct {
+	Host    string `yaml:"host"`
+	Header  string `yaml:"header"`
+	FromEnv string `yaml:"from_env"`
+	text    string
+	position
+}
+
+func (j *injectionText) readScalar(text string) { j.text = text }
+
+func (j *injectionText) String() string { return cmp.Or(j.text, j.Host+" "+j.Header+"="+j.FromEnv) }
 
 func (n *networkToolText) readScalar(text string) { n.Tool = text }
 
@@ -202,10 +248,41 @@ func (r *configReader) networkTool(n networkToolText) {
 	case out.Mode != "proxy" && len(out.AllowDomains) > 0:
 		r.fail(n.position, "leave mode out, or the domains", "network_tools: %s: domains are for mode proxy, not for %s", n.Tool, out.Mode)
 	}
-	if out.Mode != "proxy" && out.SNI != "" {
+	r.opened(n, &out)
+	switch {
+	case out.Mode == "proxy":
+	case out.SNI != "":
 		r.fail(n.SNI.position, more, "network_tools: %s: sni is for mode proxy, not for %s", n.Tool, out.Mode)
+	case out.CABundle != "" || len(out.Inject) > 0:
+		r.fail(n.position, more, "network_tools: %s: mitm, allow and inject are for mode proxy, not for %s", n.Tool, out.Mode)
 	}
 	r.out.NetworkTools = append(r.out.NetworkTools, out)
+}
+
+// opened reads what of an entry has TLS opened, or says that it cannot be.
+func (r *configReader) opened(n networkToolText, out *capability.NetworkTool) {
+	out.CABundle = n.MITM.CABundle.text
+	const remedy = "name the file with the certificate and the key of your authority: mitm: {ca_bundle: ~/.config/ethos/authority.pem}"
+	for _, e := range n.Allow {
+		rule, err := rule.ParseEndpoint(e.String())
+		switch {
+		case err != nil:
+			r.fail(e.position, "", "network_tools: %s: allow: %v", n.Tool, err)
+		case out.CABundle == "":
+			r.fail(e.position, remedy, "network_tools: %s: allow: requests to %s cannot be judged within TLS", n.Tool, rule.Host)
+		}
+		out.AllowRequests = append(out.AllowRequests, rule.String())
+	}
+	for _, i := range n.Inject {
+		injection, err := capability.ParseInjection(i.String())
+		switch {
+		case err != nil:
+			r.fail(i.position, "", "network_tools: %s: inject: %v", n.Tool, err)
+		case out.CABundle == "" && !injection.Plain:
+			r.fail(i.position, remedy, "network_tools: %s: inject: %s for %s cannot be put in within TLS", n.Tool, injection.Env, injection.Host)
+		}
+		out.Inject = append(out.Inject, injection.String())
+	}
 }
 
 func (r *configReader) note(at position, format string, args ...any) {

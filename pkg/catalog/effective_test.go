@@ -162,3 +162,31 @@ func TestGrantReadLiftsADeny(t *testing.T) {
 		t.Errorf("the rest of the denied tree is %v", a)
 	}
 }
+
+// TestScriptOfOpenedTools: programs that share a network share its rules and
+// credentials; they are as lax as each of them may be, and trust one authority.
+func TestScriptOfOpenedTools(t *testing.T) {
+	entry := func(tool, sni, authority, name string) capability.NetworkTool {
+		return capability.NetworkTool{Tool: tool, Mode: "proxy", AllowDomains: []string{name}, SNI: sni, CABundle: authority,
+			AllowRequests: []string{name + " GET"}, Inject: []string{name + " X=T"}}
+	}
+	network := func(tools ...capability.NetworkTool) string {
+		c := capability.Repository{NetworkTools: tools}
+		s, err := capability.Effective(c, capability.Request{Parts: []string{"make", "npm-audit"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := s.Network
+		return strings.Join([]string{n.SNI, n.CABundle, strings.Join(n.AllowDomains, " "), strings.Join(n.AllowRequests, ", "), strings.Join(n.Inject, ", ")}, " | ")
+	}
+	for _, c := range []struct{ have, want string }{
+		{network(entry("make", "allow", "/a", "a"), entry("npm-audit", "", "/a", "b")), " | /a | a b | a GET, b GET | a X=T, b X=T"},
+		{network(entry("make", "allow", "/a", "a"), entry("npm-audit", "allow", "/a", "b")), "allow | /a | a b | a GET, b GET | a X=T, b X=T"},
+		{network(entry("make", "", "/a", "a"), entry("npm-audit", "", "/b", "b")), " | /a | a | a GET | a X=T"},
+		{network(entry("make", "allow", "/a", "a")), " | /a | a | a GET | a X=T"},
+	} {
+		if c.have != c.want {
+			t.Errorf("have %s\nwant %s", c.have, c.want)
+		}
+	}
+}

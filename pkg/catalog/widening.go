@@ -149,6 +149,15 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 		if n.SNI == "allow" {
 			value += "; sni allow: TLS that hides or misstates whom it is for"
 		}
+		if n.CABundle != "" {
+			value += "; mitm " + n.CABundle
+		}
+		for _, rule := range n.AllowRequests {
+			value += "; allow " + rule
+		}
+		for _, injection := range n.Inject {
+			value += "; inject " + injection
+		}
 		out = append(out, Widening{"sandbox.network_tools", value})
 	}
 	return out
@@ -159,7 +168,7 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 func beyond(n capability.NetworkTool, t Tool) bool {
 	for _, base := range basesOf(t) {
 		more := capability.Clone(base)
-		more.Network.Mode, more.Network.AllowDomains, more.Network.SNI = n.Mode, n.AllowDomains, n.SNI
+		n.Put(&more.Network)
 		if len(capability.Widens(capability.Anywhere, base, capability.Derive(more))) > 0 {
 			return true
 		}

@@ -86,6 +86,13 @@ var hostile = map[string]string{
 	"sandbox.network_tools.mode":                "sandbox: {network_tools: [{tool: make, mode: host}]}",
 	"sandbox.network_tools.allow_domains":       "sandbox: {network_tools: [{tool: make, mode: proxy, allow_domains: [evil.example]}]}",
 	"sandbox.network_tools.sni":                 "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], sni: allow}]}",
+	"sandbox.network_tools.mitm.ca_bundle":      "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}}]}",
+	"sandbox.network_tools.allow.host":          "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, allow: [{host: registry.npmjs.org}]}]}",
+	"sandbox.network_tools.allow.methods":       "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, allow: [{host: registry.npmjs.org, methods: [GET, POST]}]}]}",
+	"sandbox.network_tools.allow.paths":         "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, allow: [{host: registry.npmjs.org, paths: [/-/*]}]}]}",
+	"sandbox.network_tools.inject.host":         "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, inject: [{host: registry.npmjs.org, header: Authorization, from_env: TOKEN}]}]}",
+	"sandbox.network_tools.inject.header":       "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, inject: [{host: registry.npmjs.org, header: X, from_env: TOKEN}]}]}",
+	"sandbox.network_tools.inject.from_env":     "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, inject: [{host: registry.npmjs.org, header: X, from_env: AWS_SECRET_ACCESS_KEY}]}]}",
 	"tools.id":                                  "tools: [{id: mine, match: [make]}]",
 	"tools.category":                            "tools: [{id: mine, category: lint, match: [make]}]",
 	"tools.format":                              "tools: [{id: mine, format: gnu, match: [make]}]",
@@ -112,6 +119,9 @@ var hostile = map[string]string{
 	"tools.capabilities.network.allow_domains":  tool("network: {allow_domains: []}"),
 	"tools.capabilities.network.deny_domains":   tool("network: {deny_domains: [x.example]}"),
 	"tools.capabilities.network.sni":            tool("network: {sni: require}"),
+	"tools.capabilities.network.ca_bundle":      tool("network: {ca_bundle: ~/ca.pem}"),
+	"tools.capabilities.network.allow_requests": tool("network: {allow_requests: [a.example GET]}"),
+	"tools.capabilities.network.inject":         tool("network: {inject: [a.example X=TOKEN]}"),
 	"tools.capabilities.env.pass":               tool("env: {pass: []}"),
 	"tools.capabilities.env.set":                tool("env: {set: {}}"),
 	"tools.capabilities.git":                    tool("git: none"),
@@ -206,7 +216,7 @@ func neverMore(t *testing.T, config Config) {
 func TestHostileCloneWouldWiden(t *testing.T) {
 	w := workSpace()
 	for _, key := range []string{"sandbox.read_paths", "sandbox.read_write_paths", "sandbox.network_tools.tool", "sandbox.network_tools.mode",
-		"sandbox.network_tools.allow_domains", "sandbox.network_tools.sni", "tools.managed"} {
+		"sandbox.network_tools.allow_domains", "sandbox.network_tools.sni", "sandbox.network_tools.mitm.ca_bundle", "sandbox.network_tools.inject.host", "tools.managed"} {
 		config, err := ParseConfig("repo_config.yaml", []byte(hostile[key]))
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ type Event struct {
 	Rule     string        `json:"rule,omitempty"`   // the pattern that decided
 	Reason   rule.Reason   `json:"reason,omitempty"` // of a refusal, a failure or an unclean end
 	Detail   string        `json:"detail,omitempty"` // the reason in words
-	Remedy   string        `json:"remedy,omitempty"` // the smallest pattern that would allow it
+	Remedy   string        `json:"remedy,omitempty"` // the smallest pattern, or [rule.Endpoint], that would allow it
 }
 
 // Sink takes events. Record is called concurrently, at the end of a

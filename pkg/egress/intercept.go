@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 
@@ -19,7 +18,8 @@ import (
 // those speak HTTP/1 to the client, with TLS or without, and nothing else.
 type Intercept struct {
 	// Authority makes the certificates that clients see. It must be trusted by
-	// the programs inside.
+	// the programs inside. Without one no TLS is opened, and all that there can
+	// be are injections that are Plain.
 	Authority *leaf.Authority
 
 	// Roots verify the servers; nil are those of the system.
@@ -27,18 +27,14 @@ type Intercept struct {
 
 	// Endpoints are the requests that are allowed. A host that one of them
 	// names may get such requests only.
-	Endpoints []Endpoint
+	Endpoints rule.Endpoints
 
 	// Injections put credentials in.
 	Injections []Injection
 }
 
 // Endpoint names requests.
-type Endpoint struct {
-	Host    rule.Pattern
-	Methods []string // none is every method
-	Paths   []string // "/a" is that path, "/a/*" every path that begins with "/a/"; none is every path
-}
+type Endpoint = rule.Endpoint
 
 // Injection replaces a sentinel in one header field of the requests to one
 // host by a secret, so that the program never has it. A sentinel as the user
@@ -67,17 +63,12 @@ func (i *Intercept) check() error {
 	if i == nil {
 		return nil
 	}
-	if i.Authority == nil {
+	if i.Authority == nil && (len(i.Endpoints) > 0 || len(i.Injections) == 0 || slices.ContainsFunc(i.Injections, func(j Injection) bool { return !j.Plain })) {
 		return errors.New("egress: interception without an authority")
 	}
 	for _, e := range i.Endpoints {
-		if (e.Host == rule.Pattern{}) {
-			return errors.New("egress: an endpoint names no host")
-		}
-		for _, p := range e.Paths {
-			if !strings.HasPrefix(p, "/") || strings.Contains(strings.TrimSuffix(p, "/*"), "*") || !unambiguous(strings.TrimSuffix(p, "*")) {
-				return fmt.Errorf("egress: path %q of an endpoint: write /a/b or /a/*", p)
-			}
+		if err := e.Check(); err != nil {
+			return fmt.Errorf("egress: %w", err)
 		}
 	}
 	for _, j := range i.Injections {
@@ -93,12 +84,8 @@ func (i *Intercept) opens(h rule.Host, port uint16) bool {
 	if i == nil {
 		return false
 	}
-	return slices.ContainsFunc(i.Endpoints, func(e Endpoint) bool { return e.names(h, port) }) ||
+	return slices.ContainsFunc(i.Endpoints, func(e Endpoint) bool { return e.Names(h, port) }) ||
 		slices.ContainsFunc(i.Injections, func(j Injection) bool { return j.Host == h })
-}
-
-func (e Endpoint) names(h rule.Host, port uint16) bool {
-	return (rule.Rules{Deny: rule.Set{e.Host}}).Destination(h, port).Reason == rule.Denied
 }
 
 // judge judges a request to an intercepted host.
@@ -108,49 +95,27 @@ func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request
 	if err != nil || asked != h || askedPort != port {
 		return refuse(DeniedHost, fmt.Errorf("the request is for %.300q, %s was judged", r.Host, h.JoinPort(port)))
 	}
-	named := false
-	for _, e := range i.Endpoints {
-		if !e.names(h, port) {
-			continue
-		}
-		named = true
-		if e.matches(r.Method, r.URL.EscapedPath()) {
-			return nil
-		}
-	}
-	if named {
-		return refuse(DeniedRequest, fmt.Errorf("no endpoint allows %s %.300q at %s", r.Method, r.URL.EscapedPath(), h))
+	method, path := r.Method, r.URL.EscapedPath()
+	if _, allowed := i.Endpoints.Judge(h, port, method, path); !allowed {
+		refusal := refuse(DeniedRequest, fmt.Errorf("no endpoint allows %.100s %.300q at %s", method, path, h))
+		refusal.Verdict.Remedy = remedy(h, port, method, path)
+		return refusal
 	}
 	return nil
 }
 
-func (e Endpoint) matches(method, escaped string) bool {
-	if len(e.Methods) > 0 && !slices.Contains(e.Methods, method) {
-		return false
+// remedy is the smallest endpoint that would allow a request, "" where the
+// request is not one that a person could allow by itself.
+func remedy(h rule.Host, port uint16, method, path string) string {
+	host := h.String()
+	if port != 80 && port != 443 {
+		host = h.JoinPort(port)
 	}
-	if len(e.Paths) == 0 {
-		return true
+	e, err := rule.ParseEndpoint(host + " " + method + " " + path)
+	if err != nil || strings.Contains(path, "*") || len(e.Methods) != 1 || len(e.Paths) != 1 || !e.Allows(method, path) {
+		return ""
 	}
-	return unambiguous(escaped) && slices.ContainsFunc(e.Paths, func(p string) bool {
-		if prefix, ok := strings.CutSuffix(p, "*"); ok {
-			return strings.HasPrefix(escaped, prefix)
-		}
-		return p == escaped
-	})
-}
-
-// unambiguous reports a path that every server reads alike: without dot segments,
-// empty segments, parameters, and escapes of what means something in a path.
-func unambiguous(escaped string) bool {
-	clean := path.Clean(escaped)
-	if strings.HasSuffix(escaped, "/") && clean != "/" {
-		clean += "/"
-	}
-	if clean != escaped || strings.ContainsAny(escaped, `\;`) {
-		return false
-	}
-	lower := strings.ToLower(escaped)
-	return !slices.ContainsFunc([]string{"%2e", "%2f", "%5c", "%25", "%3b", "%00"}, func(e string) bool { return strings.Contains(lower, e) })
+	return e.String()
 }
 
 // inject puts the credentials for a host into a request.

@@ -47,6 +47,10 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 		return
 	}
 	client.pending = append(append(first.Raw, first.Rest...), client.pending...)
+	if first.TLS && a.gateway.config.Intercept.Authority == nil {
+		a.carry(ctx, client, server)
+		return
+	}
 	o := &opened{attempt: a, secure: first.TLS}
 	o.server.Store(&server)
 	counter := &counted{Conn: client}

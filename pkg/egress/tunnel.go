@@ -38,6 +38,11 @@ func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn
 		a.open(ctx, client, server)
 		return
 	}
+	a.carry(ctx, client, server)
+}
+
+// carry is a tunnel that nobody opens.
+func (a *attempt) carry(ctx context.Context, client *inbound, server relay.Conn) {
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn, server) })
 	defer stop()
 	t := &tunnel{attempt: a, client: client, answered: make(chan struct{})}

@@ -35,6 +35,9 @@ const ConnectionDenied = "denied-by-denylist"
 // ConnectionHidden is the code of TLS that hides the name of its server, or seems to.
 const ConnectionHidden = "hidden-server-name"
 
+// ConnectionRequest is the code of a request that no rule allows at a host that rules name.
+const ConnectionRequest = "denied-request"
+
 // LayerNetwork is the [Denial.Layer] of refused connections.
 const LayerNetwork = "network"
 
@@ -114,6 +117,10 @@ func (c *Connection) Denial() Denial {
 		d.Reason = "the deny rule " + brief(cmp.Or(c.Rule, "of the run")) + " names it"
 	case c.Reason == ConnectionHidden:
 		d.Remedy = "--sni allow"
+	case c.Reason == ConnectionRequest:
+		if isRequest(c.Remedy) {
+			d.Remedy = "--allow-request " + printable.Word(c.Remedy)
+		}
 	case isPattern(c.Remedy):
 		d.Remedy = "--allow-domain " + printable.Word(c.Remedy)
 	}
@@ -127,6 +134,17 @@ func isPattern(text string) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(".-_*:/[]", r)
 	}
 	return text != "" && len(text) <= maxText && !strings.ContainsFunc(text, other)
+}
+
+// isRequest reports whether text can be a rule of one request: a host, a method
+// and a path. No star stands in it, because no person is proposed to allow more
+// than what was refused.
+func isRequest(text string) bool {
+	words := strings.Split(text, " ")
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~%+,=@:/[]", r)
+	}
+	return len(words) == 3 && len(text) <= maxText && isPattern(words[0]) && strings.HasPrefix(words[2], "/") && !strings.ContainsFunc(words[1]+words[2], other)
 }
 
 // Cut bounds the length of the connection's texts: a command can ask a proxy for

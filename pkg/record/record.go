@@ -295,6 +295,12 @@ type Network struct {
 	DenyDomains  []string `json:"deny_domains"`
 	// SNI is allow where a TLS client of an allowed host may name another one, or hide whom it names; "" is require.
 	SNI string `json:"sni,omitempty"`
+	// CABundle is a file with the certificate and the key of the person's authority, by which TLS is opened; "" opens none.
+	CABundle string `json:"ca_bundle,omitempty"`
+	// AllowRequests are rules such as "api.example.com GET,HEAD /v1/*": a host that one of them names gets such requests only.
+	AllowRequests []string `json:"allow_requests,omitempty"`
+	// Inject are credentials that the command uses and does not have, such as "api.example.com Authorization=API_TOKEN".
+	Inject []string `json:"inject,omitempty"`
 }
 
 // Env is what of the environment reaches the command beyond the fixed allow-list.

@@ -37,8 +37,11 @@ func (e *Entry) Denials() []record.Denial {
 
 // forTool says what a flag is in the entry of a tool.
 func forTool(flag string) string {
-	if strings.HasPrefix(flag, "--sni ") {
+	switch {
+	case strings.HasPrefix(flag, "--sni "):
 		return "write sni: allow for "
+	case strings.HasPrefix(flag, "--allow-request "):
+		return "add that rule to the list allow of "
 	}
 	return "add it to the allow_domains of "
 }

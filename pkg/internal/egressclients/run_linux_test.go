@@ -17,8 +17,9 @@ import (
 
 // place is a work space with a home directory beside it.
 type place struct {
-	t    *testing.T
-	work string
+	t       *testing.T
+	work    string
+	environ []string // of what is run, beside the usual
 }
 
 func newPlace(t *testing.T) *place {
@@ -71,6 +72,16 @@ type outcome struct {
 	err            error
 	took           time.Duration
 	connections    []record.Connection // of the evidence of a sandbox
+	denials        []record.Denial
+	evidence       string // as it is written
+}
+
+// denied are the remedies of what a sandbox denied.
+func (o outcome) denied() (remedies []string) {
+	for _, d := range o.denials {
+		remedies = append(remedies, d.Remedy)
+	}
+	return remedies
 }
 
 // connected reports a connection to an allowed name by a door.
@@ -108,6 +119,8 @@ func (p *place) run(argv ...string) outcome {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = p.work
 	cmd.Env = []string{"PATH=" + searchPath, "HOME=" + filepath.Join(filepath.Dir(p.work), "home"), "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+theWorld.authority) // what ethos-sandbox itself trusts
+	cmd.Env = append(cmd.Env, p.environ...)
 	cmd.WaitDelay = time.Second
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -135,9 +148,15 @@ func (p *place) direct(script string) outcome {
 // flags allow.
 func (p *place) sandboxed(flags []string, script string) outcome {
 	p.t.Helper()
+	return p.evidenced(flags, settings()+script)
+}
+
+// evidenced is the same for a script as it is.
+func (p *place) evidenced(flags []string, script string) outcome {
+	p.t.Helper()
 	evidence := filepath.Join(filepath.Dir(p.work), "evidence.json")
 	args := append([]string{os.Getenv(programVariable), "run", "--net", "proxy", "--evidence", evidence}, flags...)
-	o := p.run(append(args, "--", "sh", "-ec", settings()+script)...)
+	o := p.run(append(args, "--", "sh", "-ec", script)...)
 	text, err := os.ReadFile(evidence)
 	if err != nil {
 		p.t.Fatalf("%v: %v", err, o)
@@ -146,6 +165,7 @@ func (p *place) sandboxed(flags []string, script string) outcome {
 	if err := json.Unmarshal(text, &result); err != nil {
 		p.t.Fatal(err)
 	}
+	o.denials, o.evidence = result.Capture.Sandbox.Denials, string(text)
 	o.connections = result.Capture.Sandbox.Connections
 	return o
 }

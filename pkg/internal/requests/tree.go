@@ -8,6 +8,9 @@ import (
 
 type tree = faketree.Tree
 
+// authority has the form of a certificate and a key; a plan looks no further.
+const authority = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\nb3BlbiB0byBhbGw=\n-----END CERTIFICATE-----\n"
+
 // plain is the file system that every request begins with: a machine, a home
 // directory with credentials and caches, and a work tree of git.
 func plain(t tree) {
@@ -215,6 +218,14 @@ var features = map[string]func(tree){
 		t.Link("/etc/resolv.conf", "../run/systemd/resolve/stub-resolv.conf")
 		t.File("/run/systemd/resolve/stub-resolv.conf", "nameserver 10.0.0.53\nsearch corp.example lan\n")
 		t.File("/etc/hosts", "127.0.0.1 localhost\n")
+	},
+	"authority": func(t tree) {
+		t.File("/srv/authority.pem", authority)
+		t.File(Work+"/own.pem", authority)
+		t.Link(Work+"/link.pem", "/srv/authority.pem")
+		t.File("/etc/ssl/certs/ca-certificates.crt", "the system's\n")
+		t.Link("/etc/pki/tls/certs/ca-bundle.crt", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem")
+		t.File("/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "the system's as well")
 	},
 	"socket":        func(t tree) { t.Socket("/srv/run/db.sock") },
 	"socket-docker": func(t tree) { t.Socket("/run/docker.sock"); t.Link("/var/run", "/run") },

@@ -12,25 +12,28 @@ import (
 
 // Flags describe the boundary of one command. The tags are of its command-line model.
 type Flags struct {
-	Profile     string   `placeholder:"NAME" help:"Base: lint-offline, workspace, agent-shell, agent-network, test-loopback or build."`
-	Ro          []string `placeholder:"PATH" sep:"none" help:"Can be read."`
-	Rw          []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
-	DenyRead    []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written."`
-	DenyWrite   []string `placeholder:"PATH" sep:"none" help:"Cannot be written."`
-	Net         string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
-	AllowDomain []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
-	DenyDomain  []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
-	Sni         string   `placeholder:"MODE" enum:",require,allow" default:"" help:"With --net proxy: TLS must name the judged host (require), or may name another or none (allow); browsers need allow."`
-	ProxyEnv    bool     `help:"With --net proxy: HTTP_PROXY and its like name the proxy inside; without it none is needed."`
-	Publish     []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"A port of the host's loopback that leads to a port inside."`
-	PublishAny  bool     `help:"With --publish: also on addresses that other machines reach."`
-	UnixSocket  []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
-	Env         []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
-	Timeout     string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
-	Memory      string   `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
-	CPU         string   `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
-	Pids        int64    `placeholder:"N" help:"Limit of processes and threads."`
-	Require     []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
+	Profile      string   `placeholder:"NAME" help:"Base: lint-offline, workspace, agent-shell, agent-network, test-loopback or build."`
+	Ro           []string `placeholder:"PATH" sep:"none" help:"Can be read."`
+	Rw           []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
+	DenyRead     []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written."`
+	DenyWrite    []string `placeholder:"PATH" sep:"none" help:"Cannot be written."`
+	Net          string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
+	AllowDomain  []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
+	DenyDomain   []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
+	Sni          string   `placeholder:"MODE" enum:",require,allow" default:"" help:"With --net proxy: TLS must name the judged host (require), or may name another or none (allow); browsers need allow."`
+	CaBundle     string   `placeholder:"FILE" help:"With --net proxy: certificate and key (PEM) of your authority, by which the TLS of the hosts of --allow-request and --inject is opened."`
+	AllowRequest []string `placeholder:"'HOST METHODS PATHS'" sep:"none" help:"A host gets such requests only: 'api.example.com GET,HEAD /v1/*'."`
+	Inject       []string `placeholder:"'HOST HEADER=NAME'" sep:"none" help:"The command has a sentinel in the variable NAME; the host gets its value, in that header field."`
+	ProxyEnv     bool     `help:"With --net proxy: HTTP_PROXY and its like name the proxy inside; without it none is needed."`
+	Publish      []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"A port of the host's loopback that leads to a port inside."`
+	PublishAny   bool     `help:"With --publish: also on addresses that other machines reach."`
+	UnixSocket   []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
+	Env          []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
+	Timeout      string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
+	Memory       string   `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
+	CPU          string   `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
+	Pids         int64    `placeholder:"N" help:"Limit of processes and threads."`
+	Require      []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
 }
 
 // None reports that no flag is given.

@@ -30,12 +30,14 @@ import (
 type egressControl struct {
 	*Job
 	proxies *upstream.Proxies
-	doors   []door
-	six     bool // the namespace has the IPv6 range
-	gateway *egress.Gateway
-	stop    func()
-	served  sync.WaitGroup
-	events  egressEvents
+	// intercept has the key of the authority and the secrets.
+	intercept *egress.Intercept
+	doors     []door
+	six       bool // the namespace has the IPv6 range
+	gateway   *egress.Gateway
+	stop      func()
+	served    sync.WaitGroup
+	events    egressEvents
 }
 
 // door is a socket inside and what answers there.
@@ -93,10 +95,16 @@ func (c *egressControl) Plan() (string, bool) {
 	if sni := c.Job.Plan.Egress.SNI; sni != "" {
 		asked += "; sni " + sni
 	}
+	if o := c.Job.Plan.Egress.Open; o != nil && len(o.Opened()) > 0 {
+		asked += "; open " + strings.Join(o.Opened(), " ")
+		for _, j := range o.Inject {
+			asked += "; put in " + j.Env + " for " + j.Host
+		}
+	}
 	return asked, true
 }
 
-// Prepare reads the caller's own proxy.
+// Prepare reads the caller's own proxy, the key of the authority and the secrets.
 func (c *egressControl) Prepare(context.Context) (err error) {
 	if c.Job.Plan.Egress == nil {
 		return nil
@@ -108,7 +116,8 @@ func (c *egressControl) Prepare(context.Context) (err error) {
 	if c.proxies, err = upstream.New(upstream.FromEnviron(environ)); err != nil {
 		return &plan.Refusal{Code: plan.CodeDeclaration, Err: fmt.Errorf("proxy of the environment: %w", err), Hint: "write it as http://HOST:PORT, or unset the variable"}
 	}
-	return nil
+	c.intercept, err = intercept(c.Job.Plan)
+	return err
 }
 
 // Steps make the addresses of names local, and the sockets that answer there.
@@ -200,7 +209,7 @@ func (c *egressControl) Begin(int) error {
 	}
 	c.gateway, err = egress.New(egress.Config{
 		Rules: rules, Table: table, Hosts: hostsFile(), Search: e.Search, Upstream: c.proxies, Sink: &c.events,
-		MaxConns: c.maxConns(), SNI: sniMode(e),
+		MaxConns: c.maxConns(), SNI: sniMode(e), Intercept: c.intercept,
 	})
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}

@@ -33,6 +33,9 @@ type builder struct {
 	scans        []*treescan.Tree
 	search       []string // domains of the host's resolv.conf(5)
 	own          string   // the directory of ethos for this work space
+	open         *Open    // nil where no request is opened
+	certificate  string   // of the authority
+	trusted      string   // the bundle of certificates that programs inside are told of
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -106,8 +109,10 @@ func (b *builder) gather() error {
 	if err := b.homeRules(); err != nil {
 		return err
 	}
-	if err := b.declare(); err != nil {
-		return err
+	for _, add := range []func() error{b.declare, b.opening, b.keptAuthority} {
+		if err := add(); err != nil {
+			return err
+		}
 	}
 	if err := b.keepOwn(b.spec.Workspace); err != nil {
 		return err
@@ -220,6 +225,10 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	trust, err := b.trustFiles(entries)
+	if err != nil {
+		return nil, err
+	}
 	env, err := b.environment()
 	if err != nil {
 		return nil, err
@@ -233,7 +242,7 @@ func (b *builder) plan() (*Plan, error) {
 		return nil, err
 	}
 	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
-	mounts, err := b.allMounts(entries, caches, managed, b.resolverFiles(entries))
+	mounts, err := b.allMounts(entries, caches, managed, b.resolverFiles(entries), trust)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +260,7 @@ func (b *builder) plan() (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.Notes = b.notes
-	if p.Notes == nil {
-		p.Notes = []Note{}
-	}
+	p.Notes = append([]Note{}, b.notes...)
 	if p.Placeholders == nil {
 		p.Placeholders = []Placeholder{}
 	}

@@ -29,6 +29,8 @@ type Egress struct {
 	Search []string `json:"search"` // domains of the host's resolv.conf(5)
 	// SNI is allow where TLS need not name the judged host; see package egress.
 	SNI string `json:"sni,omitempty"`
+	// Open is what requests are opened for; nil where none is.
+	Open *Open `json:"open,omitempty"`
 }
 
 // Where the name server and the explicit proxy are. A confined command cannot
@@ -108,7 +110,7 @@ func (b *builder) egress(p *Plan) error {
 	if len(rules.Allow) == 0 {
 		b.note("network", "no name is allowed, so none can be reached: name them with --allow-domain")
 	}
-	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4, pool.DefaultIPv6}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search}
+	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4, pool.DefaultIPv6}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search, Open: b.open}
 	switch b.set.Network.SNI {
 	case "", "require":
 	case "allow":

@@ -72,6 +72,9 @@ func (b *builder) environment() ([]string, error) {
 	}
 	b.fixEnv(values)
 	b.proxyEnv(values)
+	if err := b.openEnv(values); err != nil {
+		return nil, err
+	}
 	list := make([]string, 0, len(values))
 	for name, value := range values {
 		list = append(list, name+"="+value)

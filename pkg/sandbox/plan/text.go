@@ -30,6 +30,18 @@ func (p *Plan) Text() string {
 	if p.Egress != nil && p.Egress.SNI != "" {
 		line("sni", "%s: a TLS client may hide or misstate the server that it names", p.Egress.SNI)
 	}
+	if p.Egress != nil && p.Egress.Open != nil {
+		o := p.Egress.Open
+		if o.CABundle != "" {
+			line("opened", "%s, by %s", strings.Join(o.Opened(), " "), o.CABundle)
+		}
+		for _, rule := range o.Requests {
+			line("requests", "%s", rule)
+		}
+		for _, j := range o.Inject {
+			line("credential", "%s for %s, in %s", j.Env, j.Host, j.Header)
+		}
+	}
 	for _, published := range p.Publish {
 		line("published", "%s", published)
 	}
