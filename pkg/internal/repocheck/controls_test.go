@@ -20,7 +20,7 @@ var sharedByControls = []string{
 
 // partOfControl are further files of a control that one file would not hold.
 var partOfControl = map[string]string{"pool_linux.go": "placeholders_linux.go", "aside_linux.go": "protectedpaths_linux.go", "dnotify_linux.go": "protectedpaths_linux.go",
-	"intercept_linux.go": "egress_linux.go"}
+	"intercept_linux.go": "egress_linux.go", "egressevents_linux.go": "egress_linux.go"}
 
 // TestControlsKnowNoOther: what a control declares is used in its own file alone,
 // and in the list of controls.

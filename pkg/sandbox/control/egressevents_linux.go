@@ -1,0 +1,109 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ethos/pkg/egress"
+	"ethos/pkg/egress/rule"
+	"ethos/pkg/record"
+)
+
+// egressEvents keeps what became of connections and names.
+type egressEvents struct {
+	told func(record.Denial) // of a destination at its first refusal; may be nil
+
+	mu      sync.Mutex
+	err     error
+	list    []record.Connection
+	reached int // of the list: that were not refused
+	refused int // of the list: refusals that are not the first of their destination
+	more    int
+	denials []record.Denial
+	beyond  int // refusals that denials has no room for
+}
+
+// What is kept of one run: the first refusal of each of maxRefused destinations,
+// whatever came before it, and so many other events that the list has
+// maxConnections. Other refusals take no more than half of it, because a command
+// can have any number of them at once and would keep out of it what it has
+// reached.
+const (
+	maxConnections = 1000
+	maxRefused     = 100
+	maxOthers      = maxConnections - maxRefused
+)
+
+// Record implements [egress.Sink].
+func (s *egressEvents) Record(e egress.Event) {
+	c := record.Connection{
+		Time: e.Time.UTC().Format(time.RFC3339Nano), Door: string(e.Door), Name: e.Name, Port: int(e.Port), Address: e.Address, Via: e.Via,
+		Sent: e.Sent, Received: e.Received, DurationMS: float64(e.Duration.Microseconds()) / 1000,
+		Allowed: e.Allowed, Rule: e.Rule, Reason: string(e.Reason), Detail: e.Detail, Remedy: e.Remedy,
+	}
+	c.Cut()
+	if givesCredentials(c.Remedy) {
+		c.Remedy = ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.Refused() {
+		s.keep(c, &s.reached, maxOthers-s.refused)
+		return
+	}
+	switch d := c.Denial(); {
+	case slices.Contains(s.denials, d):
+		s.keep(c, &s.refused, min(maxConnections/2, maxOthers-s.reached))
+	case len(s.denials) == maxRefused:
+		s.beyond++
+		s.keep(c, &s.refused, min(maxConnections/2, maxOthers-s.reached))
+	default:
+		s.list = append(s.list, c)
+		s.denials = append(s.denials, d)
+		if s.told != nil {
+			s.told(d)
+		}
+	}
+}
+
+// keep adds to the list where there is room for its kind.
+func (s *egressEvents) keep(c record.Connection, kept *int, room int) {
+	if *kept >= room {
+		s.more++
+		return
+	}
+	*kept++
+	s.list = append(s.list, c)
+}
+
+// givesCredentials reports a pattern that nobody is proposed to allow: a person
+// who means a metadata service writes its address.
+func givesCredentials(pattern string) bool {
+	p, err := rule.ParsePattern(pattern)
+	return err == nil && p.Prefix().IsValid() && rule.Classify(p.Prefix().Addr()) == rule.Metadata
+}
+
+// denied are the refused destinations, and last how many refusals there were of
+// others.
+func (s *egressEvents) denied() []record.Denial {
+	if s.beyond == 0 {
+		return s.denials
+	}
+	rest := record.Denial{Layer: record.LayerNetwork, What: fmt.Sprint(s.beyond, " more refusals"), Reason: "of destinations that are not listed here"}
+	return append(slices.Clip(s.denials), rest)
+}
+
+func (s *egressEvents) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = errors.Join(s.err, err)
+}
+
+func (s *egressEvents) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
