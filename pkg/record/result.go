@@ -46,6 +46,8 @@ type Sandbox struct {
 	CgroupEnabled   bool      `json:"cgroup_enabled"`
 	SeccompProfile  string    `json:"seccomp_profile"`
 	SeccompEnabled  bool      `json:"seccomp_enabled"`
+	Session         string    `json:"session,omitempty"`     // the name of the session that the command ran in
+	PlanDigest      string    `json:"plan_digest,omitempty"` // of what its session was asked for: sha256:…
 	Denied          bool      `json:"denied"`
 	Reason          string    `json:"reason"`
 	Usage           Usage     `json:"usage"`

@@ -97,6 +97,10 @@ var PortHint = plan.PortHint
 // Restricted looks for a setting of the machine that keeps ordinary users from user namespaces.
 var Restricted = plan.Restricted
 
+// Environment is the environment that [Build] gives a command, without the rest
+// of its plan.
+var Environment = plan.Environment
+
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	p, err := plan.Build(spec, files, uid)

@@ -45,6 +45,55 @@ func Dir(getenv func(string) string) (string, error) {
 // otherwise.
 func Of(home string) string { return filepath.Join(home, ".local/state", Name) }
 
+// Runtime is the folder of ethos in the XDG runtime directory, by name: where
+// the sockets of sessions are. ok is false where the environment names none. It
+// looks at the environment alone.
+func Runtime(getenv func(string) string) (dir string, ok bool) {
+	base := getenv("XDG_RUNTIME_DIR")
+	return filepath.Join(base, Name), filepath.IsAbs(base)
+}
+
+// sessions is the folder of the sockets where there is no runtime directory.
+const sessions = "sessions"
+
+// Sockets lists the folders in which sockets of sessions can be, the one for new
+// ones first, and makes that when it is asked to. It is the one of [Runtime], when
+// the runtime directory is the caller's and nobody else enters it, else "sessions"
+// in the state folder; a session may have been started in the other.
+func Sockets(getenv func(string) string, create bool) ([]string, error) {
+	var list []string
+	if dir, ok := Runtime(getenv); ok && private(filepath.Dir(dir)) {
+		if create {
+			if err := mkdir(dir); err != nil {
+				return nil, err
+			}
+			create = false
+		}
+		if private(dir) {
+			list = append(list, dir)
+		}
+	}
+	open := Open
+	if create {
+		open = Make
+	}
+	switch dir, err := open(getenv, sessions); {
+	case err == nil:
+		return append(list, dir), nil
+	case len(list) > 0 || errors.Is(err, fs.ErrNotExist):
+		return list, nil
+	default:
+		return nil, err
+	}
+}
+
+// private reports whether a directory is no link, the caller's, and closed to
+// everybody else.
+func private(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.Mode().Perm() == 0o700 && Check(dir) == nil
+}
+
 // Open returns the folder, or the one that names lead to below it, once each of
 // them is known to be a directory of the caller's that nobody else can write
 // to. The error wraps [fs.ErrNotExist] when one of them does not exist.
@@ -62,15 +111,18 @@ func Make(getenv func(string) string, names ...string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	return walk(getenv, names, func(dir string) error {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%w: %w", ErrUnusable, err)
-		}
-		if err := Check(dir); err != nil {
-			return err
-		}
-		return os.Chmod(dir, 0o700)
-	})
+	return walk(getenv, names, mkdir)
+}
+
+// mkdir makes a folder with mode 0700 where there is none.
+func mkdir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	if err := Check(dir); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
 }
 
 // walk calls visit for the folder and for each one below it on the way.

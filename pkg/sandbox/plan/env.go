@@ -49,6 +49,20 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
+// Environment is the environment that [Build] gives a command, without the rest
+// of its plan.
+func Environment(spec Spec, files Files) ([]string, error) {
+	b := &builder{spec: spec, set: spec.Whole()}
+	if err := b.locate(files); err != nil {
+		return nil, err
+	}
+	env, err := b.environment()
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	return env, nil
+}
+
 // environment is the command's: the allowed part of the caller's, and what is declared. Names are sorted.
 func (b *builder) environment() ([]string, error) {
 	values := map[string]string{}

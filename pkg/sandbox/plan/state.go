@@ -67,12 +67,15 @@ func (b *builder) showsState(tree string) bool {
 	return slices.ContainsFunc(b.state, func(p resolvedPath) bool { return mount.Within(tree, p.path) || mount.Within(p.path, tree) })
 }
 
-// stateFolders are the folders that ethos uses in this environment, and those
-// that it would use in others: without XDG_STATE_HOME, and with the home
-// directory that passwd(5) has for the caller.
+// stateFolders are the folders that ethos uses in this environment, that of the
+// sessions' sockets among them, and those that it would use in others: without
+// XDG_STATE_HOME, and with the home directory that passwd(5) has for the caller.
 func (b *builder) stateFolders() []string {
 	var dirs []string
 	if dir, err := statedir.Dir(b.getenv); err == nil {
+		dirs = append(dirs, dir)
+	}
+	if dir, ok := statedir.Runtime(b.getenv); ok {
 		dirs = append(dirs, dir)
 	}
 	for _, home := range []string{b.home, b.passwdHome()} {

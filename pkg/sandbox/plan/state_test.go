@@ -26,6 +26,10 @@ func TestStateFolderHidden(t *testing.T) {
 		"HOME is the root":             {[]string{"HOME=/"}, Spec{Asked: asked("", "--rw", "/home/u/.local/state")}, "/home/u/.local/state/ethos", false},
 		"PATH in it":                   {[]string{"HOME=/home/u", "PATH=/home/u/.local/state/ethos/trust"}, Spec{Asked: asked("")}, "/home/u/.local/state/ethos", false},
 		"socket beside it":             {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--rw", "~/.local", "--allow", "~/.local/state")}, "/home/u/.local/state/ethos", false},
+		"runtime directory to read":    {[]string{"HOME=/home/u", "XDG_RUNTIME_DIR=/srv/run"}, Spec{Asked: asked("", "--ro", "/srv/run")}, "/srv/run/ethos", false},
+		"runtime, not there":           {[]string{"HOME=/home/u", "XDG_RUNTIME_DIR=/srv/other"}, Spec{Asked: asked("", "--rw", "/srv/other")}, "/srv/other/ethos", false},
+		"a session's socket":           {[]string{"HOME=/home/u", "XDG_RUNTIME_DIR=/srv/run"}, Spec{Asked: asked("", "--unix-socket", "/srv/run/ethos/w.sock")}, "", true},
+		"sockets of sessions":          {[]string{"HOME=/home/u", "XDG_RUNTIME_DIR=/srv/run"}, Spec{Asked: asked("", "--ro", "/srv/run/ethos")}, "", true},
 		"read in it":                   {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--ro", "~/.local/state/ethos/trust")}, "", true},
 		"itself to read":               {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--ro", "~/.local/state/ethos")}, "", true},
 		"itself to write":              {[]string{"HOME=/home/u"}, Spec{Asked: asked("", "--rw", "~/.local/state/ethos")}, "", true},
@@ -41,6 +45,7 @@ func TestStateFolderHidden(t *testing.T) {
 			w.tree.File("/etc/passwd", passwd)
 			w.tree.File("/home/u/.local/state/ethos/trust/entry", "x")
 			w.tree.File("/srv/state/ethos/trust/entry", "x")
+			w.tree.File("/srv/run/ethos/w.sock", "x")
 			w.tree.Link("/srv/link", "/home/u/.local/state/ethos/trust")
 			w.tree.Link("/srv/up", "/home/u/.local")
 			w.tree.Dir("/srv/other")

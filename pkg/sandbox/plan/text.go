@@ -13,7 +13,9 @@ func (p *Plan) Text() string {
 	line := func(name, format string, args ...any) {
 		b.WriteString(printable.Sprintf("%-12s "+format+"\n", append([]any{name}, args...)...))
 	}
-	line("command", "%q", p.Argv)
+	if len(p.Argv) > 0 { // that of a session has none
+		line("command", "%q", p.Argv)
+	}
 	line("profile", "%s", p.Profile)
 	line("work space", "%s", p.Workspace)
 	line("directory", "%s", p.Dir)
