@@ -24,6 +24,7 @@ import (
 type runCmd struct {
 	boundary.Flags
 	evidenceFlags
+	sessionFlags
 	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
@@ -38,7 +39,12 @@ func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
-	spec, err := specNow(sys, &c.Flags, c.Argv.Words())
+	argv := c.Argv.Words()
+	if c.Session != "" && len(argv) > 0 {
+		j := joining{word: c.Session, flags: c.Flags, given: c.Flags, plainGit: true, argv: argv, evidence: &c.evidenceFlags}
+		return j.run(ctx, sys)
+	}
+	spec, err := specNow(sys, &c.Flags, argv)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 type shellCmd struct {
 	boundary.Flags
 	evidenceFlags
+	sessionFlags
 	PlainGit bool     `help:"Leave git as it is: no policy on git commands inside."`
 	Command  string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
 	Args     cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
@@ -24,6 +25,7 @@ func (*shellCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the shell with this process's own streams.
 func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
+	given := c.Flags
 	if c.Profile == "" {
 		c.Profile = capability.AgentProfile
 	}
@@ -34,7 +36,12 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Command != "" {
 		argv = append(argv, "-c", c.Command)
 	}
-	spec, err := specNow(sys, &c.Flags, append(argv, c.Args.Words()...))
+	argv = append(argv, c.Args.Words()...)
+	if c.Session != "" {
+		j := joining{word: c.Session, flags: c.Flags, given: given, plainGit: c.PlainGit, argv: argv, evidence: &c.evidenceFlags}
+		return j.run(ctx, sys)
+	}
+	spec, err := specNow(sys, &c.Flags, argv)
 	if err != nil {
 		return err
 	}

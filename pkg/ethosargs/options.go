@@ -97,6 +97,9 @@ func boundary(class Class, more ...Option) []Option {
 var (
 	evidence = Option{Name: "evidence", Class: Neutral, File: true}
 	dryRun   = Option{Name: "dry-run", Bool: true, Class: Ends}
+	// inSession names a boundary that somebody made, which may be wider than any
+	// that the other options ask for.
+	inSession = Option{Name: "session", Class: Widens}
 )
 
 var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
@@ -104,8 +107,8 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		{Name: "jobs", Short: 'j', Class: Neutral},
 		maxLine,
 	}},
-	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun)},
-	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun,
+	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession)},
+	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
@@ -113,6 +116,16 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		Option{Name: "json", Bool: true, Class: Neutral},
 		Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
 	)},
+	{Name: "session start", Options: boundary(Compared,
+		Option{Name: "name", Class: Neutral},
+		Option{Name: "idle", Class: Neutral},
+		Option{Name: "plain-git", Bool: true, Class: Widens},
+	)},
+	{Name: "session list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "session show", Operands: Words},
+	{Name: "session logs", Operands: Words},
+	{Name: "session end", Operands: Words, Options: []Option{{Name: "all", Bool: true, Class: Neutral}}},
+	{Name: "session serve", Operands: Words},
 	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 	{Name: "probe-inside", Operands: Words},
 }}

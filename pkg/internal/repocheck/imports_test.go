@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"pkg/sandbox/control"},
 	{"pkg/sandbox/exec"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
-	{"pkg/sandbox/probe", "pkg/sandbox/boundary", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard"},
+	{"pkg/sandbox/probe", "pkg/sandbox/boundary", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
 	{"pkg/cli"},
 	{"pkg/ethosargs/argstest"},
 	{"cmd"},

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/quantity"
+	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/session"
+)
+
+type sessionCmd struct {
+	Start sessionStartCmd `cmd:"" help:"Start a session: one boundary for several commands. Prints its name."`
+	List  sessionListCmd  `cmd:"" help:"List the sessions that run."`
+	Show  sessionShowCmd  `cmd:"" help:"Show a session: its commands, what is alive inside, and its plan."`
+	Logs  sessionLogsCmd  `cmd:"" help:"Show the last of what commands in the background have printed."`
+	End   sessionEndCmd   `cmd:"" help:"End sessions, with everything inside."`
+	Serve sessionServeCmd `cmd:"" hidden:"" help:"What session start runs."`
+}
+
+type sessionStartCmd struct {
+	boundary.Flags
+	Name     string `placeholder:"NAME" help:"The session's name; without it one is made up."`
+	Idle     string `placeholder:"DURATION" default:"30m" help:"End it when nothing was run in it for so long; 0 is never."`
+	PlainGit bool   `help:"Leave git as it is: no policy on git commands inside."`
+}
+
+// Kind says that a failure has the status of a command that did not run.
+func (*sessionStartCmd) Kind() cli.Kind { return cli.Runner }
+
+// Run starts the session, unless it runs.
+func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
+	name := cmp.Or(c.Name, session.NewName())
+	if err := session.CheckName(name); err != nil {
+		return cli.Errorf(cli.Refused, "choose another --name", "%w", err)
+	}
+	idle, err := time.Duration(0), error(nil)
+	if c.Idle != "0" {
+		idle, err = quantity.ParseDuration(c.Idle)
+	}
+	if err != nil {
+		return cli.Errorf(cli.Refused, "write it as 90s, 30m, or 0 for never", "--idle: %w", err)
+	}
+	if err := startSession(ctx, sys, name, askedFor(sys, &c.Flags, c.PlainGit), idle); err != nil {
+		return err
+	}
+	return sys.Printf("%s\n", name)
+}
+
+type sessionListCmd struct {
+	JSON bool `name:"json" help:"One JSON object for each session, in an array."`
+}
+
+// Run lists the sessions. One that does not answer is told of, and the others are
+// listed.
+func (c *sessionListCmd) Run(_ context.Context, sys *cli.System) error {
+	all, err := statuses(sys)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		enc := json.NewEncoder(sys.Records())
+		enc.SetIndent("", "  ")
+		return enc.Encode(all)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	line := "%-20s %-20s %-8s %-9s %-20s %-19s %s\n"
+	if err := sys.Printf(line, "NAME", "SINCE", "COMMANDS", "PROCESSES", "LAST USED", "PLAN", "WORK SPACE"); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if err := sys.Printf(line, s.Name, moment(s.Since), fmt.Sprint(len(s.Commands)), fmt.Sprint(len(s.Processes)), moment(s.Used), short(s.Digest), s.Workspace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func statuses(sys *cli.System) ([]session.Status, error) {
+	all := []session.Status{}
+	registry := session.Open(sys.Getenv)
+	names, err := registry.Names()
+	for _, name := range names {
+		client, err := registry.Dial(name)
+		if errors.Is(err, session.ErrNone) { // it is being started, or has just ended
+			continue
+		}
+		var status session.Status
+		if err == nil {
+			status, err = client.Status()
+			client.Close()
+		}
+		if err != nil {
+			sys.Warn(err.Error(), "")
+			continue
+		}
+		all = append(all, status)
+	}
+	return all, err
+}
+
+// moment is a time for people.
+func moment(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// short is the begin of a digest, enough to compare two by eye.
+func short(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] }
+
+type sessionShowCmd struct {
+	Name string `arg:"" help:"The session."`
+}
+
+// Run shows one session.
+func (c *sessionShowCmd) Run(_ context.Context, sys *cli.System) error {
+	client, err := dialNamed(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	s, err := client.Status()
+	if err != nil {
+		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
+	idle := "never"
+	if s.Idle > 0 {
+		idle = "after " + time.Duration(s.Idle).String() + " without a command"
+	}
+	var b strings.Builder
+	for _, line := range [][2]string{
+		{"session", s.Name}, {"work space", s.Workspace}, {"profile", s.Profile}, {"plan", s.Digest}, {"supervisor", fmt.Sprint(s.PID)},
+		{"since", moment(s.Since)}, {"last used", moment(s.Used)}, {"ends", idle},
+	} {
+		b.WriteString(printable.Sprintf("%-12s %s\n", line[0], line[1]))
+	}
+	b.WriteString("\ncommands\n")
+	for _, command := range s.Commands {
+		b.WriteString(printable.Sprintf("  %d  %s  %s\n", command.PID, moment(command.Since), commandText(command.Argv)))
+	}
+	b.WriteString("\nprocesses, by their numbers outside and inside\n")
+	for _, p := range s.Processes {
+		b.WriteString(printable.Sprintf("  %d  %d  %s\n", p.PID, p.Inside, p.Line))
+	}
+	return sys.Print(b.String() + "\n" + s.Plan)
+}
+
+// commandText is a command in one line.
+func commandText(argv []string) string { return strings.Join(argv, " ") }
+
+type sessionLogsCmd struct {
+	Name string `arg:"" help:"The session."`
+}
+
+// Run shows the logs of one session.
+func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
+	client, err := dialNamed(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	logs, err := client.Logs()
+	if err != nil {
+		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
+	for _, l := range logs {
+		lost := ""
+		if l.Lost > 0 {
+			lost = fmt.Sprintf("  (%d bytes before are not kept)", l.Lost)
+		}
+		text := printable.Sprintf("== %s  %s%s\n", moment(l.Since), commandText(l.Argv), lost) + string(l.Text)
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if err := sys.Print(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type sessionEndCmd struct {
+	Name string `arg:"" optional:"" help:"The session."`
+	All  bool   `help:"All sessions."`
+}
+
+// Run ends sessions, and returns when nothing of them is left.
+func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
+	if c.All == (c.Name != "") {
+		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "name a session or --all, one of the two")
+	}
+	if !c.All {
+		client, err := dialNamed(sys, c.Name)
+		if err != nil {
+			return err
+		}
+		return endSession(sys, client)
+	}
+	registry := session.Open(sys.Getenv)
+	names, err := registry.Names()
+	if err != nil {
+		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
+	var faults []error
+	for _, name := range names {
+		client, err := registry.Dial(name)
+		if err == nil {
+			err = endSession(sys, client)
+		}
+		if err != nil && !errors.Is(err, session.ErrNone) {
+			faults = append(faults, err)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
+	return nil
+}
+
+func endSession(sys *cli.System, client *session.Client) error {
+	defer client.Close()
+	denials, err := client.End()
+	warn(sys, denials)
+	if err != nil {
+		return cli.Errorf(cli.NegativeStatus, "kill -9 its supervisor ends it too", "%w", err)
+	}
+	return nil
+}
+
+// dialNamed connects to a session that has to run.
+func dialNamed(sys *cli.System, name string) (*session.Client, error) {
+	client, err := session.Open(sys.Getenv).Dial(name)
+	if errors.Is(err, session.ErrNone) {
+		return nil, cli.Errorf(cli.NegativeStatus, running(sys), "session %s does not run", name)
+	}
+	if err != nil {
+		return nil, cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
+	return client, nil
+}
+
+// running is a hint at the sessions that run.
+func running(sys *cli.System) string {
+	names, err := session.Open(sys.Getenv).Names()
+	if err != nil || len(names) == 0 {
+		return "no session runs; ethos-sandbox session start starts one"
+	}
+	return "these run: " + strings.Join(names[:min(len(names), maxNames)], " ")
+}
+
+// maxNames bounds the names in a hint.
+const maxNames = 10
+
+// asked is how a session was asked for.
+type asked struct {
+	Flags    boundary.Flags
+	Dir      string // which paths of the flags are relative to
+	Home     string
+	PlainGit bool
+}
+
+func askedFor(sys *cli.System, f *boundary.Flags, plainGit bool) asked {
+	return asked{Flags: *f, Dir: sys.Dir, Home: sys.Getenv("HOME"), PlainGit: plainGit}
+}
+
+// with is what was asked for, with what a command can have of its own: variables
+// and a limit of time.
+func (a asked) with(f *boundary.Flags) boundary.Flags {
+	flags := a.Flags
+	flags.Env = slices.Concat(a.Flags.Env, f.Env)
+	flags.Timeout = cmp.Or(f.Timeout, flags.Timeout)
+	return flags
+}
+
+// bounds are the flags that a whole session has, and no command of its own.
+func bounds(f *boundary.Flags) boundary.Flags {
+	flags := *f
+	flags.Env, flags.Timeout = nil, ""
+	return flags
+}

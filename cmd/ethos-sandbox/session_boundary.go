@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/session"
+)
+
+// confined is the boundary of package sandbox, as a session needs it.
+type confined struct {
+	*sandbox.Session
+	mu   sync.Mutex
+	told map[record.Denial]bool // what was put aside
+}
+
+func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
+	child, err := c.Session.Spawn(context.Background(), sandbox.Command{
+		Argv: s.Argv, Env: s.Env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
+	})
+	if err != nil {
+		return nil, faultOf(err)
+	}
+	return &inside{child, c.Session}, nil
+}
+
+// faultOf is a refusal in the words of a session.
+func faultOf(err error) error {
+	var r *sandbox.Refusal
+	if errors.As(err, &r) {
+		return &session.Fault{Code: r.Code, Message: r.Error(), Hint: r.Hint}
+	}
+	return err
+}
+
+func (c *confined) Look(ctx context.Context) []record.Denial {
+	return c.first(c.Session.Look(ctx))
+}
+
+// first are the denials that were not told of before.
+func (c *confined) first(denials []record.Denial) (list []record.Denial) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range denials {
+		if !c.told[d] {
+			list = append(list, d)
+		}
+		if c.told == nil {
+			c.told = map[record.Denial]bool{}
+		}
+		c.told[d] = true
+	}
+	return list
+}
+
+func (c *confined) Wait() (why string, left []record.Denial) {
+	out, err := c.Session.Wait()
+	switch {
+	case err != nil:
+		why = err.Error()
+	case out.Lost:
+		why = out.Evidence.Reason
+	}
+	return why, c.first(out.Evidence.Denials)
+}
+
+// inside is a command of such a boundary.
+type inside struct {
+	*sandbox.Child
+	session *sandbox.Session
+}
+
+func (i *inside) PID() int           { return i.Child.PID }
+func (i *inside) Terminal() *os.File { return i.Child.Terminal }
+func (i *inside) Started() time.Time { return i.Child.Started }
+
+// endingTime is how long the end of a session may take to be seen, after that of
+// a command.
+const endingTime = 2 * time.Second
+
+// Wait tells a command that could not be executed from one whose session ended.
+func (i *inside) Wait() (syscall.WaitStatus, error) {
+	status, err := i.Child.Wait()
+	if err == nil {
+		return status, nil
+	}
+	var r *sandbox.Refusal
+	if errors.As(err, &r) && r.Code == sandbox.CodeSetup {
+		select {
+		case <-i.session.Done():
+			return status, errors.New("the session ended while it ran")
+		case <-time.After(endingTime):
+		}
+	}
+	return status, faultOf(err)
+}

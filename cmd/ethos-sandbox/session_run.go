@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/session"
+)
+
+// sessionFlags are those of what can run in a session.
+type sessionFlags struct {
+	Session string `placeholder:"NAME" help:"Run it in this session; auto:NAME starts the session when it does not run."`
+}
+
+// joining is a command that is to run in a session.
+type joining struct {
+	word     string         // NAME or auto:NAME
+	flags    boundary.Flags // as given, and with what the command has by default
+	given    boundary.Flags // as given
+	plainGit bool           // git may be without policy
+	argv     []string
+	evidence *evidenceFlags
+}
+
+// run runs it with this process's own streams.
+func (j *joining) run(ctx context.Context, sys *cli.System) error {
+	if j.evidence.DryRun {
+		return cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
+	}
+	caught := catch()
+	evidence, err := j.evidence.open()
+	if err != nil {
+		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+	}
+	client, err := j.join(ctx, sys)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	want, err := j.want(sys, client)
+	if err != nil {
+		return err
+	}
+	want.Evidence, want.Signals = evidence != nil, <-caught
+	refusals := &refusals{sys: sys}
+	want.Refused = refusals.tell
+	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
+		return err
+	}
+	exited, err := client.Run(want)
+	refusals.end()
+	if err == nil && exited.Fault != nil {
+		err = exited.Fault
+	}
+	if fault := report(evidence, outcome(client, exited), asRefusal(err)); fault != nil {
+		sys.Warn("evidence: "+fault.Error(), "the command ran; its evidence is lost")
+	}
+	if err != nil {
+		return refused(asRefusal(err), cli.Refused)
+	}
+	warn(sys, exited.Denials)
+	return endedInside(want, exited)
+}
+
+// join connects to the session, which is started if that is asked for.
+func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, error) {
+	name, start, err := session.Wanted(j.word)
+	if err != nil {
+		return nil, cli.Errorf(cli.Refused, "write --session NAME or --session auto:NAME", "%w", err)
+	}
+	registry := session.Open(sys.Getenv)
+	client, err := registry.Dial(name)
+	if errors.Is(err, session.ErrNone) && start {
+		if err := startSession(ctx, sys, name, askedFor(sys, ptr(bounds(&j.flags)), j.plainGit), defaultIdle); err != nil {
+			return nil, err
+		}
+		client, err = registry.Dial(name)
+	}
+	switch {
+	case errors.Is(err, session.ErrNone):
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session start --name "+name+" starts it, and --session auto:"+name+" does when it is needed", "session %s does not run", name)
+	case err != nil:
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
+	}
+	if err := j.fits(sys, client); err != nil {
+		client.Close()
+		return nil, err
+	}
+	return client, nil
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// defaultIdle is --idle of a session that is started because it is needed.
+const defaultIdle = 30 * time.Minute
+
+// fits refuses a session that is not what the command line asks for.
+func (j *joining) fits(sys *cli.System, client *session.Client) error {
+	name := client.Hello.Name
+	if !j.plainGit && !client.Hello.Managed {
+		return cli.Errorf(cli.Refused, "--plain-git leaves it as it is; a session that is started without --plain-git has managed git", "session %s has plain git: no policy on git commands", name)
+	}
+	if given := bounds(&j.given); given.None() {
+		return nil
+	}
+	digest, err := digestOf(sys, askedFor(sys, ptr(bounds(&j.flags)), j.plainGit))
+	if err != nil {
+		return err
+	}
+	if digest != client.Hello.Digest {
+		return notTheSame(name)
+	}
+	return nil
+}
+
+// want is the command as the session gets it. Its environment is made as that of
+// a run: of what the session was started with, and of this process's own.
+func (j *joining) want(sys *cli.System, client *session.Client) (w session.Want, err error) {
+	var a asked
+	if err := json.Unmarshal(client.Hello.Asked, &a); err != nil {
+		return w, err
+	}
+	flags := a.with(&j.flags)
+	environ := slices.Concat(sys.Environ, []string{"HOME=" + a.Home})
+	spec, err := flags.Spec(sandbox.HostFiles{}, a.Dir, environ, nil)
+	if err != nil {
+		return w, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
+	}
+	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
+	if err != nil {
+		return w, refused(err, cli.Refused)
+	}
+	in, out, errs := sys.Stdin, sys.Stdout, sys.Stderr
+	w = session.Want{Argv: j.argv, Env: env, Dir: sys.Dir, Timeout: timeLimit(&spec)}
+	w.In, _ = in.(*os.File)
+	w.Out, _ = out.(*os.File)
+	w.Err, _ = errs.(*os.File)
+	return w, nil
+}
+
+// timeLimit is a spec's, as a plan has it; 0 is none.
+func timeLimit(s *sandbox.Spec) time.Duration {
+	if s.Timeout != 0 {
+		return max(0, s.Timeout)
+	}
+	whole := s.Whole()
+	return time.Duration(whole.TimeoutSeconds) * time.Second
+}
+
+// asRefusal is why nothing ran, as package sandbox says it.
+func asRefusal(err error) error {
+	var fault *session.Fault
+	if errors.As(err, &fault) {
+		return &sandbox.Refusal{Code: fault.Code, Err: errors.New(fault.Message), Hint: fault.Hint}
+	}
+	return err
+}
+
+// outcome is the end of a command as that of a run, with the evidence of its
+// session.
+func outcome(client *session.Client, e session.Exited) sandbox.Outcome {
+	status := syscall.WaitStatus(e.Status)
+	out := sandbox.Outcome{Status: record.StatusExited, ExitCode: status.ExitStatus(), Started: e.Started, Duration: e.Duration, Evidence: sandbox.NoEvidence()}
+	if status.Signaled() {
+		out.Status, out.ExitCode, out.Signal = record.StatusSignaled, 0, status.Signal()
+	}
+	if e.Timeout {
+		out.Status = record.StatusTimeout
+	}
+	if e.Evidence != nil {
+		out.Evidence = *e.Evidence
+	}
+	out.Evidence.Session, out.Evidence.PlanDigest = client.Hello.Name, client.Hello.Digest
+	out.Evidence.Denials = append(slices.Clone(out.Evidence.Denials), e.Denials...)
+	out.Lost, out.Evidence.Reason = e.Lost != "", cmp.Or(e.Lost, out.Evidence.Reason)
+	return out
+}
+
+// endedInside gives the command's end as this process's.
+func endedInside(w session.Want, e session.Exited) error {
+	status := syscall.WaitStatus(e.Status)
+	switch {
+	case e.Timeout:
+		return cli.Errorf(cli.Timeout, "give it longer with --timeout", "%s: killed at the time limit of %v", w.Argv[0], w.Timeout)
+	case e.Lost != "":
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "everything inside has ended; ethos-sandbox session start starts it again", "%s: killed: %s", w.Argv[0], e.Lost)
+	case status.Signaled():
+		return cli.Exit(cli.SignalBase + cli.Status(status.Signal()))
+	case status.ExitStatus() == 0:
+		return nil
+	}
+	return cli.Exit(status.ExitStatus())
+}

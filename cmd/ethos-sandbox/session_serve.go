@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/session"
+)
+
+// startLimit is how long the start of a session may take, one that another
+// process makes included. It is longer than that of a boundary.
+const startLimit = 40 * time.Second
+
+// startSession returns when a session of this name runs that was asked for like
+// this.
+func startSession(ctx context.Context, sys *cli.System, name string, a asked, idle time.Duration) error {
+	registry := session.Open(sys.Getenv)
+	for end := time.Now().Add(startLimit); ; time.Sleep(10 * time.Millisecond) {
+		client, err := registry.Dial(name)
+		if err == nil {
+			defer client.Close()
+			return sameAsked(sys, client, a)
+		}
+		if !errors.Is(err, session.ErrNone) {
+			return cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
+		}
+		lock, err := registry.Lock(name)
+		if err == nil {
+			return supervise(ctx, sys, lock, order{Name: name, Asked: a, Idle: idle})
+		}
+		if !errors.Is(err, session.ErrBusy) {
+			return cli.Errorf(cli.Refused, "the runtime directory ($XDG_RUNTIME_DIR) or the state folder of ethos must be yours alone", "session %s: %w", name, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return cli.Errorf(cli.Refused, "another process has been starting or ending it all the while; choose another name", "session %s did not start within %v", name, startLimit)
+		}
+	}
+}
+
+// sameAsked refuses a session that was asked for in another way.
+func sameAsked(sys *cli.System, client *session.Client, a asked) error {
+	digest, err := digestOf(sys, a)
+	if err != nil {
+		return err
+	}
+	if digest != client.Hello.Digest || a.PlainGit == client.Hello.Managed {
+		return notTheSame(client.Hello.Name)
+	}
+	return nil
+}
+
+// notTheSame says that a session cannot be what is asked for.
+func notTheSame(name string) error {
+	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
+		"the command line asks for what session %s does not have", name)
+}
+
+// digestOf names the boundary that is asked for.
+func digestOf(sys *cli.System, a asked) (string, error) {
+	spec, err := a.Flags.Spec(sandbox.HostFiles{}, a.Dir, sys.Environ, nil)
+	if err != nil {
+		return "", cli.Errorf(cli.Refused, "ethos-sandbox session start --help shows the flags", "%w", err)
+	}
+	return spec.Digest(sandbox.HostFiles{}), nil
+}
+
+// order is what a supervisor is told.
+type order struct {
+	Name  string
+	Asked asked
+	Idle  time.Duration
+}
+
+// answer is what it tells when the session runs, or when it does not.
+type answer struct {
+	Status  cli.Status // 0: it runs
+	Message string
+	Hint    string
+	Left    []record.Denial // what was put aside of runs that were killed
+}
+
+// The descriptors of a supervisor, beside the standard ones.
+const (
+	orderFD = iota + 3
+	answerFD
+	folderFD
+	lockFD
+)
+
+// supervise starts the supervisor of a session and waits for its answer. It is a
+// process of its own, in a session of its own: the end of this one, or of its
+// terminal, does not reach it.
+func supervise(ctx context.Context, sys *cli.System, lock *session.Lock, o order) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	orders, orderEnd, err1 := os.Pipe()
+	answers, answerEnd, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	cmd := exec.Command("/proc/self/exe", "session", "serve", o.Name)
+	cmd.Args[0], cmd.Env = os.Args[0], sys.Environ
+	cmd.ExtraFiles = []*os.File{orders, answerEnd, lock.Folder, lock.File}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		lock.Release()
+		return cli.Errorf(cli.Refused, "", "supervisor of session %s: %w", o.Name, err)
+	}
+	lock.Hand()
+	orders.Close()
+	answerEnd.Close()
+	go func() {
+		_, _ = orderEnd.Write(text) // who is gone answers nothing
+		orderEnd.Close()
+	}()
+	stop := context.AfterFunc(ctx, func() { answers.Close() }) // it then has nobody to tell, and ends
+	defer stop()
+	var a answer
+	if err := json.NewDecoder(bufio.NewReader(answers)).Decode(&a); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return cli.Errorf(cli.Refused, "it may have run out of memory, or have been killed", "session %s: its supervisor ended before it answered", o.Name)
+	}
+	warn(sys, a.Left)
+	if a.Status != cli.OK {
+		return &cli.Error{Status: a.Status, Err: errors.New(a.Message), Hint: a.Hint}
+	}
+	return nil
+}
+
+type sessionServeCmd struct {
+	Name string `arg:"" help:"The session, for those who look at the list of processes."`
+}
+
+// Run is the supervisor of a session: it holds the boundary until the end.
+func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
+	files := [4]*os.File{}
+	for i := range files {
+		files[i] = os.NewFile(uintptr(orderFD+i), "inherited")
+		syscall.CloseOnExec(orderFD + i)
+	}
+	var o order
+	text, err := io.ReadAll(files[0])
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	if err != nil {
+		return cli.Errorf(cli.Usage, "ethos-sandbox session start starts a session", "session serve is for ethos-sandbox itself")
+	}
+	files[0].Close()
+	_ = os.WriteFile("/proc/self/comm", []byte("ethos-session"), 0) // it has the name "exe", which tells nobody anything
+	lock, err := session.Adopt(o.Name, files[2], files[3])
+	if err != nil {
+		return err
+	}
+	tell := func(a answer) error {
+		defer files[1].Close()
+		return json.NewEncoder(files[1]).Encode(a)
+	}
+	if err := serve(ctx, sys, lock, o, tell); err != nil {
+		lock.Release()
+		fault := &cli.Error{Status: cli.Refused, Err: err}
+		errors.As(err, &fault)
+		return tell(answer{Status: fault.Status, Message: err.Error(), Hint: fault.Hint})
+	}
+	return nil
+}
+
+// serve holds a session until its end. tell answers whoever started it.
+func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, tell func(answer) error) error {
+	spec, err := o.Asked.Flags.Spec(sandbox.HostFiles{}, o.Asked.Dir, sys.Environ, nil)
+	if err != nil {
+		return cli.Errorf(cli.Refused, "ethos-sandbox session start --help shows the flags", "%w", err)
+	}
+	if !o.Asked.PlainGit {
+		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
+			return err
+		}
+	}
+	left := sandbox.Recover(ctx, sys.Environ)
+	spec.Recovered = left
+	plan, err := build(spec, cli.Refused)
+	if err != nil {
+		return err
+	}
+	plan.Limits.Timeout = 0 // that of each command
+	text := plan.Text()
+	asked, err := json.Marshal(o.Asked)
+	if err != nil {
+		return err
+	}
+	server := &session.Server{
+		Hello:  session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked},
+		Static: session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Idle: session.Duration(o.Idle)},
+	}
+	inside, err := sandbox.Start(ctx, plan, sandbox.IO{Refused: server.Refused})
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
+	_ = os.Chdir("/") // else it would hold the directory that it was started in
+	server.Boundary = &confined{Session: inside}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	_, err = server.Serve(ctx, lock, func() {
+		if tell(answer{Left: left}) != nil { // nobody waits for it
+			end()
+		}
+	})
+	sandbox.Release()
+	return err
+}

@@ -1,0 +1,249 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+)
+
+// Client is a connection to a supervisor, for one request.
+type Client struct {
+	Hello Hello
+	conn  *conn
+	pid   int
+}
+
+// greet takes the first message of a supervisor.
+func greet(c *conn, name string) (*Client, error) {
+	pid, err := c.peer(false)
+	client := &Client{conn: c, pid: pid}
+	if err == nil {
+		err = c.SetReadDeadline(time.Now().Add(messageLimit))
+	}
+	if err == nil {
+		var files []*os.File
+		files, err = c.receive(&client.Hello)
+		closeAll(files)
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = fmt.Errorf("session %s: its supervisor, process %d, does not answer", name, pid)
+	case err != nil && (errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET)):
+		err = fmt.Errorf("session %s: %w", name, ErrBroken)
+	case err != nil:
+		err = fmt.Errorf("session %s: %w", name, err)
+	case client.Hello.Version != version:
+		err = fmt.Errorf("session %s was started by another release of ethos-sandbox", name)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return client, nil
+}
+
+// Close gives up the connection, and with it a command that it runs.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Status asks what is to be known of the session.
+func (c *Client) Status() (s Status, err error) {
+	return s, c.ask(Request{Status: true}, &s)
+}
+
+// Logs asks for what commands in the background have printed.
+func (c *Client) Logs() (l []Log, err error) {
+	return l, c.ask(Request{Logs: true}, &l)
+}
+
+func (c *Client) ask(r Request, answer any) error {
+	if err := c.conn.send(r); err != nil {
+		return c.broken(err)
+	}
+	if err := c.conn.SetReadDeadline(time.Now().Add(messageLimit)); err != nil {
+		return err
+	}
+	files, err := c.conn.receive(answer)
+	closeAll(files)
+	return c.broken(err)
+}
+
+func (c *Client) broken(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("session %s: %w: %w", c.Hello.Name, ErrBroken, err)
+}
+
+// endLimit is how long the end of a session may take.
+const endLimit = 30 * time.Second
+
+// End ends the session and returns when its supervisor is gone, which is the last
+// of it. left is what was put aside at the end.
+func (c *Client) End() (left []record.Denial, err error) {
+	pidfd, err := unix.PidfdOpen(c.pid, 0)
+	if err != nil && !errors.Is(err, unix.ESRCH) {
+		return nil, fmt.Errorf("pidfd_open: %w", err)
+	}
+	if err == nil {
+		defer unix.Close(pidfd)
+	}
+	var ended Ended
+	if c.conn.send(Request{End: true}) == nil && c.conn.SetReadDeadline(time.Now().Add(endLimit)) == nil {
+		files, _ := c.conn.receive(&ended) // who is gone has ended, whatever it said
+		closeAll(files)
+	}
+	if err == nil && !ready(pidfd, unix.POLLIN, endLimit) {
+		return nil, fmt.Errorf("session %s: its supervisor, process %d, has not ended within %v", c.Hello.Name, c.pid, endLimit)
+	}
+	return ended.Denials, nil
+}
+
+// ready waits until a descriptor is as it is wanted, for so long; a limit below 0
+// is none.
+func ready(fd int, events int16, limit time.Duration) bool {
+	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
+	end := time.Now().Add(limit)
+	for {
+		wait := -1
+		if limit >= 0 {
+			wait = int(max(0, time.Until(end)).Milliseconds())
+		}
+		n, err := unix.Poll(list, wait)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0
+		}
+	}
+}
+
+// Want is a command that a client wants to run, with what it has to do with its
+// surroundings.
+type Want struct {
+	Argv, Env []string
+	Dir       string
+	Timeout   time.Duration // 0: none
+	Evidence  bool          // Exited has it
+	// In, Out and Err become the streams of the command: a file is passed on, the
+	// output to a pipe or socket is copied, and a terminal is relayed.
+	In, Out, Err *os.File
+	// Signals that arrive here are passed on.
+	Signals <-chan os.Signal
+	// Refused is told of refused destinations while the command runs. May be nil.
+	Refused func(record.Denial)
+}
+
+// Run runs a command and copies its streams until it has ended and what it wrote
+// was written. The error is a [*Fault] when nothing ran.
+func (c *Client) Run(w Want) (Exited, error) {
+	streams := newStreams(w.In, w.Out, w.Err)
+	umask, err := umaskOf()
+	if err != nil {
+		return Exited{}, err
+	}
+	run := &Run{
+		Argv: words(w.Argv), Env: words(w.Env), Dir: []byte(w.Dir), Umask: umask, Streams: streams.kinds,
+		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
+	}
+	if err := run.check(); err != nil {
+		return Exited{}, err
+	}
+	if streams.terminal != nil {
+		run.Rows, run.Cols = streams.terminal.size()
+	}
+	list, err := numbers(streams.passed)
+	if err != nil {
+		return Exited{}, err
+	}
+	if err := c.conn.send(Request{Run: run}, list...); err != nil {
+		return Exited{}, c.broken(err)
+	}
+	var first Event
+	files, err := c.conn.receive(&first)
+	switch {
+	case err != nil:
+		return Exited{}, c.broken(err)
+	case first.Fault != nil:
+		closeAll(files)
+		return Exited{}, first.Fault
+	case first.Started == nil || streams.take(files) != nil:
+		closeAll(files)
+		return Exited{}, fmt.Errorf("session %s: an answer that makes no sense", c.Hello.Name)
+	}
+	return c.follow(w, streams), nil
+}
+
+// follow relays streams and signals until the command has ended.
+func (c *Client) follow(w Want, s *streams) Exited {
+	s.begin(func(i int) { _ = c.conn.send(Event{Closed: i}) }) // it may have ended
+	defer s.end()
+	exited := make(chan Exited, 1)
+	go func() { exited <- c.exited(w.Refused) }()
+	for {
+		select {
+		case e := <-exited:
+			s.finish()
+			return e
+		case sig := <-w.Signals:
+			number, ok := sig.(syscall.Signal)
+			if !ok {
+				continue
+			}
+			if e, hungUp := c.signal(number, s); hungUp {
+				return e
+			}
+		}
+	}
+}
+
+// signal passes a signal on, and does what it means for this process.
+func (c *Client) signal(sig syscall.Signal, s *streams) (e Exited, hungUp bool) {
+	if sig == syscall.SIGWINCH {
+		s.resize()
+		return e, false
+	}
+	_ = c.conn.send(Event{Signal: int(sig)}) // it may have ended
+	switch sig {
+	case syscall.SIGHUP:
+		if s.terminal != nil { // what remains has no terminal: the end of the connection ends it
+			return Exited{Status: int(syscall.SIGHUP)}, true
+		}
+	case syscall.SIGTSTP:
+		s.suspend()
+		_ = c.conn.send(Event{Signal: int(syscall.SIGCONT)}) // somebody has continued this process
+	case syscall.SIGCONT:
+		s.resume()
+	}
+	return e, false
+}
+
+// exited waits for the end of the command.
+func (c *Client) exited(refused func(record.Denial)) Exited {
+	for {
+		var e Event
+		files, err := c.conn.receive(&e)
+		closeAll(files)
+		switch {
+		case err != nil:
+			return Exited{Lost: "the supervisor of the session ended", Status: int(syscall.SIGKILL)}
+		case e.Exited != nil:
+			return *e.Exited
+		case e.Denied != nil && refused != nil:
+			refused(*e.Denied)
+		}
+	}
+}
+
+// umaskOf is the umask of this process: proc_pid_status(5), Linux 4.7.
+func umaskOf() (mask int, err error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	return parseUmask(string(text))
+}

@@ -1,0 +1,269 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+)
+
+// command is one command of a client.
+type command struct {
+	argv  []string
+	child Child
+	conn  *conn
+	told  atomic.Int32 // refused destinations
+
+	mu    sync.Mutex
+	pipes [3]*os.File // what we have of its standard output and error, until nobody reads them
+}
+
+// run runs a command for a client and stays until the client hangs up.
+func (s *Server) run(c *conn, r *Run, files []*os.File) {
+	command, started, err := s.start(c, r, files)
+	if err != nil {
+		_ = c.send(Event{Fault: asFault(err)}) // or the client has gone
+		return
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		command.listen()
+	}()
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-gone:
+			command.child.Kill()
+		case <-ended:
+		}
+	}()
+	exited := command.wait(s, r.Timeout)
+	close(ended)
+	exited.Started = started
+	exited.Denials = s.look(context.Background())
+	if r.Evidence {
+		evidence := s.Boundary.Evidence()
+		exited.Evidence = &evidence
+	}
+	_ = c.send(Event{Exited: &exited}) // or the client has gone
+	s.finish(command)
+	<-gone // the client has what the command wrote
+	command.log(&s.logs)
+}
+
+// start starts a command and tells the client, with the descriptors that are the
+// client's from then on.
+func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started time.Time, err error) {
+	if err := r.check(); err != nil {
+		return nil, started, err
+	}
+	if len(files) != r.passed() {
+		return nil, started, errors.New("the request does not have the descriptors that it names")
+	}
+	spawn := Spawn{
+		Argv: texts(r.Argv), Env: texts(r.Env), Dir: string(r.Dir), Umask: r.Umask & 0o777,
+		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols,
+	}
+	command := &command{argv: spawn.Argv, conn: c}
+	theirs, err := command.streams(&spawn, r, files)
+	defer closeAll(theirs)
+	if err == nil {
+		err = s.spawn(command, spawn)
+	}
+	if err != nil {
+		closeAll(command.pipes[:])
+		return nil, started, err
+	}
+	hand := make([]*os.File, 0, maxDescriptors)
+	for _, f := range append(command.pipes[1:], command.child.Terminal()) {
+		if f != nil {
+			hand = append(hand, f)
+		}
+	}
+	list, err := numbers(hand)
+	if err == nil {
+		_ = c.send(Event{Started: &Started{PID: command.child.PID()}}, list...) // or the client has gone, and listen sees it
+	}
+	if terminal := command.child.Terminal(); terminal != nil {
+		terminal.Close() // the client's death hangs it up
+	}
+	return command, command.child.Started(), nil
+}
+
+// spawn starts a command, unless the session is ending.
+func (s *Server) spawn(c *command, spawn Spawn) (err error) {
+	if !s.begin() {
+		return errors.New("the session is ending")
+	}
+	if c.child, err = s.Boundary.Spawn(spawn); err != nil {
+		s.working.Done()
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands[c], s.used = true, time.Now()
+	return nil
+}
+
+// finish takes a command off those that run.
+func (s *Server) finish(c *command) {
+	s.mu.Lock()
+	delete(s.commands, c)
+	s.used = time.Now()
+	s.mu.Unlock()
+	s.working.Done()
+}
+
+// streams makes what the command gets as its streams. theirs are the ends that
+// are not needed here once it has them.
+func (c *command) streams(spawn *Spawn, r *Run, files []*os.File) (theirs []*os.File, err error) {
+	for i, kind := range r.Streams {
+		switch kind {
+		case Passed:
+			spawn.Streams[i], files = files[0], files[1:]
+		case Joined:
+			spawn.Streams[i] = spawn.Streams[1]
+		case Piped:
+			ours, its, err := pipe()
+			if err != nil {
+				return theirs, err
+			}
+			c.pipes[i], spawn.Streams[i] = ours, its
+			theirs = append(theirs, its)
+		case Null:
+			if !r.Terminal {
+				continue
+			}
+			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0) // nothing would be the terminal
+			if err != nil {
+				return theirs, err
+			}
+			spawn.Streams[i], theirs = null, append(theirs, null)
+		}
+	}
+	return theirs, nil
+}
+
+// pipe is one whose reading end does not block and whose writing end does: that
+// is the command's.
+func pipe() (r, w *os.File, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, err
+	}
+	if err := unix.SetNonblock(p[0], true); err != nil {
+		unix.Close(p[0])
+		unix.Close(p[1])
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(p[0]), "pipe"), os.NewFile(uintptr(p[1]), "pipe"), nil
+}
+
+// listen does what the client says, until it hangs up.
+func (c *command) listen() {
+	for {
+		var e Event
+		files, err := c.conn.receive(&e)
+		closeAll(files)
+		if err != nil {
+			return
+		}
+		if e.Signal > 0 {
+			_ = c.child.Signal(syscall.Signal(e.Signal)) // it may have ended
+		}
+		if e.Closed == 1 || e.Closed == 2 {
+			c.close(e.Closed)
+		}
+	}
+}
+
+// close closes our end of a stream, so that its writers are told.
+func (c *command) close(i int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pipes[i] != nil {
+		c.pipes[i].Close()
+		c.pipes[i] = nil
+	}
+}
+
+// wait waits for the end of the command.
+func (c *command) wait(s *Server, limit time.Duration) (e Exited) {
+	var late atomic.Bool
+	if limit > 0 {
+		timer := time.AfterFunc(limit, func() {
+			late.Store(true)
+			c.child.Kill()
+		})
+		defer timer.Stop()
+	}
+	status, err := c.child.Wait()
+	e.Duration = time.Since(c.child.Started())
+	e.Status = int(status)
+	e.Timeout = late.Load() && err == nil && status.Signaled()
+	var fault *Fault
+	switch {
+	case errors.As(err, &fault):
+		e.Fault = fault
+	case err != nil:
+		e.Lost = err.Error()
+	}
+	return e
+}
+
+// maxRefused bounds what is told of refused destinations while a command runs.
+const maxRefused = 32
+
+// refused tells the client of a refused destination. It does not wait.
+func (c *command) refused(d record.Denial) {
+	if c.told.Add(1) <= maxRefused {
+		go c.conn.send(Event{Denied: &d})
+	}
+}
+
+// log keeps the last of what the command's background prints, as long as anybody
+// could print.
+func (c *command) log(to *logs) {
+	c.mu.Lock()
+	pipes := c.pipes
+	c.pipes = [3]*os.File{}
+	c.mu.Unlock()
+	kept := &backlog{argv: c.argv, since: c.child.Started()}
+	for _, p := range pipes {
+		if p == nil {
+			continue
+		}
+		go func() {
+			defer p.Close()
+			buf := make([]byte, 4<<10)
+			for {
+				n, err := p.Read(buf)
+				to.add(kept, buf[:n])
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+}
+
+// asFault is why nothing ran, for the client.
+func asFault(err error) *Fault {
+	var fault *Fault
+	if errors.As(err, &fault) {
+		return fault
+	}
+	return &Fault{Code: CodeSetup, Message: err.Error()}
+}
+
+// CodeSetup is the code of a [Fault] that has no other: the session did not get
+// as far as the boundary.
+const CodeSetup = "session.setup"

@@ -1,0 +1,249 @@
+package session
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"ethos/pkg/record"
+)
+
+// The limits of a message. Its words are base64 in it, so that they may be any
+// bytes: four for three.
+const (
+	// MaxWords is how many bytes the arguments and the environment of a command
+	// may have together.
+	MaxWords   = 4 << 20
+	maxMessage = MaxWords/3*4 + 1<<20
+)
+
+// version is that of the messages. Both ends are mostly the same program; a
+// session that was started by another release says so instead of guessing.
+const version = 1
+
+// Hello is the first message, from the supervisor.
+type Hello struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	Digest  string `json:"digest"`  // of the plan
+	Managed bool   `json:"managed"` // git inside is managed
+	// Asked is how the session was asked for, in the words of whoever started it.
+	Asked json.RawMessage `json:"asked,omitempty"`
+}
+
+// Request is a client's first message. Exactly one member is set.
+type Request struct {
+	Run    *Run `json:"run,omitempty"`
+	Status bool `json:"status,omitempty"`
+	Logs   bool `json:"logs,omitempty"`
+	End    bool `json:"end,omitempty"`
+}
+
+// Run asks for a command. The descriptors that come with it are those of the
+// streams that are passed.
+type Run struct {
+	Argv     [][]byte      `json:"argv"`
+	Env      [][]byte      `json:"env"`
+	Dir      []byte        `json:"dir"`
+	Umask    int           `json:"umask"`
+	Streams  [3]Stream     `json:"streams"`
+	Terminal bool          `json:"terminal"`
+	Rows     uint16        `json:"rows"`
+	Cols     uint16        `json:"cols"`
+	Timeout  time.Duration `json:"timeout"`  // 0: none
+	Evidence bool          `json:"evidence"` // wanted with the end
+}
+
+// words is how many bytes the arguments and the environment have.
+func (r *Run) words() (n int) {
+	for _, list := range [][][]byte{r.Argv, r.Env} {
+		for _, word := range list {
+			n += len(word) + 1
+		}
+	}
+	return n
+}
+
+// check reports what is wrong with a request of a command, apart from its
+// descriptors.
+func (r *Run) check() error {
+	switch {
+	case len(r.Argv) == 0:
+		return fmt.Errorf("no command is given")
+	case r.words() > MaxWords:
+		return fmt.Errorf("the arguments and the environment have %d bytes together, and at most %d are allowed", r.words(), MaxWords)
+	}
+	for i, s := range r.Streams {
+		if s > Terminal || s == Terminal && !r.Terminal || s == Joined && (i != 2 || r.Streams[1] != Piped) || s == Piped && i == 0 {
+			return fmt.Errorf("stream %d cannot be of kind %d", i, s)
+		}
+	}
+	return nil
+}
+
+// Stream is what a standard stream of a command is.
+type Stream uint8
+
+// The kinds of streams.
+const (
+	Null     Stream = iota
+	Passed          // the client's own
+	Piped           // a pipe whose other end the client gets
+	Joined          // standard error is where standard output goes
+	Terminal        // the command's terminal
+)
+
+// passed is how many descriptors a request has.
+func (r *Run) passed() (n int) {
+	for _, s := range r.Streams {
+		if s == Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// Event is a message about a command that was asked for. Exactly one member is
+// set. From the supervisor come Fault, or Started and after it Denied and Exited;
+// with Started come the descriptors of the pipes, in the order of the streams, and
+// of the terminal. From the client come Signal and Closed.
+type Event struct {
+	Fault   *Fault         `json:"fault,omitempty"` // nothing ran
+	Started *Started       `json:"started,omitempty"`
+	Denied  *record.Denial `json:"denied,omitempty"` // a destination that was refused
+	Exited  *Exited        `json:"exited,omitempty"`
+	Signal  int            `json:"signal,omitempty"` // for the command's process group
+	Closed  int            `json:"closed,omitempty"` // 1 or 2: nobody reads this stream any more
+}
+
+// Fault is why nothing ran.
+type Fault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+func (f *Fault) Error() string { return f.Message }
+
+// Started says that the command runs.
+type Started struct {
+	PID int `json:"pid"` // outside
+}
+
+// Exited is how a command ended.
+type Exited struct {
+	Status   int             `json:"status"`  // as wait(2) has it
+	Timeout  bool            `json:"timeout"` // its time was over
+	Fault    *Fault          `json:"fault"`   // it could not be executed: nothing ran
+	Lost     string          `json:"lost"`    // the session ended under it: why
+	Started  time.Time       `json:"started"`
+	Duration time.Duration   `json:"duration"`
+	Denials  []record.Denial `json:"denials,omitempty"`
+	Evidence *record.Sandbox `json:"evidence,omitempty"`
+}
+
+// Ended is the answer to the request for the end, when the boundary is gone.
+type Ended struct {
+	Denials []record.Denial `json:"denials"`
+}
+
+// Status is what is to be known of a session.
+type Status struct {
+	Name      string    `json:"name"`
+	Workspace string    `json:"workspace"`
+	Profile   string    `json:"profile"`
+	Digest    string    `json:"plan_digest"`
+	PID       int       `json:"pid"` // of the supervisor
+	Since     time.Time `json:"since"`
+	Used      time.Time `json:"last_used"`
+	Idle      Duration  `json:"idle"` // after which it ends; 0 is never
+	Commands  []Command `json:"commands"`
+	Processes []Process `json:"processes"`
+	Plan      string    `json:"plan"`
+}
+
+// Command is one that a client runs.
+type Command struct {
+	Argv  []string  `json:"argv"`
+	Since time.Time `json:"since"`
+	PID   int       `json:"pid"` // outside
+}
+
+// Process is one that is alive inside.
+type Process struct {
+	PID    int    `json:"pid"`
+	Inside int    `json:"pid_inside"`
+	Line   string `json:"command"`
+}
+
+// Log is what a command left in the background has printed.
+type Log struct {
+	Argv  []string  `json:"argv"`
+	Since time.Time `json:"since"`
+	Lost  int64     `json:"lost"` // bytes before Text that were not kept
+	Text  []byte    `json:"text"`
+}
+
+// Duration is written as text, such as 30m0s.
+type Duration time.Duration
+
+// MarshalText is [time.Duration.String].
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText is [time.ParseDuration].
+func (d *Duration) UnmarshalText(text []byte) error {
+	value, err := time.ParseDuration(string(text))
+	*d = Duration(value)
+	return err
+}
+
+// headerBytes are before each message: its length, with the high byte first.
+const headerBytes = 4
+
+// encode is a message with its length before it.
+func encode(message any) ([]byte, error) {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxMessage {
+		return nil, fmt.Errorf("a message of %d bytes: at most %d are allowed", len(text), maxMessage)
+	}
+	return append(binary.BigEndian.AppendUint32(make([]byte, 0, headerBytes+len(text)), uint32(len(text))), text...), nil
+}
+
+// decode reads what comes after a header. Memory grows with what has come, not
+// with what was announced.
+func decode(header [headerBytes]byte, from io.Reader, message any) error {
+	n := binary.BigEndian.Uint32(header[:])
+	if n > maxMessage {
+		return fmt.Errorf("a message of %d bytes: at most %d are allowed", n, maxMessage)
+	}
+	text, err := io.ReadAll(io.LimitReader(from, int64(n)))
+	if err != nil {
+		return err
+	}
+	if len(text) < int(n) {
+		return io.ErrUnexpectedEOF
+	}
+	return json.Unmarshal(text, message)
+}
+
+// words and texts turn the words of a command into what a message holds, and back.
+func words(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, word := range list {
+		out[i] = []byte(word)
+	}
+	return out
+}
+
+func texts(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, word := range list {
+		out[i] = string(word)
+	}
+	return out
+}

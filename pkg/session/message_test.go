@@ -1,0 +1,121 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// headerOf splits a message.
+func headerOf(t *testing.T, text []byte) (header [headerBytes]byte, rest *bytes.Reader) {
+	t.Helper()
+	if len(text) < headerBytes {
+		t.Fatalf("a message of %d bytes", len(text))
+	}
+	copy(header[:], text)
+	return header, bytes.NewReader(text[headerBytes:])
+}
+
+// TestMessages: what is sent is what is received, whatever bytes are in it.
+func TestMessages(t *testing.T) {
+	sent := Request{Run: &Run{
+		Argv: words([]string{"printf", "\xff\xfe\n\x01", ""}), Env: words([]string{"A=é\x80"}), Dir: []byte("/tmp/\xff"), Umask: 0o27,
+		Streams: [3]Stream{Passed, Piped, Joined}, Timeout: time.Minute,
+	}}
+	text, err := encode(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, rest := headerOf(t, text)
+	var got Request
+	if err := decode(header, rest, &got); err != nil || !reflect.DeepEqual(sent, got) {
+		t.Errorf("%v: %+v, want %+v", err, got.Run, sent.Run)
+	}
+	if back := texts(got.Run.Argv); back[1] != "\xff\xfe\n\x01" {
+		t.Errorf("a word became %q", back[1])
+	}
+}
+
+// TestHostileMessages: what is too large is not read, what is cut is an error, and
+// memory is taken for what has come alone.
+func TestHostileMessages(t *testing.T) {
+	var header [headerBytes]byte
+	binary.BigEndian.PutUint32(header[:], maxMessage+1)
+	if err := decode(header, strings.NewReader("{}"), new(Request)); err == nil {
+		t.Error("a message that is too large is read")
+	}
+	binary.BigEndian.PutUint32(header[:], maxMessage)
+	grown := testing.AllocsPerRun(1, func() {
+		if err := decode(header, strings.NewReader("{"), new(Request)); err != io.ErrUnexpectedEOF {
+			t.Errorf("half a message: %v", err)
+		}
+	})
+	if grown > 20 {
+		t.Errorf("half a message took %v allocations", grown)
+	}
+	big := Request{Run: &Run{Argv: [][]byte{make([]byte, maxMessage)}}}
+	if _, err := encode(big); err == nil {
+		t.Error("a message that is too large is sent")
+	}
+}
+
+// TestLargestCommand: a command at the limit fits into a message.
+func TestLargestCommand(t *testing.T) {
+	r := &Run{Argv: [][]byte{bytes.Repeat([]byte{0xff}, MaxWords-1)}}
+	if err := r.check(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := encode(Request{Run: r}); err != nil {
+		t.Error(err)
+	}
+	r.Env = [][]byte{nil}
+	if err := r.check(); err == nil {
+		t.Error("one byte more is taken")
+	}
+}
+
+func TestRunIsChecked(t *testing.T) {
+	argv := words([]string{"true"})
+	for name, c := range map[string]struct {
+		run  Run
+		good bool
+	}{
+		"usual":                          {Run{Argv: argv, Streams: [3]Stream{Passed, Piped, Joined}}, true},
+		"terminal":                       {Run{Argv: argv, Terminal: true, Streams: [3]Stream{Terminal, Terminal, Piped}}, true},
+		"nothing":                        {Run{}, false},
+		"no such kind":                   {Run{Argv: argv, Streams: [3]Stream{9}}, false},
+		"a terminal without a terminal":  {Run{Argv: argv, Streams: [3]Stream{Terminal}}, false},
+		"piped input":                    {Run{Argv: argv, Streams: [3]Stream{Piped}}, false},
+		"joined to what is not piped":    {Run{Argv: argv, Streams: [3]Stream{Null, Passed, Joined}}, false},
+		"standard output that is joined": {Run{Argv: argv, Streams: [3]Stream{Null, Joined, Piped}}, false},
+	} {
+		if err := c.run.check(); (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, r := range []any{Request{Status: true}, Request{Run: &Run{Argv: words([]string{"a"})}}, Event{Signal: 15}} {
+		text, err := encode(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, '{'})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) < headerBytes {
+			return
+		}
+		header, rest := headerOf(t, text)
+		var r Request
+		if decode(header, rest, &r) == nil && r.Run != nil && r.Run.check() == nil && (len(r.Run.Argv) == 0 || r.Run.passed() > 3) {
+			t.Errorf("%+v is taken", r.Run)
+		}
+	})
+}

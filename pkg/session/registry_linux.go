@@ -1,0 +1,217 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/statedir"
+)
+
+// Registry is where sessions are found.
+type Registry struct{ getenv func(string) string }
+
+// Open returns the registry of an environment. It makes nothing.
+func Open(getenv func(string) string) *Registry { return &Registry{getenv} }
+
+const (
+	socketEnding = ".sock"
+	lockEnding   = ".lock"
+)
+
+// inFolder is a name in an open directory, whatever the length of its path:
+// sockaddr_un has room for 107 bytes.
+func inFolder(dir *os.File, name string) string {
+	return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + name
+}
+
+func openFolder(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+}
+
+// Dial connects to the supervisor of a session. The error is [ErrNone] when none
+// runs under the name.
+func (r *Registry) Dial(name string) (*Client, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	folders, err := statedir.Sockets(r.getenv, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		client, err := dial(folder, name)
+		if errors.Is(err, ErrNone) {
+			continue
+		}
+		return client, err
+	}
+	return nil, ErrNone
+}
+
+func dial(folder, name string) (*Client, error) {
+	dir, err := openFolder(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	to, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: inFolder(dir, name+socketEnding), Net: "unix"})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED) { // nobody listens: it was left
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", name, err)
+	}
+	return greet(&conn{UnixConn: to}, name)
+}
+
+// Names lists the sessions whose supervisors are alive. What dead ones left is
+// removed.
+func (r *Registry) Names() ([]string, error) {
+	folders, err := statedir.Sockets(r.getenv, false)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, folder := range folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), lockEnding)
+			if !ok || CheckName(name) != nil {
+				continue
+			}
+			if l, err := lock(folder, name); err == nil {
+				l.Release()
+			} else {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Lock owns a name: its holder alone listens under it.
+type Lock struct {
+	Name   string
+	Folder *os.File // where the socket belongs
+	File   *os.File
+	path   string // of the folder
+}
+
+// Lock takes a name. The error is [ErrBusy] when it is taken.
+func (r *Registry) Lock(name string) (*Lock, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	for range 10 {
+		folders, err := statedir.Sockets(r.getenv, true)
+		if err != nil {
+			return nil, err
+		}
+		l, err := lock(folders[0], name)
+		if errors.Is(err, fs.ErrNotExist) { // the last session has just taken the folder away
+			continue
+		}
+		return l, err
+	}
+	return nil, ErrBusy
+}
+
+// lock takes the lock of a name, and no file that was a lock once: who releases
+// one removes its file first.
+func lock(folder, name string) (*Lock, error) {
+	dir, err := openFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lock{Name: name, Folder: dir, path: folder}
+	for range 100 {
+		file, err := os.OpenFile(inFolder(dir, name+lockEnding), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		if err != nil {
+			dir.Close()
+			return nil, err
+		}
+		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			closeAll([]*os.File{file, dir})
+			if errors.Is(err, unix.EWOULDBLOCK) {
+				return nil, ErrBusy
+			}
+			return nil, err
+		}
+		opened, err := file.Stat()
+		if named, there := os.Lstat(inFolder(dir, name+lockEnding)); err == nil && there == nil && os.SameFile(opened, named) {
+			l.File = file
+			return l, nil
+		}
+		file.Close()
+	}
+	dir.Close()
+	return nil, ErrBusy
+}
+
+// Adopt is the lock of a process that got its two descriptors from the one that
+// took it.
+func Adopt(name string, folder, file *os.File) (*Lock, error) {
+	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(folder.Fd())))
+	return &Lock{Name: name, Folder: folder, File: file, path: path}, err
+}
+
+// Hand gives up this process's part of the lock: another process has it by
+// descriptors of its own.
+func (l *Lock) Hand() { closeAll([]*os.File{l.File, l.Folder}) }
+
+// Release removes the socket and the lock, and in the state folder their folder
+// when it is empty. That in the runtime directory stays: what a run hides from its
+// command it mounts something over, and the mount goes with the directory.
+func (l *Lock) Release() {
+	for _, ending := range []string{socketEnding, newEnding, lockEnding} {
+		_ = os.Remove(inFolder(l.Folder, l.Name+ending)) // it may not be there
+	}
+	if filepath.Base(l.path) != statedir.Name {
+		_ = os.Remove(l.path) // others may be in it
+	}
+	l.Hand()
+}
+
+// listened reports whether there is a socket of the name.
+func (l *Lock) listened() bool {
+	_, err := os.Lstat(inFolder(l.Folder, l.Name+socketEnding))
+	return err == nil
+}
+
+// newEnding is of a socket that nobody listens on yet.
+const newEnding = ".new"
+
+// listen makes the socket. It takes its name once it is listened on, so that
+// there is no moment in which a client is refused.
+func (l *Lock) listen() (*net.UnixListener, error) {
+	fresh := inFolder(l.Folder, l.Name+newEnding)
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	listener.SetUnlinkOnClose(false)
+	if err := os.Rename(fresh, inFolder(l.Folder, l.Name+socketEnding)); err != nil {
+		listener.Close()
+		return nil, err
+	}
+	return listener, nil
+}

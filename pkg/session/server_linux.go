@@ -1,0 +1,251 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"ethos/pkg/record"
+)
+
+// Server is the supervisor of one session.
+type Server struct {
+	Boundary Boundary
+	Hello    Hello  // but for its version
+	Static   Status // what of it does not change: Workspace, Profile, Plan, Idle
+
+	mu          sync.Mutex
+	connections map[*conn]bool
+	commands    map[*command]bool
+	used        time.Time
+	ending      bool
+
+	ask     chan struct{} // somebody asks for the end
+	asked   sync.Once
+	working sync.WaitGroup // clients that have not been told of an end
+	looking sync.Mutex
+	logs    logs
+	gone    chan struct{}   // the boundary is
+	left    []record.Denial // what was put aside at its end; once it is gone
+}
+
+// maxConnections is how many clients a session has at once.
+const maxConnections = 256
+
+// Serve serves clients until somebody asks for the end, ctx ends, the boundary
+// ends by itself, or nothing was run for a time. Nothing of the session is left
+// when it returns: neither boundary nor socket nor lock. why says why it ended
+// where nobody asked for it, else it is "". ready is called when clients can come.
+func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, err error) {
+	s.connections, s.commands, s.ask = map[*conn]bool{}, map[*command]bool{}, make(chan struct{})
+	s.gone = make(chan struct{})
+	s.used, s.Hello.Version = time.Now(), version
+	s.Static.Name, s.Static.Digest, s.Static.Since, s.Static.PID = s.Hello.Name, s.Hello.Digest, s.used, os.Getpid()
+	defer l.Release()
+	listener, err := l.listen()
+	if err != nil {
+		s.Boundary.End()
+		s.Boundary.Wait()
+		return "", err
+	}
+	ready()
+	go s.accept(listener)
+	why = s.follow(ctx, l)
+	s.mu.Lock()
+	s.ending = true
+	s.mu.Unlock()
+	listener.Close()
+	s.Boundary.End()
+	lost, left := s.Boundary.Wait()
+	s.left = left
+	close(s.gone)
+	if lost != "" {
+		why = lost
+	}
+	s.hangUp()
+	return why, nil
+}
+
+// lookInterval is how often a supervisor looks whether clients can find it.
+const lookInterval = 30 * time.Second
+
+// follow waits for a reason to end.
+func (s *Server) follow(ctx context.Context, l *Lock) (why string) {
+	tick := time.NewTimer(min(s.remaining(), lookInterval))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-s.ask:
+			return ""
+		case <-s.Boundary.Done():
+			return "the boundary has ended"
+		case <-tick.C:
+			left := s.remaining()
+			if left <= 0 {
+				return "nothing was run in it for " + time.Duration(s.Static.Idle).String()
+			}
+			if !l.listened() {
+				return "its socket is gone, as after a logout"
+			}
+			tick.Reset(min(left, lookInterval))
+		}
+	}
+}
+
+// remaining is how long it takes until the session ends, if nothing happens.
+func (s *Server) remaining() time.Duration {
+	idle := time.Duration(s.Static.Idle)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if idle <= 0 {
+		return 365 * 24 * time.Hour
+	}
+	if len(s.commands) > 0 || len(s.connections) > 0 {
+		return idle
+	}
+	return idle - time.Since(s.used)
+}
+
+// begin is the begin of what the end waits for. It is false when that has come.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending {
+		return false
+	}
+	s.working.Add(1)
+	return true
+}
+
+// end asks for the end.
+func (s *Server) end() { s.asked.Do(func() { close(s.ask) }) }
+
+// hangUpLimit is how long the last messages may take together. A client that
+// does not read them learns of the end by the end of its connection.
+const hangUpLimit = 2 * time.Second
+
+// hangUp has the clients told how their commands ended, and closes their
+// connections.
+func (s *Server) hangUp() {
+	told := make(chan struct{})
+	go func() { s.working.Wait(); close(told) }()
+	select {
+	case <-told:
+	case <-time.After(hangUpLimit):
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.connections {
+		c.Close()
+	}
+}
+
+func (s *Server) accept(listener *net.UnixListener) {
+	for {
+		to, err := listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // no descriptor is left for it: it has to wait
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		c := &conn{UnixConn: to}
+		if !s.join(c) {
+			c.Close()
+			continue
+		}
+		go func() {
+			defer s.leave(c)
+			s.serve(c)
+		}()
+	}
+}
+
+func (s *Server) join(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending || len(s.connections) >= maxConnections {
+		return false
+	}
+	s.connections[c] = true
+	return true
+}
+
+func (s *Server) leave(c *conn) {
+	c.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.connections, c)
+}
+
+// serve answers one client.
+func (s *Server) serve(c *conn) {
+	if _, err := c.peer(true); err != nil {
+		return
+	}
+	if c.send(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
+		return
+	}
+	var request Request
+	files, err := c.receive(&request)
+	defer closeAll(files)
+	if err != nil {
+		return
+	}
+	switch {
+	case request.Run != nil:
+		s.run(c, request.Run, files)
+	case request.Status:
+		_ = c.send(s.status()) // who does not wait for the answer has none
+	case request.Logs:
+		_ = c.send(s.logs.all())
+	case request.End:
+		if !s.begin() {
+			return
+		}
+		defer s.working.Done()
+		s.end()
+		<-s.gone
+		_ = c.send(Ended{s.left}) // who does not wait for the answer has none
+	}
+}
+
+func (s *Server) status() Status {
+	s.mu.Lock()
+	st := s.Static
+	st.Used, st.Commands = s.used, []Command{}
+	for c := range s.commands {
+		st.Used = time.Now()
+		st.Commands = append(st.Commands, Command{Argv: c.argv, Since: c.child.Started(), PID: c.child.PID()})
+	}
+	s.mu.Unlock()
+	slices.SortFunc(st.Commands, func(a, b Command) int { return a.Since.Compare(b.Since) })
+	st.Processes = processes(os.Getpid())
+	if st.Processes == nil {
+		st.Processes = []Process{}
+	}
+	return st
+}
+
+// Refused tells everybody who has a command running that a destination was
+// refused: whose it was is not known.
+func (s *Server) Refused(d record.Denial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.commands {
+		c.refused(d)
+	}
+}
+
+func (s *Server) look(ctx context.Context) []record.Denial {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	return s.Boundary.Look(ctx)
+}

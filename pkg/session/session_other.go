@@ -1,0 +1,84 @@
+//go:build !linux
+
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"ethos/pkg/record"
+)
+
+// errSystem says that there are no sessions on this system: there is no boundary.
+var errSystem = errors.New("sessions need Linux")
+
+// Registry is where sessions are found.
+type Registry struct{}
+
+// Open returns a registry without sessions.
+func Open(func(string) string) *Registry { return &Registry{} }
+
+// Dial finds nothing.
+func (*Registry) Dial(string) (*Client, error) { return nil, errSystem }
+
+// Names finds nothing.
+func (*Registry) Names() ([]string, error) { return nil, nil }
+
+// Lock is refused.
+func (*Registry) Lock(string) (*Lock, error) { return nil, errSystem }
+
+// Lock owns a name.
+type Lock struct{ Folder, File *os.File }
+
+// Adopt is refused.
+func Adopt(string, *os.File, *os.File) (*Lock, error) { return nil, errSystem }
+
+// Release does nothing.
+func (*Lock) Release() {}
+
+// Hand does nothing.
+func (*Lock) Hand() {}
+
+// Server is the supervisor of one session.
+type Server struct {
+	Boundary Boundary
+	Hello    Hello
+	Static   Status
+}
+
+// Serve is refused.
+func (*Server) Serve(context.Context, *Lock, func()) (string, error) { return "", errSystem }
+
+// Refused does nothing.
+func (*Server) Refused(record.Denial) {}
+
+// Client is a connection to a supervisor.
+type Client struct{ Hello Hello }
+
+// Close does nothing.
+func (*Client) Close() error { return nil }
+
+// Status is refused.
+func (*Client) Status() (Status, error) { return Status{}, errSystem }
+
+// Logs is refused.
+func (*Client) Logs() ([]Log, error) { return nil, errSystem }
+
+// End is refused.
+func (*Client) End() ([]record.Denial, error) { return nil, errSystem }
+
+// Want is a command that a client wants to run.
+type Want struct {
+	Argv, Env    []string
+	Dir          string
+	Timeout      time.Duration
+	Evidence     bool
+	In, Out, Err *os.File
+	Signals      <-chan os.Signal
+	Refused      func(record.Denial)
+}
+
+// Run is refused.
+func (*Client) Run(Want) (Exited, error) { return Exited{}, errSystem }

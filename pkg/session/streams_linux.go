@@ -1,0 +1,230 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// streams are the standard streams of a client, and what relays them.
+type streams struct {
+	own      [3]*os.File
+	kinds    [3]Stream
+	passed   []*os.File
+	terminal *terminal // nil where none of them is one
+	relays   []*relay
+	copying  sync.WaitGroup
+}
+
+// newStreams finds out what each stream is.
+func newStreams(files ...*os.File) *streams {
+	s := &streams{}
+	var info [3]unix.Stat_t
+	copy(s.own[:], files)
+	for i, f := range s.own {
+		if s.kinds[i] = s.kindOf(f, i, &info[i]); s.kinds[i] == Passed {
+			s.passed = append(s.passed, f)
+		}
+	}
+	if s.kinds[1] == Piped && s.kinds[2] == Piped && info[1].Dev == info[2].Dev && info[1].Ino == info[2].Ino {
+		s.kinds[2] = Joined // one pipe keeps the order of what is written
+	}
+	s.terminal = newTerminal(s.own, s.kinds)
+	return s
+}
+
+func (s *streams) kindOf(f *os.File, i int, st *unix.Stat_t) Stream {
+	if f == nil || unix.Fstat(int(f.Fd()), st) != nil {
+		return Null
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFIFO, unix.S_IFSOCK:
+		if i > 0 {
+			return Piped
+		}
+	case unix.S_IFCHR:
+		if isTerminal(f) {
+			return Terminal
+		}
+	}
+	return Passed
+}
+
+// take takes the descriptors that come with the start.
+func (s *streams) take(files []*os.File) error {
+	want := 0
+	for i, kind := range s.kinds {
+		if kind != Piped {
+			continue
+		}
+		if want++; want > len(files) {
+			return errors.New("a pipe is missing")
+		}
+		s.relays = append(s.relays, &relay{from: files[want-1], to: s.own[i], stream: i})
+	}
+	if s.terminal != nil {
+		if want++; want > len(files) {
+			return errors.New("the terminal is missing")
+		}
+		s.terminal.master = files[want-1]
+	}
+	if want != len(files) {
+		return errors.New("a descriptor too many")
+	}
+	return nil
+}
+
+// begin relays until finish. closed is called with a stream that nobody reads any
+// more.
+func (s *streams) begin(closed func(stream int)) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write to a closed pipe is an error instead
+	for _, r := range s.relays {
+		r.closed = closed
+		s.copying.Go(r.copy)
+		go r.watch()
+	}
+	if s.terminal != nil {
+		s.terminal.begin()
+	}
+}
+
+// finish returns when all that the command wrote before its end was written.
+func (s *streams) finish() {
+	if s.terminal != nil {
+		s.terminal.finish()
+	}
+	for _, r := range s.relays {
+		_ = r.from.SetReadDeadline(time.Now()) // one that cannot have it ends by itself
+	}
+	s.copying.Wait()
+	for _, r := range s.relays {
+		r.drain()
+	}
+}
+
+// end gives the caller's terminal back.
+func (s *streams) end() {
+	if s.terminal != nil {
+		s.terminal.leave()
+	}
+}
+
+func (s *streams) resize() {
+	if s.terminal != nil {
+		s.terminal.resize()
+	}
+}
+
+func (s *streams) resume() {
+	if s.terminal != nil {
+		s.terminal.enter()
+		s.terminal.resize()
+	}
+}
+
+// suspend stops this process as SIGTSTP does by default, which does nothing where
+// nobody would continue it. It returns when somebody has.
+func (s *streams) suspend() {
+	s.end()
+	signal.Reset(syscall.SIGTSTP)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) // to itself it is always allowed
+	time.Sleep(10 * time.Millisecond)              // the signal is on its way
+	s.resume()
+}
+
+// relay copies what a command writes to one stream.
+type relay struct {
+	from, to *os.File
+	stream   int
+	closed   func(int)
+	once     sync.Once
+}
+
+// copy copies until the end, the deadline, or until nobody reads.
+func (r *relay) copy() {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.from.Read(buf)
+		if !r.write(buf[:n]) || err != nil {
+			return
+		}
+	}
+}
+
+// write writes all of a piece, and says whether somebody may read more.
+func (r *relay) write(piece []byte) bool {
+	for len(piece) > 0 {
+		n, err := r.to.Write(piece)
+		piece = piece[n:]
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, unix.EAGAIN) && ready(int(r.to.Fd()), unix.POLLOUT, -1) { // somebody made it not block
+			continue
+		}
+		r.unread()
+		return false
+	}
+	return true
+}
+
+// unread says once that nobody reads: the next write of the command is told so.
+func (r *relay) unread() {
+	r.once.Do(func() {
+		r.from.Close()
+		r.closed(r.stream)
+	})
+}
+
+// watch waits until nobody reads what this stream leads to: poll(2), POLLERR.
+func (r *relay) watch() {
+	fd := int(r.to.Fd())
+	list := []unix.PollFd{{Fd: int32(fd)}}
+	for {
+		n, err := unix.Poll(list, -1)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err == nil && n > 0 && list[0].Revents&unix.POLLERR != 0 {
+			r.unread()
+		}
+		return
+	}
+}
+
+// drain copies what lies in the pipe when the command has ended: what somebody in
+// the background writes later is not this client's.
+func (r *relay) drain() {
+	raw, err := r.from.SyscallConn()
+	if err != nil {
+		return
+	}
+	left, buf := 0, make([]byte, 64<<10)
+	if raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }) != nil || err != nil {
+		return // closed: nobody reads
+	}
+	for left > 0 {
+		n := 0
+		if raw.Control(func(fd uintptr) { n, err = unix.Read(int(fd), buf[:min(left, len(buf))]) }) != nil || err != nil || n == 0 || !r.write(buf[:n]) {
+			return
+		}
+		left -= n
+	}
+}
+
+// parseUmask reads the mask in /proc/self/status.
+func parseUmask(text string) (mask int, err error) {
+	_, rest, found := strings.Cut(text, "\nUmask:")
+	if !found {
+		return 0, errors.New("/proc/self/status has no umask")
+	}
+	_, err = fmt.Sscanf(rest, "%o", &mask)
+	return mask, err
+}
