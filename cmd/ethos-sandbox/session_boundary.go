@@ -21,6 +21,12 @@ type confined struct {
 }
 
 func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
+	plan := c.Plan()
+	if sandbox.Covering(plan.Paths, s.Dir).Access == sandbox.Hidden {
+		return nil, &session.Fault{
+			Code: sandbox.CodeDeclaration, Message: "working directory " + s.Dir + " is not visible in the session", Hint: "run it in the work space, " + plan.Workspace,
+		}
+	}
 	child, err := c.Session.Spawn(context.Background(), sandbox.Command{
 		Argv: s.Argv, Env: s.Env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
 	})

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -30,6 +30,7 @@ type joining struct {
 	plainGit bool           // git may be without policy
 	argv     []string
 	evidence *evidenceFlags
+	asked    asked // how the session was asked for, once it is joined
 }
 
 // run runs it with this process's own streams.
@@ -47,7 +48,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	defer client.Close()
-	want, err := j.want(sys, client)
+	want, err := j.want(sys)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,10 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	case err != nil:
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
 	}
-	if err := j.fits(sys, client); err != nil {
+	if err = json.Unmarshal(client.Hello.Asked, &j.asked); err == nil {
+		err = j.fits(sys, client)
+	}
+	if err != nil {
 		client.Close()
 		return nil, err
 	}
@@ -104,7 +108,8 @@ func ptr[T any](v T) *T { return &v }
 // defaultIdle is --idle of a session that is started because it is needed.
 const defaultIdle = 30 * time.Minute
 
-// fits refuses a session that is not what the command line asks for.
+// fits refuses a session that is not what the command line asks for. The work
+// space is the session's, wherever in it the command begins.
 func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	name := client.Hello.Name
 	if !j.plainGit && !client.Hello.Managed {
@@ -113,11 +118,15 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	if given := bounds(&j.given); given.None() {
 		return nil
 	}
-	digest, err := digestOf(sys, askedFor(sys, ptr(bounds(&j.flags)), j.plainGit))
+	spec, err := specAsked(sys, askedFor(sys, ptr(bounds(&j.flags)), j.plainGit))
 	if err != nil {
 		return err
 	}
-	if digest != client.Hello.Digest {
+	theirs, err := specAsked(sys, j.asked)
+	if err != nil {
+		return err
+	}
+	if spec.Workspace = theirs.Workspace; spec.Digest(sandbox.HostFiles{}) != client.Hello.Digest {
 		return notTheSame(name)
 	}
 	return nil
@@ -125,14 +134,10 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 
 // want is the command as the session gets it. Its environment is made as that of
 // a run: of what the session was started with, and of this process's own.
-func (j *joining) want(sys *cli.System, client *session.Client) (w session.Want, err error) {
-	var a asked
-	if err := json.Unmarshal(client.Hello.Asked, &a); err != nil {
-		return w, err
-	}
-	flags := a.with(&j.flags)
-	environ := slices.Concat(sys.Environ, []string{"HOME=" + a.Home})
-	spec, err := flags.Spec(sandbox.HostFiles{}, a.Dir, environ, nil)
+func (j *joining) want(sys *cli.System) (w session.Want, err error) {
+	flags := j.asked.with(&j.flags)
+	environ := slices.Concat(sys.Environ, []string{"HOME=" + j.asked.Home})
+	spec, err := flags.Spec(sandbox.HostFiles{}, j.asked.Dir, environ, nil)
 	if err != nil {
 		return w, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
 	}
@@ -140,12 +145,17 @@ func (j *joining) want(sys *cli.System, client *session.Client) (w session.Want,
 	if err != nil {
 		return w, refused(err, cli.Refused)
 	}
-	in, out, errs := sys.Stdin, sys.Stdout, sys.Stderr
-	w = session.Want{Argv: j.argv, Env: env, Dir: sys.Dir, Timeout: timeLimit(&spec)}
-	w.In, _ = in.(*os.File)
-	w.Out, _ = out.(*os.File)
-	w.Err, _ = errs.(*os.File)
-	return w, nil
+	dir, err := filepath.EvalSymlinks(sys.Dir) // inside, there may not be the links
+	if err != nil {
+		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
+	}
+	own, err := streams(sys)
+	if err != nil {
+		return w, err
+	}
+	return session.Want{
+		Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec), In: own.Stdin, Out: own.Stdout, Err: own.Stderr,
+	}, nil
 }
 
 // timeLimit is a spec's, as a plan has it; 0 is none.

@@ -52,11 +52,11 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 
 // sameAsked refuses a session that was asked for in another way.
 func sameAsked(sys *cli.System, client *session.Client, a asked) error {
-	digest, err := digestOf(sys, a)
+	spec, err := specAsked(sys, a)
 	if err != nil {
 		return err
 	}
-	if digest != client.Hello.Digest || a.PlainGit == client.Hello.Managed {
+	if spec.Digest(sandbox.HostFiles{}) != client.Hello.Digest || a.PlainGit == client.Hello.Managed {
 		return notTheSame(client.Hello.Name)
 	}
 	return nil
@@ -68,13 +68,13 @@ func notTheSame(name string) error {
 		"the command line asks for what session %s does not have", name)
 }
 
-// digestOf names the boundary that is asked for.
-func digestOf(sys *cli.System, a asked) (string, error) {
+// specAsked is what is asked for.
+func specAsked(sys *cli.System, a asked) (sandbox.Spec, error) {
 	spec, err := a.Flags.Spec(sandbox.HostFiles{}, a.Dir, sys.Environ, nil)
 	if err != nil {
-		return "", cli.Errorf(cli.Refused, "ethos-sandbox session start --help shows the flags", "%w", err)
+		return spec, cli.Errorf(cli.Refused, "ethos-sandbox session start --help shows the flags", "%w", err)
 	}
-	return spec.Digest(sandbox.HostFiles{}), nil
+	return spec, nil
 }
 
 // order is what a supervisor is told.
@@ -184,9 +184,9 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // serve holds a session until its end. tell answers whoever started it.
 func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, tell func(answer) error) error {
-	spec, err := o.Asked.Flags.Spec(sandbox.HostFiles{}, o.Asked.Dir, sys.Environ, nil)
+	spec, err := specAsked(sys, o.Asked)
 	if err != nil {
-		return cli.Errorf(cli.Refused, "ethos-sandbox session start --help shows the flags", "%w", err)
+		return err
 	}
 	if !o.Asked.PlainGit {
 		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {

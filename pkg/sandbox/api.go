@@ -101,6 +101,9 @@ var Restricted = plan.Restricted
 // of its plan.
 var Environment = plan.Environment
 
+// Covering is the entry of a table that decides on a path.
+var Covering = plan.Covering
+
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	p, err := plan.Build(spec, files, uid)

@@ -213,6 +213,9 @@ func TestSessionIsOneBoundary(t *testing.T) {
 // TestSessionStatuses are those of run.
 func TestSessionStatuses(t *testing.T) {
 	l := lodged(t)
+	if err := os.Mkdir(filepath.Join(l.dir, "a"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "exec nosuch": 127} {
 		if _, errs, status := l.sh(script); status != want {
 			t.Errorf("%s: %d %s", script, status, errs)
@@ -233,6 +236,7 @@ func TestSessionStatuses(t *testing.T) {
 		"managed git":    {[]string{"shell", "--session", "w", "-c", "touch ran"}, 125, "plain git"},
 		"another plan":   {[]string{"session", "start", "--name", "w", "--plain-git", "--net", "none"}, 125, "does not have"},
 		"the same plan":  {[]string{"session", "start", "--name", "w", "--plain-git"}, 0, ""},
+		"below":          {[]string{"run", "--session", "w", "--", "sh", "-c", "test -d a"}, 0, ""},
 		"a shell":        {[]string{"shell", "--session", "w", "--plain-git", "-c", "exit 3"}, 3, ""},
 		"same flags":     {[]string{"run", "--session", "w", "--net", "loopback", "--env", "A=b", "--", "sh", "-c", "test $A = b"}, 0, ""},
 		"too many words": {[]string{"run", "--session", "w", "--", "true", strings.Repeat("x", 100_000), strings.Repeat("y", 100_000)}, 0, ""},
@@ -243,6 +247,20 @@ func TestSessionStatuses(t *testing.T) {
 		if status != c.status || !strings.Contains(errs, c.says) {
 			t.Errorf("%s: status %d\n%s%s", name, status, out, errs)
 		}
+	}
+	for _, dir := range []string{filepath.Join(l.dir, "a"), filepath.Join(filepath.Dir(l.dir), "home")} {
+		cmd := sandboxed(t, l.dir, "run", "--session", "w", "--net", "loopback", "--", "pwd")
+		cmd.Dir = dir
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if status := l.wait(cmd); status != 0 || out.String() != dir+"\n" {
+			t.Errorf("in %s: %d %q", dir, status, out.String())
+		}
+	}
+	outside := sandboxed(t, l.dir, "run", "--session", "w", "--", "touch", "ran")
+	outside.Dir = "/"
+	if status := l.wait(outside); status != 125 {
+		t.Errorf("in a directory that the session does not see: %d", status)
 	}
 	if _, err := os.Stat(filepath.Join(l.dir, "ran")); err == nil {
 		t.Error("a command that was refused ran")
@@ -387,17 +405,16 @@ func TestSessionSignals(t *testing.T) {
 		}
 	}
 	cmd := begin("sleep 1001 & (setsid sleep 1002 &) ; setsid sleep 1003 & echo up; wait")
-	stays := l.processes("sleep 1002") // its parent has ended: it is in the background
-	if len(l.processes("sleep 1001")) != 1 || len(l.processes("sleep 1003")) != 1 {
-		t.Errorf("inside is %+v", l.status().Processes)
-	}
+	l.until("not all that it starts runs", func() bool {
+		return len(l.processes("sleep 1001")) == 1 && len(l.processes("sleep 1002")) == 1 && len(l.processes("sleep 1003")) == 1
+	})
 	cmd.Process.Kill()
 	l.wait(cmd)
 	l.until("a command outlives its client", func() bool {
 		return len(l.processes("sleep 1001")) == 0 && len(l.processes("sleep 1003")) == 0
 	})
-	if len(stays) != 1 {
-		t.Errorf("in the background are %v", stays)
+	if len(l.processes("sleep 1002")) != 1 { // its parent had ended: it is in the background
+		t.Errorf("in the background are %+v", l.status().Processes)
 	}
 }
 
