@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -78,6 +79,8 @@ func TestSession(t *testing.T) {
 			{"exec >/dev/null 2>&1; sleep 1000 & echo $! > pid", ""},
 			{"kill -0 $(cat pid) && kill $(cat pid) && echo killed", "killed\n"}, // one Landlock domain
 			{"cat /proc/2/environ /proc/2/mem 2>/dev/null; cat /proc/2/fd/0 /proc/2/fd/4 2>/dev/null; readlink /proc/2/exe /proc/2/fd/4; echo shut", "shut\n"},
+			{"kill -STOP 2; echo stopped", "stopped\n"},
+			{"kill -STOP 1 2>/dev/null || echo refused", "refused\n"},
 			{"echo > /etc/ethos-test; echo $?; rm made pid", ""},
 		} {
 			_, out, err := say(t, s, p, c.script+" 2>&1")
@@ -127,6 +130,7 @@ func freePort(t *testing.T) int {
 
 // TestSessionNetwork: a server of one command is reached by the next; another session sees nothing of it.
 func TestSessionNetwork(t *testing.T) {
+	probetest.Need(t, "command:python3")
 	twice(t, func(t *testing.T) {
 		loopback := func(s *Spec) { s.Network = record.Network{Mode: "loopback"} }
 		one, p := session(t, loopback)
@@ -291,6 +295,7 @@ func git(t *testing.T, dir string, args ...string) {
 
 // TestSessionLeftovers: what a command leaves for git is put aside after it; what a person changes between commands stays; what a person does beside a background process is the command's.
 func TestSessionLeftovers(t *testing.T) {
+	probetest.Need(t, "command:git")
 	twice(t, func(t *testing.T) {
 		s, p := session(t, func(spec *Spec) { git(t, spec.Dir, "init", "-q") })
 		config := filepath.Join(p.Dir, "sub/.git/config")

@@ -212,7 +212,7 @@ func (c *Child) confirm(command Command) error {
 		case steps.Failed:
 			return event.Err
 		case steps.Idle:
-			return plan.Refuse(plan.CodeSetup, "a command inside may have stopped the session's first process; end the session and start it again", "the session did not start the command within %v", setupLimit)
+			return plan.Refuse(plan.CodeSetup, "end the session and start it again: ethos-sandbox session end", "the session did not start the command within %v", setupLimit)
 		case steps.Gone, steps.Exited:
 			return errEnded
 		}

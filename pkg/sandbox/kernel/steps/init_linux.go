@@ -191,6 +191,10 @@ func (m *machine) reap() {
 		if pid != commandPID {
 			continue
 		}
+		if m.status&0xff == 0x7f && m.spawner != nil { // a command stopped it
+			syscall.RawSyscall(unix.SYS_KILL, commandPID, uintptr(unix.SIGCONT), 0)
+			continue
+		}
 		if m.status&0xff == 0x7f { // WIFSTOPPED
 			m.send(kindStopped, 0, 0, m.status>>8&0xff)
 			continue
