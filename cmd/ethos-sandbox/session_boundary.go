@@ -27,8 +27,12 @@ func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
 			Code: sandbox.CodeDeclaration, Message: "working directory " + s.Dir + " is not visible in the session", Hint: "run it in the work space, " + plan.Workspace,
 		}
 	}
+	env, err := plan.Joined(s.Argv, s.Env)
+	if err != nil {
+		return nil, faultOf(err)
+	}
 	child, err := c.Session.Spawn(context.Background(), sandbox.Command{
-		Argv: s.Argv, Env: s.Env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
+		Argv: s.Argv, Env: env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
 	})
 	if err != nil {
 		return nil, faultOf(err)

@@ -49,20 +49,6 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
-// Environment is the environment that [Build] gives a command, without the rest
-// of its plan.
-func Environment(spec Spec, files Files) ([]string, error) {
-	b := &builder{spec: spec, set: spec.Whole()}
-	if err := b.locate(files); err != nil {
-		return nil, err
-	}
-	env, err := b.environment()
-	if err != nil {
-		return nil, asRefusal(err)
-	}
-	return env, nil
-}
-
 // environment is the command's: the allowed part of the caller's, and what is declared. Names are sorted.
 func (b *builder) environment() ([]string, error) {
 	values := map[string]string{}
@@ -89,12 +75,16 @@ func (b *builder) environment() ([]string, error) {
 	if err := b.openEnv(values); err != nil {
 		return nil, err
 	}
+	return sortedEnv(values), nil
+}
+
+func sortedEnv(values map[string]string) []string {
 	list := make([]string, 0, len(values))
 	for name, value := range values {
 		list = append(list, name+"="+value)
 	}
 	slices.Sort(list)
-	return list, nil
+	return list
 }
 
 func (b *builder) passes(name string) bool {

@@ -5,9 +5,56 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"ethos/pkg/capability"
 )
+
+// Environment is the environment that [Build] gives a command, but for what
+// [Plan.Joined] adds. It makes no plan.
+func Environment(spec Spec, files Files) ([]string, error) {
+	b := &builder{spec: spec, set: spec.Whole()}
+	if err := b.locate(files); err != nil {
+		return nil, err
+	}
+	env, err := b.environment()
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	return env, nil
+}
+
+// Joined is the environment of a command that joins the boundary of this plan: its
+// own, with the sentinels of credentials, and with what has programs trust the
+// authority. A command that is given a credential itself is refused. The error is a
+// [*Refusal].
+func (p *Plan) Joined(argv, env []string) ([]string, error) {
+	if p.Egress == nil || p.Egress.Open == nil {
+		return env, nil
+	}
+	values := map[string]string{}
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		values[name] = value
+	}
+	for _, j := range p.Egress.Open.Inject {
+		secret := p.Getenv(j.Env)
+		given := func(text string) bool { return len(secret) >= minSecret && strings.Contains(text, secret) }
+		if slices.ContainsFunc(argv, given) || slices.ContainsFunc(env, given) {
+			return nil, Refuse(CodeDeclaration, "take it out of --env and of the command line; write $"+j.Env+" in single quotes, so that it is put in inside",
+				"credential for %s: the command is given the value of %s itself", j.Host, j.Env)
+		}
+	}
+	for _, j := range p.Egress.Open.Inject {
+		values[j.Env] = j.Sentinel
+	}
+	for _, name := range trustVariables {
+		if value := Lookup(p.Env, name); value != "" && values[name] == "" {
+			values[name] = value
+		}
+	}
+	return sortedEnv(values), nil
+}
 
 // Digest names the boundary that is asked for: "sha256:" and the SHA-256 of the
 // profile, paths, network, limits and requirements, and of the work space. The
