@@ -88,7 +88,12 @@ func TestConfinedCallsComeBack(t *testing.T) {
 	if err := os.WriteFile(config, []byte("sandbox: {read_write_paths: [\"~/given\"], read_paths: [\"~/readable\"], network_tools: [{tool: make, mode: host}]}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	opened := filepath.Join(t.TempDir(), "opened.yaml")
+	if err := os.WriteFile(opened, []byte("sandbox: {network_tools: [{tool: make, allow_domains: [a.example], sni: allow, mitm: {ca_bundle: ~/ca.pem}, allow: [a.example GET], inject: [a.example X=T]}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, o := range map[string]facts.Options{
+		"opened":  {Config: opened},
 		"nothing": {},
 		"paths":   {Grants: []string{"write=~/given", "read=/srv/data", "write=it's here"}},
 		"config":  {Config: config},

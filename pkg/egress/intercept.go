@@ -85,7 +85,7 @@ func (i *Intercept) opens(h rule.Host, port uint16) bool {
 		return false
 	}
 	return slices.ContainsFunc(i.Endpoints, func(e Endpoint) bool { return e.Names(h, port) }) ||
-		slices.ContainsFunc(i.Injections, func(j Injection) bool { return j.Host == h })
+		i.injects(h)
 }
 
 // judge judges a request to an intercepted host.
@@ -95,6 +95,12 @@ func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request
 	if err != nil || asked != h || askedPort != port {
 		return refuse(DeniedHost, fmt.Errorf("the request is for %.300q, %s was judged", r.Host, h.JoinPort(port)))
 	}
+	if to, other := upgrade(r); other {
+		return refuse(DeniedRequest, fmt.Errorf("an upgrade to %.100q at %s, where requests are judged", to, h))
+	}
+	if (r.Method == http.MethodTrace || r.Method == "TRACK") && i.injects(h) {
+		return refuse(DeniedRequest, fmt.Errorf("the answer to %s shows the credential for %s", r.Method, h))
+	}
 	method, path := r.Method, r.URL.EscapedPath()
 	if _, allowed := i.Endpoints.Judge(h, port, method, path); !allowed {
 		refusal := refuse(DeniedRequest, fmt.Errorf("no endpoint allows %.100s %.300q at %s", method, path, h))
@@ -102,6 +108,18 @@ func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request
 		return refusal
 	}
 	return nil
+}
+
+func (i *Intercept) injects(h rule.Host) bool {
+	return slices.ContainsFunc(i.Injections, func(j Injection) bool { return j.Host == h })
+}
+
+// upgrade reports that a request asks for a protocol that is not WebSocket. What
+// follows in HTTP/2 (h2c, RFC 7540 section 3.2) or TLS would be requests that
+// nobody reads.
+func upgrade(r *http.Request) (to string, other bool) {
+	to = strings.Join(r.Header.Values("Upgrade"), ", ")
+	return to, to != "" && !strings.EqualFold(strings.TrimSpace(to), "websocket")
 }
 
 // remedy is the smallest endpoint that would allow a request, "" where the

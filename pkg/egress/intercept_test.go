@@ -353,3 +353,73 @@ func TestEndpointsPlain(t *testing.T) {
 		t.Errorf("%d refusals: %+v", refused, w.ledger.all())
 	}
 }
+
+// TestUpgrades: no other protocol begins at a host whose requests are judged, so
+// that no request is hidden in one: a WebSocket does, whose path is allowed.
+func TestUpgrades(t *testing.T) {
+	seen := make(chan string, 100)
+	port := server(t, func(c *net.TCPConn) { // takes whatever is proposed
+		defer c.Close()
+		head := readHead(c)
+		if head == "" {
+			return
+		}
+		seen <- head
+		_, to, _ := strings.Cut(head, "Upgrade: ")
+		to, _, _ = strings.Cut(to, "\r\n")
+		_, _ = fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\nhidden", to)
+	})
+	pair, _ := signer(t)
+	authority, err := leaf.New(pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), func(c *Config) {
+		c.Intercept = &Intercept{Authority: authority, Endpoints: []Endpoint{{Host: mustPattern(t, "example.com"), Paths: []string{"/open"}}}}
+	})
+	w.book.any = "127.0.0.1"
+	at := w.transparent("example.com", port)
+	for field, want := range map[string]bool{
+		"Upgrade: websocket": true, "Upgrade: WebSocket": true, "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk": false, "Upgrade: TLS/1.3": false, "Upgrade: websocket, h2c": false, "Upgrade: h2c\r\nUpgrade: websocket": false,
+		"Upgrade: websocket\r\nUpgrade: h2c": false, "upgrade:h2c": false,
+	} {
+		rest := fmt.Sprintf("/open HTTP/1.1\r\nHost: example.com:%d\r\nConnection: Upgrade, HTTP2-Settings\r\n%s\r\n\r\n", port, field)
+		for door, request := range map[string]string{at: "GET " + rest, w.proxy: fmt.Sprintf("GET http://example.com:%d", port) + rest} {
+			conn := dialTCP(t, door)
+			_, _ = io.WriteString(conn, request)
+			head := readHead(conn)
+			if got := strings.HasPrefix(head, "HTTP/1.1 101 "); got != want || !got && reason(head) != DeniedRequest || len(seen) > 0 != want {
+				t.Errorf("%q: %q, seen %d", field, head, len(seen))
+			}
+			conn.Close()
+			for len(seen) > 0 {
+				<-seen
+			}
+		}
+	}
+}
+
+// TestTrace: a request whose answer is the request shows no credential.
+func TestTrace(t *testing.T) {
+	o := newOpening(t, func(i *Intercept) {
+		i.Injections = []Injection{{Host: mustHost(t, "example.com"), Header: "Authorization", Sentinel: sentinel, Secret: secret}}
+	})
+	for method, want := range map[string]int{"TRACE": http.StatusForbidden, "TRACK": http.StatusForbidden, "GET": http.StatusOK} {
+		r, err := http.NewRequest(method, o.url("/"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", sentinel)
+		response, err := o.client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %v", method, response.Status)
+		}
+	}
+	if len(o.seen) != 1 {
+		t.Errorf("the server saw %d requests", len(o.seen))
+	}
+}

@@ -150,6 +150,9 @@ grep -c BEGIN /etc/ssl/certs/ca-certificates.crt`
 	p.write("authority.pem", string(text))
 	link := filepath.Join(p.work, "link.pem")
 	check(os.Symlink(file, link))
+	twice := filepath.Join(home, "twice.pem")
+	check(os.WriteFile(twice, text, 0o600))
+	check(os.Link(twice, filepath.Join(p.work, "second.pem")))
 	certificate, _ := pem.Decode(text)
 	bare := filepath.Join(home, "bare.pem")
 	check(os.WriteFile(bare, pem.EncodeToMemory(certificate), 0o600))
@@ -162,6 +165,7 @@ grep -c BEGIN /etc/ssl/certs/ca-certificates.crt`
 		"a link in the work space":    {[]string{"--ca-bundle", "link.pem"}, "lies in the work space"},
 		"in what is writable":         {[]string{"--rw", filepath.Join(home, "sub"), "--ca-bundle", filepath.Join(home, "sub", "a.pem")}, "which the command can write"},
 		"declared readable":           {[]string{"--ca-bundle", file, "--ro", file}, "is denied as well"},
+		"that has a second name":      {[]string{"--ca-bundle", twice}, "has another name"},
 		"not there":                   {[]string{"--ca-bundle", "/nowhere/a.pem"}, "is not a file"},
 		"without a key":               {[]string{"--ca-bundle", bare}, "rather than a key"},
 		"without a certificate":       {[]string{"--ca-bundle", "/etc/hostname"}, "there is no certificate in it"},

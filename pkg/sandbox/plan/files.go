@@ -151,4 +151,12 @@ func ownerOf(info fs.FileInfo) uint32 {
 	return 0
 }
 
+// linksTo is how many names a file has.
+func linksTo(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
 func join(list []string) string { return strings.Join(list, ", ") }

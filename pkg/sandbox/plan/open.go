@@ -84,6 +84,9 @@ func (b *builder) authority() error {
 				"authority %s lies in the work space", path)
 		}
 	}
+	if info, err := b.files.lstat(p.path); err == nil && linksTo(info) > 1 {
+		return Refuse(CodeDeclaration, "make a copy of it, and take the other names away", "authority %s has another name, by which the command may read it", p.path)
+	}
 	text, err := b.files.files.ReadFile(p.path)
 	if err != nil {
 		return Refuse(CodeDeclaration, authorityHint, "authority %s: %w", p.path, err)
