@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 
 	"ethos/pkg/printable"
@@ -13,9 +14,7 @@ func (p *Plan) Text() string {
 	line := func(name, format string, args ...any) {
 		b.WriteString(printable.Sprintf("%-12s "+format+"\n", append([]any{name}, args...)...))
 	}
-	if len(p.Argv) > 0 { // that of a session has none
-		line("command", "%q", p.Argv)
-	}
+	line("command", "%s", p.command())
 	line("profile", "%s", p.Profile)
 	line("work space", "%s", p.Workspace)
 	line("directory", "%s", p.Dir)
@@ -68,6 +67,14 @@ func (p *Plan) Text() string {
 		b.WriteString(printable.Sprintf("\nnote         %s: %s\n", n.About, n.Reason))
 	}
 	return b.String()
+}
+
+// command is what runs; the plan of a session has none.
+func (p *Plan) command() string {
+	if len(p.Argv) == 0 {
+		return "those of the session"
+	}
+	return fmt.Sprintf("%q", p.Argv)
 }
 
 func missing(e Entry) string {
