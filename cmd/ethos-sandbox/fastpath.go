@@ -62,6 +62,12 @@ func readFlags(command any, args []string) (rest []string, ok bool) {
 			to.SetString(value)
 		case to.Kind() == reflect.Slice && tag.Get("sep") == "none":
 			to.Set(reflect.Append(to, reflect.ValueOf(value)))
+		case to.Kind() == reflect.Slice:
+			words := strings.Split(value, ",")
+			if strings.Contains(value, `\`) || slices.Contains(words, "") {
+				return nil, false
+			}
+			to.Set(reflect.AppendSlice(to, reflect.ValueOf(words)))
 		default:
 			return nil, false
 		}

@@ -33,6 +33,8 @@ type egressControl struct {
 	doors     []door
 	six       bool // the namespace has the IPv6 range
 	gateway   *egress.Gateway
+	waiting   *os.File // an epoll of the sockets, until the first client
+	ctx       context.Context
 	stop      func()
 	served    sync.WaitGroup
 	events    egressEvents
@@ -46,7 +48,8 @@ type door struct {
 }
 
 func newEgress(j *Job) *egressControl {
-	c := &egressControl{Job: j, stop: func() {}, events: egressEvents{told: j.IO.Refused}}
+	ctx, stop := context.WithCancel(context.Background())
+	c := &egressControl{Job: j, ctx: ctx, stop: stop, events: egressEvents{told: j.IO.Refused}}
 	e := j.Plan.Egress
 	if e == nil {
 		return c
@@ -191,8 +194,9 @@ func (d door) verify(six bool) error {
 	return nil
 }
 
-// Begin serves the sockets.
-func (c *egressControl) Begin(int) error {
+// Begin makes the gateway and waits for the first client: until one comes, which
+// most commands never send, nobody serves the sockets.
+func (c *egressControl) Begin(int) (err error) {
 	e := c.Job.Plan.Egress
 	if e == nil {
 		return nil
@@ -212,8 +216,57 @@ func (c *egressControl) Begin(int) error {
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	c.stop = stop
+	if c.waiting, err = c.await(); err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("egress: %w", err)}
+	}
+	c.served.Go(func() {
+		if clientCame(c.waiting) {
+			c.serve()
+		}
+	})
+	return nil
+}
+
+// await returns an epoll(7) of all sockets, which the runtime waits for without
+// a thread.
+func (c *egressControl) await() (*os.File, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll_create1: %w", err)
+	}
+	for _, d := range c.doors {
+		if d.fd == 0 {
+			continue
+		}
+		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, d.fd, &unix.EpollEvent{Events: unix.EPOLLIN}); err != nil {
+			unix.Close(epoll)
+			return nil, fmt.Errorf("epoll_ctl: %w", err)
+		}
+	}
+	if err := unix.SetNonblock(epoll, true); err != nil {
+		unix.Close(epoll)
+		return nil, fmt.Errorf("fcntl: %w", err)
+	}
+	return os.NewFile(uintptr(epoll), "doors"), nil
+}
+
+// clientCame waits for a client of any socket, or for the end.
+func clientCame(waiting *os.File) (came bool) {
+	raw, err := waiting.SyscallConn()
+	if err != nil {
+		return false
+	}
+	defer waiting.Close()
+	err = raw.Read(func(fd uintptr) bool {
+		var events [1]unix.EpollEvent
+		n, err := unix.EpollWait(int(fd), events[:], 0)
+		return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
+	})
+	return err == nil
+}
+
+// serve serves the sockets until the end.
+func (c *egressControl) serve() {
 	for i := range c.doors {
 		d := &c.doors[i]
 		if d.fd == 0 {
@@ -223,12 +276,11 @@ func (c *egressControl) Begin(int) error {
 		d.fd = -1
 		c.served.Go(func() {
 			defer file.Close()
-			if err := d.serve(c.gateway, ctx, file); err != nil {
+			if err := d.serve(c.gateway, c.ctx, file); err != nil {
 				c.events.failed(fmt.Errorf("%s: %w", d.Socket, err))
 			}
 		})
 	}
-	return nil
 }
 
 func sniMode(e *plan.Egress) egress.SNIMode {
@@ -267,6 +319,9 @@ func hostsFile() egress.Hosts {
 // End closes the sockets and waits for the events of what was under way.
 func (c *egressControl) End() {
 	c.stop()
+	if c.waiting != nil {
+		c.waiting.Close()
+	}
 	c.served.Wait()
 	for _, d := range c.doors {
 		if d.fd > 0 {
