@@ -365,3 +365,46 @@ func TestCredentialRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionOpens: the commands of a session find what a run finds: sentinels,
+// and programs that trust the authority. The secret is that of the session's
+// start; a command that comes with it in its own environment does not get it.
+func TestSessionOpens(t *testing.T) {
+	probetest.Need(t, "command:node")
+	take := seenHeaders(t)
+	p := newPlace(t)
+	p.environ = []string{"API_TOKEN=" + theSecret, "XDG_STATE_HOME=" + p.t.TempDir(), "XDG_RUNTIME_DIR=" + p.t.TempDir()}
+	program := os.Getenv(programVariable)
+	start := p.run(program, "session", "start", "--name", "opened", "--plain-git", "--ca-bundle", p.authority(), "--allow-domain", registry,
+		"--allow-request", registry+" GET /seen/*", "--inject", registry+" Authorization=API_TOKEN")
+	if start.err != nil {
+		t.Fatal(start)
+	}
+	t.Cleanup(func() {
+		if end := p.run(program, "session", "end", "opened"); end.err != nil {
+			t.Error(end)
+		}
+	})
+	fetch := `env; node -e "fetch('https://` + registry + `/seen/',{headers:{Authorization:'Bearer '+process.env.API_TOKEN}}).then(async r=>console.log(r.status, await r.text()))"`
+	for name, variable := range map[string]string{"with the secret": "API_TOKEN=" + theSecret, "without it": "API_TOKEN="} {
+		p.environ[0] = variable
+		o := p.run(program, "run", "--session", "opened", "--", "sh", "-c", fetch)
+		if got := take(); len(got) != 1 || got[0].Get("Authorization") != "Bearer "+theSecret || !strings.Contains(o.stdout, "200 served") || strings.Contains(o.String(), theSecret) {
+			t.Errorf("%s: %v: %v", name, got, o)
+		}
+	}
+	p.environ[0] = "API_TOKEN=" + theSecret
+	for _, argv := range [][]string{{"--env", "API_TOKEN", "--", "env"}, {"--env", "X=" + theSecret, "--", "env"}, {"--", "echo", theSecret}} {
+		o := p.run(append([]string{program, "run", "--session", "opened"}, argv...)...)
+		if o.err == nil || strings.Contains(o.String(), theSecret) {
+			t.Errorf("%q: %v", argv, o)
+		}
+	}
+	if o := p.run(program, "run", "--session", "opened", "--", "sh", "-c", "curl -sS https://"+registry+"/other"); !strings.Contains(o.stdout, "denied-request") {
+		t.Errorf("another path: %v", o)
+	}
+	shown := p.run(program, "session", "show", "opened")
+	if strings.Contains(shown.String(), theSecret) || strings.Contains(shown.String(), "PRIVATE KEY") || !strings.Contains(shown.stdout, "API_TOKEN") {
+		t.Errorf("shown: %v", shown)
+	}
+}
