@@ -17,7 +17,7 @@ import (
 )
 
 // asked is what a Claude Code hook with --confine answers to a command.
-func asked(t *testing.T, o facts.Options, workspace, command string) (answer string, decided record.Decision) {
+func asked(t *testing.T, o facts.Options, workspace, command string, more ...string) (answer string, decided record.Decision) {
 	t.Helper()
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
@@ -25,7 +25,7 @@ func asked(t *testing.T, o facts.Options, workspace, command string) (answer str
 	}
 	e := hook.Event{
 		Action: record.Action{Kind: record.KindShell, Script: command, Input: input, Cwd: workspace},
-		Actor:  record.Actor{Agent: "claude", Event: "PreToolUse", Tool: "Bash", Mode: record.ModeSafe},
+		Actor:  record.Actor{Agent: "claude", Event: "PreToolUse", Tool: "Bash", Session: "s", Mode: record.ModeSafe},
 	}
 	d, err := facts.New(o)
 	if err != nil {
@@ -43,7 +43,7 @@ func asked(t *testing.T, o facts.Options, workspace, command string) (answer str
 		t.Fatal(err)
 	}
 	records := filepath.Join(t.TempDir(), "records")
-	args := []string{"--reply", "claude", "--confine", "--records", records}
+	args := append([]string{"--reply", "claude", "--confine", "--records", records}, more...)
 	var out, errs bytes.Buffer
 	sys := &cli.System{Name: "ethos-decide", Stdin: bytes.NewReader(l.AppendTo(nil)), Stdout: &out, Stderr: &errs, Dir: "/", Now: time.Now}
 	if status := program(args).Run(context.Background(), sys, args); status != cli.OK {
@@ -114,6 +114,41 @@ func TestConfinedCallsComeBack(t *testing.T) {
 				wider := strings.Replace(first, "ethos-sandbox shell ", "ethos-sandbox shell --rw / ", 1)
 				if _, d = asked(t, o, workspace, wider); d.Verdict != record.VerdictDeny || d.Matches[0].ID != "protected.widening.options" {
 					t.Errorf("%s: %s %+v", wider, d.Verdict, d.Matches)
+				}
+			}
+		})
+	}
+}
+
+// TestSessionCallsComeBack is the same of the calls of a session. The session of
+// another agent's, or one by another name, is refused to the agent.
+func TestSessionCallsComeBack(t *testing.T) {
+	workspace := t.TempDir()
+	if err := os.Mkdir(filepath.Join(workspace, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]facts.Options{"nothing": {}, "paths": {Grants: []string{"write=~/given"}}} {
+		t.Run(name, func(t *testing.T) {
+			o.Home = t.TempDir()
+			session := ""
+			for _, command := range []string{"make test", "npm run dev &", "curl localhost:5173"} {
+				answer, _ := asked(t, o, workspace, command, "--session", "auto")
+				first := rewritten(t, answer)
+				word := strings.Fields(first)[3]
+				if session == "" {
+					session = word
+				}
+				if !strings.HasPrefix(word, "auto:claude-s-") || word != session {
+					t.Fatalf("%s: %q, after %s", command, first, session)
+				}
+				answer, d := asked(t, o, workspace, first, "--session", "auto")
+				if d.Verdict != record.VerdictAllow || answer != "" {
+					t.Errorf("%s\n\tcomes back as %s, %q: %+v", first, d.Verdict, answer, d.Matches)
+				}
+				for _, other := range []string{"auto:work", "work", "auto:claude-t-0123456789abcdef", "auto:codex-s-0123456789abcdef"} {
+					if _, d = asked(t, o, workspace, strings.Replace(first, word, other, 1), "--session", "auto"); d.Verdict != record.VerdictDeny || d.Matches[0].ID != "protected.widening.options" {
+						t.Errorf("%s: %s %+v", other, d.Verdict, d.Matches)
+					}
 				}
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/hook"
 	"ethos/pkg/printable"
 	"ethos/pkg/quantity"
 	"ethos/pkg/sandbox/boundary"
@@ -189,20 +190,52 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 type sessionEndCmd struct {
 	Name string `arg:"" optional:"" help:"The session."`
 	All  bool   `help:"All sessions."`
+	From string `placeholder:"AGENT" help:"Those that ethos-decide --session auto named for the session of an agent whose end its event on standard input reports."`
 }
 
 // Run ends sessions, and returns when nothing of them is left.
 func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
-	if c.All == (c.Name != "") {
-		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "name a session or --all, one of the two")
+	switch {
+	case c.All && c.Name == "" && c.From == "":
+		return endSessions(sys, func(string) bool { return true })
+	case c.From != "" && c.Name == "" && !c.All:
+		return c.endOfAgent(sys)
+	case c.All || c.Name == "" || c.From != "":
+		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "name a session, --all or --from, one of them")
 	}
-	if !c.All {
-		client, err := dialNamed(sys, c.Name)
-		if err != nil {
-			return err
-		}
-		return endSession(sys, client)
+	client, err := dialNamed(sys, c.Name)
+	if err != nil {
+		return err
 	}
+	return endSession(sys, client)
+}
+
+// endOfAgent ends the sessions of an agent's session that has ended, none when
+// none was needed.
+func (c *sessionEndCmd) endOfAgent(sys *cli.System) error {
+	const hint = "it goes into the agent's hook for the end of its session: docs/agents.md"
+	if !slices.Contains(hook.Dialects(), c.From) {
+		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--from: unknown agent %q", c.From)
+	}
+	text, err := hook.NewDocuments(sys.Stdin).Next()
+	if err != nil {
+		return cli.Errorf(cli.BadInput, hint, "read the event: %w", err)
+	}
+	event, err := hook.Decode(c.From, text, sys.Dir)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, hint, "read the event: %w", err)
+	}
+	if !hook.EndsSession(event) {
+		return cli.Errorf(cli.BadInput, hint, "the event %s of %s ends no session", printable.Line(event.Actor.Event), c.From)
+	}
+	if event.Actor.Session == "" {
+		return cli.Errorf(cli.BadInput, hint, "the event %s names no session", printable.Line(event.Actor.Event))
+	}
+	return endSessions(sys, func(name string) bool { return hook.OwnSession(&event.Actor, name) })
+}
+
+// endSessions ends those of the sessions that run which are to end.
+func endSessions(sys *cli.System, ends func(name string) bool) error {
 	registry := session.Open(sys.Getenv)
 	names, err := registry.Names()
 	if err != nil {
@@ -210,6 +243,9 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	var faults []error
 	for _, name := range names {
+		if !ends(name) {
+			continue
+		}
 		client, err := registry.Dial(name)
 		if err == nil {
 			err = endSession(sys, client)

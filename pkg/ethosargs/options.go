@@ -98,8 +98,8 @@ var (
 	evidence = Option{Name: "evidence", Class: Neutral, File: true}
 	dryRun   = Option{Name: "dry-run", Bool: true, Class: Ends}
 	// inSession names a boundary that somebody made, which may be wider than any
-	// that the other options ask for.
-	inSession = Option{Name: "session", Class: Widens}
+	// that the other options ask for. That of an agent's own calls is not.
+	inSession = Option{Name: "session", Class: Compared}
 )
 
 var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
@@ -124,7 +124,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "session list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 	{Name: "session show", Operands: Words},
 	{Name: "session logs", Operands: Words},
-	{Name: "session end", Operands: Words, Options: []Option{{Name: "all", Bool: true, Class: Neutral}}},
+	{Name: "session end", Operands: Words, Options: []Option{{Name: "all", Bool: true, Class: Neutral}, {Name: "from", Class: Neutral}}},
 	{Name: "session serve", Operands: Words},
 	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 	{Name: "probe-inside", Operands: Words},

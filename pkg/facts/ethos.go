@@ -39,6 +39,7 @@ func (w *work) ethos(actor record.Actor, have record.Capabilities) ([]record.Eth
 // limit is what a call is compared with.
 type limit struct {
 	*work
+	actor  record.Actor
 	mode   string
 	parent *record.Parent
 	space  capability.Space
@@ -51,7 +52,7 @@ func (w *work) limit(actor record.Actor, have record.Capabilities) (*limit, erro
 	r := w.request(actor)
 	r.Agent = true
 	plain, err := capability.Effective(w.config.Repository, r)
-	return &limit{work: w, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{have, plain}}, err
+	return &limit{work: w, actor: actor, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{have, plain}}, err
 }
 
 // widens lists what a call would widen.

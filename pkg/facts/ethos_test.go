@@ -79,6 +79,12 @@ var spellings = []struct{ script, widens string }{
 	{"ethos-sandbox run --env TOKEN -- make", "env"},
 	{"ethos-sandbox run --env LD_PRELOAD=x -- make", "env"},
 	{"ethos-sandbox run --env=BASH_ENV=x -- make", "env"},
+	{"ethos-sandbox run --session work -- make", "session"}, // what somebody else gave it
+	{"ethos-sandbox shell --session auto:work -c make", "session"},
+	{"ethos-sandbox shell --session=auto:claude-s-0123456789abcdef -c make", "session"}, // of no agent that is known here
+	{"ethos-sandbox session start --rw / --name x", "rw"},
+	{"ethos-sandbox session start --name x", ""},
+	{"ethos-sandbox session end --all", ""},
 	{"ethos-sandbox run --timeout 10 -- make", ""},
 	{"ethos-sandbox run --timeout 30m -- make", ""},
 	{"ethos-sandbox run --timeout 31m -- make", "timeout"},
@@ -429,6 +435,41 @@ func TestUntrustedConfigurationWidensNothing(t *testing.T) {
 		}
 		if got := widened(f.Ethos); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestOwnSession: an agent joins the session that ethos-decide has named for its
+// calls, and no other one; in plan mode it joins none.
+func TestOwnSession(t *testing.T) {
+	d, err := New(Options{Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	workspace := t.TempDir()
+	for _, c := range []struct {
+		actor record.Actor
+		word  string
+		joins bool
+	}{
+		{record.Actor{Agent: "claude", Session: "s", Mode: record.ModeSafe}, "auto:claude-s-0123456789abcdef", true},
+		{record.Actor{Agent: "claude", Session: "child", Mode: record.ModeSafe, Parent: &record.Parent{Session: "s", Mode: record.ModeSafe}}, "auto:claude-s-0123456789abcdef", true},
+		{record.Actor{Agent: "claude", Session: "s", Mode: record.ModeSafe}, "claude-s-0123456789abcdef", false},
+		{record.Actor{Agent: "claude", Session: "s", Mode: record.ModeSafe}, "auto:claude-t-0123456789abcdef", false},
+		{record.Actor{Agent: "claude", Session: "s", Mode: record.ModeSafe}, "auto:claude-s-0123456789abcdef-0123456789abcdef", false},
+		{record.Actor{Agent: "claude", Mode: record.ModeSafe}, "auto:claude--0123456789abcdef", false},
+		{record.Actor{Agent: "claude", Session: "s", Mode: record.ModePlan}, "auto:claude-s-0123456789abcdef", false},
+	} {
+		a, err := d.Place(record.Action{Kind: record.KindShell, Script: "ethos-sandbox run --session " + c.word + " -- make", Cwd: workspace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := d.Derive(a, c.actor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if joins := len(f.Ethos) == 1 && len(f.Ethos[0].Widens) == 0; joins != c.joins {
+			t.Errorf("%+v: %s: %+v", c.actor, c.word, f.Ethos)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ethosargs"
+	"ethos/pkg/hook"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
@@ -40,6 +41,7 @@ var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"profile": func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
 	"ro":      (*limit).reads,
 	"rw":      (*limit).writes,
+	"session": func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
 	"env":     func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
 }
 
@@ -154,4 +156,12 @@ func (l *limit) variable(text string) bool {
 		return ethosargs.Loads(name) || ethosargs.Steers(name)
 	}
 	return l.asks("env", name)
+}
+
+// ownSession reports the session that ethos-decide has named for the calls of
+// this agent's session. It was started with what any of them may use, but for
+// those in plan mode and of a sub-agent with less.
+func (l *limit) ownSession(word string) bool {
+	name, ok := strings.CutPrefix(word, "auto:")
+	return ok && l.mode != record.ModePlan && (l.parent == nil || l.parent.Capabilities == nil) && hook.OwnSession(&l.actor, name)
 }

@@ -29,6 +29,8 @@ type dialect struct {
 	tools map[string]decoder
 	// before are the events that come before a tool runs; all others report or announce.
 	before []string
+	// ends is the event with which a session of the agent ends, "" without one.
+	ends string
 	// typed reports whether the agent can go on typing into what a tool of this
 	// name starts, by calls that have no event, where its event does not say;
 	// nil: into none.

@@ -11,6 +11,7 @@ import (
 
 func claudeDialect() dialect {
 	return dialect{
+		ends: "SessionEnd",
 		name: "claude", call: claudeCall, tools: claudeTools(), before: []string{"PreToolUse", "PermissionRequest"},
 		is: func(d record.Document) bool { return isText(d.Get("hook_event_name")) },
 	}

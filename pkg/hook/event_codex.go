@@ -22,6 +22,7 @@ func codexDialect() dialect {
 		"grep_files":  look("read", []string{"path"}, ""),
 	})
 	return dialect{
+		ends: "SessionEnd",
 		name: "codex", call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
 		// exec_command can start a terminal, and reports itself as Bash without a
 		// word of that; write_stdin then types into it and has no event (seen in

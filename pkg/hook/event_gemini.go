@@ -14,6 +14,7 @@ func geminiDialect() dialect {
 	filePath, dir := []string{"file_path", "absolute_path"}, []string{"dir_path", "path"}
 	search := look("read", dir, "")
 	return dialect{
+		ends: "SessionEnd",
 		name: "gemini", call: geminiCall, before: []string{"BeforeTool"},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str

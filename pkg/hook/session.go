@@ -33,6 +33,16 @@ func SessionName(a *record.Actor, boundary ...string) string {
 	return sessionPrefix(a) + hex.EncodeToString(sum[:])[:markDigits]
 }
 
+// EndsSession reports an event with which the agent's session ends.
+func EndsSession(e Event) bool {
+	for _, d := range dialects() {
+		if d.name == e.Actor.Agent {
+			return d.ends != "" && d.ends == e.Actor.Event
+		}
+	}
+	return false
+}
+
 // OwnSession reports whether a name is one that [SessionName] makes for the
 // agent's session, of any boundary.
 func OwnSession(a *record.Actor, name string) bool {

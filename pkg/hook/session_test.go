@@ -11,6 +11,26 @@ import (
 // sessionNames is what ethos-sandbox takes.
 var sessionNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
+func TestEndsSession(t *testing.T) {
+	for agent, text := range map[string]string{
+		"claude": `{"session_id":"s","cwd":"/w","hook_event_name":"SessionEnd","reason":"clear"}`,
+		"codex":  `{"session_id":"s","cwd":"/w","hook_event_name":"SessionEnd","reason":"other"}`,
+		"gemini": `{"session_id":"s","cwd":"/w","hook_event_name":"SessionEnd","reason":"exit"}`,
+	} {
+		e, err := Decode(agent, []byte(text), "/")
+		if err != nil || !EndsSession(e) || e.Actor.Session != "s" || e.Action.Kind != record.KindEvent {
+			t.Errorf("%s: %+v %v", agent, e, err)
+		}
+		start := strings.ReplaceAll(text, "SessionEnd", "SessionStart")
+		if e, err = Decode(agent, []byte(start), "/"); err != nil || EndsSession(e) {
+			t.Errorf("%s: %s: %+v %v", agent, start, e, err)
+		}
+	}
+	if EndsSession(Event{}) {
+		t.Error("nothing ends a session")
+	}
+}
+
 func TestSessionName(t *testing.T) {
 	const uuid = "0199c0de-7a31-7e52-9d41-000000000002"
 	if got := SessionName(&record.Actor{Agent: "claude", Session: uuid}, "/w"); !strings.HasPrefix(got, "claude-"+uuid+"-") {

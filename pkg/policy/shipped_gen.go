@@ -1779,7 +1779,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This is a person's own decision about what is trusted, approved, installed or kept.",
 			Remedy:    "Say what you need and why; the person gives the command in a terminal.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 63, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 64, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 24 /* ethos */},
@@ -1798,7 +1798,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "These records do not come from ethos-facts and ethos-decide in this pipeline, so what they say was decided by nobody.",
 			Remedy:    "Write `ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace`; `ethos-trace --no-store FILE` shows records that are kept in a file.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 90, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 91, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 24 /* ethos */},
@@ -1817,7 +1817,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes where ethos finds its mode, its memory or its programs.",
 			Remedy:    "Call it with the environment as it is; ethos-facts has --mode for a stricter mode.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 116, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 117, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1843,7 +1843,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This puts a boundary around another directory, in which everything could then be written.",
 			Remedy:    "Run it in the work space; a person starts the agent where it is to work.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 144, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 145, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 24 /* ethos */},
@@ -1862,7 +1862,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This command line of ethos cannot be read, so what it would widen is not known.",
 			Remedy:    "Write every option out, and `--` before the command to run.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 162, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 163, Column: 5,
 		},
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
@@ -1877,7 +1877,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes or hides an installed program of ethos, or the git that leads to it.",
 			Remedy:    "Build it in the work space; a person installs it.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 182, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 183, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
@@ -1895,7 +1895,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reads or changes what ethos keeps of a person's decisions.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 214, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 215, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{

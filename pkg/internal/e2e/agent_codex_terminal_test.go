@@ -43,12 +43,14 @@ func TestAgentsTypeIntoTerminal(t *testing.T) {
 		"without ethos": {recipe: unhooked, shell: "bash --norc", runs: true, lost: true, told: "session ID"},
 		"denied":        {recipe: asShipped, shell: "bash --norc", told: "code.interactive_shell"},
 		"confined":      {recipe: confining, shell: "bash --norc", runs: true, told: "session ID"},
+		"in a session":  {recipe: inSession, shell: "bash --norc", runs: true, told: "session ID"},
 		"the remedy":    {recipe: asShipped, shell: "ethos-sandbox run -- bash --norc", runs: true, told: "session ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := agentSession(t, a, c.recipe)
 			s.write("~/.profile", "PATH="+built+":$PATH\n") // Codex CLI's shell is a login shell
+			defer s.shell("ethos-sandbox session end --all")
 			shell := scriptedmodel.Call("exec_command", map[string]any{"cmd": c.shell, "tty": true, "yield_time_ms": 2000})
 			model, o := a.play(t, s, func() {}, shell, types(typed), types("exit\n"))
 			told := model.ToolOutputs()
