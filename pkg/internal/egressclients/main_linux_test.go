@@ -23,6 +23,8 @@ const (
 	programVariable = "ETHOS_TEST_WORLD_PROGRAM" // ethos-sandbox
 	attackWord      = "attack"                   // as the first argument: the attacker
 	fetchWord       = "fetch"                    // as the first argument: a static client
+	holdWord        = "hold"                     // the same: one with many connections at once
+	drainWord       = "drain"                    // the same: one that counts what it is sent
 )
 
 // outside says why the tests are not in the world; "" when they are.
@@ -36,6 +38,10 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case attackWord:
 			os.Exit(attack(os.Args[2:]))
+		case holdWord:
+			os.Exit(hold(os.Args[2], os.Args[3]))
+		case drainWord:
+			os.Exit(drain(os.Args[2]))
 		case fetchWord:
 			os.Exit(fetch(os.Args[2]))
 		}

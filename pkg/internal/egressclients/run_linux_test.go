@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -71,6 +72,7 @@ type outcome struct {
 	stdout, stderr string
 	err            error
 	took           time.Duration
+	resident       int64               // the most bytes of memory that the sandbox or a process in it had
 	connections    []record.Connection // of the evidence of a sandbox
 	denials        []record.Denial
 	evidence       string // as it is written
@@ -111,7 +113,7 @@ func (o outcome) remedy(name string) string {
 }
 
 // patience is more than any command needs.
-const patience = 60 * time.Second
+var patience = 60 * time.Second
 
 func (p *place) run(argv ...string) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -126,7 +128,11 @@ func (p *place) run(argv ...string) outcome {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begun := time.Now()
 	err := cmd.Run()
-	return outcome{stdout: stdout.String(), stderr: stderr.String(), err: err, took: time.Since(begun)}
+	o := outcome{stdout: stdout.String(), stderr: stderr.String(), err: err, took: time.Since(begun)}
+	if cmd.ProcessState != nil {
+		o.resident = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	}
+	return o
 }
 
 // searchPath has what the system installed, and the Go tool.

@@ -64,6 +64,7 @@ func newWorld() *world {
 	certificate := w.certify(registry, other, "hosts.example", "*.hostile.example")
 	w.content.HandleFunc("/", served)
 	w.registries()
+	w.load()
 	for _, address := range []string{"20.0.0.1", "2a00::1"} {
 		serveHTTP(net.JoinHostPort(address, "80"), w.content)
 		serveHTTP(net.JoinHostPort(address, "81"), w.content)
