@@ -283,13 +283,6 @@ func (c *egressControl) serve() {
 	}
 }
 
-func sniMode(e *plan.Egress) egress.SNIMode {
-	if e.SNI == "allow" {
-		return egress.SNIAllow
-	}
-	return egress.SNIRequire
-}
-
 // maxConns leaves descriptors for the rest of the supervisor, whatever the
 // command opens.
 func (c *egressControl) maxConns() int {

@@ -60,3 +60,11 @@ func authorityOf(file string) (*leaf.Authority, error) {
 	}
 	return leaf.New(pair)
 }
+
+// sniMode is what becomes of TLS that is not opened.
+func sniMode(e *plan.Egress) egress.SNIMode {
+	if e.SNI == "allow" {
+		return egress.SNIAllow
+	}
+	return egress.SNIRequire
+}
