@@ -16,7 +16,6 @@ import (
 	"ethos/pkg/egress"
 	"ethos/pkg/egress/pool"
 	"ethos/pkg/egress/upstream"
-	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/limits"
 	"ethos/pkg/sandbox/kernel/netns"
@@ -343,53 +342,4 @@ func (c *egressControl) Evidence(e *record.Sandbox, _ bool) {
 	e.Connections, e.ConnectionsMore = c.events.list, c.events.more
 	e.Denials = append(e.Denials, c.events.denied()...)
 	e.Denials = append(e.Denials, c.unconnected()...)
-}
-
-// maxUnconnected bounds what is told of names that were only asked for.
-const maxUnconnected = 5
-
-// unconnected tells of a command that failed, and that had connections refused
-// by the kernel, which allowed names it asked for and then did not reach: where
-// nobody listens, nobody else can tell what port was meant.
-func (c *egressControl) unconnected() (list []record.Denial) {
-	if c.gateway == nil || c.Met.Refused == 0 {
-		return nil
-	}
-	rules, err := c.Job.Plan.Rules()
-	if err != nil {
-		return nil
-	}
-	for _, h := range c.gateway.Unconnected() {
-		if len(list) == maxUnconnected {
-			break
-		}
-		list = append(list, record.Denial{
-			Layer: record.LayerNetwork, What: h.String(),
-			Reason: fmt.Sprintf("asked for and not connected to at its %s; the kernel refused the command %s inside", portList(rules.PortsOf(h)), connections(c.Met.Refused)),
-			Remedy: "--allow-domain " + printable.Word(h.String()+":PORT"),
-		})
-	}
-	return list
-}
-
-func portList(ports []uint16) string {
-	const most = 8
-	var texts []string
-	for _, port := range ports {
-		texts = append(texts, fmt.Sprint(port))
-	}
-	if len(texts) > most {
-		texts = append(texts[:most], "…")
-	}
-	if len(texts) == 1 {
-		return "port " + texts[0]
-	}
-	return "ports " + strings.Join(texts, ", ")
-}
-
-func connections(n int64) string {
-	if n == 1 {
-		return "one connection"
-	}
-	return fmt.Sprintf("%d connections", n)
 }

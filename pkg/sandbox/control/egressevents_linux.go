@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"ethos/pkg/egress"
 	"ethos/pkg/egress/rule"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -106,4 +108,53 @@ func (s *egressEvents) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
+}
+
+// maxUnconnected bounds what is told of names that were only asked for.
+const maxUnconnected = 5
+
+// unconnected tells of a command that failed, and that had connections refused
+// by the kernel, which allowed names it asked for and then did not reach: where
+// nobody listens, nobody else can tell what port was meant.
+func (c *egressControl) unconnected() (list []record.Denial) {
+	if c.gateway == nil || c.Met.Refused == 0 {
+		return nil
+	}
+	rules, err := c.Job.Plan.Rules()
+	if err != nil {
+		return nil
+	}
+	for _, h := range c.gateway.Unconnected() {
+		if len(list) == maxUnconnected {
+			break
+		}
+		list = append(list, record.Denial{
+			Layer: record.LayerNetwork, What: h.String(),
+			Reason: fmt.Sprintf("asked for and not connected to at its %s; the kernel refused the command %s inside", portList(rules.PortsOf(h)), connections(c.Met.Refused)),
+			Remedy: "--allow-domain " + printable.Word(h.String()+":PORT"),
+		})
+	}
+	return list
+}
+
+func portList(ports []uint16) string {
+	const most = 8
+	var texts []string
+	for _, port := range ports {
+		texts = append(texts, fmt.Sprint(port))
+	}
+	if len(texts) > most {
+		texts = append(texts[:most], "…")
+	}
+	if len(texts) == 1 {
+		return "port " + texts[0]
+	}
+	return "ports " + strings.Join(texts, ", ")
+}
+
+func connections(n int64) string {
+	if n == 1 {
+		return "one connection"
+	}
+	return fmt.Sprintf("%d connections", n)
 }
