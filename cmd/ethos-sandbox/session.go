@@ -19,12 +19,13 @@ import (
 )
 
 type sessionCmd struct {
-	Start sessionStartCmd `cmd:"" help:"Start a session: one boundary for several commands. Prints its name."`
-	List  sessionListCmd  `cmd:"" help:"List the sessions that run."`
-	Show  sessionShowCmd  `cmd:"" help:"Show a session: its commands, what is alive inside, and its plan."`
-	Logs  sessionLogsCmd  `cmd:"" help:"Show the last of what commands in the background have printed."`
-	End   sessionEndCmd   `cmd:"" help:"End sessions, with everything inside."`
-	Serve sessionServeCmd `cmd:"" hidden:"" help:"What session start runs."`
+	Start   sessionStartCmd   `cmd:"" help:"Start a session: one boundary for several commands. Prints its name."`
+	List    sessionListCmd    `cmd:"" help:"List the sessions that run."`
+	Show    sessionShowCmd    `cmd:"" help:"Show a session: its commands, what is alive inside, and its plan."`
+	Logs    sessionLogsCmd    `cmd:"" help:"Show the last of what commands in the background have printed."`
+	Publish sessionPublishCmd `cmd:"" help:"Let the host reach a port of a session. Prints where."`
+	End     sessionEndCmd     `cmd:"" help:"End sessions, with everything inside."`
+	Serve   sessionServeCmd   `cmd:"" hidden:"" help:"What session start runs."`
 }
 
 type sessionStartCmd struct {
@@ -142,6 +143,9 @@ func (c *sessionShowCmd) Run(_ context.Context, sys *cli.System) error {
 	} {
 		b.WriteString(printable.Sprintf("%-12s %s\n", line[0], line[1]))
 	}
+	for _, p := range s.Published {
+		b.WriteString(printable.Sprintf("%-12s %s\n", "publishes", p))
+	}
 	b.WriteString("\ncommands\n")
 	for _, command := range s.Commands {
 		b.WriteString(printable.Sprintf("  %d  %s  %s\n", command.PID, moment(command.Since), commandText(command.Argv)))
@@ -185,6 +189,31 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 		}
 	}
 	return nil
+}
+
+type sessionPublishCmd struct {
+	Name string `arg:"" help:"The session."`
+	Port string `arg:"" help:"[ADDRESS:]HOSTPORT:PORT, such as 8080:5173, or one PORT for both. The address is 127.0.0.1 unless it is given."`
+
+	PublishAny bool `help:"The address may be one that other machines reach."`
+}
+
+// Run publishes a port until the session ends.
+func (c *sessionPublishCmd) Run(_ context.Context, sys *cli.System) error {
+	client, err := dialNamed(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	host, err := client.Publish(c.Port, c.PublishAny)
+	var fault *session.Fault
+	if errors.As(err, &fault) {
+		return cli.Errorf(cli.NegativeStatus, fault.Hint, "%w", err)
+	}
+	if err != nil {
+		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
+	return sys.Printf("%s\n", host)
 }
 
 type sessionEndCmd struct {

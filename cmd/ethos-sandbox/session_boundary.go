@@ -69,6 +69,14 @@ func (c *confined) first(denials []record.Denial) (list []record.Denial) {
 	return list
 }
 
+func (c *confined) Publish(text string, anywhere bool) (string, error) {
+	published, err := c.Session.Publish(text, anywhere)
+	if err != nil {
+		return "", faultOf(err)
+	}
+	return published.Host.String(), nil
+}
+
 func (c *confined) Wait() (why string, left []record.Denial) {
 	out, err := c.Session.Wait()
 	switch {

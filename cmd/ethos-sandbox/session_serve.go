@@ -199,6 +199,13 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	if err != nil {
 		return err
 	}
+	made, err := sandbox.MakeOwn(plan)
+	if err == nil && made {
+		plan, err = sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	}
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
 	plan.Limits.Timeout = 0 // that of each command
 	text := plan.Text()
 	asked, err := json.Marshal(o.Asked)

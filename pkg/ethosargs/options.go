@@ -125,6 +125,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "session show", Operands: Words},
 	{Name: "session logs", Operands: Words},
 	{Name: "session end", Operands: Words, Options: []Option{{Name: "all", Bool: true, Class: Neutral}, {Name: "from", Class: Neutral}}},
+	{Name: "session publish", Operands: Words, Person: true, Options: []Option{{Name: "publish-any", Bool: true, Class: Widens}}},
 	{Name: "session serve", Operands: Words},
 	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 	{Name: "probe-inside", Operands: Words},

@@ -140,7 +140,7 @@ func TestSessionNetwork(t *testing.T) {
 		if _, out, err := say(t, one, p, serve); err != nil {
 			t.Fatalf("%q, %v", out, err)
 		}
-		published, err := one.Publish(fmt.Sprint(freePort(t), ":8123"))
+		published, err := one.Publish(fmt.Sprint(freePort(t), ":8123"), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestSessionNetwork(t *testing.T) {
 			}
 		}
 		for _, text := range []string{"0.0.0.0:8200:8123", "x", "80:80", published.Host.String() + ":8123"} {
-			if _, err := one.Publish(text); err == nil {
+			if _, err := one.Publish(text, false); err == nil {
 				t.Errorf("%s was published", text)
 			}
 		}

@@ -23,6 +23,9 @@ type Boundary interface {
 	Wait() (why string, left []record.Denial)
 	// Look puts aside what was left for git and agents since it was last called.
 	Look(context.Context) []record.Denial
+	// Publish lets the host reach a port inside, and says where; with anywhere,
+	// also at an address that other machines reach. The error is a [*Fault].
+	Publish(text string, anywhere bool) (host string, err error)
 	// Evidence is what was asked for and verified when the boundary was made.
 	Evidence() record.Sandbox
 }

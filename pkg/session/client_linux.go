@@ -62,6 +62,18 @@ func (c *Client) Logs() (l []Log, err error) {
 	return l, c.ask(Request{Logs: true}, &l)
 }
 
+// Publish asks for a port to be published: [ADDRESS:]HOSTPORT:PORT, or one PORT
+// for both; with anywhere, also at an address that other machines reach. It
+// returns where the host reaches it. The error is a [*Fault] when that cannot be
+// had.
+func (c *Client) Publish(text string, anywhere bool) (host string, err error) {
+	var p Published
+	if err = c.ask(Request{Publish: text, PublishAny: anywhere}, &p); err == nil && p.Fault != nil {
+		err = p.Fault
+	}
+	return p.Host, err
+}
+
 func (c *Client) ask(r Request, answer any) error {
 	if err := c.conn.send(r); err != nil {
 		return c.broken(err)

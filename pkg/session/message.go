@@ -39,6 +39,9 @@ type Request struct {
 	Status bool `json:"status,omitempty"`
 	Logs   bool `json:"logs,omitempty"`
 	End    bool `json:"end,omitempty"`
+	// Publish is a port to publish: [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
+	Publish    string `json:"publish,omitempty"`
+	PublishAny bool   `json:"publish_any,omitempty"` // other machines may come
 }
 
 // Run asks for a command. The descriptors that come with it are those of the
@@ -144,6 +147,12 @@ type Exited struct {
 	Evidence *record.Sandbox `json:"evidence,omitempty"`
 }
 
+// Published is the answer to the request to publish a port.
+type Published struct {
+	Fault *Fault `json:"fault,omitempty"`
+	Host  string `json:"host"` // ADDRESS:PORT, where it can be reached
+}
+
 // Ended is the answer to the request for the end, when the boundary is gone.
 type Ended struct {
 	Denials []record.Denial `json:"denials"`
@@ -161,6 +170,7 @@ type Status struct {
 	Idle      Duration  `json:"idle"` // after which it ends; 0 is never
 	Commands  []Command `json:"commands"`
 	Processes []Process `json:"processes"`
+	Published []string  `json:"published"` // ports of the host, each with the one inside
 	Plan      string    `json:"plan"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -206,6 +207,8 @@ func (s *Server) serve(c *conn) {
 		_ = c.send(s.status()) // who does not wait for the answer has none
 	case request.Logs:
 		_ = c.send(s.logs.all())
+	case request.Publish != "":
+		_ = c.send(s.publish(request.Publish, request.PublishAny)) // who does not wait for the answer has none
 	case request.End:
 		if !s.begin() {
 			return
@@ -221,6 +224,7 @@ func (s *Server) status() Status {
 	s.mu.Lock()
 	st := s.Static
 	st.Used, st.Commands = s.used, []Command{}
+	st.Published = append([]string{}, st.Published...)
 	for c := range s.commands {
 		st.Used = time.Now()
 		st.Commands = append(st.Commands, Command{Argv: c.argv, Since: c.child.Started(), PID: c.child.PID()})
@@ -232,6 +236,19 @@ func (s *Server) status() Status {
 		st.Processes = []Process{}
 	}
 	return st
+}
+
+func (s *Server) publish(text string, anywhere bool) (p Published) {
+	host, err := s.Boundary.Publish(text, anywhere)
+	if err != nil && !errors.As(err, &p.Fault) {
+		p.Fault = &Fault{Message: err.Error()}
+	}
+	if p.Host = host; err == nil {
+		s.mu.Lock()
+		s.Static.Published = append(s.Static.Published, host+" -> "+text[strings.LastIndexByte(text, ':')+1:])
+		s.mu.Unlock()
+	}
+	return p
 }
 
 // Refused tells everybody who has a command running that a destination was

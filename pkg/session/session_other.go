@@ -66,6 +66,9 @@ func (*Client) Status() (Status, error) { return Status{}, errSystem }
 // Logs is refused.
 func (*Client) Logs() ([]Log, error) { return nil, errSystem }
 
+// Publish is refused.
+func (*Client) Publish(string, bool) (string, error) { return "", errSystem }
+
 // End is refused.
 func (*Client) End() ([]record.Denial, error) { return nil, errSystem }
 

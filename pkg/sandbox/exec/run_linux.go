@@ -205,7 +205,7 @@ func (r *run) supervise() (Outcome, error) {
 		r.hooks.began(r)
 	}
 	out, err := r.follow()
-	r.job.Failed = err == nil && (out.Status != record.StatusExited || out.ExitCode != 0)
+	r.job.Failed = err == nil && !r.job.Spawns && (out.Status != record.StatusExited || out.ExitCode != 0)
 	out.Started, out.Duration = r.started, time.Since(r.started)
 	return out, err
 }

@@ -360,14 +360,15 @@ func (s *Session) processes() (list []int) {
 }
 
 // Publish publishes a port, written as [ADDRESS:]HOSTPORT:PORT or as one PORT for
-// both, until the session ends. The error is a [*plan.Refusal].
-func (s *Session) Publish(text string) (plan.Published, error) {
+// both, until the session ends. An address that is not of the loopback needs
+// anywhere. The error is a [*plan.Refusal].
+func (s *Session) Publish(text string, anywhere bool) (plan.Published, error) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
 	if s.ended {
 		return plan.Published{}, errEnded
 	}
-	published, err := s.Plan().Published(text, false)
+	published, err := s.Plan().Published(text, anywhere)
 	if err != nil {
 		return published, err
 	}

@@ -36,7 +36,7 @@ func (*Session) End()                                           {}
 func (*Session) Wait() (Outcome, error)                         { return Outcome{}, nil }
 func (*Session) Spawn(context.Context, Command) (*Child, error) { return nil, nil }
 func (*Session) Processes() []int                               { return nil }
-func (*Session) Publish(string) (plan.Published, error)         { return plan.Published{}, nil }
+func (*Session) Publish(string, bool) (plan.Published, error)   { return plan.Published{}, nil }
 func (*Session) Look(context.Context) []record.Denial           { return nil }
 func (*Child) Wait() (syscall.WaitStatus, error)                { return 0, nil }
 func (*Child) Signal(syscall.Signal) error                      { return nil }
