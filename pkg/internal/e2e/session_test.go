@@ -119,3 +119,23 @@ func (s *session) endsWith(one, two calls) {
 		s.t.Errorf("after the end of %s: %v", one.id, o)
 	}
 }
+
+// TestNamedSession: a person starts a session, and the hook puts an agent's
+// calls in it; where it does not run, nothing does.
+func TestNamedSession(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := shellSession(t)
+	defer s.shell("ethos-sandbox session end --all")
+	claude := recipes[0]
+	hook := strings.ReplaceAll(inSession(claude.hook(t)), "--session auto", "--session work")
+	o := s.feed(claude.reports(t, s.dir, "readlink /proc/self/ns/net"), hook).mustExit(t, 0)
+	command, _ := answerOf(t, "claude", o.stdout).input["command"].(string)
+	if o = s.shell(command).mustExit(t, 125); !strings.Contains(o.stderr, "session work does not run") || o.stdout != "" {
+		t.Errorf("without the session: %v", o)
+	}
+	s.shell("ethos-sandbox session start --name work").mustSucceed(t)
+	inside := s.shell(command).mustSucceed(t)
+	if want := s.shell("ethos-sandbox run --session work -- readlink /proc/self/ns/net").mustSucceed(t); inside.stdout != want.stdout {
+		t.Errorf("%v\nin the session: %v", inside, want)
+	}
+}
