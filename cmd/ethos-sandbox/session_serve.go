@@ -221,7 +221,9 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		return refused(err, cli.Refused)
 	}
 	_ = os.Chdir("/") // else it would hold the directory that it was started in
-	server.Boundary = &confined{Session: inside}
+	boundary := &confined{Session: inside}
+	boundary.first(left) // told when it starts
+	server.Boundary = boundary
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	_, err = server.Serve(ctx, lock, func() {

@@ -129,14 +129,39 @@ func (s *streams) resume() {
 	}
 }
 
-// suspend stops this process as SIGTSTP does by default, which does nothing where
-// nobody would continue it. It returns when somebody has.
+// suspend stops this process, unless nobody would continue it. It returns when
+// somebody has.
 func (s *streams) suspend() {
+	if orphaned() {
+		return
+	}
 	s.end()
-	signal.Reset(syscall.SIGTSTP)
-	_ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) // to itself it is always allowed
-	time.Sleep(10 * time.Millisecond)              // the signal is on its way
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // to itself it is always allowed
 	s.resume()
+}
+
+// orphaned reports whether no shell looks after our process group: whether no
+// parent of a process in it is in another group of the session. SIGTSTP does not
+// stop such a group: setpgid(2).
+func orphaned() bool {
+	group := unix.Getpgrp()
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return true
+	}
+	for _, pid := range [2]int{os.Getpid(), group} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			continue // the leader of the group may have ended
+		}
+		p, _ := parseStatus(string(text))
+		sid, err1 := unix.Getsid(p.parent)
+		at, err2 := unix.Getpgid(p.parent)
+		if p.parent > 0 && err1 == nil && err2 == nil && sid == session && at != group {
+			return false
+		}
+	}
+	return true
 }
 
 // relay copies what a command writes to one stream.

@@ -299,6 +299,14 @@ func TestSessionStreams(t *testing.T) {
 	if l.wait(toFile); string(contents(t, file.Name())) != "file\n" {
 		t.Errorf("a file has %q", contents(t, file.Name()))
 	}
+	if directory, err := os.Open("/etc"); err == nil { // it could be opened again past the mounts
+		cmd := sandboxed(t, l.dir, "run", "--session", "w", "--", "true")
+		cmd.Stdin = directory
+		if status := l.wait(cmd); status != 125 {
+			t.Errorf("a directory as standard input: %d", status)
+		}
+		directory.Close()
+	}
 	for _, script := range []string{"yes", "yes >&2", "trap '' TERM; yes"} { // as yes | head -1
 		cmd := sandboxed(t, l.dir, "run", "--session", "w", "--", "sh", "-c", script)
 		r, w, err := os.Pipe()
@@ -569,6 +577,23 @@ func TestSessionHostileClients(t *testing.T) {
 	if out, errs, status := l.sh("echo works"); out != "works\n" || status != 0 {
 		t.Errorf("after them: %q %q %d", out, errs, status)
 	}
+	stopped := sandboxed(t, l.dir, "run", "--session", "w", "--", "yes")
+	if stopped.Stdout, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+		t.Fatal(err)
+	}
+	_, stopped.Stderr, err = os.Pipe() // nobody reads it
+	stopped.Args = append(stopped.Args[:len(stopped.Args)-1], "sh", "-c", "yes >&2")
+	if err := errors.Join(err, stopped.Start()); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the command does not run", func() bool { return len(l.status().Commands) == 1 })
+	_ = stopped.Process.Signal(syscall.SIGSTOP)
+	if out, errs, status := l.sh("echo works"); out != "works\n" || status != 0 {
+		t.Errorf("beside one that is stopped: %q %q %d", out, errs, status)
+	}
+	stopped.Process.Kill()
+	l.wait(stopped)
+	l.until("its command does not end", func() bool { return len(l.status().Commands) == 0 })
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", l.status().PID))
 	if err != nil || strings.Contains(string(text), "State:\tZ") {
 		t.Errorf("the supervisor: %v", err)
@@ -707,8 +732,26 @@ func TestSessionTerminal(t *testing.T) {
 	k.until("nothing runs", func() bool { return len(inSession(k, "sleep 1002")) == 1 })
 	k.press(ctrlC)
 	k.sees("cut-130")
+	k.types("$box run --session w -- sleep 1003 > /dev/null; echo cut-$?")
+	k.until("nothing runs", func() bool { return len(inSession(k, "sleep 1003")) == 1 })
+	k.press(ctrlZ)
+	k.sees("Stopped")
+	k.types("fg; echo again-$?")
+	k.sees("sleep 1003")
+	k.hasNotTerminal()
+	k.press(ctrlC)
+	k.sees("again-130")
 	k.types("$box session end w; echo ended-$?")
 	k.sees("ended-0")
+}
+
+// hasNotTerminal waits until a job of the shell is in the foreground.
+func (k *typist) hasNotTerminal() {
+	k.t.Helper()
+	k.until("the shell has the terminal", func() bool {
+		group, err := unix.IoctlGetInt(int(k.master.Fd()), unix.TIOCGPGRP)
+		return err == nil && group != k.shell.Process.Pid
+	})
 }
 
 func inSession(k *typist, line string) []session.Process {
