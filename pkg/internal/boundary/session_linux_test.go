@@ -179,7 +179,7 @@ func TestSessionIsOneBoundary(t *testing.T) {
 	probetest.Need(t, "command:python3", "command:bash")
 	l := lodged(t)
 	const serve = `cd /tmp && echo page > f && { python3 -m http.server 5173 --bind 127.0.0.1 >/dev/null 2>&1 & }
-		for i in 1 2 3 4 5 6 7 8 9; do bash -c ': < /dev/tcp/127.0.0.1/5173' 2>/dev/null && break; sleep 0.3; done; echo up`
+		i=0; until bash -c ": < /dev/tcp/127.0.0.1/5173" 2>/dev/null || [ $i -gt 300 ]; do i=$((i+1)); sleep 0.1; done; echo up`
 	const get = `exec 3<>/dev/tcp/127.0.0.1/5173 && printf 'GET /f HTTP/1.0\r\n\r\n' >&3 && cat <&3`
 	if out, errs, status := l.sh(serve); out != "up\n" || status != 0 {
 		t.Fatalf("%q %q %d", out, errs, status)
