@@ -31,6 +31,7 @@ type sessionCmd struct {
 type sessionStartCmd struct {
 	boundary.Flags
 	Name     string `placeholder:"NAME" help:"The session's name; without it one is made up."`
+	Parent   string `placeholder:"NAME" help:"Only what this session has, too: for an agent that another one starts."`
 	Idle     string `placeholder:"DURATION" default:"30m" help:"End it when nothing was run in it for so long; 0 is never."`
 	PlainGit bool   `help:"Leave git as it is: no policy on git commands inside."`
 }
@@ -51,7 +52,11 @@ func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return cli.Errorf(cli.Refused, "write it as 90s, 30m, or 0 for never", "--idle: %w", err)
 	}
-	if err := startSession(ctx, sys, name, askedFor(sys, &c.Flags, c.PlainGit), idle); err != nil {
+	asked := askedFor(sys, &c.Flags, c.PlainGit)
+	if asked.Parent, err = askedOf(sys, c.Parent); err != nil {
+		return err
+	}
+	if err := startSession(ctx, sys, name, asked, idle); err != nil {
 		return err
 	}
 	return sys.Printf("%s\n", name)
@@ -329,6 +334,25 @@ type asked struct {
 	Dir      string // which paths of the flags are relative to
 	Home     string
 	PlainGit bool
+	Parent   *asked // which it must stay within; nil: none
+}
+
+// askedOf is how a session was asked for that another one has as its parent; nil
+// for no name.
+func askedOf(sys *cli.System, name string) (*asked, error) {
+	if name == "" {
+		return nil, nil
+	}
+	client, err := session.Open(sys.Getenv).Dial(name)
+	if errors.Is(err, session.ErrNone) {
+		return nil, cli.Errorf(cli.Refused, running(sys), "session %s, the --parent, does not run", name)
+	}
+	if err != nil {
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
+	}
+	defer client.Close()
+	a := &asked{}
+	return a, json.Unmarshal(client.Hello.Asked, a)
 }
 
 func askedFor(sys *cli.System, f *boundary.Flags, plainGit bool) asked {

@@ -118,11 +118,13 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	if given := bounds(&j.given); given.None() {
 		return nil
 	}
-	spec, err := specAsked(sys, askedFor(sys, ptr(bounds(&j.flags)), j.plainGit))
+	mine := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
+	mine.Parent = j.asked.Parent
+	spec, err := mine.spec(sys.Environ)
 	if err != nil {
 		return err
 	}
-	theirs, err := specAsked(sys, j.asked)
+	theirs, err := j.asked.spec(sys.Environ)
 	if err != nil {
 		return err
 	}
@@ -135,11 +137,15 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 // want is the command as the session gets it. Its environment is made as that of
 // a run: of what the session was started with, and of this process's own.
 func (j *joining) want(sys *cli.System) (w session.Want, err error) {
-	flags := j.asked.with(&j.flags)
+	if j.asked.Parent != nil && len(j.flags.Env) > 0 {
+		return w, cli.Errorf(cli.Refused, "give --env to session start, of the parent as well", "--env in a session with a --parent")
+	}
+	whole := j.asked
+	whole.Flags = j.asked.with(&j.flags)
 	environ := slices.Concat(sys.Environ, []string{"HOME=" + j.asked.Home})
-	spec, err := flags.Spec(sandbox.HostFiles{}, j.asked.Dir, environ, nil)
+	spec, err := whole.spec(environ)
 	if err != nil {
-		return w, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
+		return w, err
 	}
 	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
 	if err != nil {

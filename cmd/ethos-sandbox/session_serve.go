@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -52,7 +53,7 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 
 // sameAsked refuses a session that was asked for in another way.
 func sameAsked(sys *cli.System, client *session.Client, a asked) error {
-	spec, err := specAsked(sys, a)
+	spec, err := a.spec(sys.Environ)
 	if err != nil {
 		return err
 	}
@@ -68,12 +69,28 @@ func notTheSame(name string) error {
 		"the command line asks for what session %s does not have", name)
 }
 
-// specAsked is what is asked for.
-func specAsked(sys *cli.System, a asked) (sandbox.Spec, error) {
-	spec, err := a.Flags.Spec(sandbox.HostFiles{}, a.Dir, sys.Environ, nil)
+// spec is what is asked for, for a caller with an environment.
+func (a *asked) spec(environ []string) (sandbox.Spec, error) {
+	spec, err := a.Flags.Spec(sandbox.HostFiles{}, a.Dir, environ, nil)
 	if err != nil {
 		return spec, cli.Errorf(cli.Refused, "ethos-sandbox session start --help shows the flags", "%w", err)
 	}
+	if a.Parent == nil {
+		return spec, nil
+	}
+	parent, err := a.Parent.spec(environ)
+	if err != nil {
+		return spec, err
+	}
+	if spec.Workspace != parent.Workspace {
+		return spec, cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not that of the --parent", spec.Workspace)
+	}
+	if a.PlainGit && !a.Parent.PlainGit {
+		return spec, cli.Errorf(cli.Refused, "leave --plain-git out", "the --parent has managed git")
+	}
+	space := capability.Space{Workspace: spec.Workspace, Home: a.Home}
+	spec.Asked = capability.Within(space, &parent.Asked, &spec.Asked)
+	spec.Require = append(spec.Require, parent.Require...)
 	return spec, nil
 }
 
@@ -184,7 +201,7 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // serve holds a session until its end. tell answers whoever started it.
 func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, tell func(answer) error) error {
-	spec, err := specAsked(sys, o.Asked)
+	spec, err := o.Asked.spec(sys.Environ)
 	if err != nil {
 		return err
 	}

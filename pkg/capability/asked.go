@@ -165,6 +165,25 @@ func (a *Asked) Whole() Set {
 	return s
 }
 
+// Within is what both ask for. What of it cannot be had is left out.
+func Within(space Space, parent, child *Asked) Asked {
+	met := Asked{Base: Meet(space, parent.Whole(), child.Whole())}
+	met.MemoryBytes = least(parent.MemoryBytes, child.MemoryBytes, 0)
+	met.Timeout = least(max(0, parent.Timeout), max(0, child.Timeout), 0)
+	if parent.Timeout < 0 && child.Timeout < 0 {
+		met.Timeout = NoTimeout
+	}
+	return met
+}
+
+// least is the smaller of two limits; one of none is no limit.
+func least[T time.Duration | int64](a, b, none T) T {
+	if a == none || b != none && b < a {
+		return b
+	}
+	return a
+}
+
 // flagAllow asks for the proxy, unless another mode is asked for.
 func flagAllow(a *Asked, value string) error {
 	a.Network.Mode = cmp.Or(a.Network.Mode, "proxy")

@@ -119,6 +119,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "session start", Options: boundary(Compared,
 		Option{Name: "name", Class: Neutral},
 		Option{Name: "idle", Class: Neutral},
+		Option{Name: "parent", Class: Narrows},
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 	)},
 	{Name: "session list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
