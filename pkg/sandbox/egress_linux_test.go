@@ -70,7 +70,8 @@ func TestEgress(t *testing.T) {
 			head -n 1 /etc/resolv.conf 2>/dev/null || echo nameserver 127.0.0.1 # what a C library asks without the file
 			{ echo nameserver 20.0.0.1 >>/etc/resolv.conf; } 2>/dev/null || echo read-only
 			env | grep -i _proxy; true`, listed, other)}
-		spec.Environ = append(spec.Environ, "HTTPS_PROXY=", "no_proxy=x")
+		spec.Environ = append(spec.Environ, "HTTPS_PROXY=", "no_proxy=x", "ALL_PROXY=socks5://127.0.0.1:9")
+		spec.Env.Pass = append(spec.Env.Pass, "ALL_PROXY", "no_proxy") // also named, they are the caller's and no use inside
 		spec.Network = record.Network{Mode: "proxy", AllowDomains: []string{fmt.Sprintf("localhost:%d", listed)}}
 		r := execute(t, spec)
 		want := "listed\nlisted\nlocalhost is not there\n198.18.0.9 is not there\n20.0.0.1 is not there\nevil.test is not there\n 83\nlisted\nHTTP/1.1 403 Forbidden\r\nHTTP/1.1 403 Forbidden\r\nnameserver 127.0.0.1\nread-only\n"
