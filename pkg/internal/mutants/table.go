@@ -97,7 +97,7 @@ var single = []Mutant{
 	{Name: "mounts: devpts noexec", Edits: []Edit{{building, `unix.MS_NOSUID|unix.MS_NOEXEC`, `unix.MS_NOSUID`}}, Tests: boundary},
 	{Name: "this process follows no link: directories", Edits: []Edit{{"pkg/sandbox/control/directory_linux.go", `unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}`, `unix.O_CLOEXEC}`}}, Tests: races},
 	{Name: "a declared path: no symlink escape", Edits: []Edit{{"pkg/sandbox/plan/declare.go", `if !mount.Within(p.path, tree) {`, `if false {`}}, Tests: []Tests{{Package: "./pkg/internal/escapes"}}},
-	{Name: "names: put aside at once", Edits: []Edit{{protected, "\tif w.search() {", "\tif true {"}}, Tests: names},
+	{Name: "names: put aside at once", Edits: []Edit{{protected, "\tif w.idle || w.search() {", "\tif true {"}}, Tests: names},
 	{Name: "names: put aside at the end", Edits: []Edit{{protected, "\tstore := w.Quarantined\n", "\tstore := w.Quarantined\n\tif w.names = w.aside; true {\n\t\treturn\n\t}\n"}}, Tests: names},
 	{Name: "names: put aside by init", Without: []Call{{Stage: "names", Name: "renameat2"}}, Tests: names},
 	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: names},
