@@ -402,3 +402,38 @@ func TestSessionFaults(t *testing.T) {
 		t.Errorf("%q, %v", out, err)
 	}
 }
+
+// TestRunBesideRun: what a run holds the place of in a repository that another has just made is no finding of the other.
+func TestRunBesideRun(t *testing.T) {
+	probetest.Need(t, "command:git")
+	twice(t, func(t *testing.T) {
+		first := script(t, "git init -q sub; touch ready; while ! test -e go; do sleep 0.01; done")
+		plan := mustBuild(t, first)
+		done := make(chan result, 1)
+		go func() {
+			out, got, err := RunCaptured(context.Background(), plan, nil)
+			done <- result{out, got, err}
+		}()
+		for {
+			if _, err := os.Stat(filepath.Join(first.Dir, "ready")); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		second := first
+		second.Argv = []string{"sh", "-c", "touch go; while ! test -e end; do sleep 0.01; done"}
+		beside := mustBuild(t, second)
+		other := make(chan result, 1)
+		go func() {
+			out, got, err := RunCaptured(context.Background(), beside, nil)
+			other <- result{out, got, err}
+		}()
+		if r := <-done; r.err != nil || r.Status != record.StatusExited || len(r.Evidence.Denials) != 0 {
+			t.Errorf("%v, %s, %+v", r.err, r.Status, r.Evidence.Denials)
+		}
+		write(t, filepath.Join(first.Dir, "end"), "")
+		if r := <-other; r.err != nil || r.Status != record.StatusExited || len(r.Evidence.Denials) != 0 {
+			t.Errorf("%v, %s, %+v", r.err, r.Status, r.Evidence.Denials)
+		}
+	})
+}

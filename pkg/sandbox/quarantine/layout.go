@@ -39,7 +39,7 @@ var topLevel = map[string]role{
 
 // inside are the files of directories of which every name is known.
 var inside = map[string]map[string]role{
-	"info":         roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"),
+	"info":         with(roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"), map[string]role{"attributes": checked}),
 	"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
 	"sequencer":    {"todo": todoFile, "opts": checked, "head": checked, "abort-safety": checked},
 	"rebase-merge": with(roles(data, `allow_rerere_autoupdate rerere-autoupdate cdate_is_adate current-fixups drop_redundant_commits dropped ignore_date interactive
@@ -67,7 +67,7 @@ var checks = map[string]check{
 	"rebase-apply/apply-opt": applyOptions, "rebase-apply/author-script": authorScript, "rebase-apply/autostash": objectName, "rebase-apply/onto": objectName,
 	"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
 	"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
-	"reftable/tables.list": tables,
+	"reftable/tables.list": tables, "info/attributes": nothing,
 	"head-name":            headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
 	"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
 }

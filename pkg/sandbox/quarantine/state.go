@@ -17,6 +17,15 @@ type check func(text string) (fault string)
 // git-merge-NAME, and one with a slash in it a program anywhere.
 var strategies = []string{"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"}
 
+// nothing is for a file that is of use only where it says something: another run
+// may hold its place.
+func nothing(text string) string {
+	if text != "" {
+		return "attributes, by which git chooses programs"
+	}
+	return ""
+}
+
 func strategy(text string) string {
 	if name := strings.TrimRight(text, "\r\n"); !slices.Contains(strategies, name) {
 		return "the merge strategy " + name
