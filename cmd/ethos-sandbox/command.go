@@ -4,13 +4,15 @@ import "ethos/pkg/cli"
 
 // commands is the command line.
 type commands struct {
-	Pipe    pipeCmd    `cmd:"" default:"withargs" help:"Run the allowed records on standard input."`
-	Run     runCmd     `cmd:"" help:"Run one command now; its streams and status are passed through."`
-	Shell   shellCmd   `cmd:"" help:"Run a shell, as an agent's: a script, or an interactive one."`
-	Session sessionCmd `cmd:"" help:"One boundary for several commands."`
-	Plan    planCmd    `cmd:"" help:"Show what would be mounted, filtered and limited; nothing runs."`
-	Probe   probeCmd   `cmd:"" help:"Try what this machine can enforce."`
-	Inside  insideCmd  `cmd:"" name:"probe-inside" hidden:"" help:"What probe runs confined."`
+	Pipe         pipeCmd         `cmd:"" default:"withargs" help:"Run the allowed records on standard input."`
+	Run          runCmd          `cmd:"" help:"Run one command now; its streams and status are passed through."`
+	Shell        shellCmd        `cmd:"" help:"Run a shell, as an agent's: a script, or an interactive one."`
+	Worker       workerCmd       `cmd:"" help:"Carry out file operations, as NDJSON requests, confined."`
+	Session      sessionCmd      `cmd:"" help:"One boundary for several commands."`
+	Plan         planCmd         `cmd:"" help:"Show what would be mounted, filtered and limited; nothing runs."`
+	Probe        probeCmd        `cmd:"" help:"Try what this machine can enforce."`
+	Inside       insideCmd       `cmd:"" name:"probe-inside" hidden:"" help:"What probe runs confined."`
+	WorkerInside insideWorkerCmd `cmd:"" hidden:"" help:"What worker runs confined."`
 }
 
 func program() cli.Program {
@@ -28,6 +30,7 @@ A control that was asked for and is not in force ends the run before the command
 			{Command: "ethos-sandbox run -- make test", Text: "one command in the work space"},
 			{Command: "ethos-sandbox run --profile lint-offline --ro /data -- ./check.sh", Text: "read-only, and one more directory to read"},
 			{Command: "ethos-sandbox session start --name work && ethos-sandbox run --session work -- make", Text: "one boundary for several commands"},
+			{Command: "ethos-sandbox worker < requests.ndjson", Text: "read, write and search files as an agent's tools do, confined"},
 			{Command: "ethos-sandbox plan -- make", Text: "what would be done, without doing it"},
 			{Command: "ethos-sandbox probe", Text: "what this machine can enforce"},
 		},

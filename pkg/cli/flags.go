@@ -70,8 +70,18 @@ func (completionFlag) BeforeApply(ctx *kong.Context, at *kong.Path, p Program, s
 
 type schemaFlag bool
 
-// BeforeReset prints the schema of every line.
-func (schemaFlag) BeforeReset(sys *System) error {
+// Schemer is implemented by a command whose lines are not those of the pipe.
+type Schemer interface{ Schema() []byte }
+
+// BeforeReset prints the schema of the lines of the command that was named, which
+// for most is that of the pipe.
+func (schemaFlag) BeforeReset(ctx *kong.Context, sys *System) error {
+	if chosen := ctx.Selected(); chosen != nil {
+		if own, ok := chosen.Target.Addr().Interface().(Schemer); ok {
+			_, err := sys.Stdout.Write(own.Schema())
+			return orDone(err)
+		}
+	}
 	text, err := fs.ReadFile(record.Schemas(), record.LineSchema)
 	if err != nil {
 		return err

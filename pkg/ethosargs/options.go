@@ -112,6 +112,9 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
+	{Name: "worker", Options: boundary(Compared, evidence, dryRun, maxLine,
+		Option{Name: "jobs", Short: 'j', Class: Neutral},
+	)},
 	{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
 		Option{Name: "json", Bool: true, Class: Neutral},
 		Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
@@ -130,6 +133,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "session serve", Operands: Words},
 	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 	{Name: "probe-inside", Operands: Words},
+	{Name: "worker-inside", Operands: Words},
 }}
 
 // looking is the option of a command that reads a store.

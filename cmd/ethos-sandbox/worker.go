@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/fileops"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+)
+
+type workerCmd struct {
+	boundary.Flags
+	evidenceFlags
+	Jobs    int `short:"j" default:"4" placeholder:"N" help:"Carry out up to N requests at once."`
+	MaxLine int `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+}
+
+// waiting is how many requests may be under way. Beyond that no more are read.
+const waiting = 64
+
+// Schema is what --schema prints.
+func (*workerCmd) Schema() []byte { return fileops.Schema() }
+
+// Run passes requests on to a confined process and answers to standard output.
+// The status is 125 when that process ends before all is answered, 124 when it
+// does at the time limit, else 3 after a line that was no request, else 1 when a
+// request failed.
+func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Jobs < 1 {
+		return cli.Errorf(cli.Usage, "-j 1 carries out one after the other", "-j %d is not a number of requests to carry out at once", c.Jobs)
+	}
+	spec, err := c.spec(sys)
+	if err != nil {
+		return err
+	}
+	if !c.DryRun {
+		spec.Recovered = recoverRuns(ctx, sys)
+	}
+	plan, err := build(spec, cli.Refused)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return sys.Print(plan.Text())
+	}
+	if err := c.commission(plan); err != nil {
+		return err
+	}
+	evidence, err := c.open()
+	if err != nil {
+		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+	}
+	return c.relay(ctx, sys, plan, evidence)
+}
+
+// spec is what is asked for the confined process: this program again.
+func (c *workerCmd) spec(sys *cli.System) (sandbox.Spec, error) {
+	if c.Profile == "" {
+		c.Profile = capability.AgentProfile
+	}
+	if c.Timeout == "" {
+		c.Timeout = "0" // the end of its input ends it
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	spec, err := specNow(sys, &c.Flags, []string{self, insideWorker, ""})
+	spec.Asked.ReadPaths = append(spec.Asked.ReadPaths, self)
+	spec.NewSession = true
+	return spec, err
+}
+
+// insideWorker is the command that the confined process runs.
+const insideWorker = "worker-inside"
+
+// commission tells the confined process what the plan says.
+func (c *workerCmd) commission(plan *sandbox.Plan) error {
+	m := mission{Workspace: plan.Workspace, Dir: plan.Dir, Jobs: c.Jobs, MaxLine: c.MaxLine}
+	for _, p := range plan.ProtectedNames {
+		for _, name := range p.Names {
+			m.Protected = append(m.Protected, strings.TrimSuffix(p.Dir, "/")+"/"+name)
+		}
+	}
+	text, err := json.Marshal(m)
+	plan.Argv[len(plan.Argv)-1] = string(text)
+	return err
+}
+
+// relay serves until the input or the confined process ends.
+func (c *workerCmd) relay(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser) error {
+	inside, err := startWorker(ctx, sys, plan)
+	if err != nil {
+		return err
+	}
+	r := &relay{inside: inside, out: sys.Records(), under: map[string]string{}, slots: make(chan struct{}, waiting)}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		r.answers()
+	}()
+	err = r.requests(record.NewReader(record.Interruptible(inside.ctx, sys.Stdin), c.MaxLine))
+	inside.requests.Close()
+	<-inside.ctx.Done()
+	<-answered
+	lost := r.abandon()
+	sandbox.Release()
+	if fault := report(evidence, inside.outcome, inside.err); fault != nil {
+		sys.Warn(fmt.Sprintf("evidence: %v", fault), "the requests were carried out; their evidence is lost")
+	}
+	warnDenied(sys, plan, inside.outcome)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case inside.err != nil:
+		return refused(inside.err, cli.Refused)
+	case r.fault != nil:
+		return cli.Errorf(cli.Refused, "start it anew", "%w", r.fault)
+	case inside.outcome.Status == record.StatusTimeout:
+		return ended(plan, inside.outcome)
+	case lost > 0 || inside.outcome.Status != record.StatusExited || inside.outcome.ExitCode != 0:
+		return cli.Errorf(cli.Refused, "start it anew, and see what became of the requests that have the error worker_ended", "the confined process ended before its input did")
+	case err != nil:
+		return err
+	case r.bad:
+		return cli.Exit(cli.BadInput)
+	case r.failed:
+		return cli.Negative
+	}
+	return nil
+}
+
+// confined is a process inside of the boundary that answers requests.
+type confined struct {
+	requests, answers *os.File
+	ctx               context.Context // done when the process has ended and its outcome is known
+	kill              context.CancelFunc
+	outcome           sandbox.Outcome
+	err               error
+}
+
+// startWorker starts the confined process. It is the one place that knows how.
+func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*confined, error) {
+	stderr, ok := sys.Stderr.(*os.File)
+	if !ok {
+		return nil, errors.New("standard error is not a descriptor")
+	}
+	stdin, requests, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	answers, stdout, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdin.Close(), requests.Close())
+	}
+	ctx, kill := context.WithCancel(ctx)
+	done, over := context.WithCancel(context.Background())
+	c := &confined{requests: requests, answers: answers, ctx: done, kill: kill}
+	go func() {
+		defer over()
+		defer kill()
+		refusals := &refusals{sys: sys}
+		c.outcome, c.err = sandbox.Run(ctx, plan, sandbox.IO{Stdin: stdin, Stdout: stdout, Stderr: stderr, Refused: refusals.tell})
+		refusals.end()
+		stdin.Close() // who writes requests or reads answers sees the end
+		stdout.Close()
+	}()
+	return c, nil
+}
+
+// relay passes lines between the caller and the confined process, and keeps
+// account of what is under way.
+type relay struct {
+	inside *confined
+	slots  chan struct{}
+
+	mu          sync.Mutex
+	out         io.Writer
+	under       map[string]string // the operation of each id
+	bad, failed bool
+	fault       error
+}
+
+// requests reads until the input or the confined process ends.
+func (r *relay) requests(in *record.Reader) error {
+	for {
+		line, err := in.NextText()
+		var request *fileops.Request
+		if err == nil {
+			request, err = fileops.Parse(line)
+		}
+		var bad *record.BadLine
+		switch {
+		case errors.As(err, &bad):
+			r.refuse(fileops.BadLine(bad, in.LineNumber()))
+			continue
+		case errors.Is(err, io.EOF), r.inside.ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("read requests: %w", err)
+		}
+		select {
+		case r.slots <- struct{}{}:
+		case <-r.inside.ctx.Done():
+			r.note(request)
+			return nil
+		}
+		if !r.note(request) {
+			<-r.slots
+			r.refuse(&fileops.Answer{Error: &fileops.Error{
+				Code: fileops.CodeDuplicateID, Message: fmt.Sprintf("a request with the id %q is under way", request.ID), Line: in.LineNumber(), Hint: "give each request an id of its own",
+			}})
+			continue
+		}
+		if _, err := r.inside.requests.Write(append(line, '\n')); err != nil {
+			return nil // it has ended: abandon answers
+		}
+	}
+}
+
+// note keeps a request in the account; false when its id is there.
+func (r *relay) note(request *fileops.Request) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, there := r.under[request.ID]; there {
+		return false
+	}
+	r.under[request.ID] = request.Op
+	return true
+}
+
+// refuse answers a line that is no request.
+func (r *relay) refuse(a *fileops.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bad = true
+	r.write(a)
+}
+
+// answers passes answers on until the confined process ends. It is not trusted
+// to answer what was asked: one that does not is ended.
+func (r *relay) answers() {
+	in := record.NewReader(r.inside.answers, 0)
+	for {
+		line, err := in.NextText()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err == nil {
+			err = r.answer(line)
+		}
+		if err != nil {
+			r.mu.Lock()
+			r.fault = errors.Join(r.fault, fmt.Errorf("answer of the confined process: %w", err))
+			r.mu.Unlock()
+			r.inside.kill()
+			return
+		}
+	}
+}
+
+func (r *relay) answer(line []byte) error {
+	a, err := fileops.ParseAnswer(line)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, there := r.under[a.ID]; !there {
+		return errors.New("nobody asked for it")
+	}
+	delete(r.under, a.ID)
+	<-r.slots
+	r.failed = r.failed || a.Error != nil
+	r.write(a)
+	return r.fault
+}
+
+// abandon answers what the confined process has left, and returns how much.
+func (r *relay) abandon() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, op := range r.under {
+		r.write(&fileops.Answer{ID: id, Error: &fileops.Error{
+			Code: fileops.CodeWorkerEnded, Op: op, Message: "the confined process ended before it answered", Hint: "it may have been carried out: look before it is sent again",
+		}})
+	}
+	return len(r.under)
+}
+
+func (r *relay) write(a *fileops.Answer) {
+	line, err := json.Marshal(a)
+	if err == nil {
+		_, err = r.out.Write(append(line, '\n'))
+	}
+	if err != nil && r.fault == nil {
+		r.fault = fmt.Errorf("write answers: %w", err)
+		r.inside.kill()
+	}
+}
+
+// mission is what the confined process is told.
+type mission struct {
+	Workspace string   `json:"workspace"`
+	Dir       string   `json:"dir"`
+	Protected []string `json:"protected"`
+	Jobs      int      `json:"jobs"`
+	MaxLine   int      `json:"max_line"`
+}
+
+// insideWorkerCmd is started by worker, confined.
+type insideWorkerCmd struct {
+	Mission string `arg:""`
+}
+
+// Run serves the requests on standard input.
+func (c *insideWorkerCmd) Run(ctx context.Context, sys *cli.System) error {
+	var m mission
+	if err := json.Unmarshal([]byte(c.Mission), &m); err != nil {
+		return err
+	}
+	tree, err := fileops.Open(m.Workspace, m.Dir, m.Protected)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	return fileops.Serve(ctx, tree, sys.Stdin, sys.Stdout, m.MaxLine, m.Jobs)
+}

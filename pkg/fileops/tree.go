@@ -1,0 +1,218 @@
+package fileops
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// maxLinks bounds the symbolic links of one path: path_resolution(7).
+const maxLinks = 40
+
+// Tree is where paths are looked up.
+type Tree struct {
+	root, top *os.Root   // the work space; "/"
+	dir       string     // what relative paths begin with, below root; "" is root itself
+	protected []string   // absolute; not to be made here
+	changing  sync.Mutex // one request changes files at a time: two edits of one file lose neither
+}
+
+// Open opens the tree of a work space. dir is where relative paths begin, the
+// work space or a directory in it. What is named in protected is not made:
+// those are the names that a boundary takes away from whoever makes them.
+func Open(workspace, dir string, protected []string) (*Tree, error) {
+	rel, err := filepath.Rel(workspace, dir)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errOutside}
+	}
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return nil, err
+	}
+	top, err := os.OpenRoot("/")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &Tree{root: root, top: top, dir: strings.TrimPrefix(rel, "."), protected: protected}, nil
+}
+
+// Close closes what the tree holds open.
+func (t *Tree) Close() error { return errors.Join(t.root.Close(), t.top.Close()) }
+
+// place is a path without symbolic links: a name below a root. What the name
+// leads to can change at any time; the root holds whatever becomes of it.
+type place struct {
+	root *os.Root
+	name string
+}
+
+// resolve follows the symbolic links of a path, also the last component's when
+// follow is set. A component that does not exist ends that: the rest stays as
+// it is, and the operation will say what is missing.
+func (t *Tree) resolve(name string, follow bool) (place, error) {
+	if err := checkPath(name); err != nil {
+		return place{}, err
+	}
+	if name == "" {
+		return place{}, syscall.ENOENT
+	}
+	p := place{root: t.top}
+	rest := strings.Split(name, "/")
+	if !path.IsAbs(name) {
+		p.root = t.root
+		rest = append(strings.Split(t.dir, "/"), rest...)
+	}
+	var done []string
+	for links := 0; len(rest) > 0; {
+		next := rest[0]
+		rest = rest[1:]
+		switch next {
+		case "", ".":
+			continue
+		case "..":
+			if err := p.up(&done, p.root == t.root); err != nil {
+				return p, err
+			}
+			continue
+		}
+		at := path.Join(path.Join(done...), next)
+		target, err := "", error(nil)
+		if len(rest) > 0 || follow {
+			target, err = p.root.Readlink(at)
+		}
+		if target == "" || err != nil {
+			done = append(done, next)
+			continue
+		}
+		if links++; links > maxLinks || p.root == t.top && isMagic(at) {
+			return p, syscall.ELOOP
+		}
+		if path.IsAbs(target) {
+			if p.root == t.root {
+				return p, errOutside
+			}
+			done = nil
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	p.name = path.Join(done...)
+	if p.name == "" {
+		p.name = "."
+	}
+	return p, nil
+}
+
+// up takes the last component off, which must be a directory.
+func (p place) up(done *[]string, bounded bool) error {
+	if len(*done) == 0 {
+		if bounded {
+			return errOutside
+		}
+		return nil
+	}
+	info, err := p.root.Lstat(path.Join(*done...))
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	*done = (*done)[:len(*done)-1]
+	return err
+}
+
+// isMagic reports a link below a process's directory in proc(5): cwd, root, exe,
+// fd/*, ns/*, map_files/*. It leads to an object and not to the path it shows;
+// openat2(2) refuses it with RESOLVE_NO_MAGICLINKS.
+func isMagic(at string) bool {
+	below, ok := strings.CutPrefix(at, "proc/")
+	return ok && strings.Contains(below, "/")
+}
+
+// directory opens a directory, without waiting for one that has become a FIFO.
+func (p place) directory() (*os.File, error) {
+	return p.root.OpenFile(p.name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+}
+
+// parent opens the directory that a place's last component is in.
+func (p place) parent() (*os.File, string, error) {
+	if p.name == "." {
+		return nil, "", errno(syscall.EBUSY, "this is the work space or the root directory", "name something in it")
+	}
+	dir, err := place{p.root, path.Dir(p.name)}.directory()
+	return dir, path.Base(p.name), err
+}
+
+// regular opens a regular file for reading. What is none is not opened: reading
+// a device can do something. One that takes the file's place meanwhile is opened
+// without waiting, and refused.
+func (p place) regular() (*os.File, os.FileInfo, error) {
+	info, err := p.root.Lstat(p.name)
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := p.root.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = f.Stat()
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// regular refuses what is no regular file.
+func regular(info os.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return errno(syscall.EISDIR, "it is a directory", `"op":"list" shows what is in it`)
+	default:
+		return errno(syscall.EINVAL, "it is a "+kind(mode)+", no regular file", "only regular files are read and written")
+	}
+}
+
+// kind is the word for a file's type.
+func kind(mode fs.FileMode) string {
+	switch mode.Type() {
+	case 0:
+		return "file"
+	case fs.ModeDir:
+		return "directory"
+	case fs.ModeSymlink:
+		return "symlink"
+	case fs.ModeNamedPipe:
+		return "fifo"
+	case fs.ModeSocket:
+		return "socket"
+	}
+	return "device"
+}
+
+// guard refuses to make what is protected: base, in the directory dir. The
+// boundary would take it away again, and end a process that insists.
+func (t *Tree) guard(dir *os.File, base string) error {
+	for _, path := range t.protected {
+		if filepath.Base(path) != base {
+			continue
+		}
+		here, err := dir.Stat()
+		there, err2 := os.Stat(filepath.Dir(path))
+		if err == nil && err2 == nil && os.SameFile(here, there) {
+			return errno(syscall.EACCES, base+" is protected: it decides what runs outside of the boundary", "a person makes it, outside; docs/sandbox.md lists the protected names")
+		}
+	}
+	return nil
+}

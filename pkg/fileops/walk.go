@@ -1,0 +1,428 @@
+package fileops
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+const (
+	// MaxEntries is how many entries or matches one answer holds.
+	MaxEntries = 2000
+	// MaxVisited is how many entries one request looks at.
+	MaxVisited = 200_000
+	// MaxSearched is how many bytes of files one grep reads, and MaxFile of one.
+	MaxSearched = 256 << 20
+	MaxFile     = 16 << 20
+	// maxListed bounds the entries of one directory, which are sorted.
+	maxListed = 100_000
+	// maxNames is how many bytes of paths one answer holds: beside each there are
+	// some hundred of JSON.
+	maxNames = 120 << 10
+	// maxMatch is how much of a matching line is told, in bytes.
+	maxMatch = 500
+)
+
+// Entry is one entry of a directory, or a path that matches.
+type Entry struct {
+	Path  string `json:"path"`                  // below the path of the request, with slashes
+	Bytes string `json:"path_base64,omitempty"` // when the name is not UTF-8; path then only shows it
+	Type  string `json:"type"`
+	Size  int64  `json:"size"`
+	Mtime string `json:"mtime,omitempty"`
+}
+
+// ListResult is what list and glob answer, in the order of the paths.
+type ListResult struct {
+	Entries   []Entry `json:"entries"`
+	Truncated bool    `json:"truncated"`
+	Next      string  `json:"next,omitempty"` // the "after" to go on with
+	Skipped   int     `json:"skipped"`        // directories that could not be read
+}
+
+// Match is a line that a pattern is in.
+type Match struct {
+	Path string `json:"path"`
+	Line int64  `json:"line"`
+	Text string `json:"text"` // at most 500 bytes of it, around the match
+}
+
+func encode(name string) string { return base64.StdEncoding.EncodeToString([]byte(name)) }
+
+// GrepResult is what grep answers.
+type GrepResult struct {
+	Matches   []Match `json:"matches"`
+	Truncated bool    `json:"truncated"`
+	Next      string  `json:"next,omitempty"`
+	Skipped   int     `json:"skipped"` // files and directories that could not be read, are binary or too large
+}
+
+// errFull ends a walk that has found or looked at enough.
+var errFull = errors.New("the answer is full")
+
+// walk visits what is below a place, a directory's entries in the order of their
+// names and each directory before what is in it.
+type walk struct {
+	ctx       context.Context
+	at        place
+	after     []string // components of the last path that is not wanted again
+	skip      []string
+	recursive bool
+	visited   int
+	skipped   int
+	last      string // visited last
+	visit     func(path string, d fs.DirEntry) error
+}
+
+// run visits and reports whether it came to the end.
+func (w *walk) run() (ended bool, err error) {
+	err = w.directory("", w.after)
+	if errors.Is(err, errFull) {
+		return false, nil
+	}
+	return true, err
+}
+
+func (w *walk) directory(below string, after []string) error {
+	entries, err := w.entries(below)
+	if err != nil {
+		if below == "" || w.ctx.Err() != nil {
+			return err
+		}
+		w.skipped++
+		return nil
+	}
+	for _, d := range entries {
+		name, inner := d.Name(), []string(nil)
+		if len(after) > 0 {
+			if name < after[0] {
+				continue
+			}
+			if name == after[0] {
+				inner = after[1:]
+			}
+		}
+		here := path.Join(below, name)
+		if len(after) == 0 || name != after[0] {
+			if w.visited == MaxVisited {
+				return errFull
+			}
+			w.visited++
+			if err := w.visit(here, d); err != nil {
+				return err
+			}
+			w.last = here
+		}
+		if w.recursive && d.IsDir() && !slices.Contains(w.skip, name) {
+			if err := w.directory(here, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *walk) entries(below string) ([]fs.DirEntry, error) {
+	if err := w.ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, err := place{w.at.root, path.Join(w.at.name, below)}.directory()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(maxListed + 1)
+	if len(entries) > maxListed {
+		return nil, errno(syscall.EFBIG, fmt.Sprintf("the directory has more than %d entries", maxListed), "name those that are wanted by their paths")
+	}
+	if len(entries) > 0 || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// walk prepares the walk of a request.
+func (t *Tree) walk(ctx context.Context, r *Request) (*walk, error) {
+	name := r.Path
+	if name == "" {
+		name = "."
+	}
+	at, err := t.resolve(name, true)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{ctx: ctx, at: at, skip: r.Skip, recursive: true}
+	if r.Skip == nil {
+		w.skip = []string{".git"}
+	}
+	if w.after, err = marked(r.After); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// mark is a path in a "next", which is opaque: one that is not UTF-8 is encoded,
+// after a byte that no path has.
+func mark(path string) string {
+	if utf8.ValidString(path) {
+		return path
+	}
+	return "\x00" + encode(path)
+}
+
+// marked is the components of a mark.
+func marked(after string) ([]string, error) {
+	if after == "" {
+		return nil, nil
+	}
+	if text, ok := strings.CutPrefix(after, "\x00"); ok {
+		path, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, errno(syscall.EINVAL, `"after" is no "next"`, "give it as the answer before had it")
+		}
+		after = string(path)
+	}
+	return strings.Split(after, "/"), nil
+}
+
+// entries answers with the entries that wanted lets through.
+func (t *Tree) entries(ctx context.Context, r *Request, wanted func(path string) bool) (any, error) {
+	w, err := t.walk(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	w.recursive = r.Op == "glob" || r.Recursive
+	out := &ListResult{Entries: []Entry{}}
+	limit, room := most(r), maxNames
+	w.visit = func(name string, d fs.DirEntry) error {
+		if !wanted(name) {
+			return nil
+		}
+		e, ok := entryOf(name, d)
+		if !ok {
+			return nil
+		}
+		if room -= len(e.Path) + len(e.Bytes)/6 + 20; len(out.Entries) == limit || room < 0 {
+			return errFull
+		}
+		out.Entries = append(out.Entries, e)
+		return nil
+	}
+	ended, err := w.run()
+	if err != nil {
+		return nil, err
+	}
+	out.Skipped = w.skipped
+	if !ended {
+		out.Truncated, out.Next = true, mark(w.last)
+	}
+	return out, nil
+}
+
+// entryOf is false for an entry that is gone.
+func entryOf(name string, d fs.DirEntry) (Entry, bool) {
+	info, err := d.Info()
+	if err != nil {
+		return Entry{}, false
+	}
+	e := Entry{Path: name, Type: kind(info.Mode()), Size: info.Size(), Mtime: info.ModTime().UTC().Format(time.RFC3339)}
+	if !utf8.ValidString(name) {
+		e.Path, e.Bytes = strings.ToValidUTF8(name, "\uFFFD"), encode(name)
+	}
+	return e, true
+}
+
+func most(r *Request) int {
+	if r.Limit > 0 && r.Limit < MaxEntries {
+		return int(r.Limit)
+	}
+	return MaxEntries
+}
+
+func (t *Tree) list(ctx context.Context, r *Request) (any, error) {
+	return t.entries(ctx, r, func(string) bool { return true })
+}
+
+func (t *Tree) glob(ctx context.Context, r *Request) (any, error) {
+	if err := checkGlob(r.Pattern); err != nil {
+		return nil, err
+	}
+	return t.entries(ctx, r, func(name string) bool { return doublestar.MatchUnvalidated(r.Pattern, name) })
+}
+
+func checkGlob(pattern string) error {
+	if !doublestar.ValidatePattern(pattern) {
+		return errno(syscall.EINVAL, "the pattern is malformed", "as in path.Match, with ** for any number of directories and {a,b} for either")
+	}
+	return nil
+}
+
+// grep searches the files below a path, or one file.
+func (t *Tree) grep(ctx context.Context, r *Request) (any, error) {
+	expr, err := regexp.Compile(r.Pattern)
+	if err != nil {
+		return nil, errno(syscall.EINVAL, err.Error(), "the syntax is that of https://pkg.go.dev/regexp/syntax")
+	}
+	if err := checkGlob(r.Glob); err != nil {
+		return nil, err
+	}
+	after, line, err := cursor(r.After)
+	if err != nil {
+		return nil, err
+	}
+	below := *r
+	below.After = "" // the file itself is wanted again, from a line on
+	w, err := t.walk(ctx, &below)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{expr: expr, limit: most(r), room: MaxContent, left: MaxSearched, out: &GrepResult{Matches: []Match{}}}
+	if info, err := w.at.root.Lstat(w.at.name); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return s.one(ctx, w.at, r, line)
+	}
+	if w.after, err = marked(after); err != nil {
+		return nil, err
+	}
+	if err := s.resume(ctx, w, after, line); err != nil {
+		return s.end(false, err)
+	}
+	w.visit = func(name string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && (r.Glob == "" || doublestar.MatchUnvalidated(r.Glob, name)) {
+			return s.file(ctx, place{w.at.root, path.Join(w.at.name, name)}, name, 0)
+		}
+		return nil
+	}
+	ended, err := w.run()
+	s.out.Skipped += w.skipped
+	if !ended && s.next == "" {
+		s.next = mark(w.last) + ":0"
+	}
+	return s.end(ended, err)
+}
+
+// cursor reads the next of a grep: a path and the last line that was told.
+func cursor(after string) (string, int64, error) {
+	if after == "" {
+		return "", 0, nil
+	}
+	i := strings.LastIndexByte(after, ':')
+	line, err := strconv.ParseInt(after[i+1:], 10, 64)
+	if i < 0 || err != nil {
+		return "", 0, errno(syscall.EINVAL, `"after" is no "next" of a grep`, "give it as the answer before had it")
+	}
+	return after[:i], line, nil
+}
+
+// search is one grep under way.
+type search struct {
+	expr  *regexp.Regexp
+	limit int // of matches
+	room  int // bytes that the answer still holds
+	left  int // bytes that may still be read
+	out   *GrepResult
+	next  string
+}
+
+func (s *search) end(ended bool, err error) (any, error) {
+	if err != nil && !errors.Is(err, errFull) {
+		return nil, err
+	}
+	if !ended {
+		s.out.Truncated, s.out.Next = true, s.next
+	}
+	return s.out, nil
+}
+
+func (s *search) one(ctx context.Context, p place, r *Request, line int64) (any, error) {
+	f, _, err := p.regular() // what is none, or cannot be read, is an error here
+	if err != nil {
+		return nil, err
+	}
+	f.Close()
+	err = s.file(ctx, p, path.Base(r.Path), line)
+	return s.end(err == nil, err)
+}
+
+// resume goes on in the file that the answer before ended in.
+func (s *search) resume(ctx context.Context, w *walk, name string, line int64) error {
+	if line == 0 {
+		return nil
+	}
+	return s.file(ctx, place{w.at.root, path.Join(w.at.name, name)}, name, line)
+}
+
+// file searches one file, after a line. What cannot be searched is counted.
+func (s *search) file(ctx context.Context, p place, name string, after int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f, info, err := p.regular()
+	if err != nil {
+		s.out.Skipped++
+		return nil
+	}
+	defer f.Close()
+	size := info.Size()
+	if size > MaxFile || !utf8.ValidString(name) {
+		s.out.Skipped++
+		return nil
+	}
+	if int(size) > s.left {
+		s.next = "" // this file has not been looked at: the walk says where it was before
+		return errFull
+	}
+	content := make([]byte, size)
+	n, err := f.ReadAt(content, 0)
+	s.left -= n
+	content = content[:n]
+	if err != nil && !errors.Is(err, io.EOF) || bytes.IndexByte(content[:min(n, 8<<10)], 0) >= 0 {
+		s.out.Skipped++
+		return nil
+	}
+	var line int64
+	for text := range bytes.Lines(content) {
+		if line++; line <= after {
+			continue
+		}
+		if line%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		text = bytes.TrimSuffix(text, []byte("\n"))
+		found := s.expr.FindIndex(text)
+		if found == nil {
+			continue
+		}
+		if s.room -= min(len(text), maxMatch) + len(name) + 20; len(s.out.Matches) == s.limit || s.room < 0 {
+			s.next = fmt.Sprintf("%s:%d", name, line-1)
+			return errFull
+		}
+		s.out.Matches = append(s.out.Matches, Match{Path: name, Line: line, Text: around(text, found)})
+	}
+	return nil
+}
+
+// around is a line, or what of it is around a match.
+func around(text []byte, found []int) string {
+	if len(text) > maxMatch {
+		from := max(0, min(found[0]-100, len(text)-maxMatch))
+		text = text[from : from+maxMatch]
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}

@@ -1,0 +1,387 @@
+package fileops
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// WriteResult is what write and edit answer.
+type WriteResult struct {
+	Size     int64 `json:"size"`    // of the file now, in bytes
+	Created  bool  `json:"created"` // there was none
+	Replaced int   `json:"replaced,omitempty"`
+}
+
+// DoneResult is what mkdir, rename, remove and cancel answer.
+type DoneResult struct {
+	Done bool `json:"done"` // mkdir: false when the directory was there; cancel: when no such request is under way
+}
+
+// write makes or replaces a file.
+func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	p, err := t.resolve(r.Path, true)
+	if err != nil {
+		return nil, err
+	}
+	if r.Parents {
+		if _, err := t.makeAll(place{p.root, path.Dir(p.name)}); err != nil {
+			return nil, err
+		}
+	}
+	dir, base, err := p.parent()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	old, err := entry(dir, base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+		if err := t.guard(dir, base); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	case r.Exclusive:
+		return nil, errno(syscall.EEXIST, "it exists", `"exclusive" is for new files`)
+	}
+	content, err := r.content()
+	if err != nil {
+		return nil, err
+	}
+	if err := replace(ctx, dir, base, old, content); err != nil {
+		return nil, err
+	}
+	return &WriteResult{Size: int64(len(content)), Created: old == nil}, nil
+}
+
+// edit replaces text in a file.
+func (t *Tree) edit(ctx context.Context, r *Request) (any, error) {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	p, err := t.resolve(r.Path, true)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := p.regular()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var old unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &old); err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, MaxEdit+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > MaxEdit {
+		return nil, errno(syscall.EFBIG, fmt.Sprintf("the file is longer than %d bytes", MaxEdit), "")
+	}
+	n := bytes.Count(content, []byte(r.Old))
+	switch {
+	case n == 0:
+		return nil, failure(CodeNoMatch, "the text of old is not in the file", "read the file; white space and line ends count")
+	case n > 1 && !r.All:
+		return nil, failure(CodeManyMatches, fmt.Sprintf("the text of old is in the file %d times", n), `give more of what is around it, or "all":true`)
+	case len(content)+n*(len(*r.New)-len(r.Old)) > MaxEdit:
+		return nil, errno(syscall.EFBIG, fmt.Sprintf("the file would be longer than %d bytes", MaxEdit), "")
+	}
+	content = bytes.ReplaceAll(content, []byte(r.Old), []byte(*r.New))
+	dir, base, err := p.parent()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if now, err := entry(dir, base); err != nil || !same(now, &old) {
+		return nil, errno(syscall.ESTALE, "the file changed meanwhile", "read it again")
+	}
+	if err := replace(ctx, dir, base, &old, content); err != nil {
+		return nil, err
+	}
+	return &WriteResult{Size: int64(len(content)), Replaced: n}, nil
+}
+
+func same(a, b *unix.Stat_t) bool {
+	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim
+}
+
+// entry is what stands in a directory under a name; what is no regular file is
+// an error.
+func entry(dir *os.File, base string) (*unix.Stat_t, error) {
+	var s unix.Stat_t
+	if err := unix.Fstatat(int(dir.Fd()), base, &s, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, err
+	}
+	switch s.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return &s, nil
+	case unix.S_IFDIR:
+		return &s, errno(syscall.EISDIR, "it is a directory", "")
+	}
+	return &s, errno(syscall.EINVAL, "it is no regular file", "only regular files are read and written")
+}
+
+// replace puts content under a name: written beside it, made durable, then
+// renamed. old is the file that gives way, whose mode and owner are kept; nil
+// when there is none, which then must still be so. The permission of the name's
+// file counts, though a rename does not need it.
+func replace(ctx context.Context, dir *os.File, base string, old *unix.Stat_t, content []byte) (err error) {
+	at := int(dir.Fd())
+	mode := uint32(0o666)
+	if old != nil {
+		if err := unix.Faccessat(at, base, unix.W_OK, 0); err != nil {
+			return err
+		}
+		mode = 0o600
+	}
+	name := ".ethos-write-" + rand.Text()
+	fd, err := unix.Openat(at, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer func() {
+		f.Close()
+		if err != nil {
+			unix.Unlinkat(at, name, 0)
+		}
+	}()
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	if old != nil {
+		if err := keep(fd, old); err != nil {
+			return err
+		}
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if old == nil {
+		err = renameNew(at, name, at, base)
+	} else {
+		err = unix.Renameat(at, name, at, base)
+	}
+	if err != nil {
+		return err
+	}
+	return ignoreUnsupported(dir.Sync())
+}
+
+// keep gives the new file the owner and the permissions of the old one. Set-ID
+// bits go, as they do when a file is written to: write(2).
+func keep(fd int, old *unix.Stat_t) error {
+	var now unix.Stat_t
+	if err := unix.Fstat(fd, &now); err != nil {
+		return err
+	}
+	if now.Uid != old.Uid || now.Gid != old.Gid {
+		if err := unix.Fchown(fd, int(old.Uid), int(old.Gid)); err != nil {
+			return errno(syscall.EPERM, fmt.Sprintf("the file is of user %d and group %d, which cannot be kept: %v", old.Uid, old.Gid, err), "a replacement would be of another owner; its owner writes it")
+		}
+	}
+	return unix.Fchmod(fd, uint32(old.Mode)&0o777)
+}
+
+// ignoreUnsupported passes over file systems on which a directory cannot be
+// synchronized.
+func ignoreUnsupported(err error) error {
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}
+
+func (t *Tree) mkdir(_ context.Context, r *Request) (any, error) {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	p, err := t.resolve(r.Path, r.Parents)
+	if err != nil {
+		return nil, err
+	}
+	if r.Parents {
+		made, err := t.makeAll(p)
+		return &DoneResult{Done: made}, err
+	}
+	return &DoneResult{Done: true}, t.makeOne(p)
+}
+
+func (t *Tree) makeOne(p place) error {
+	if p.name == "." {
+		return syscall.EEXIST
+	}
+	dir, base, err := p.parent()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := t.guard(dir, base); err != nil {
+		return err
+	}
+	return unix.Mkdirat(int(dir.Fd()), base, 0o777)
+}
+
+// makeAll makes a directory and those above it that are missing, and says
+// whether there was one to make.
+func (t *Tree) makeAll(p place) (bool, error) {
+	if info, err := p.root.Stat(p.name); err == nil {
+		if !info.IsDir() {
+			return false, syscall.ENOTDIR
+		}
+		return false, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if _, err := t.makeAll(place{p.root, path.Dir(p.name)}); err != nil {
+		return false, err
+	}
+	return true, t.makeOne(p)
+}
+
+func (t *Tree) rename(_ context.Context, r *Request) (any, error) {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	from, err := t.resolve(r.Path, false)
+	if err != nil {
+		return nil, err
+	}
+	to, err := t.resolve(r.To, false)
+	if err != nil {
+		return nil, at(r, err, r.To)
+	}
+	source, base, err := from.parent()
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	target, name, err := to.parent()
+	if err != nil {
+		return nil, at(r, err, r.To)
+	}
+	defer target.Close()
+	if err := t.guard(target, name); err != nil {
+		return nil, at(r, err, r.To)
+	}
+	if !r.Replace {
+		err = renameNew(int(source.Fd()), base, int(target.Fd()), name)
+	} else if _, err = entry(target, name); err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = unix.Renameat(int(source.Fd()), base, int(target.Fd()), name)
+	} else {
+		err = at(r, err, r.To)
+	}
+	if errors.Is(err, syscall.EEXIST) {
+		err = at(r, errno(syscall.EEXIST, "it exists", `"replace":true replaces a regular file`), r.To)
+	} else if errors.Is(err, syscall.EXDEV) {
+		err = errno(syscall.EXDEV, "the two names are on different mounts", "write the file anew and remove the old one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &DoneResult{Done: true}, ignoreUnsupported(target.Sync())
+}
+
+// at says which path an error is about, where that is not the request's.
+func at(r *Request, err error, path string) error {
+	about := *r
+	about.Path = path
+	return errorOf(&about, err)
+}
+
+// renameUnseen is a rename that replaces nothing that is there when it begins.
+func renameUnseen(from int, name string, to int, base string) error {
+	var s unix.Stat_t
+	if err := unix.Fstatat(to, base, &s, unix.AT_SYMLINK_NOFOLLOW); !errors.Is(err, unix.ENOENT) {
+		if err == nil {
+			err = unix.EEXIST
+		}
+		return err
+	}
+	return unix.Renameat(from, name, to, base)
+}
+
+func (t *Tree) remove(ctx context.Context, r *Request) (any, error) {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	p, err := t.resolve(r.Path, false)
+	if err != nil {
+		return nil, err
+	}
+	dir, base, err := p.parent()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if err := unlink(ctx, r, dir, base, r.Path); err != nil {
+		return nil, err
+	}
+	return &DoneResult{Done: true}, nil
+}
+
+// unlink removes a name and, when the request is recursive, what is below it.
+// shown is its path as the caller knows it.
+func unlink(ctx context.Context, r *Request, dir *os.File, base, shown string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	here := int(dir.Fd())
+	var s unix.Stat_t
+	if err := unix.Fstatat(here, base, &s, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return at(r, err, shown)
+	}
+	flags := 0
+	if s.Mode&unix.S_IFMT == unix.S_IFDIR {
+		flags = unix.AT_REMOVEDIR
+	}
+	err := unix.Unlinkat(here, base, flags)
+	if err == nil {
+		return nil
+	}
+	if !r.Recursive || flags == 0 || !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) {
+		return at(r, err, shown)
+	}
+	if err := unlinkBelow(ctx, r, here, base, shown); err != nil {
+		return err
+	}
+	if err := unix.Unlinkat(here, base, flags); err != nil {
+		return at(r, err, shown)
+	}
+	return nil
+}
+
+// unlinkBelow removes what is in a directory. One that becomes a link meanwhile
+// is not entered.
+func unlinkBelow(ctx context.Context, r *Request, dir int, base, shown string) error {
+	fd, err := unix.Openat(dir, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return at(r, err, shown)
+	}
+	below := os.NewFile(uintptr(fd), shown)
+	defer below.Close()
+	names, err := below.Readdirnames(-1)
+	if err != nil {
+		return at(r, err, shown)
+	}
+	for _, name := range names {
+		if err := unlink(ctx, r, below, name, path.Join(shown, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
