@@ -209,18 +209,16 @@ func (r *relay) requests(in *record.Reader) error {
 		case err != nil:
 			return fmt.Errorf("read requests: %w", err)
 		}
-		select {
-		case r.slots <- struct{}{}:
-		case <-r.inside.ctx.Done():
-			r.note(request)
-			return nil
-		}
 		if !r.note(request) {
-			<-r.slots
 			r.refuse(&fileops.Answer{Error: &fileops.Error{
 				Code: fileops.CodeDuplicateID, Message: fmt.Sprintf("a request with the id %q is under way", request.ID), Line: in.LineNumber(), Hint: "give each request an id of its own",
 			}})
 			continue
+		}
+		select {
+		case r.slots <- struct{}{}:
+		case <-r.inside.ctx.Done():
+			return nil
 		}
 		if _, err := r.inside.requests.Write(append(line, '\n')); err != nil {
 			return nil // it has ended: abandon answers

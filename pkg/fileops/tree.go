@@ -74,6 +74,11 @@ func (t *Tree) resolve(name string, follow bool) (place, error) {
 		rest = rest[1:]
 		switch next {
 		case "", ".":
+			if len(rest) == 0 || next == "." {
+				if err := p.isDirectory(done); err != nil {
+					return p, err
+				}
+			}
 			continue
 		case "..":
 			if err := p.up(&done, p.root == t.root); err != nil {
@@ -85,6 +90,9 @@ func (t *Tree) resolve(name string, follow bool) (place, error) {
 		target, err := "", error(nil)
 		if len(rest) > 0 || follow {
 			target, err = p.root.Readlink(at)
+		}
+		if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ENOTDIR) {
+			return p, err
 		}
 		if target == "" || err != nil {
 			done = append(done, next)
@@ -116,11 +124,20 @@ func (p place) up(done *[]string, bounded bool) error {
 		}
 		return nil
 	}
-	info, err := p.root.Lstat(path.Join(*done...))
+	err := p.isDirectory(*done)
+	*done = (*done)[:len(*done)-1]
+	return err
+}
+
+// isDirectory fails unless the components lead to a directory.
+func (p place) isDirectory(done []string) error {
+	if len(done) == 0 {
+		return nil
+	}
+	info, err := p.root.Lstat(path.Join(done...))
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
 	}
-	*done = (*done)[:len(*done)-1]
 	return err
 }
 

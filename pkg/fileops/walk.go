@@ -312,12 +312,13 @@ func (t *Tree) grep(ctx context.Context, r *Request) (any, error) {
 	ended, err := w.run()
 	s.out.Skipped += w.skipped
 	if !ended && s.next == "" {
-		s.next = mark(w.last) + ":0"
+		s.next = mark(w.last) + ":-1"
 	}
 	return s.end(ended, err)
 }
 
-// cursor reads the next of a grep: a path and the last line that was told.
+// cursor reads the next of a grep: a path and the last line that was told, -1
+// when there is no more in it.
 func cursor(after string) (string, int64, error) {
 	if after == "" {
 		return "", 0, nil
@@ -362,7 +363,7 @@ func (s *search) one(ctx context.Context, p place, r *Request, line int64) (any,
 
 // resume goes on in the file that the answer before ended in.
 func (s *search) resume(ctx context.Context, w *walk, name string, line int64) error {
-	if line == 0 {
+	if line < 0 || name == "" {
 		return nil
 	}
 	return s.file(ctx, place{w.at.root, path.Join(w.at.name, name)}, name, line)

@@ -2,6 +2,7 @@ package fileops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -27,9 +29,21 @@ type DoneResult struct {
 	Done bool `json:"done"` // mkdir: false when the directory was there; cancel: when no such request is under way
 }
 
+// lock waits for its turn to change files.
+func (t *Tree) lock(ctx context.Context) error {
+	t.changing.Lock()
+	if err := ctx.Err(); err != nil {
+		t.changing.Unlock()
+		return err
+	}
+	return nil
+}
+
 // write makes or replaces a file.
 func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
-	t.changing.Lock()
+	if err := t.lock(ctx); err != nil {
+		return nil, err
+	}
 	defer t.changing.Unlock()
 	p, err := t.resolve(r.Path, true)
 	if err != nil {
@@ -39,6 +53,9 @@ func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
 		if _, err := t.makeAll(place{p.root, path.Dir(p.name)}); err != nil {
 			return nil, err
 		}
+	}
+	if p.name == "." {
+		return nil, syscall.EISDIR
 	}
 	dir, base, err := p.parent()
 	if err != nil {
@@ -69,7 +86,9 @@ func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
 
 // edit replaces text in a file.
 func (t *Tree) edit(ctx context.Context, r *Request) (any, error) {
-	t.changing.Lock()
+	if err := t.lock(ctx); err != nil {
+		return nil, err
+	}
 	defer t.changing.Unlock()
 	p, err := t.resolve(r.Path, true)
 	if err != nil {
@@ -209,10 +228,12 @@ func ignoreUnsupported(err error) error {
 	return err
 }
 
-func (t *Tree) mkdir(_ context.Context, r *Request) (any, error) {
-	t.changing.Lock()
+func (t *Tree) mkdir(ctx context.Context, r *Request) (any, error) {
+	if err := t.lock(ctx); err != nil {
+		return nil, err
+	}
 	defer t.changing.Unlock()
-	p, err := t.resolve(r.Path, r.Parents)
+	p, err := t.resolve(cmp.Or(strings.TrimRight(r.Path, "/"), "/"), r.Parents)
 	if err != nil {
 		return nil, err
 	}
@@ -255,22 +276,24 @@ func (t *Tree) makeAll(p place) (bool, error) {
 	return true, t.makeOne(p)
 }
 
-func (t *Tree) rename(_ context.Context, r *Request) (any, error) {
-	t.changing.Lock()
+func (t *Tree) rename(ctx context.Context, r *Request) (any, error) {
+	if err := t.lock(ctx); err != nil {
+		return nil, err
+	}
 	defer t.changing.Unlock()
 	from, err := t.resolve(r.Path, false)
 	if err != nil {
 		return nil, err
-	}
-	to, err := t.resolve(r.To, false)
-	if err != nil {
-		return nil, at(r, err, r.To)
 	}
 	source, base, err := from.parent()
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
+	to, err := t.resolve(r.To, false)
+	if err != nil {
+		return nil, at(r, err, r.To)
+	}
 	target, name, err := to.parent()
 	if err != nil {
 		return nil, at(r, err, r.To)
@@ -317,7 +340,9 @@ func renameUnseen(from int, name string, to int, base string) error {
 }
 
 func (t *Tree) remove(ctx context.Context, r *Request) (any, error) {
-	t.changing.Lock()
+	if err := t.lock(ctx); err != nil {
+		return nil, err
+	}
 	defer t.changing.Unlock()
 	p, err := t.resolve(r.Path, false)
 	if err != nil {
