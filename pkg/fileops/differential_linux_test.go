@@ -98,29 +98,6 @@ func plainCode(err error) string {
 	return err.Error()
 }
 
-// shown is everything in a directory.
-func shown(t *testing.T, dir string) string {
-	t.Helper()
-	var out strings.Builder
-	must(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&out, "%s %v", strings.TrimPrefix(name, dir), info.Mode())
-		if info.Mode().IsRegular() {
-			text, err := os.ReadFile(name)
-			fmt.Fprintf(&out, " %q %v", text, err)
-		}
-		out.WriteByte('\n')
-		return nil
-	}))
-	return out.String()
-}
-
 // TestPages goes through lists, searches and files one answer after the other,
 // with every limit, and compares with the whole.
 func TestPages(t *testing.T) {

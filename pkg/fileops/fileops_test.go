@@ -3,6 +3,8 @@ package fileops
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -244,4 +246,27 @@ func TestDirectoryBelow(t *testing.T) {
 	if _, err := Open(dir, filepath.Dir(dir), nil); err == nil {
 		t.Error("a directory outside of the work space is taken")
 	}
+}
+
+// shown is everything in a directory.
+func shown(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	must(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&out, "%s %v", strings.TrimPrefix(name, dir), info.Mode())
+		if info.Mode().IsRegular() {
+			text, err := os.ReadFile(name)
+			fmt.Fprintf(&out, " %q %v", text, err)
+		}
+		out.WriteByte('\n')
+		return nil
+	}))
+	return out.String()
 }

@@ -1,0 +1,189 @@
+package fileops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Match is a line that a pattern is in.
+type Match struct {
+	Path string `json:"path"`
+	Line int64  `json:"line"`
+	Text string `json:"text"` // at most 500 bytes of it, around the match
+}
+
+// GrepResult is what grep answers.
+type GrepResult struct {
+	Matches   []Match `json:"matches"`
+	Truncated bool    `json:"truncated"`
+	Next      string  `json:"next,omitempty"`
+	Skipped   int     `json:"skipped"` // files and directories that could not be read, are binary or too large
+}
+
+// grep searches the files below a path, or one file.
+func (t *Tree) grep(ctx context.Context, r *Request) (any, error) {
+	expr, err := regexp.Compile(r.Pattern)
+	if err != nil {
+		return nil, errno(syscall.EINVAL, err.Error(), "the syntax is that of https://pkg.go.dev/regexp/syntax")
+	}
+	if err := checkGlob(r.Glob); err != nil {
+		return nil, err
+	}
+	after, line, err := cursor(r.After)
+	if err != nil {
+		return nil, err
+	}
+	below := *r
+	below.After = "" // the file itself is wanted again, from a line on
+	w, err := t.walk(ctx, &below)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{expr: expr, limit: most(r), room: MaxContent, left: MaxSearched, out: &GrepResult{Matches: []Match{}}}
+	if info, err := w.at.root.Lstat(w.at.name); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return s.one(ctx, w.at, r, line)
+	}
+	if w.after, err = marked(after); err != nil {
+		return nil, err
+	}
+	if err := s.resume(ctx, w, after, line); err != nil {
+		return s.end(false, err)
+	}
+	w.visit = func(name string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && (r.Glob == "" || doublestar.MatchUnvalidated(r.Glob, name)) {
+			return s.file(ctx, place{w.at.root, path.Join(w.at.name, name)}, name, 0)
+		}
+		return nil
+	}
+	ended, err := w.run()
+	s.out.Skipped += w.skipped
+	if !ended && s.next == "" {
+		s.next = mark(w.last) + ":-1"
+	}
+	return s.end(ended, err)
+}
+
+// cursor reads the next of a grep: a path and the last line that was told, -1
+// when there is no more in it.
+func cursor(after string) (string, int64, error) {
+	if after == "" {
+		return "", 0, nil
+	}
+	i := strings.LastIndexByte(after, ':')
+	line, err := strconv.ParseInt(after[i+1:], 10, 64)
+	if i < 0 || err != nil {
+		return "", 0, errno(syscall.EINVAL, `"after" is no "next" of a grep`, "give it as the answer before had it")
+	}
+	return after[:i], line, nil
+}
+
+// search is one grep under way.
+type search struct {
+	expr  *regexp.Regexp
+	limit int // of matches
+	room  int // bytes that the answer still holds
+	left  int // bytes that may still be read
+	out   *GrepResult
+	next  string
+}
+
+func (s *search) end(ended bool, err error) (any, error) {
+	if err != nil && !errors.Is(err, errFull) {
+		return nil, err
+	}
+	if !ended {
+		s.out.Truncated, s.out.Next = true, s.next
+	}
+	return s.out, nil
+}
+
+func (s *search) one(ctx context.Context, p place, r *Request, line int64) (any, error) {
+	f, _, err := p.regular() // what is none, or cannot be read, is an error here
+	if err != nil {
+		return nil, err
+	}
+	f.Close()
+	err = s.file(ctx, p, path.Base(r.Path), line)
+	return s.end(err == nil, err)
+}
+
+// resume goes on in the file that the answer before ended in.
+func (s *search) resume(ctx context.Context, w *walk, name string, line int64) error {
+	if line < 0 || name == "" {
+		return nil
+	}
+	return s.file(ctx, place{w.at.root, path.Join(w.at.name, name)}, name, line)
+}
+
+// file searches one file, after a line. What cannot be searched is counted.
+func (s *search) file(ctx context.Context, p place, name string, after int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f, info, err := p.regular()
+	if err != nil {
+		s.out.Skipped++
+		return nil
+	}
+	defer f.Close()
+	size := info.Size()
+	if size > MaxFile || !utf8.ValidString(name) {
+		s.out.Skipped++
+		return nil
+	}
+	if int(size) > s.left {
+		s.next = "" // this file has not been looked at: the walk says where it was before
+		return errFull
+	}
+	content := make([]byte, size)
+	n, err := f.ReadAt(content, 0)
+	s.left -= n
+	content = content[:n]
+	if err != nil && !errors.Is(err, io.EOF) || bytes.IndexByte(content[:min(n, 8<<10)], 0) >= 0 {
+		s.out.Skipped++
+		return nil
+	}
+	var line int64
+	for text := range bytes.Lines(content) {
+		if line++; line <= after {
+			continue
+		}
+		if line%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		text = bytes.TrimSuffix(text, []byte("\n"))
+		found := s.expr.FindIndex(text)
+		if found == nil {
+			continue
+		}
+		if s.room -= min(len(text), maxMatch) + len(name) + 20; len(s.out.Matches) == s.limit || s.room < 0 {
+			s.next = fmt.Sprintf("%s:%d", name, line-1)
+			return errFull
+		}
+		s.out.Matches = append(s.out.Matches, Match{Path: name, Line: line, Text: around(text, found)})
+	}
+	return nil
+}
+
+// around is a line, or what of it is around a match.
+func around(text []byte, found []int) string {
+	if len(text) > maxMatch {
+		from := max(0, min(found[0]-100, len(text)-maxMatch))
+		text = text[from : from+maxMatch]
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}
