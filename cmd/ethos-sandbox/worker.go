@@ -140,8 +140,8 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, plan *sandbox.Pl
 	return nil
 }
 
-// confined is a process inside of the boundary that answers requests.
-type confined struct {
+// workerProcess is a process inside of the boundary that answers requests.
+type workerProcess struct {
 	requests, answers *os.File
 	ctx               context.Context // done when the process has ended and its outcome is known
 	kill              context.CancelFunc
@@ -150,7 +150,7 @@ type confined struct {
 }
 
 // startWorker starts the confined process. It is the one place that knows how.
-func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*confined, error) {
+func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*workerProcess, error) {
 	stderr, ok := sys.Stderr.(*os.File)
 	if !ok {
 		return nil, errors.New("standard error is not a descriptor")
@@ -165,7 +165,7 @@ func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*con
 	}
 	ctx, kill := context.WithCancel(ctx)
 	done, over := context.WithCancel(context.Background())
-	c := &confined{requests: requests, answers: answers, ctx: done, kill: kill}
+	c := &workerProcess{requests: requests, answers: answers, ctx: done, kill: kill}
 	go func() {
 		defer over()
 		defer kill()
@@ -181,7 +181,7 @@ func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*con
 // relay passes lines between the caller and the confined process, and keeps
 // account of what is under way.
 type relay struct {
-	inside *confined
+	inside *workerProcess
 	slots  chan struct{}
 
 	mu          sync.Mutex
