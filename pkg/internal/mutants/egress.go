@@ -62,7 +62,6 @@ var egress = []Mutant{
 	{Name: "TLS: a hidden name", Edits: []Edit{{tunnel, `case first.ECH:`, `case false:`}}, Tests: gateway},
 	{Name: "TLS: no name", Edits: []Edit{{tunnel, `if text == "" && t.host.Addr().IsValid() {`, `if text == "" {`}}, Tests: gateway},
 	{Name: "TLS: the second hello", Edits: []Edit{{tunnel, `if !t.retry.IsRetry() {`, `if true {`}}, Tests: gateway},
-	{Name: "names: an address that none has", Edits: []Edit{{"pkg/egress/transparent.go", "\tif g.config.Table.Contains(addr) {\n\t\treturn host, refuse", "\tif false {\n\t\treturn host, refuse"}}, Tests: gateway},
 	{Name: "names: each address is judged", Edits: []Edit{{"pkg/egress/resolve.go", `case v.Allowed:`, `case true:`}}, Tests: gateway},
 	{Name: "names: addresses that are tried at once", Edits: []Edit{{"pkg/egress/dial.go", `if running > 0 {`, `if false {`}}, Tests: gateway},
 }
