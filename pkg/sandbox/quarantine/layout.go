@@ -68,7 +68,7 @@ var checks = map[string]check{
 	"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
 	"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
 	"reftable/tables.list": tables, "info/attributes": nothing,
-	"head-name":            headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
+	"head-name": headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
 	"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
 }
 
