@@ -59,6 +59,14 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	exited, err := client.Run(want)
+	if fault := (*session.Fault)(nil); errors.As(err, &fault) && fault.Code == sandbox.CodeStale {
+		client.Close()
+		if client, err = j.renew(ctx, sys, fault); err != nil {
+			return refused(asRefusal(err), cli.Refused)
+		}
+		defer client.Close()
+		exited, err = client.Run(want)
+	}
 	refusals.end()
 	if err == nil && exited.Fault != nil {
 		err = exited.Fault
@@ -107,6 +115,25 @@ func ptr[T any](v T) *T { return &v }
 
 // defaultIdle is --idle of a session that is started because it is needed.
 const defaultIdle = 30 * time.Minute
+
+// renew joins the session that takes the place of one that ended because it did
+// not fit what is there any more. Who did not ask for that gets the reason.
+func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fault) (*session.Client, error) {
+	name, start, err := session.Wanted(j.word)
+	if err != nil || !start {
+		return nil, stale
+	}
+	for end := time.Now().Add(startLimit); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		client, err := session.Open(sys.Getenv).Dial(name)
+		if errors.Is(err, session.ErrNone) {
+			return j.join(ctx, sys)
+		}
+		if err == nil {
+			client.Close()
+		}
+	}
+	return nil, stale
+}
 
 // fits refuses a session that is not what the command line asks for. The work
 // space is the session's, wherever in it the command begins.

@@ -68,6 +68,7 @@ const (
 const (
 	CodeDeclaration = plan.CodeDeclaration
 	CodeSetup       = plan.CodeSetup
+	CodeStale       = plan.CodeStale
 	CodeVerify      = plan.CodeVerify
 	CodeRequire     = plan.CodeRequire
 	CodeUnsupported = plan.CodeUnsupported

@@ -69,6 +69,7 @@ type run struct {
 	job              *control.Job
 	controls         []control.Control
 	proc             *steps.Process
+	pid              int // of the confined process, outside
 	usage            syscall.Rusage
 	started          time.Time
 	finished, reaped bool
@@ -265,7 +266,7 @@ func (r *run) confine() error {
 		case steps.Handed:
 			r.receive(event)
 		case steps.Begins:
-			pid = event.CommandPID
+			pid, r.pid = event.CommandPID, event.CommandPID
 			early = r.verifyPlace(pid)
 		case steps.Waiting:
 			waiting = true

@@ -2,14 +2,9 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -33,6 +28,7 @@ type Session struct {
 	outcome  Outcome
 	err      error
 	evidence record.Sandbox
+	spawner  int // a pidfd
 
 	alive sync.RWMutex // held for writing when the session ends: what is held for reading may use its process
 	ended bool
@@ -74,14 +70,20 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 // begin is called by the run when its process may go on.
 func (s *Session) begin(r *run) {
 	s.run, s.evidence = r, r.evidence(nil)
+	if fd, err := unix.PidfdOpen(r.pid, 0); err == nil {
+		s.spawner = fd
+	}
 	close(s.began)
 }
 
 // end waits for those who use the session's process, and lets nobody begin to.
 func (s *Session) end() {
 	s.alive.Lock()
-	s.ended = true
-	s.alive.Unlock()
+	defer s.alive.Unlock()
+	if s.ended = true; s.spawner > 0 {
+		unix.Close(s.spawner)
+		s.spawner = 0
+	}
 }
 
 // Plan is the plan in force.
@@ -96,25 +98,26 @@ func (s *Session) Evidence() record.Sandbox { return s.evidence }
 // Done is closed when nothing is alive inside any more, and nothing is left.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// End ends everything inside: [Session.Wait] returns then.
-func (s *Session) End() { s.cancel() }
+// End ends everything inside: [Session.Wait] returns then. It ends as a run does
+// whose command has ended: what is there is judged and cleaned up from here, where
+// it is known what is whose.
+func (s *Session) End() {
+	go func() {
+		s.alive.RLock()
+		defer s.alive.RUnlock()
+		if s.ended {
+			return
+		}
+		if s.spawner <= 0 || unix.PidfdSendSignal(s.spawner, unix.SIGKILL, nil, 0) != nil {
+			s.cancel()
+		}
+	}()
+}
 
 // Wait waits for the end of the session and says how it ended.
 func (s *Session) Wait() (Outcome, error) {
 	<-s.done
 	return s.outcome, s.err
-}
-
-// Child is a command of a session.
-type Child struct {
-	PID      int      // outside
-	Terminal *os.File // the master of its terminal, which is the receiver's to close; nil where it has none
-	Started  time.Time
-
-	session *Session
-	proc    *steps.Process
-	mu      sync.Mutex
-	over    bool // its number may be another's
 }
 
 // errEnded is what happens to those who use a session that has ended.
@@ -135,7 +138,8 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	if s.idle {
 		for r := range of[control.Resident](s.run) {
 			if err := r.Wake(ctx); err != nil {
-				return nil, err
+				s.End()
+				return nil, &plan.Refusal{Code: plan.CodeStale, Err: fmt.Errorf("the session does not fit what is there any more, and ends: %w", err), Hint: "start it again: ethos-sandbox session start"}
 			}
 		}
 		s.idle = false
@@ -183,162 +187,6 @@ func (s *Session) spawn(c Command) (*Child, error) {
 	return child, nil
 }
 
-// confirm waits for the command, compares it with the plan, and lets it go.
-func (c *Child) confirm(command Command) error {
-	deadline := time.Now().Add(setupLimit)
-	for {
-		event, err := c.proc.Next(deadline)
-		if err != nil {
-			return err
-		}
-		switch event.Kind {
-		case steps.Begins:
-			c.PID = event.CommandPID
-			if err := c.proc.Held(c.PID); err != nil {
-				return err
-			}
-		case steps.Handed:
-			c.Terminal = os.NewFile(uintptr(event.FD), "terminal")
-			size := &unix.Winsize{Row: command.Rows, Col: command.Cols}
-			if err := unix.IoctlSetWinsize(event.FD, unix.TIOCSWINSZ, size); err != nil {
-				return fmt.Errorf("terminal: ioctl TIOCSWINSZ: %w", err)
-			}
-		case steps.Waiting:
-			if err := c.verify(); err != nil {
-				return err
-			}
-			c.Started = time.Now()
-			return c.proc.Go()
-		case steps.Failed:
-			return event.Err
-		case steps.Idle:
-			return plan.Refuse(plan.CodeSetup, "end the session and start it again: ethos-sandbox session end", "the session did not start the command within %v", setupLimit)
-		case steps.Gone, steps.Exited:
-			return errEnded
-		}
-	}
-}
-
-// verify compares the waiting command with the plan.
-func (c *Child) verify() error {
-	status, err := control.ReadStatus(c.PID)
-	if err != nil {
-		return err
-	}
-	for v := range of[control.Verifier](c.session.run) {
-		if err := v.Verify(status); err != nil {
-			return different(err)
-		}
-	}
-	return nil
-}
-
-// Wait waits for the end of the command itself; what it left in the background
-// lives on. The error is a [*plan.Refusal]: the command could not be executed and
-// did not run, or the session ended under it.
-func (c *Child) Wait() (syscall.WaitStatus, error) {
-	defer c.gone()
-	var attempts []*steps.StepError
-	for {
-		event, err := c.proc.Next(time.Time{})
-		if err != nil {
-			return 0, &plan.Refusal{Code: plan.CodeSetup, Err: err}
-		}
-		var step *steps.StepError
-		switch event.Kind {
-		case steps.Note:
-			if errors.As(event.Err, &step) {
-				attempts = append(attempts, step)
-			}
-		case steps.Failed:
-			return 0, control.StepRefusal(worstExec(attempts, event.Err))
-		case steps.Exited:
-			return event.Status, nil
-		case steps.Gone:
-			return 0, errEnded
-		}
-	}
-}
-
-func (c *Child) gone() {
-	c.mu.Lock()
-	c.over = true
-	c.proc.Close()
-	c.mu.Unlock()
-	c.session.mu.Lock()
-	c.session.running--
-	c.session.mu.Unlock()
-}
-
-// Signal sends a signal to the command's process group. Safe for concurrent use.
-func (c *Child) Signal(sig syscall.Signal) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.over {
-		return os.ErrProcessDone
-	}
-	err := unix.Kill(-c.PID, sig)
-	if errors.Is(err, unix.ESRCH) {
-		err = c.proc.Signal(sig)
-	}
-	return err
-}
-
-// Kill ends the command, its process group, and all that descends from it. What
-// has left the group and was orphaned is not found. Safe for concurrent use.
-func (c *Child) Kill() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.over {
-		c.kill()
-	}
-}
-
-func (c *Child) kill() {
-	if c.PID <= 0 {
-		return
-	}
-	below := descendants(c.PID)
-	unix.Kill(-c.PID, unix.SIGKILL)
-	c.proc.Signal(unix.SIGKILL)
-	for _, fd := range below {
-		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-		unix.Close(fd)
-	}
-}
-
-// descendants are pidfds of what descends from a process.
-func descendants(pid int) (fds []int) {
-	for _, child := range children(pid) {
-		if fd, err := unix.PidfdOpen(child, 0); err == nil {
-			fds = append(fds, fd)
-			fds = append(fds, descendants(child)...)
-		}
-	}
-	return fds
-}
-
-// children are those of every thread of a process: proc(5), task/TID/children.
-func children(pid int) (list []int) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task"
-	tasks, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	for _, task := range tasks {
-		text, err := os.ReadFile(dir + "/" + task.Name() + "/children")
-		if err != nil {
-			continue
-		}
-		for field := range strings.FieldsSeq(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				list = append(list, child)
-			}
-		}
-	}
-	return list
-}
-
 // Processes are the processes inside, by their numbers outside, but the two that
 // hold the session.
 func (s *Session) Processes() (list []int) {
@@ -353,7 +201,9 @@ func (s *Session) Processes() (list []int) {
 func (s *Session) processes() (list []int) {
 	todo := children(s.Init())
 	for len(todo) > 0 {
-		list = append(list, todo[0])
+		if !over(todo[0]) {
+			list = append(list, todo[0])
+		}
 		todo = append(todo[1:], children(todo[0])...)
 	}
 	return list[min(1, len(list)):]

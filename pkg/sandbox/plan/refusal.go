@@ -17,6 +17,7 @@ func (r *Refusal) Unwrap() error { return r.Err }
 const (
 	CodeDeclaration = "sandbox.declaration" // what is asked for is contradictory or not to be had by anyone
 	CodeSetup       = "sandbox.setup"       // a step of the set-up failed
+	CodeStale       = "sandbox.stale"       // a session does not fit what is there any more, and ends
 	CodeVerify      = "sandbox.verify"      // the set-up went through, and the state read back is not the plan's
 	CodeRequire     = "sandbox.require"     // a control that was required cannot be had here
 	CodeUnsupported = "sandbox.unsupported" // not on this system

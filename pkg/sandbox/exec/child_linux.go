@@ -1,0 +1,155 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Child is a command of a session.
+type Child struct {
+	PID      int      // outside
+	Terminal *os.File // the master of its terminal, which is the receiver's to close; nil where it has none
+	Started  time.Time
+
+	session *Session
+	proc    *steps.Process
+	mu      sync.Mutex
+	over    bool // its number may be another's
+}
+
+// confirm waits for the command, compares it with the plan, and lets it go.
+func (c *Child) confirm(command Command) error {
+	deadline := time.Now().Add(setupLimit)
+	for {
+		event, err := c.proc.Next(deadline)
+		if err != nil {
+			return err
+		}
+		switch event.Kind {
+		case steps.Begins:
+			err := c.proc.Held(event.CommandPID)
+			if errors.Is(err, unix.ESRCH) { // it has failed already, and tells why
+				continue
+			}
+			if c.PID = event.CommandPID; err != nil {
+				return err
+			}
+		case steps.Handed:
+			c.Terminal = os.NewFile(uintptr(event.FD), "terminal")
+			size := &unix.Winsize{Row: command.Rows, Col: command.Cols}
+			if err := unix.IoctlSetWinsize(event.FD, unix.TIOCSWINSZ, size); err != nil {
+				return fmt.Errorf("terminal: ioctl TIOCSWINSZ: %w", err)
+			}
+		case steps.Waiting:
+			if err := c.verify(); err != nil {
+				return err
+			}
+			c.Started = time.Now()
+			return c.proc.Go()
+		case steps.Failed:
+			return event.Err
+		case steps.Idle:
+			return plan.Refuse(plan.CodeSetup, "end the session and start it again: ethos-sandbox session end", "the session did not start the command within %v", setupLimit)
+		case steps.Gone, steps.Exited:
+			return errEnded
+		}
+	}
+}
+
+// verify compares the waiting command with the plan.
+func (c *Child) verify() error {
+	status, err := control.ReadStatus(c.PID)
+	if err != nil {
+		return err
+	}
+	for v := range of[control.Verifier](c.session.run) {
+		if err := v.Verify(status); err != nil {
+			return different(err)
+		}
+	}
+	return nil
+}
+
+// Wait waits for the end of the command itself; what it left in the background
+// lives on. The error is a [*plan.Refusal]: the command could not be executed and
+// did not run, or the session ended under it.
+func (c *Child) Wait() (syscall.WaitStatus, error) {
+	defer c.gone()
+	var attempts []*steps.StepError
+	for {
+		event, err := c.proc.Next(time.Time{})
+		if err != nil {
+			return 0, &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		}
+		var step *steps.StepError
+		switch event.Kind {
+		case steps.Note:
+			if errors.As(event.Err, &step) {
+				attempts = append(attempts, step)
+			}
+		case steps.Failed:
+			return 0, control.StepRefusal(worstExec(attempts, event.Err))
+		case steps.Exited:
+			return event.Status, nil
+		case steps.Gone:
+			return 0, errEnded
+		}
+	}
+}
+
+func (c *Child) gone() {
+	c.mu.Lock()
+	c.over = true
+	c.proc.Close()
+	c.mu.Unlock()
+	c.session.mu.Lock()
+	c.session.running--
+	c.session.mu.Unlock()
+}
+
+// Signal sends a signal to the command's process group. Safe for concurrent use.
+func (c *Child) Signal(sig syscall.Signal) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return os.ErrProcessDone
+	}
+	err := unix.Kill(-c.PID, sig)
+	if errors.Is(err, unix.ESRCH) {
+		err = c.proc.Signal(sig)
+	}
+	return err
+}
+
+// Kill ends the command, its process group, and all that descends from it. What
+// has left the group and was orphaned is not found. Safe for concurrent use.
+func (c *Child) Kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.over {
+		c.kill()
+	}
+}
+
+func (c *Child) kill() {
+	if c.PID <= 0 || c.proc.Signal(0) != nil {
+		return
+	}
+	below := descendants(c.PID)
+	unix.Kill(-c.PID, unix.SIGKILL)
+	c.proc.Signal(unix.SIGKILL)
+	for _, fd := range below {
+		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		unix.Close(fd)
+	}
+}

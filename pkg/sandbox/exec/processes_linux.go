@@ -1,0 +1,58 @@
+package exec
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// descendants are pidfds of what descends from a process.
+func descendants(pid int) (fds []int) {
+	for _, child := range children(pid) {
+		if fd, err := unix.PidfdOpen(child, 0); err == nil {
+			fds = append(fds, fd)
+			fds = append(fds, descendants(child)...)
+		}
+	}
+	return fds
+}
+
+// children are those of every thread of a process: proc(5), task/TID/children.
+func children(pid int) (list []int) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, task := range tasks {
+		text, err := os.ReadFile(dir + "/" + task.Name() + "/children")
+		if err != nil {
+			continue
+		}
+		for field := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				list = append(list, child)
+			}
+		}
+	}
+	return list
+}
+
+// over reports a process that has ended and was not waited for: its state is Z,
+// and no thread is left beside the first: proc_pid_stat(5).
+func over(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	text, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH)
+	}
+	if state := strings.TrimSpace(string(text[bytes.LastIndexByte(text, ')')+1:])); !strings.HasPrefix(state, "Z") {
+		return false
+	}
+	threads, err := os.ReadDir(dir + "/task")
+	return err == nil && len(threads) <= 1
+}
