@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/kernel/landlock"
 )
@@ -48,4 +50,36 @@ func TestStreamsByName(t *testing.T) {
 			t.Errorf("stdin has %q", got)
 		}
 	})
+}
+
+// TestStreamInItsPlace: a stream that has its number already is the command's, also when the descriptor closes on exec; and a free standard descriptor is no cgroup.
+func TestStreamInItsPlace(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	in := filepath.Join(t.TempDir(), "in")
+	write(t, in, "given\n")
+	stdin, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(stdin)
+	defer unix.Dup3(stdin, 0, 0)
+	file, err := unix.Open(in, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(file)
+	if err := unix.Dup3(file, 0, unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	spec := script(t, "cat > copy")
+	spec.CloseStdin = false
+	if o, err := Run(t.Context(), mustBuild(t, spec), IO{Stdin: os.Stdin}); err != nil || o.ExitCode != 0 || readFile(t, spec.Workspace+"/copy") != "given\n" {
+		t.Errorf("%v: exit %d, %q", err, o.ExitCode, readFile(t, spec.Workspace+"/copy"))
+	}
+	if err := unix.Close(0); err != nil {
+		t.Fatal(err)
+	}
+	if r := execute(t, script(t, "echo ran")); r.err != nil || r.Stdout.Text != "ran\n" {
+		t.Errorf("%v, %q", r.err, r.Stdout.Text)
+	}
 }

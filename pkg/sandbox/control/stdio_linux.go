@@ -39,7 +39,7 @@ func (c *stdio) prepare() error {
 		if err := checkStream(c.Plan, fd); err != nil {
 			return err
 		}
-		if fd <= 2 && fd != i {
+		if fd <= 2 && (fd != i || closesOnExec(fd)) {
 			dup, err := unix.Dup(fd)
 			if err != nil {
 				return fmt.Errorf("duplicate descriptor %d: %w", fd, err)
@@ -65,6 +65,13 @@ func (c *stdio) Steps(at Phase, p *Program) {
 		}
 	}
 	p.Command = append(p.Command, step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(3), steps.Int(uint32(1<<32-1)), steps.Int(unix.CLOSE_RANGE_CLOEXEC)))
+}
+
+// closesOnExec reports a descriptor that is in its place already and would be
+// gone after execve(2).
+func closesOnExec(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	return err != nil || flags&unix.FD_CLOEXEC != 0
 }
 
 func (c *stdio) Close() {

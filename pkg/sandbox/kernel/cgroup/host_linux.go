@@ -80,6 +80,13 @@ func (h Host) OpenLocked(path string) (Directory, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: h.Root + path, Err: err}
 	}
+	if fd <= 2 { // a standard descriptor was free; 0 is none to clone3(2)'s caller
+		low := fd
+		fd, err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, 3)
+		if unix.Close(low); err != nil {
+			return nil, &fs.PathError{Op: "fcntl", Path: h.Root + path, Err: err}
+		}
+	}
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			err = errLocked
