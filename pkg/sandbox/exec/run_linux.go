@@ -37,7 +37,7 @@ type Runner struct {
 // hooks are called while a session runs; each may be nil.
 type hooks struct {
 	began func(*run) // the confined process may go on
-	ends  func()     // before init is waited for
+	ends  func()     // everything inside has ended; before what it left is looked at, and init is waited for
 }
 
 // Run is [Run].
@@ -183,6 +183,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 // ends: the kernel takes the mounts down while this process cleans up.
 func (r *run) supervise() (Outcome, error) {
 	defer func() {
+		r.ends()
 		for c := range reversed[control.Ender](r) {
 			c.End()
 		}
@@ -211,15 +212,20 @@ func (r *run) supervise() (Outcome, error) {
 	return out, err
 }
 
+// ends tells who uses the run's process that it is over. It may be called again.
+func (r *run) ends() {
+	if r.hooks.ends != nil {
+		r.hooks.ends()
+	}
+}
+
 // reap waits for the end of init, if it was started and has not been waited for.
 func (r *run) reap() {
 	if r.proc == nil || r.reaped {
 		return
 	}
 	r.reaped = true
-	if r.hooks.ends != nil {
-		r.hooks.ends()
-	}
+	r.ends()
 	if usage, err := r.proc.Wait(); err == nil {
 		r.usage = usage
 	}
