@@ -336,6 +336,35 @@ func TestSessionLeftovers(t *testing.T) {
 	})
 }
 
+// TestSessionHopping: a process that forks and ends again and again is alive between commands, whoever looks when: what it leaves is not the person's.
+func TestSessionHopping(t *testing.T) {
+	probetest.Need(t, "command:git")
+	s, p := session(t, nil)
+	write(t, filepath.Join(p.Dir, "hop"), "test -e stop || { sh hop & exit; }\ngit init -q other; printf '[core]\\n\\tfsmonitor = evil\\n' > other/.git/config; touch done\n")
+	if _, _, err := say(t, s, p, "exec >/dev/null 2>&1; sh hop & :"); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		s.Look(t.Context())
+	}
+	write(t, filepath.Join(p.Dir, "stop"), "")
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(p.Dir, "done")); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not stop")
+		}
+	}
+	if _, _, err := say(t, s, p, "true"); err != nil {
+		t.Fatal(err)
+	}
+	found := s.Look(t.Context())
+	if text, _ := os.ReadFile(filepath.Join(p.Dir, "other/.git/config")); strings.Contains(string(text), "evil") || len(found) == 0 {
+		t.Errorf("%s, %+v", text, found)
+	}
+}
+
 // TestSessionAtOnce: many commands at once, and many one after another, leave nothing open.
 func TestSessionAtOnce(t *testing.T) {
 	s, p := session(t, nil)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,6 +41,22 @@ func children(pid int) (list []int) {
 		}
 	}
 	return list
+}
+
+// alone reports that nothing is alive inside but the two processes that hold the
+// session. No command may be started meanwhile. A process that forks and ends
+// again and again is in a walk's blind spot, so the order counts: what is
+// orphaned goes to init and nowhere else, so a spawner without children stays
+// without. When init then has no other child, nobody is left who could have one.
+func (s *Session) alone() bool {
+	for range 20 { // what has ended is there until init has waited for it
+		first := children(s.Init())
+		if len(first) > 0 && len(children(first[0])) == 0 && len(children(s.Init())) == 1 {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
 }
 
 // over reports a process that has ended and was not waited for: its state is Z,

@@ -241,7 +241,7 @@ func (s *Session) Look(ctx context.Context) (denials []record.Denial) {
 	if s.ended || s.idle {
 		return nil
 	}
-	idle := s.running == 0 && len(s.processes()) == 0
+	idle := s.running == 0 && s.alone()
 	for r := range of[control.Resident](s.run) {
 		denials = append(denials, r.Look(ctx, idle)...)
 	}
