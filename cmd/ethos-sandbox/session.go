@@ -30,10 +30,10 @@ type sessionCmd struct {
 
 type sessionStartCmd struct {
 	boundary.Flags
-	Name     string `placeholder:"NAME" help:"The session's name; without it one is made up."`
-	Parent   string `placeholder:"NAME" help:"Only what this session has, too: for an agent that another one starts."`
-	Idle     string `placeholder:"DURATION" default:"30m" help:"End it when nothing was run in it for so long; 0 is never."`
-	PlainGit bool   `help:"Leave git as it is: no policy on git commands inside."`
+	Name     string      `placeholder:"NAME" help:"The session's name; without it one is made up."`
+	Parent   sessionWord `placeholder:"NAME" help:"Only what this session has, too: for an agent that another one starts."`
+	Idle     string      `placeholder:"DURATION" default:"30m" help:"End it when nothing was run in it for so long; 0 is never."`
+	PlainGit bool        `help:"Leave git as it is: no policy on git commands inside."`
 }
 
 // Kind says that a failure has the status of a command that did not run.
@@ -53,7 +53,7 @@ func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Refused, "write it as 90s, 30m, or 0 for never", "--idle: %w", err)
 	}
 	asked := askedFor(sys, &c.Flags, c.PlainGit)
-	if asked.Parent, err = askedOf(sys, c.Parent); err != nil {
+	if asked.Parent, err = askedOf(sys, string(c.Parent)); err != nil {
 		return err
 	}
 	if err := startSession(ctx, sys, name, asked, idle); err != nil {

@@ -19,12 +19,26 @@ import (
 
 // sessionFlags are those of what can run in a session.
 type sessionFlags struct {
-	Session string `placeholder:"NAME" help:"Run it in this session; auto:NAME starts the session when it does not run."`
+	Session sessionWord `placeholder:"NAME" help:"Run it in this session; auto:NAME starts the session when it does not run."`
+}
+
+// sessionWord is NAME, or where a session may be started auto:NAME; the zero
+// value is none.
+type sessionWord string
+
+// UnmarshalText refuses the empty word of a variable that is not set: it would
+// mean no session.
+func (w *sessionWord) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("the name of a session is empty")
+	}
+	*w = sessionWord(text)
+	return nil
 }
 
 // joining is a command that is to run in a session.
 type joining struct {
-	word     string         // NAME or auto:NAME
+	word     sessionWord
 	flags    boundary.Flags // as given, and with what the command has by default
 	given    boundary.Flags // as given
 	plainGit bool           // git may be without policy
@@ -83,7 +97,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 
 // join connects to the session, which is started if that is asked for.
 func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, error) {
-	name, start, err := session.Wanted(j.word)
+	name, start, err := session.Wanted(string(j.word))
 	if err != nil {
 		return nil, cli.Errorf(cli.Refused, "write --session NAME or --session auto:NAME", "%w", err)
 	}
@@ -119,7 +133,7 @@ const defaultIdle = 30 * time.Minute
 // renew joins the session that takes the place of one that ended because it did
 // not fit what is there any more. Who did not ask for that gets the reason.
 func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fault) (*session.Client, error) {
-	name, start, err := session.Wanted(j.word)
+	name, start, err := session.Wanted(string(j.word))
 	if err != nil || !start {
 		return nil, stale
 	}
