@@ -66,21 +66,31 @@ func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, e
 // runSpec runs one command with this process's own streams, or shows what would be done.
 func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags) error {
 	caught := catch()
+	plan, evidence, err := e.ready(ctx, sys, spec)
+	if err != nil || plan == nil {
+		return err
+	}
+	return pass(ctx, sys, plan, evidence, <-caught)
+}
+
+// ready makes the plan of a spec and opens where the evidence goes. With
+// --dry-run it shows the plan, and returns none.
+func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox.Spec) (*sandbox.Plan, io.WriteCloser, error) {
 	if !e.DryRun {
 		spec.Recovered = recoverRuns(ctx, sys)
 	}
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if e.DryRun {
-		return sys.Print(plan.Text())
+		return nil, nil, sys.Print(plan.Text())
 	}
 	evidence, err := e.open()
 	if err != nil {
-		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+		return nil, nil, cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
 	}
-	return pass(ctx, sys, plan, evidence, <-caught)
+	return plan, evidence, nil
 }
 
 // catch has the signals of a command sent to a channel, which comes when that is so. It takes the runtime two switches of threads for each, so the plan is made meanwhile.

@@ -43,22 +43,12 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	if !c.DryRun {
-		spec.Recovered = recoverRuns(ctx, sys)
-	}
-	plan, err := build(spec, cli.Refused)
-	if err != nil {
+	plan, evidence, err := c.ready(ctx, sys, spec)
+	if err != nil || plan == nil {
 		return err
-	}
-	if c.DryRun {
-		return sys.Print(plan.Text())
 	}
 	if err := c.commission(plan); err != nil {
 		return err
-	}
-	evidence, err := c.open()
-	if err != nil {
-		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
 	}
 	return c.relay(ctx, sys, plan, evidence)
 }

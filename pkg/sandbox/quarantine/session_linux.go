@@ -199,7 +199,7 @@ func (s *Session) Close() {
 	for _, st := range s.store {
 		unix.Close(st.fd)
 	}
-	s.trees = nil
+	s.trees, s.store = nil, nil
 }
 
 func lower(list []string) (out []string) {
