@@ -15,11 +15,12 @@ type caller struct {
 	id    uint64
 	tid   int
 	pidfd int
+	call  invocation
 }
 
 // caller finds the thread of a request. The caller's descriptor is to be closed.
 func (j *Judge) caller(r *request) (caller, error) {
-	c := caller{id: r.id, tid: int(r.pid), pidfd: -1}
+	c := caller{id: r.id, tid: int(r.pid), pidfd: -1, call: invocation{r.pid, r.ip, [3]uint64(r.args[:3])}}
 	if c.tid == 0 {
 		return c, unix.ESRCH
 	}

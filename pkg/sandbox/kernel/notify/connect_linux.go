@@ -43,7 +43,7 @@ func (j *Judge) connecting(r *request) {
 	if p, err := j.attempt(c, fd, r); p != nil {
 		j.pending = append(j.pending, p)
 	} else {
-		j.answerOrRemember(r.id, fd, err)
+		j.finish(r.id, fd, c.call, err)
 		unix.Close(fd)
 	}
 }
@@ -76,7 +76,7 @@ func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.perform(s, target, c.id)
+	return j.perform(c, s, target)
 }
 
 // target is where a call leads: an address as it was written, or a file that was judged.

@@ -26,7 +26,7 @@ type Judge struct {
 	threads        bool // a thread can be named by a pidfd: Linux 6.9
 	known          known
 	pending        []*pending
-	unheard        map[identity]bool // sockets that were connected, and whose caller was interrupted before it could be told
+	recent         recent
 	wake           [2]int
 	done           chan struct{}
 	held           *held // what connects sockets of the internet, nil when this thread does
@@ -37,7 +37,7 @@ const endPatience = time.Second
 
 // Start begins to answer. On an error nobody does: the caller closes the listener, or lets [Pass] answer.
 func Start(o Options) (*Judge, error) {
-	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), unheard: map[identity]bool{}}
+	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{})}
 	if err := j.prepare(o); err != nil {
 		j.release()
 		return nil, err

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +14,7 @@ const maxPending = 1024
 // pending is a call on a blocking socket that could not be completed at once. The socket does not block as long as it waits here.
 type pending struct {
 	id       uint64
+	by       invocation
 	socket   socket
 	target   target
 	flags    int       // of the socket, as they were
@@ -25,7 +27,7 @@ type pending struct {
 const retryInterval = 10 * time.Millisecond
 
 // perform connects without blocking this thread.
-func (j *Judge) perform(s socket, t target, id uint64) (*pending, error) {
+func (j *Judge) perform(c caller, s socket, t target) (*pending, error) {
 	j.cancelFor(s.id)
 	flags, err := unix.FcntlInt(uintptr(s.fd), unix.F_GETFL, 0)
 	if err != nil {
@@ -34,9 +36,9 @@ func (j *Judge) perform(s socket, t target, id uint64) (*pending, error) {
 	}
 	if flags&unix.O_NONBLOCK != 0 {
 		defer t.close()
-		return nil, j.told(s, t.connect(s.fd))
+		return nil, j.told(s, c.call, t.connect(s.fd))
 	}
-	p := &pending{id: id, socket: s, target: t, flags: flags, deadline: sendTimeout(s.fd)}
+	p := &pending{id: c.id, by: c.call, socket: s, target: t, flags: flags, deadline: sendTimeout(s.fd)}
 	if _, err := unix.FcntlInt(uintptr(s.fd), unix.F_SETFL, flags|unix.O_NONBLOCK); err != nil {
 		t.close()
 		return nil, err
@@ -48,7 +50,7 @@ func (j *Judge) perform(s socket, t target, id uint64) (*pending, error) {
 	if p.restore(); p.waits(err) {
 		err = unix.EAGAIN
 	}
-	return nil, j.told(s, err)
+	return nil, j.told(s, c.call, err)
 }
 
 // try connects once.
@@ -121,7 +123,7 @@ func (j *Judge) advance(p *pending) bool {
 			err = unix.EINPROGRESS // what a call that timed out says: inet_stream_connect
 		}
 		p.restore()
-		j.answerOrRemember(p.id, p.socket.fd, err)
+		j.finish(p.id, p.socket.fd, p.by, err)
 	} else {
 		p.restore()
 	}
@@ -141,29 +143,59 @@ func (j *Judge) cancelFor(id identity) {
 	}
 }
 
-// maxUnheard bounds the sockets whose connection could not be told of.
-const maxUnheard = 256
+// invocation is a system call as its thread's registers show it. The kernel restarts an
+// interrupted one with the same registers.
+type invocation struct {
+	thread uint32
+	ip     uint64
+	args   [3]uint64
+}
 
-// answerOrRemember answers, and remembers a connection that was made for a caller who was interrupted meanwhile: the kernel restarts its call.
-func (j *Judge) answerOrRemember(id uint64, socket int, err error) {
-	if j.answer(id, err) || err != nil {
+// connection is a socket that was connected for a call.
+type connection struct {
+	socket identity
+	by     invocation
+}
+
+// recent holds the last connections. A signal may interrupt a caller between the
+// answer and its reception (seccomp_do_user_notification in kernel/seccomp.c), so
+// that an answer that was sent may still not have been heard.
+type recent struct {
+	list [256]connection
+	next int
+}
+
+func (r *recent) add(c connection) {
+	r.list[r.next] = c
+	r.next = (r.next + 1) % len(r.list)
+}
+
+// take reports whether c is there, and removes it.
+func (r *recent) take(c connection) bool {
+	i := slices.Index(r.list[:], c)
+	if i >= 0 {
+		r.list[i] = connection{}
+	}
+	return i >= 0
+}
+
+// finish answers, and remembers a connection: if the caller is interrupted before it
+// hears of it, the kernel restarts its call.
+func (j *Judge) finish(id uint64, socket int, by invocation, err error) {
+	j.answer(id, err)
+	if err != nil {
 		return
 	}
-	if len(j.unheard) >= maxUnheard {
-		clear(j.unheard)
-	}
 	if s, err := identify(socket); err == nil {
-		j.unheard[s] = true
+		j.recent.add(connection{s, by})
 	}
 }
 
-// told is what a call says of a socket that an interrupted call had connected already.
-func (j *Judge) told(s socket, err error) error {
-	if unheard := j.unheard[s.id]; unheard {
-		delete(j.unheard, s.id)
-		if errors.Is(err, unix.EISCONN) {
-			return nil
-		}
+// told is what a call says of a socket: success where the same call, restarted, had
+// connected it already.
+func (j *Judge) told(s socket, by invocation, err error) error {
+	if errors.Is(err, unix.EISCONN) && j.recent.take(connection{s.id, by}) {
+		return nil
 	}
 	return err
 }
