@@ -47,12 +47,18 @@ func unmanaged(err error) error {
 	return cli.Errorf(cli.Refused, "install ethos-git and ethos-decide beside ethos-sandbox, or give --plain-git: then git is under no policy inside, and the boundary alone holds", "managed git: %w", err)
 }
 
+// selfPath is this program by its real path.
+func selfPath() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(self)
+}
+
 // siblings are the programs of ethos beside this one, by their real paths.
 func siblings() (git, decide string, err error) {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
+	self, err := selfPath()
 	if err != nil {
 		return "", "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -42,6 +43,7 @@ type joining struct {
 	flags    boundary.Flags // as given, and with what the command has by default
 	given    boundary.Flags // as given
 	plainGit bool           // git may be without policy
+	anyGit   bool           // it runs no git
 	argv     []string
 	evidence *evidenceFlags
 	asked    asked // how the session was asked for, once it is joined
@@ -49,42 +51,26 @@ type joining struct {
 
 // run runs it with this process's own streams.
 func (j *joining) run(ctx context.Context, sys *cli.System) error {
-	if j.evidence.DryRun {
-		return cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
-	}
 	caught := catch()
-	evidence, err := j.evidence.open()
-	if err != nil {
-		return cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
-	}
-	client, err := j.join(ctx, sys)
+	client, evidence, err := j.open(ctx, sys)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer func() { client.Close() }()
 	want, err := j.want(sys)
 	if err != nil {
 		return err
 	}
+	own, err := streams(sys)
+	if err != nil {
+		return err
+	}
+	want.In, want.Out, want.Err = own.Stdin, own.Stdout, own.Stderr
 	want.Evidence, want.Signals = evidence != nil, <-caught
-	refusals := &refusals{sys: sys}
-	want.Refused = refusals.tell
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
 		return err
 	}
-	exited, err := client.Run(want)
-	if fault := (*session.Fault)(nil); errors.As(err, &fault) && fault.Code == sandbox.CodeStale {
-		client.Close()
-		if client, err = j.renew(ctx, sys, fault); err != nil {
-			return refused(asRefusal(err), cli.Refused)
-		}
-		defer client.Close()
-		exited, err = client.Run(want)
-	}
-	refusals.end()
-	if err == nil && exited.Fault != nil {
-		err = exited.Fault
-	}
+	exited, err := j.exec(context.WithoutCancel(ctx), sys, &client, want)
 	if fault := report(evidence, outcome(client, exited), asRefusal(err)); fault != nil {
 		sys.Warn("evidence: "+fault.Error(), "the command ran; its evidence is lost")
 	}
@@ -93,6 +79,47 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	}
 	warn(sys, exited.Denials)
 	return endedInside(want, exited)
+}
+
+// open opens where the evidence goes, and joins the session.
+func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, io.WriteCloser, error) {
+	if j.evidence.DryRun {
+		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
+	}
+	evidence, err := j.evidence.open()
+	if err != nil {
+		return nil, nil, cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+	}
+	client, err := j.join(ctx, sys)
+	return client, evidence, err
+}
+
+// exec runs the command in the session, or in the one that takes its place, which
+// client is then. The command ends with ctx.
+func (j *joining) exec(ctx context.Context, sys *cli.System, client **session.Client, w session.Want) (session.Exited, error) {
+	refusals := &refusals{sys: sys}
+	w.Refused = refusals.tell
+	defer refusals.end()
+	once := func() (session.Exited, error) {
+		joined := *client
+		stop := context.AfterFunc(ctx, func() { joined.Close() })
+		defer stop()
+		return joined.Run(w)
+	}
+	exited, err := once()
+	if fault := (*session.Fault)(nil); errors.As(err, &fault) && fault.Code == sandbox.CodeStale {
+		(*client).Close()
+		next, failed := j.renew(ctx, sys, fault)
+		if failed != nil {
+			return exited, failed
+		}
+		*client = next
+		exited, err = once()
+	}
+	if err == nil && exited.Fault != nil {
+		err = exited.Fault
+	}
+	return exited, err
 }
 
 // join connects to the session, which is started if that is asked for.
@@ -153,7 +180,7 @@ func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fau
 // space is the session's, wherever in it the command begins.
 func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	name := client.Hello.Name
-	if !j.plainGit && !client.Hello.Managed {
+	if !j.plainGit && !j.anyGit && !client.Hello.Managed {
 		return cli.Errorf(cli.Refused, "--plain-git leaves it as it is; a session that is started without --plain-git has managed git", "session %s has plain git: no policy on git commands", name)
 	}
 	if given := bounds(&j.given); given.None() {
@@ -175,7 +202,7 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	return nil
 }
 
-// want is the command as the session gets it. Its environment is made as that of
+// want is the command as the session gets it, but for its streams. Its environment is made as that of
 // a run: of what the session was started with, and of this process's own.
 func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if j.asked.Parent != nil && len(j.flags.Env) > 0 {
@@ -196,13 +223,7 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if err != nil {
 		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
 	}
-	own, err := streams(sys)
-	if err != nil {
-		return w, err
-	}
-	return session.Want{
-		Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec), In: own.Stdin, Out: own.Stdout, Err: own.Stderr,
-	}, nil
+	return session.Want{Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec)}, nil
 }
 
 // timeLimit is a spec's, as a plan has it; 0 is none.

@@ -205,6 +205,9 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	if err != nil {
 		return err
 	}
+	if spec.Program, err = selfPath(); err != nil {
+		return err
+	}
 	if !o.Asked.PlainGit {
 		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
 			return err
@@ -231,7 +234,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	}
 	server := &session.Server{
 		Hello:  session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked},
-		Static: session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Idle: session.Duration(o.Idle)},
+		Static: session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Protected: protectedPaths(plan), Idle: session.Duration(o.Idle)},
 	}
 	inside, err := sandbox.Start(ctx, plan, sandbox.IO{Refused: server.Refused})
 	if err != nil {

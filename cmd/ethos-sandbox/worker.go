@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
@@ -21,8 +22,10 @@ import (
 type workerCmd struct {
 	boundary.Flags
 	evidenceFlags
-	Jobs    int `short:"j" default:"4" placeholder:"N" help:"Carry out up to N requests at once."`
-	MaxLine int `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	sessionFlags
+	PlainGit bool `help:"Leave git as it is in a session that is started: no policy on git commands inside."`
+	Jobs     int  `short:"j" default:"4" placeholder:"N" help:"Carry out up to N requests at once."`
+	MaxLine  int  `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
 // waiting is how many requests may be under way. Beyond that no more are read.
@@ -39,6 +42,16 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 carries out one after the other", "-j %d is not a number of requests to carry out at once", c.Jobs)
 	}
+	given := c.Flags
+	if c.Profile == "" {
+		c.Profile = capability.AgentProfile
+	}
+	if c.Timeout == "" {
+		c.Timeout = "0" // the end of its input ends it
+	}
+	if c.Session != "" {
+		return c.join(ctx, sys, given)
+	}
 	spec, err := c.spec(sys)
 	if err != nil {
 		return err
@@ -47,20 +60,23 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil || plan == nil {
 		return err
 	}
-	if err := c.commission(plan); err != nil {
+	m := mission{Workspace: plan.Workspace, Dir: plan.Dir, Protected: protectedPaths(plan)}
+	if plan.Argv[len(plan.Argv)-1], err = c.told(m); err != nil {
 		return err
 	}
-	return c.relay(ctx, sys, plan, evidence)
+	return c.relay(ctx, sys, place{evidence, plan.Limits.Timeout, func(ctx context.Context, io sandbox.IO) (sandbox.Outcome, error) {
+		refusals := &refusals{sys: sys}
+		io.Refused = refusals.tell
+		out, err := sandbox.Run(ctx, plan, io)
+		sandbox.Release()
+		refusals.end()
+		warnDenied(sys, plan, out)
+		return out, err
+	}})
 }
 
 // spec is what is asked for the confined process: this program again.
 func (c *workerCmd) spec(sys *cli.System) (sandbox.Spec, error) {
-	if c.Profile == "" {
-		c.Profile = capability.AgentProfile
-	}
-	if c.Timeout == "" {
-		c.Timeout = "0" // the end of its input ends it
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return sandbox.Spec{}, err
@@ -71,25 +87,77 @@ func (c *workerCmd) spec(sys *cli.System) (sandbox.Spec, error) {
 	return spec, err
 }
 
+// join has the confined process run in a session. It ends with this one.
+func (c *workerCmd) join(ctx context.Context, sys *cli.System, given boundary.Flags) error {
+	j := joining{word: c.Session, flags: c.Flags, given: given, plainGit: c.PlainGit, anyGit: true, evidence: &c.evidenceFlags}
+	client, evidence, err := j.open(ctx, sys)
+	if err != nil {
+		return err
+	}
+	defer func() { client.Close() }()
+	want, err := j.want(sys)
+	if err != nil {
+		return err
+	}
+	m, err := missionIn(sys, client.Hello.Name, want.Dir)
+	if err != nil {
+		return err
+	}
+	text, err := c.told(m)
+	if err != nil {
+		return err
+	}
+	want.Argv, want.Evidence = []string{record.InsideSandbox, insideWorker, text}, evidence != nil
+	return c.relay(ctx, sys, place{evidence, want.Timeout, func(ctx context.Context, io sandbox.IO) (sandbox.Outcome, error) {
+		want.In, want.Out, want.Err = io.Stdin, io.Stdout, io.Stderr
+		exited, err := j.exec(ctx, sys, &client, want)
+		warn(sys, exited.Denials)
+		return outcome(client, exited), asRefusal(err)
+	}})
+}
+
+// missionIn is that of a process in a session, whose plan says what is protected.
+func missionIn(sys *cli.System, name, dir string) (mission, error) {
+	client, err := dialNamed(sys, name)
+	if err != nil {
+		return mission{}, err
+	}
+	defer client.Close()
+	s, err := client.Status()
+	return mission{Workspace: s.Workspace, Dir: dir, Protected: s.Protected}, err
+}
+
 // insideWorker is the command that the confined process runs.
 const insideWorker = "worker-inside"
 
-// commission tells the confined process what the plan says.
-func (c *workerCmd) commission(plan *sandbox.Plan) error {
-	m := mission{Workspace: plan.Workspace, Dir: plan.Dir, Jobs: c.Jobs, MaxLine: c.MaxLine}
+// told is a mission with what the flags say, as the confined process is told it.
+func (c *workerCmd) told(m mission) (string, error) {
+	m.Jobs, m.MaxLine = c.Jobs, c.MaxLine
+	text, err := json.Marshal(m)
+	return string(text), err
+}
+
+// protectedPaths are the names that a plan lets nobody make.
+func protectedPaths(plan *sandbox.Plan) (list []string) {
 	for _, p := range plan.ProtectedNames {
 		for _, name := range p.Names {
-			m.Protected = append(m.Protected, strings.TrimSuffix(p.Dir, "/")+"/"+name)
+			list = append(list, strings.TrimSuffix(p.Dir, "/")+"/"+name)
 		}
 	}
-	text, err := json.Marshal(m)
-	plan.Argv[len(plan.Argv)-1] = string(text)
-	return err
+	return list
+}
+
+// place is where the confined process runs: in a boundary of its own, or in a
+// session.
+type place struct {
+	evidence io.WriteCloser
+	limit    time.Duration // 0: none
+	run      func(context.Context, sandbox.IO) (sandbox.Outcome, error)
 }
 
 // relay serves until the input or the confined process ends.
-func (c *workerCmd) relay(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser) error {
-	inside, err := startWorker(ctx, sys, plan)
+func (c *workerCmd) relay(ctx context.Context, sys *cli.System, at place) error {
+	inside, err := startWorker(ctx, sys, at)
 	if err != nil {
 		return err
 	}
@@ -104,11 +172,9 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, plan *sandbox.Pl
 	<-inside.ctx.Done()
 	<-answered
 	lost := r.abandon()
-	sandbox.Release()
-	if fault := report(evidence, inside.outcome, inside.err); fault != nil {
+	if fault := report(at.evidence, inside.outcome, inside.err); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), "the requests were carried out; their evidence is lost")
 	}
-	warnDenied(sys, plan, inside.outcome)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -117,7 +183,7 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, plan *sandbox.Pl
 	case r.fault != nil:
 		return cli.Errorf(cli.Refused, "start it anew", "%w", r.fault)
 	case inside.outcome.Status == record.StatusTimeout:
-		return ended(plan, inside.outcome)
+		return cli.Errorf(cli.Timeout, "give it longer with --timeout", "the worker: killed at the time limit of %v", at.limit)
 	case lost > 0 || inside.outcome.Status != record.StatusExited || inside.outcome.ExitCode != 0:
 		return cli.Errorf(cli.Refused, "start it anew, and see what became of the requests that have the error worker_ended", "the confined process ended before its input did")
 	case err != nil:
@@ -139,8 +205,8 @@ type workerProcess struct {
 	err               error
 }
 
-// startWorker starts the confined process. It is the one place that knows how.
-func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*workerProcess, error) {
+// startWorker starts the confined process.
+func startWorker(ctx context.Context, sys *cli.System, at place) (*workerProcess, error) {
 	stderr, ok := sys.Stderr.(*os.File)
 	if !ok {
 		return nil, errors.New("standard error is not a descriptor")
@@ -159,9 +225,7 @@ func startWorker(ctx context.Context, sys *cli.System, plan *sandbox.Plan) (*wor
 	go func() {
 		defer over()
 		defer kill()
-		refusals := &refusals{sys: sys}
-		c.outcome, c.err = sandbox.Run(ctx, plan, sandbox.IO{Stdin: stdin, Stdout: stdout, Stderr: stderr, Refused: refusals.tell})
-		refusals.end()
+		c.outcome, c.err = at.run(ctx, sandbox.IO{Stdin: stdin, Stdout: stdout, Stderr: stderr})
 		stdin.Close() // who writes requests or reads answers sees the end
 		stdout.Close()
 	}()

@@ -112,7 +112,8 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
-	{Name: "worker", Options: boundary(Compared, evidence, dryRun, maxLine,
+	{Name: "worker", Options: boundary(Compared, evidence, dryRun, inSession, maxLine,
+		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "jobs", Short: 'j', Class: Neutral},
 	)},
 	{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing

@@ -5,7 +5,8 @@ const InsideDir = "/run/ethos"
 
 // The names in [InsideDir].
 const (
-	InsideGit    = InsideDir + "/git"          // the real git, where ethos-git is every other
-	InsideDecide = InsideDir + "/ethos-decide" // asked by that ethos-git
-	InsideTraces = InsideDir + "/traces"       // its trace store, which is writable
+	InsideGit     = InsideDir + "/git"           // the real git, where ethos-git is every other
+	InsideDecide  = InsideDir + "/ethos-decide"  // asked by that ethos-git
+	InsideSandbox = InsideDir + "/ethos-sandbox" // carries out file operations in a session
+	InsideTraces  = InsideDir + "/traces"        // its trace store, which is writable
 )

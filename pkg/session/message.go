@@ -21,7 +21,7 @@ const (
 
 // version is that of the messages. Both ends are mostly the same program; a
 // session that was started by another release says so instead of guessing.
-const version = 1
+const version = 2
 
 // Hello is the first message, from the supervisor.
 type Hello struct {
@@ -171,7 +171,10 @@ type Status struct {
 	Commands  []Command `json:"commands"`
 	Processes []Process `json:"processes"`
 	Published []string  `json:"published"` // ports of the host, each with the one inside
-	Plan      string    `json:"plan"`
+	// Protected are the names, absolute, that no command may make, as they were when
+	// the session began.
+	Protected []string `json:"protected"`
+	Plan      string   `json:"plan"`
 }
 
 // Command is one that a client runs.

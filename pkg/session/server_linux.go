@@ -17,7 +17,7 @@ import (
 type Server struct {
 	Boundary Boundary
 	Hello    Hello  // but for its version
-	Static   Status // what of it does not change: Workspace, Profile, Plan, Idle
+	Static   Status // what of it does not change: Workspace, Profile, Plan, Protected, Idle
 
 	mu          sync.Mutex
 	connections map[*conn]bool

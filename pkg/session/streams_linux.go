@@ -21,6 +21,8 @@ type streams struct {
 	terminal *terminal // nil where none of them is one
 	relays   []*relay
 	copying  sync.WaitGroup
+	watching sync.WaitGroup
+	over     [2]*os.File // a pipe that hangs up at the end
 }
 
 // newStreams finds out what each stream is.
@@ -85,10 +87,15 @@ func (s *streams) take(files []*os.File) error {
 // more.
 func (s *streams) begin(closed func(stream int)) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write to a closed pipe is an error instead
+	if len(s.relays) > 0 {
+		s.over[0], s.over[1], _ = os.Pipe() // without it nobody watches: the writer learns of the end when it writes
+	}
 	for _, r := range s.relays {
 		r.closed = closed
 		s.copying.Go(r.copy)
-		go r.watch()
+		if over := s.over[0]; over != nil {
+			s.watching.Go(func() { r.watch(int(over.Fd())) })
+		}
 	}
 	if s.terminal != nil {
 		s.terminal.begin()
@@ -109,8 +116,19 @@ func (s *streams) finish() {
 	}
 }
 
-// end gives the caller's terminal back.
+// end gives the caller's terminal back. Nothing uses a stream from then on: a
+// poll(2) under way would hold one that the caller closes.
 func (s *streams) end() {
+	if s.over[1] != nil {
+		s.over[1].Close()
+		s.watching.Wait()
+		s.over[0].Close()
+	}
+	s.leave()
+}
+
+// leave gives the caller's terminal back.
+func (s *streams) leave() {
 	if s.terminal != nil {
 		s.terminal.leave()
 	}
@@ -135,7 +153,7 @@ func (s *streams) suspend() {
 	if orphaned() {
 		return
 	}
-	s.end()
+	s.leave()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // to itself it is always allowed
 	s.resume()
 }
@@ -208,10 +226,11 @@ func (r *relay) unread() {
 	})
 }
 
-// watch waits until nobody reads what this stream leads to: poll(2), POLLERR.
-func (r *relay) watch() {
+// watch waits until nobody reads what this stream leads to, or over hangs up:
+// poll(2), POLLERR.
+func (r *relay) watch(over int) {
 	fd := int(r.to.Fd())
-	list := []unix.PollFd{{Fd: int32(fd)}}
+	list := []unix.PollFd{{Fd: int32(fd)}, {Fd: int32(over)}}
 	for {
 		n, err := unix.Poll(list, -1)
 		if errors.Is(err, unix.EINTR) {

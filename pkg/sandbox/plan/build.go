@@ -242,7 +242,7 @@ func (b *builder) plan() (*Plan, error) {
 		return nil, err
 	}
 	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
-	mounts, err := b.allMounts(entries, caches, managed, b.resolverFiles(entries), trust)
+	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,14 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
+// program is the mount that shows ethos-sandbox to the file workers of a session.
+func (b *builder) program() []mount.Mount {
+	if b.spec.Program == "" {
+		return nil
+	}
+	return []mount.Mount{managedFile(record.InsideSandbox, b.spec.Program, "file workers")}
+}
+
 func managedFile(target, source, why string) mount.Mount {
 	return mount.Mount{Kind: mount.Bind, Target: target, Source: source, File: true, Why: why}
 }
