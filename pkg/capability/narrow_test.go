@@ -2,8 +2,10 @@ package capability
 
 import (
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,7 +55,8 @@ func random(r *rand.Rand, paths []string) record.Capabilities {
 
 func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabilities)) {
 	t.Helper()
-	r, more := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(3, 4))
+	seed, _ := strconv.ParseUint(os.Getenv("ETHOS_TEST_SEED"), 10, 64)
+	r, more := rand.New(rand.NewPCG(1+seed, 2)), rand.New(rand.NewPCG(3+seed, 4))
 	for range n {
 		p, c := random(r, paths), random(r, paths)
 		for _, s := range []*record.Capabilities{&p, &c} {

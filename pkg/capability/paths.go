@@ -20,7 +20,9 @@ func meetPaths(a, b *table) *table {
 			out[k] = alike(a[k], b[k])
 		}
 	} else {
-		out[write] = pairs(a[write], b[write])
+		out[write] = slices.DeleteFunc(pairs(a[write], b[write]), func(w location) bool {
+			return a.readOnlyMayHold(w) || b.readOnlyMayHold(w)
+		})
 		for _, p := range pairs(slices.Concat(a[read], a[write]), slices.Concat(b[read], b[write])) {
 			if !contains(out[write], p) {
 				out.add(read, p)
@@ -38,12 +40,23 @@ func meetPaths(a, b *table) *table {
 	return out
 }
 
+// readOnlyMayHold reports that w may turn out to lie in a read-only tree of t once
+// the roots are known. A grant of t's own for w holds in any case: it is as
+// specific as an entry over w can be.
+func (t *table) readOnlyMayHold(w location) bool {
+	return !contains(t[write], w) && slices.ContainsFunc(t[read], w.mayOverlap)
+}
+
+// mayOverlap reports that two locations cannot be compared.
+func (p location) mayOverlap(q location) bool {
+	return p.opaque != q.opaque || p.opaque && p.key != q.key
+}
+
 // keepReadOnly denies writing to trees that a or b has read-only, where that
 // may lie below a grant whose root is not known, or the other way round.
 func (t *table) keepReadOnly(trees []location) {
 	for _, p := range trees {
-		mayOverlap := func(w location) bool { return w.opaque != p.opaque || p.opaque && w.key != p.key }
-		if !contains(t[read], p) && slices.ContainsFunc(t[write], mayOverlap) {
+		if !contains(t[read], p) && slices.ContainsFunc(t[write], p.mayOverlap) {
 			t.add(denyWrite, p)
 		}
 	}
