@@ -10,6 +10,7 @@ import (
 	"ethos/pkg/catalog"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/services"
 	"ethos/pkg/shell"
 )
 
@@ -108,6 +109,9 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 	}
 	if f.Ethos, err = w.ethos(actor, f.Capabilities); err != nil {
 		return record.Facts{}, err
+	}
+	for i := range w.shell.Commands {
+		f.Services = append(f.Services, services.Find(&w.shell.Commands[i])...)
 	}
 	f.Incomplete = w.lacks.codes
 	return f, nil

@@ -21,10 +21,10 @@ type blindSpot struct {
 var scripted = []string{record.KindExec, record.KindShell}
 
 var blindSpots = []blindSpot{
-	{record.IncompleteParse, scripted, []string{"shell", "git", "files", "ethos"}},
-	{record.IncompleteDepth, scripted, []string{"shell", "git", "files", "ethos"}},
-	{record.IncompleteSize, nil, []string{"shell", "git", "files", "ethos"}},
-	{record.IncompleteNotUTF8, nil, []string{"shell", "git", "files", "ethos"}},
+	{record.IncompleteParse, scripted, []string{"shell", "git", "files", "ethos", "services"}},
+	{record.IncompleteDepth, scripted, []string{"shell", "git", "files", "ethos", "services"}},
+	{record.IncompleteSize, nil, []string{"shell", "git", "files", "ethos", "services"}},
+	{record.IncompleteNotUTF8, nil, []string{"shell", "git", "files", "ethos", "services"}},
 	{record.IncompleteFile, []string{record.KindFile}, []string{"files"}},
 	{record.IncompleteRepoConfig, nil, []string{"repo", "tool", "capabilities", "tool_capabilities"}},
 	{record.IncompleteUnknownTool, nil, []string{"capabilities"}},

@@ -41,6 +41,7 @@ func newVocabulary() *vocabulary {
 	add(v, "git", func(in *Input) *[]record.Git { return &in.Facts.Git })
 	add(v, "files", func(in *Input) *[]record.File { return &in.Facts.Files })
 	add(v, "ethos", func(in *Input) *[]record.Ethos { return &in.Facts.Ethos })
+	add(v, "services", func(in *Input) *[]record.Service { return &in.Facts.Services })
 	add(v, "tool", func(in *Input) *record.Tool { return &in.Facts.Tool })
 	add(v, "capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Capabilities })
 	add(v, "tool_capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities })

@@ -14,12 +14,12 @@ type Options struct {
 	Bounds  Bounds
 }
 
-// Load makes the set of the core pack, the packs that are named here or in a source, and the policies of the sources. The error is
+// Load makes the set of the packs that always decide, those that are named here or in a source, and the policies of the sources. The error is
 // [Faults] when a file is wrong, and names the pack when it is not known.
 func Load(o Options) (*Set, error) {
 	l := &loader{set: &Set{bounds: o.Bounds.orDefault()}}
 	files := make([]*file, len(o.Sources))
-	packs := append([]string{Core}, o.Packs...)
+	packs := append([]string{Core, Services}, o.Packs...)
 	for i, source := range o.Sources {
 		files[i] = readFile(source)
 		packs = append(packs, files[i].packs...)

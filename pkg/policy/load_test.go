@@ -38,7 +38,7 @@ func TestLoadAddsAndSeals(t *testing.T) {
 	if err != nil || again.Digest() != set.Digest() {
 		t.Errorf("the place of a policy changed the digest: %v", err)
 	}
-	if got := set.Packs(); len(got) != 2 || got[0] != Core || got[1] != Local {
+	if got := set.Packs(); len(got) != 3 || got[0] != Core || got[1] != Services || got[2] != Local {
 		t.Errorf("packs: %q", got)
 	}
 }

@@ -15,7 +15,7 @@ const pageHead = `# The shipped policies
 
 <!-- Made by go generate ./pkg/policy from the packs; changes here are lost. -->
 
-The pack ` + "`core`" + ` always decides. ` + "`trust`" + ` comes with mode plan and ` + "`verify`" + ` with mode verify; every other pack is asked for with
+The packs ` + "`core`" + ` and ` + "`services`" + ` always decide. ` + "`trust`" + ` comes with mode plan and ` + "`verify`" + ` with mode verify; every other pack is asked for with
 ` + "`ethos-decide --pack NAME`" + ` or under ` + "`packs:`" + ` in coding_ethos.yml. A protected policy can be tightened by that file, never removed or weakened.
 
 The strictest match wins: deny, ask, warn, allow. ` + "`ethos-decide explain`" + ` shows how each policy judged a record; ` + "`ethos-decide check`" + ` runs the examples.

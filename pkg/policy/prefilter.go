@@ -41,6 +41,9 @@ var factTable = [...]struct {
 	{"git", func(in *Input) []string { return make([]string, len(in.Facts.Git)) }},
 	{"files", func(in *Input) []string { return make([]string, len(in.Facts.Files)) }},
 	{"ethos", func(in *Input) []string { return make([]string, len(in.Facts.Ethos)) }},
+	{"services", func(in *Input) []string { return make([]string, len(in.Facts.Services)) }},
+	{"Service.effect", ofServices(func(s *record.Service) string { return s.Effect })},
+	{"Service.destructive", ofServices(func(s *record.Service) string { return strconv.FormatBool(s.Destructive) })},
 	{"Ethos.unknown", func(in *Input) []string {
 		return gather(in.Facts.Ethos, func(e *record.Ethos) []string { return e.Unknown })
 	}},
@@ -114,6 +117,12 @@ func ofGit(get func(*record.Git) []string) func(*Input) []string {
 func ofFiles(get func(*record.File) string) func(*Input) []string {
 	return func(in *Input) []string {
 		return gather(in.Facts.Files, func(f *record.File) []string { return []string{get(f)} })
+	}
+}
+
+func ofServices(get func(*record.Service) string) func(*Input) []string {
+	return func(in *Input) []string {
+		return gather(in.Facts.Services, func(s *record.Service) []string { return []string{get(s)} })
 	}
 }
 

@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// Core is the pack that always decides.
-const Core = "core"
+// The packs that always decide.
+const (
+	Core     = "core"
+	Services = "services"
+)
 
 //go:generate go test -run "^(TestShippedIsCurrent|TestPage)$" -update .
 

@@ -98,7 +98,8 @@ type Facts struct {
 	Shell        Shell        `json:"shell" required:"true"`
 	Git          []Git        `json:"git" required:"true"`
 	Files        []File       `json:"files" required:"true"`
-	Ethos        []Ethos      `json:"ethos,omitempty"` // absent when there is none
+	Ethos        []Ethos      `json:"ethos,omitempty"`    // absent when there is none
+	Services     []Service    `json:"services,omitempty"` // absent when there is none
 	Tool         Tool         `json:"tool" required:"true"`
 	Capabilities Capabilities `json:"capabilities" required:"true"` // in force: the tool's, narrowed and granted
 	Repo         Repo         `json:"repo" required:"true"`
@@ -153,7 +154,7 @@ type Command struct {
 	Assignments []Assignment `json:"assignments"`
 	Dynamic     bool         `json:"dynamic"`        // the command word is not static
 	Opaque      bool         `json:"opaque"`         // it runs code that analysis cannot see
-	Code        string       `json:"code,omitempty"` // inline code of an interpreter that is not a shell: python -c, perl -e
+	Code        string       `json:"code,omitempty"` // inline code of an interpreter that is not a shell: python -c, perl -e; what a database client reads
 	// Interactive says that it runs commands which are typed into it: a shell
 	// or an interpreter without code, a remote shell, an editor, whose standard
 	// input the script leaves to its caller.

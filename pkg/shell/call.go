@@ -177,9 +177,24 @@ func (c *walker) simple(inv invocation, name string) {
 	if strings.HasPrefix(name, "ethos-") {
 		inv.env = append(c.ethosEnvironment(inv.env), inv.env...)
 	}
+	if takesStatements(name) && inv.code == "" {
+		if f, ok := c.feedOf(inv).static(); ok {
+			inv.code = clip(f.text, maxFacts/8)
+		}
+	}
 	if !inv.silent {
 		c.emit(inv, name)
 	}
 	c.effects(inv, name)
 	c.ownProgram(inv)
+}
+
+// takesStatements reports a client that runs the commands of its service which
+// it reads from standard input.
+func takesStatements(name string) bool {
+	switch name {
+	case "psql", "mysql", "mariadb", "sqlite3", "duckdb", "mongosh", "mongo", "redis-cli", "valkey-cli", "cqlsh", "clickhouse-client", "sqlcmd", "sqlplus", "cockroach":
+		return true
+	}
+	return false
 }

@@ -1,0 +1,186 @@
+package services
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// servicePorts are the ports on which services take requests that change their
+// data; docs of each name its default.
+func servicePort(port string) string {
+	switch port {
+	case "9200", "9201":
+		return "elasticsearch"
+	case "7700":
+		return "meilisearch"
+	case "8983":
+		return "solr"
+	case "8108":
+		return "typesense"
+	case "6333":
+		return "qdrant"
+	case "19530", "9091":
+		return "milvus"
+	case "8001", "8444":
+		return "kong"
+	case "9180":
+		return "apisix"
+	case "9090", "9093", "8428":
+		return "prometheus"
+	case "3100":
+		return "loki"
+	case "8086":
+		return "influxdb"
+	case "5984":
+		return "couchdb"
+	case "8123":
+		return "clickhouse"
+	case "8529":
+		return "arangodb"
+	case "7474":
+		return "neo4j"
+	case "15672":
+		return "rabbitmq"
+	case "8081", "8083":
+		return "kafka"
+	case "8200":
+		return "vault"
+	case "8500":
+		return "consul"
+	case "4646":
+		return "nomad"
+	case "2379":
+		return "etcd"
+	case "2375", "2376":
+		return "docker"
+	case "6443":
+		return "kubernetes"
+	}
+	return ""
+}
+
+// requests are what a program that speaks HTTP deletes.
+func requests(name string, argv []*string) (found []record.Service) {
+	var method string
+	var places []string
+	switch name {
+	case "curl":
+		method, places = curl(argv)
+	case "wget":
+		method, places = asked(argv, "--method", "--body-data", "--post-data")
+	case "http", "https", "xh", "xhs":
+		method, places = spoken(argv)
+	default:
+		return nil
+	}
+	for _, p := range places {
+		if s, ok := request(method, p); ok && len(found) < most {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// curl reads its method and its places; -G and -I send no body.
+func curl(argv []*string) (method string, places []string) {
+	method, places = asked(argv, "--request", "--data", "--data-raw", "--data-binary", "--json")
+	w := words{argv: argv}
+	for i := range argv {
+		if given, value := w.given("-X", i, true); given {
+			method = value
+		}
+	}
+	if method == "" && (w.option("-d|--data|--data-raw|--data-binary|--json") || w.option("-d=*")) {
+		method = "POST"
+	}
+	return method, places
+}
+
+func asked(argv []*string, option string, bodies ...string) (method string, places []string) {
+	w := words{argv: argv}
+	for i := range argv {
+		if given, value := w.given(option, i, true); given {
+			method = value
+		}
+		for _, body := range bodies {
+			if given, _ := w.given(body, i, false); given && method == "" {
+				method = "POST"
+			}
+		}
+		if !w.isOption(i) && strings.ContainsAny(w.text(i), ":/.") {
+			places = append(places, w.text(i))
+		}
+	}
+	return method, places
+}
+
+// spoken is `http [METHOD] URL [ITEM…]`.
+func spoken(argv []*string) (method string, places []string) {
+	w := words{argv: argv}
+	for i := range argv {
+		switch t := w.text(i); {
+		case w.isOption(i) || t == "":
+		case method == "" && len(places) == 0 && isMethod(t):
+			method = t
+		case len(places) == 0:
+			places = append(places, t)
+		case method == "":
+			method = "POST"
+		}
+	}
+	return method, places
+}
+
+func isMethod(text string) bool {
+	return strings.Contains(" GET POST PUT PATCH DELETE HEAD OPTIONS ", " "+strings.ToUpper(text)+" ")
+}
+
+// request judges one. On this machine only the ports of services count: what
+// is built there may be asked anything.
+func request(method, place string) (record.Service, bool) {
+	if strings.HasPrefix(place, ":") {
+		place = "localhost" + place
+	}
+	if !strings.Contains(place, "://") {
+		place = "http://" + place
+	}
+	u, err := url.Parse(place)
+	if err != nil || u.Host == "" {
+		return record.Service{}, false
+	}
+	system := servicePort(u.Port())
+	if system == "" {
+		if local(u.Hostname()) {
+			return record.Service{}, false
+		}
+		system = "http"
+	}
+	switch method = strings.ToUpper(method); {
+	case method == "DELETE":
+	case (method == "POST" || method == "PUT") && system != "http" && loses(u.Path):
+	default:
+		return record.Service{}, false
+	}
+	return made(system, Destroy, method, u.Path), true
+}
+
+func loses(p string) bool {
+	for name := range strings.SplitSeq(strings.ToLower(p), "/") {
+		if strings.Contains(name, "delete") || name == "purge" || name == "drop" || name == "flush_all" || name == "clean_tombstones" || name == "delete_series" {
+			return true
+		}
+	}
+	return false
+}
+
+// local reports this machine, and an address that is no public one.
+func local(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && (addr.IsLoopback() || addr.IsUnspecified())
+}

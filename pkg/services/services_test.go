@@ -1,0 +1,169 @@
+package services
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/record"
+)
+
+// run is a command as the analysis of a shell would give it: words with a blank
+// between them, "?" for one that is not static, "_" for a blank in a word.
+func run(text, code string) *record.Command {
+	fields := strings.Fields(text)
+	c := &record.Command{Name: fields[0], Code: code}
+	for _, f := range fields {
+		w := strings.ReplaceAll(f, "_", " ")
+		if c.Argv = append(c.Argv, &w); f == "?" {
+			c.Argv[len(c.Argv)-1] = nil
+		}
+	}
+	return c
+}
+
+func effects(found []record.Service) (all []string) {
+	for _, f := range found {
+		all = append(all, f.Effect)
+	}
+	return all
+}
+
+func TestFind(t *testing.T) {
+	for text, want := range map[string]string{
+		"kubectl delete pod x":                                       "destroy",
+		"kubectl -n a --context b delete pod x":                      "destroy",
+		"kubectl --v 5 delete pod x":                                 "destroy",
+		"kubectl get pods delete":                                    "",
+		"kubectl delete pod x --dry-run=client":                      "",
+		"kubectl delete pod x --dry-run=none":                        "destroy",
+		"kubectl ? pod x":                                            "",
+		"aws --region r s3 rm s3://b":                                "destroy",
+		"aws s3 sync a s3://b":                                       "",
+		"aws s3 sync a s3://b --delete":                              "destroy",
+		"aws ec2 describe-instances":                                 "",
+		"aws help":                                                   "",
+		"docker compose -f a.yml down -v":                            "destroy",
+		"docker compose down":                                        "",
+		"docker system prune -fa":                                    "destroy",
+		"docker system df":                                           "",
+		"gh api -XDELETE repos/o/r":                                  "destroy",
+		"gh api --method=DELETE repos/o/r":                           "destroy",
+		"gh api repos/o/r":                                           "",
+		"npm publish":                                                "publish",
+		"npm run publish":                                            "",
+		"npm --silent run unpublish":                                 "",
+		"psql -c DROP_TABLE_a":                                       "destroy",
+		"psql -cDROP_TABLE_a":                                        "destroy",
+		"psql --command=DROP_INDEX_a":                                "remove",
+		"psql -c SELECT_'drop_table_a'":                              "",
+		"psql -c DELETE_FROM_a_WHERE_b=1":                            "",
+		"psql -c DELETE_FROM_a_WHERE_1=1":                            "destroy",
+		"psql -c EXPLAIN_DELETE_FROM_a":                              "",
+		"psql -c EXPLAIN_ANALYZE_DELETE_FROM_a":                      "destroy",
+		"psql -c WITH_x_AS_(SELECT_1)_DELETE_FROM_a":                 "destroy",
+		"psql -c $$drop_table_a$$":                                   "",
+		"psql -c --_drop_table_a":                                    "",
+		"mysql -e /*!50000_DROP_TABLE_a_*/":                          "destroy",
+		"mysql -e /*_DROP_TABLE_a_*/":                                "",
+		"mysql -e UPDATE_a_SET_b=1":                                  "destroy",
+		"sqlite3 a.db drop_table_b":                                  "destroy",
+		"sqlite3 drop_table_b":                                       "",
+		"mongosh --eval db.a.drop()":                                 "destroy",
+		"mongosh --eval '.drop()'":                                   "",
+		"mongosh --eval db.a.deleteMany({b:1})":                      "",
+		"redis-cli -n 2 FLUSHDB":                                     "destroy",
+		"redis-cli GET FLUSHDB":                                      "",
+		"curl -X DELETE http://localhost:9200/a":                     "destroy",
+		"curl -XDELETE localhost:9200/a":                             "destroy",
+		"curl -X DELETE http://localhost:3000/a":                     "",
+		"curl -X DELETE https://api.example.com/a":                   "destroy",
+		"curl -X POST http://127.0.0.1:9200/a/_delete_by_query -d x": "destroy",
+		"curl http://localhost:9200/delete":                          "",
+		"http DELETE :7700/indexes/a":                                "destroy",
+		"http :7700/health":                                          "",
+		"java -jar lib/jenkins-cli.jar -s u delete-job j":            "destroy",
+		"php artisan migrate:fresh":                                  "destroy",
+		"php artisan migrate":                                        "",
+		"python3 manage.py flush --no-input":                         "destroy",
+		"python3 -m twine upload dist/a":                             "publish",
+		"vault kv get secret/a":                                      "reveal",
+		"ls delete":                                                  "",
+	} {
+		if got := strings.Join(effects(Find(run(text, ""))), " "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTyped(t *testing.T) {
+	for code, want := range map[string]string{"GET a\nFLUSHALL\n": "destroy", "GET FLUSHALL": ""} {
+		if got := strings.Join(effects(Find(run("redis-cli", code))), " "); got != want {
+			t.Errorf("%q: %q, want %q", code, got, want)
+		}
+	}
+	found := Find(run("psql", "\\c shop\nSELECT 1;\nDROP TABLE IF EXISTS users;\n"))
+	if len(found) != 1 || found[0].Operation != "DROP TABLE" || found[0].Target != "users" || found[0].System != "postgresql" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestTable: every line of the table can be read, and means something.
+func TestTable(t *testing.T) {
+	blocks, names := 0, map[string]bool{}
+	for i, l := range strings.Split(table, "\n") {
+		head, system, is := strings.Cut(l, " = ")
+		switch {
+		case l == "" || l[0] == '#' || l[0] == '.':
+		case l[0] == '@':
+			if !is || strings.TrimSpace(system) == "" {
+				t.Errorf("line %d: %q names no system", i+1, l)
+			}
+			blocks++
+			for name := range strings.FieldsSeq(head[1:]) {
+				if names[name] {
+					t.Errorf("line %d: %s has a block already", i+1, name)
+				}
+				names[name] = true
+				if got, _, lines := block(name); got != system || len(lines) == 0 {
+					t.Errorf("line %d: %s: found %q with %d lines", i+1, name, got, len(lines))
+				}
+			}
+		default:
+			words := strings.Fields(l)
+			if !slices.Contains([]string{Destroy, Remove, Publish, Change, Reveal}, words[0]) || len(words) < 2 {
+				t.Errorf("line %d: %q", i+1, l)
+			}
+		}
+	}
+	if blocks < 80 {
+		t.Errorf("%d blocks", blocks)
+	}
+}
+
+func TestBounded(t *testing.T) {
+	long := "kubectl" + strings.Repeat(" --x", 5000) + " delete"
+	if got := effects(Find(run(long, ""))); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := Find(run("psql", strings.Repeat("DROP TABLE a;", 1000))); len(got) != most {
+		t.Errorf("%d", len(got))
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("psql -c DROP_TABLE_a", "x'$a$ /* ")
+	f.Add("http DELETE :x", "\\")
+	f.Fuzz(func(t *testing.T, text, code string) {
+		if len(strings.Fields(text)) > 0 && len(text) < 1000 {
+			Find(run(text, code))
+		}
+	})
+}
+
+func BenchmarkNone(b *testing.B) {
+	c := run("go test ./...", "")
+	for b.Loop() {
+		Find(c)
+	}
+}

@@ -1,0 +1,247 @@
+package services
+
+import (
+	_ "embed"
+	"path"
+	"strings"
+)
+
+//go:embed table.txt
+var table string
+
+// line is one form of a command in a block.
+type line struct {
+	effect  string
+	pattern []string
+}
+
+// block finds the lines for a program. Nothing is read before a program is
+// looked up: the text is the index.
+func block(name string) (system string, flags []string, lines []line) {
+	if name == "" || strings.ContainsAny(name, " =@\n") {
+		return "", nil, nil
+	}
+	for rest := table; ; {
+		at := strings.Index(rest, "\n@")
+		if at < 0 {
+			return "", nil, nil
+		}
+		rest = rest[at+2:]
+		head := rest[:strings.IndexByte(rest, '\n')]
+		if !strings.Contains(head, name) {
+			continue
+		}
+		if names, system, _ := strings.Cut(head, " = "); lists(names, name) {
+			flags, lines = read(rest[len(head)+1:])
+			return system, flags, lines
+		}
+	}
+}
+
+func lists(list, name string) bool {
+	for each := range strings.SplitSeq(list, " ") {
+		if each == name {
+			return true
+		}
+	}
+	return false
+}
+
+// read takes the lines up to the next block.
+func read(text string) (flags []string, lines []line) {
+	for l := range strings.SplitSeq(text, "\n") {
+		words := strings.Fields(l)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case l[0] == '@':
+			return flags, lines
+		case words[0] == ".":
+			flags = append(flags, words[1:]...)
+		default:
+			lines = append(lines, line{words[0], words[1:]})
+		}
+	}
+	return flags, lines
+}
+
+// words is a command line as patterns see it; "" with known false where a word
+// is not static.
+type words struct {
+	argv  []*string
+	flags []string
+}
+
+func (w words) text(i int) string {
+	if w.argv[i] == nil {
+		return ""
+	}
+	return *w.argv[i]
+}
+
+func (w words) isOption(i int) bool { t := w.text(i); return len(t) > 1 && t[0] == '-' }
+
+// takesValue reports whether the word after option i may be its value.
+func (w words) takesValue(i int) bool {
+	t := w.text(i)
+	if t == "--" || strings.Contains(t, "=") {
+		return false
+	}
+	for _, f := range w.flags {
+		if f == t {
+			return false
+		}
+	}
+	return true
+}
+
+// match holds a pattern against the words. It returns the words after those
+// that the pattern names.
+func (l *line) match(w words) (operation []string, rest int, ok bool) {
+	var verbs []string
+	for _, p := range l.pattern {
+		switch {
+		case p[0] == '-':
+			ok = w.option(p)
+		case p[0] == '!':
+			ok = !w.option(p[1:])
+		case p[0] == '@':
+			ok = w.somewhere(p[1:])
+		default:
+			verbs = append(verbs, p)
+			continue
+		}
+		if !ok {
+			return nil, 0, false
+		}
+	}
+	if len(verbs) > 30 {
+		return nil, 0, false
+	}
+	return w.verbs(verbs)
+}
+
+// verbs follows all readings of the words at once: an option may have the next
+// word for its value.
+func (w words) verbs(verbs []string) (operation []string, rest int, ok bool) {
+	n, end := len(w.argv), len(verbs)
+	reach := make([]uint32, n+3)
+	reach[0] = 1
+	for i := 0; i <= n; i++ {
+		for v := 0; v <= end; v++ {
+			if reach[i]&(1<<v) == 0 {
+				continue
+			}
+			if v == end {
+				return w.said(verbs), i, true
+			}
+			if verbs[v] == "**" {
+				reach[i] |= 1 << (v + 1)
+			}
+			if i == n {
+				if verbs[v] == "$" && v+1 == end {
+					return w.said(verbs), i, true
+				}
+				continue
+			}
+			w.step(reach, i, v, verbs[v])
+		}
+	}
+	return nil, 0, false
+}
+
+func (w words) step(reach []uint32, i, v int, verb string) {
+	if w.isOption(i) {
+		reach[i+1] |= 1 << v
+		if w.takesValue(i) && i+1 < len(w.argv) && !w.isOption(i+1) {
+			reach[i+2] |= 1 << v
+		}
+		return
+	}
+	switch {
+	case verb == "**":
+		reach[i+1] |= 1 << v
+	case w.argv[i] != nil && verb != "$" && anyGlob(verb, w.text(i)):
+		reach[i+1] |= 1 << (v + 1)
+	}
+}
+
+// said is what the words are that verbs stand for, for the reader.
+func (w words) said(verbs []string) (out []string) {
+	at := 0
+	for _, v := range verbs {
+		if v == "**" || v == "$" {
+			continue
+		}
+		for i := at; i < len(w.argv); i++ {
+			if !w.isOption(i) && w.argv[i] != nil && anyGlob(v, w.text(i)) {
+				out, at = append(out, w.text(i)), i+1
+				break
+			}
+		}
+	}
+	return out
+}
+
+// somewhere reports a word, or with an empty pattern any word after options.
+func (w words) somewhere(glob string) bool {
+	for i := range w.argv {
+		if glob == "" && !w.isOption(i) || glob != "" && w.argv[i] != nil && anyGlob(glob, w.text(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// option reports that one of the alternatives is given: -x also in a cluster,
+// with =GLOB one that has such a value, beside it or after it.
+func (w words) option(alternatives string) bool {
+	for alt := range strings.SplitSeq(alternatives, "|") {
+		name, glob, valued := strings.Cut(alt, "=")
+		for i := range w.argv {
+			if given, value := w.given(name, i, valued); given && (!valued && value != "false" && value != "0" || valued && anyGlob(glob, value)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w words) given(name string, i int, valued bool) (bool, string) {
+	t := w.text(i)
+	long, value, attached := strings.Cut(t, "=")
+	switch {
+	case attached && long == name:
+		return true, value
+	case t == name && valued && i+1 < len(w.argv):
+		return true, w.text(i + 1)
+	case t == name:
+		return true, ""
+	case len(name) != 2 || len(t) < 3 || t[0] != '-' || t[1] == '-':
+		return false, ""
+	case valued:
+		return strings.HasPrefix(t, name), t[2:]
+	}
+	return !strings.Contains(t, "=") && strings.IndexByte(t[1:], name[1]) >= 0 && cluster(t[1:]), ""
+}
+
+// cluster reports letters that can be options in one word.
+func cluster(letters string) bool {
+	return len(letters) <= 4 && strings.IndexFunc(letters, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
+}
+
+func anyGlob(alternatives, text string) bool {
+	for alt := range strings.SplitSeq(alternatives, "|") {
+		if alt == text || strings.Contains(alt, "*") && glob(alt, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// glob is path.Match in which "*" also stands for "/".
+func glob(pattern, text string) bool {
+	ok, err := path.Match(slashless.Replace(pattern), slashless.Replace(text))
+	return ok && err == nil
+}
+
+var slashless = strings.NewReplacer("/", "\x00", "[", "\x01", "]", "\x02", "?", "\x03", `\`, "\x04")
