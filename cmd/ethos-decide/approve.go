@@ -3,72 +3,204 @@ package main
 import (
 	"context"
 	"slices"
+	"time"
 
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
-// approvals are the ids given with --approve, each of a record or of a policy, and whether it was of use.
-type approvals map[string]bool
+// approver lets calls pass that a person approved: with --approve, or with
+// `ethos-decide approve` in the memory.
+type approver struct {
+	options map[string]bool // the ids given with --approve, each of a record or of a policy, and whether it was of use
+	never   []string        // policies that --approve was to lift and that no approval lifts
+	memory  *trust.Memory   // nil: nothing is kept and nothing is looked up
+	failed  []error         // approvals that were found and not believed
+	now     func() time.Time
+}
 
-func newApprovals(ids []string) approvals {
-	a := approvals{}
+func newApprover(ids []string, memory *trust.Memory, now func() time.Time) *approver {
+	a := &approver{options: map[string]bool{}, memory: memory, now: now}
 	for _, id := range ids {
-		a[id] = false
+		a.options[id] = false
 	}
 	return a
 }
 
-// decide decides a record and applies the approvals. An approved record has admin_approved set and every question answered. The approval of a
-// policy counts for a record when nothing but approved policies stands in its way.
-func (a approvals) decide(ctx context.Context, set *policy.Set, id string, in *policy.Input) record.Decision {
-	switch {
-	case in.Actor == nil:
-		return set.Decide(ctx, *in)
-	case in.Actor.AdminApproved: // as recorded
-		return policy.Approved(set.Decide(ctx, *in), nil)
-	case len(a) == 0:
-		return set.Decide(ctx, *in)
-	}
-	if _, ok := a[id]; ok {
-		a[id] = true
-		in.Actor.AdminApproved = true
-		return policy.Approved(set.Decide(ctx, *in), nil)
-	}
-	first := set.Decide(ctx, *in)
-	standing := blocking(&first)
-	if len(standing) == 0 || len(first.Errors) > 0 || !a.all(standing) {
+// outcome is a decision with what of the record an approval changed.
+type outcome struct {
+	decision record.Decision
+	facts    *record.Facts // with what was granted; nil: as they were
+	passable bool          // a person can approve the call: [trust.Memory.Note] has it
+	never    bool          // no approval lifts what stands in its way
+}
+
+// decide decides a record and applies the approvals. An approved record has admin_approved set, what the approval covers lifted, and the grants that
+// the call needs to work.
+func (a *approver) decide(ctx context.Context, set *policy.Set, id string, in *policy.Input) outcome {
+	first := outcome{decision: set.Decide(ctx, *in)}
+	if in.Actor == nil || in.Facts == nil {
 		return first
 	}
-	for _, policyID := range standing {
-		a[policyID] = true
+	if in.Actor.AdminApproved { // as recorded
+		return outcome{decision: set.Approved(first.decision, nil)}
 	}
-	in.Actor.AdminApproved = true
-	return policy.Approved(set.Decide(ctx, *in), standing)
+	standing, never := set.Blocking(&first.decision)
+	needs := policy.Needs(in)
+	if len(standing)+len(never) == 0 && (len(needs) == 0 || !in.Facts.Tool.Capabilities.RequiresNetwork) {
+		return first
+	}
+	if approval := a.approval(id, standing, never, needs, in); approval != nil {
+		return a.apply(ctx, set, in, first, approval)
+	}
+	first.never = len(never) > 0
+	first.passable = a.note(id, &first.decision, standing, never, needs, in) && len(never) == 0
+	return first
 }
 
-// blocking lists the policies that stand in a record's way.
-func blocking(d *record.Decision) []string {
-	var ids []string
-	for _, m := range d.Matches {
-		if m.Effect == record.VerdictAsk || m.Effect == record.VerdictDeny {
-			ids = append(ids, m.ID)
+// approval is the one of a call; nil is none.
+func (a *approver) approval(id string, standing, never, needs []string, in *policy.Input) *record.Approval {
+	if given := a.given(id, standing, never); given != nil {
+		given.Grants = needs
+		return given
+	}
+	if len(never) > 0 || a.memory == nil {
+		return nil
+	}
+	call, err := trust.CallOf(*in.Action, *in.Actor, in.Facts)
+	if err != nil {
+		return nil
+	}
+	kept, err := a.memory.Take(call, in.Action.Workspace)
+	switch {
+	case err != nil:
+		a.failed = append(a.failed, err)
+		return nil
+	case kept == nil || slices.ContainsFunc(standing, func(p string) bool { return !slices.Contains(kept.Policies, p) }):
+		return nil
+	}
+	covers := "once"
+	if kept.Session {
+		covers = "session"
+	}
+	return &record.Approval{ID: kept.ID, By: kept.By, Time: kept.Time.Format(time.RFC3339), Covers: covers, Policies: standing, Grants: kept.Grants}
+}
+
+// given is the approval of --approve: of the record, or of every policy that
+// stands in its way.
+func (a *approver) given(id string, standing, never []string) *record.Approval {
+	if len(a.options) == 0 || len(standing) == 0 {
+		return nil
+	}
+	_, whole := a.options[id]
+	if !whole && slices.ContainsFunc(standing, func(p string) bool { _, ok := a.options[p]; return !ok }) {
+		for _, p := range never {
+			if _, ok := a.options[p]; ok {
+				a.never = append(a.never, p)
+			}
+		}
+		return nil
+	}
+	if len(never) > 0 {
+		a.never = append(a.never, never...)
+		return nil
+	}
+	approval := &record.Approval{By: "--approve", Time: a.now().UTC().Format(time.RFC3339), Covers: "always", Policies: standing}
+	if whole {
+		a.options[id] = true
+		approval.ID = id
+	}
+	for _, p := range standing {
+		if _, ok := a.options[p]; ok {
+			a.options[p] = true
 		}
 	}
-	return ids
+	return approval
 }
 
-func (a approvals) all(ids []string) bool {
-	return !slices.ContainsFunc(ids, func(id string) bool { _, ok := a[id]; return !ok })
+// apply decides once more, with what was approved. What then still stands in the
+// way stands.
+func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input, first outcome, approval *record.Approval) outcome {
+	facts := *in.Facts
+	granted, err := grant(facts.Capabilities, approval)
+	if err != nil {
+		a.failed = append(a.failed, err)
+		return first
+	}
+	facts.Capabilities = granted
+	actor := *in.Actor
+	actor.AdminApproved = true
+	approved := policy.Input{Action: in.Action, Actor: &actor, Facts: &facts}
+	d := set.Approved(set.Decide(ctx, approved), approval.Policies)
+	if !allows(d.Verdict) {
+		return first
+	}
+	d.Approval = approval
+	in.Actor, in.Facts = &actor, &facts
+	if len(approval.Grants) == 0 {
+		return outcome{decision: d}
+	}
+	return outcome{decision: d, facts: &facts}
 }
 
-func (a approvals) unused() []string {
+// grant adds what an approval carries, and says in GrantedBy that it came from
+// there.
+func grant(have record.Capabilities, approval *record.Approval) (record.Capabilities, error) {
+	network := &have.Network
+	network.AllowDomains, have.GrantedBy = slices.Clone(network.AllowDomains), slices.Clone(have.GrantedBy)
+	if len(approval.Grants) > 0 && network.Mode != "proxy" {
+		network.AllowDomains = nil // nothing was reached by them before
+	}
+	before := slices.Clone(have.GrantedBy)
+	for _, g := range approval.Grants {
+		if err := capability.Grant(&have, g); err != nil {
+			return have, err
+		}
+	}
+	have.GrantedBy = before
+	if len(approval.Grants) > 0 {
+		have.GrantedBy = append(have.GrantedBy, "ethos-decide approve")
+	}
+	return have, nil
+}
+
+// note keeps a call so that a person finds it, and reports whether that was
+// done.
+func (a *approver) note(id string, d *record.Decision, standing, never, needs []string, in *policy.Input) bool {
+	if a.memory == nil || id == "" {
+		return false
+	}
+	call, err := trust.CallOf(*in.Action, *in.Actor, in.Facts)
+	if err != nil {
+		return false
+	}
+	return a.memory.Note(trust.Refused{
+		ID: id, Call: call, Agent: in.Actor.Agent, Session: in.Actor.Session, Cwd: in.Action.Cwd, Workspace: in.Action.Workspace,
+		Command: commandOf(in.Action), Verdict: d.Verdict, Policies: standing, Never: never, Grants: needs,
+	}, a.now()) == nil
+}
+
+// warn tells of approvals that approved nothing: a mistyped id, or a policy that
+// no approval lifts.
+func (a *approver) warn(sys *cli.System) {
+	slices.Sort(a.never)
+	for _, id := range slices.Compact(a.never) {
+		sys.Warn("no approval exists for "+id+": it stands whoever asks", "its remedy says what would be allowed instead")
+	}
 	var ids []string
-	for id, used := range a {
-		if !used {
+	for id, used := range a.options {
+		if !used && !slices.Contains(a.never, id) && len(a.never) == 0 {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return ids
+	for _, id := range ids {
+		sys.Warn("--approve "+id+" approved nothing", "give the id of a record, or of a policy that asked")
+	}
+	for _, err := range a.failed {
+		sys.Warn("an approval does not count: "+err.Error(), "approve the call again: ethos-decide pending lists it")
+	}
 }

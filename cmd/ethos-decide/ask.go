@@ -16,13 +16,18 @@ import (
 
 // ask shows a file to the person at the terminal and takes the answer.
 func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
-	terminal, err := t.terminal()
+	terminal, err := terminalOf(t.sys)
 	if err != nil {
 		return false, cli.Errorf(cli.Usage, "a person runs it in a terminal; for provisioning: --digest "+f.digest+", or --yes",
 			"%s is not trusted: there is no terminal to ask on (%w)", f.path, err)
 	}
 	defer terminal.Close()
-	if _, err := io.WriteString(terminal, t.page(f, last)+"Trust this content of this file, here? [y/N] "); err != nil {
+	return answered(terminal, t.page(f, last)+"Trust this content of this file, here? [y/N] ")
+}
+
+// answered puts a question and takes the answer; none is no.
+func answered(terminal io.ReadWriter, question string) (bool, error) {
+	if _, err := io.WriteString(terminal, question); err != nil {
 		return false, err
 	}
 	answer, err := bufio.NewReader(terminal).ReadString('\n')
@@ -33,14 +38,14 @@ func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
 	return answer == "y" || answer == "yes", nil
 }
 
-// terminal is where a person answers: the controlling terminal, else standard
+// terminalOf is where a person answers: the controlling terminal, else standard
 // input when it is one.
-func (t *truster) terminal() (io.ReadWriteCloser, error) {
+func terminalOf(sys *cli.System) (io.ReadWriteCloser, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err == nil {
 		return tty, cli.DiscardTyped(tty)
 	}
-	if in, ok := t.sys.Stdin.(*os.File); ok && cli.IsTerminal(in) {
+	if in, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(in) {
 		if err := cli.DiscardTyped(in); err != nil {
 			return nil, err
 		}
@@ -48,7 +53,7 @@ func (t *truster) terminal() (io.ReadWriteCloser, error) {
 			io.Reader
 			io.Writer
 			io.Closer
-		}{in, t.sys.Stderr, io.NopCloser(nil)}, nil
+		}{in, sys.Stderr, io.NopCloser(nil)}, nil
 	}
 	return nil, err
 }

@@ -14,6 +14,8 @@ type commands struct {
 	List    listCmd    `cmd:"" help:"List the policies that decide."`
 	Explain explainCmd `cmd:"" help:"Show how each policy judged the record on standard input, and what it read."`
 	Replay  replayCmd  `cmd:"" help:"Decide recorded actions again and show what would change."`
+	Pending pendingCmd `cmd:"" help:"List what was refused or asked in the last hour."`
+	Approve approveCmd `cmd:"" help:"Let one refused or asked call pass, once or for its session."`
 	Trust   trustCmd   `cmd:"" help:"Accept what the configuration files of a work space widen, as they are now."`
 }
 
@@ -25,7 +27,7 @@ type decideOnly struct {
 // modelFor returns the command line that args need: all of it, when another command or something about the program is asked for.
 func modelFor(args []string) any {
 	other := func(a string) bool {
-		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust"}, a) ||
+		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust", "pending", "approve"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
 	if slices.ContainsFunc(args, other) {
@@ -48,6 +50,8 @@ What cannot be decided is denied: a record without facts, an expression that fai
 			{Command: "ethos-facts -c 'rm -rf ~' | ethos-decide", Text: "a denial, status 1"},
 			{Command: "ethos-facts --from claude | ethos-decide --reply claude", Text: "a Claude Code PreToolUse hook"},
 			{Command: "ethos-decide check policies/", Text: "the examples of your own policies"},
+			{Command: "ethos-decide pending", Text: "what was refused or asked lately, with ids"},
+			{Command: "ethos-decide approve 0192f3c1-7c51-7e11-a1b2-4d1f0a9c1e55", Text: "lets that call pass once"},
 			{Command: "ethos-decide trust", Text: "what this work space's configuration widens; asks before that counts"},
 		},
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 type decideCmd struct {
@@ -38,7 +40,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Confine {
 		return cli.Errorf(cli.Usage, "without --reply, ethos-sandbox runs what is allowed", "--confine goes with --reply")
 	}
-	d, err := c.decider(sys)
+	d, err := c.remembering(sys)
 	if err != nil {
 		return err
 	}
@@ -59,19 +61,19 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	d.unused(sys)
+	d.approver.warn(sys)
 	return d.status(tally)
 }
 
 // decider decides lines.
 type decider struct {
-	library   *library
-	mode      string
-	approvals approvals
-	recorded  bool                     // approval and boundary are taken from the record: it was decided before
-	confines  func(*policy.Input) bool // whether the answer puts the call inside of a boundary; nil: it does not
-	blocked   int
-	now       func() time.Time
+	library  *library
+	mode     string
+	approver *approver
+	recorded bool                     // approval and boundary are taken from the record: it was decided before
+	confines func(*policy.Input) bool // whether the answer puts the call inside of a boundary; nil: it does not
+	blocked  int
+	now      func() time.Time
 }
 
 func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
@@ -82,7 +84,17 @@ func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
 	if mode != "" && !slices.Contains(policy.Modes(), mode) {
 		return nil, cli.Errorf(cli.Usage, "set it to plan, verify, safe or auto", "ETHOS_MODE: unknown trust mode %q", mode)
 	}
-	return &decider{library: newLibrary(c.policyFlags, sys), mode: mode, approvals: newApprovals(c.Approve), now: sys.Now}, nil
+	return &decider{library: newLibrary(c.policyFlags, sys), mode: mode, approver: newApprover(c.Approve, nil, sys.Now), now: sys.Now}, nil
+}
+
+// remembering is a decider that keeps what it refuses for ethos-decide pending,
+// and takes what was approved. Within the boundary there is no memory.
+func (c *decideCmd) remembering(sys *cli.System) (*decider, error) {
+	d, err := c.decider(sys)
+	if err == nil && !trust.Inside(os.DirFS("/proc")) {
+		d.approver.memory = d.library.memory
+	}
+	return d, err
 }
 
 // verdict is a decided line, for those who report it.
@@ -91,11 +103,14 @@ type verdict struct {
 	actor    record.Actor
 	facts    *record.Facts
 	decision record.Decision
+	id       string // of the record
+	passable bool   // a person can let it pass: ethos-decide approve
+	never    bool   // no approval lifts what stands in its way
 }
 
-// decide adds the decision to a line. An earlier decision is replaced; approval comes from the command line alone.
+// decide adds the decision to a line. An earlier decision is replaced; approval comes from the command line and from the memory alone.
 func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
-	var v verdict
+	v := verdict{id: l.ID()}
 	began := d.now()
 	in, err := d.input(l)
 	if err != nil {
@@ -108,8 +123,14 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	if d.confines != nil && in.Actor != nil {
 		in.Actor.Confined = d.confines(&in)
 	}
-	v.decision = d.approvals.decide(ctx, set, l.ID(), &in)
+	out := d.approver.decide(ctx, set, l.ID(), &in)
+	v.decision, v.passable, v.never = out.decision, out.passable, out.never
 	v.action, v.facts = *in.Action, in.Facts
+	if out.facts != nil {
+		if err := l.Set("facts", out.facts); err != nil {
+			return v, err
+		}
+	}
 	if in.Actor != nil {
 		v.actor = *in.Actor
 		if err := d.settle(l, v.actor); err != nil {
@@ -194,11 +215,4 @@ func (d *decider) status(tally record.Tally) error {
 		return cli.Negative
 	}
 	return nil
-}
-
-// unused warns of approvals that approved nothing: most likely a mistyped id.
-func (d *decider) unused(sys *cli.System) {
-	for _, id := range d.approvals.unused() {
-		sys.Warn("--approve "+id+" approved nothing", "give the id of a record, or of a policy that asked")
-	}
 }

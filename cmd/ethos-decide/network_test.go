@@ -195,7 +195,7 @@ func TestRemediesBesideFlags(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	m = matchOf(decide(bare, "curl https://evil.example https://pypi.org/simple"), "runtime.network_place_not_listed")
-	if m == nil || !strings.Contains(m.Remedy, "a person adds --grant domain=evil.example:443,") {
+	if m == nil || !strings.Contains(m.Remedy, "a person adds --grant domain=evil.example:443.") {
 		t.Fatalf("%+v", m)
 	}
 	if d := decide(bare, "curl https://evil.example https://pypi.org/simple", "domain=evil.example:443"); matchOf(d, "runtime.network_place_not_listed") != nil {

@@ -25,6 +25,15 @@ func (p people) tell(v verdict) {
 	if p.to == nil || v.decision.Verdict == record.VerdictAllow {
 		return
 	}
-	reason := hook.Verdict{Decision: &v.decision, Action: &v.action, Actor: &v.actor}.Reason()
+	reason := hook.Verdict{Decision: &v.decision, Action: &v.action, Actor: &v.actor, Approve: v.approve(), Never: v.never}.Reason()
 	fmt.Fprintf(p.to, "ethos-decide: %s: %s\n", printable.Line(v.decision.Verdict), printable.Text(reason))
+}
+
+// approve is the command by which a person lets the call pass; "" where none
+// does.
+func (v *verdict) approve() string {
+	if !v.passable || allows(v.decision.Verdict) {
+		return ""
+	}
+	return "ethos-decide approve " + printable.Word(v.id)
 }

@@ -61,7 +61,7 @@ func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 
 // judge decides the records of the event and makes the answer of the strictest verdict.
 func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, error) {
-	d, err := c.decider(sys)
+	d, err := c.remembering(sys)
 	if err != nil {
 		return hook.Answer{}, err
 	}
@@ -105,7 +105,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 		notices = append(notices, c.noSession(d.library, strictest, sys.Now()))
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
-		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten,
+		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten, Approve: strictest.approve(), Never: strictest.never,
 		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
 	})
 }

@@ -45,7 +45,7 @@ func judge(line *record.Line) (*sandbox.Refusal, error) {
 	case record.VerdictAllow, record.VerdictWarn:
 		return nil, nil
 	case record.VerdictAsk:
-		return refusal(reasonAsk, "ethos-decide --approve "+line.ID()+" approves it", "%s", message(d, "a person must approve it")), nil
+		return refusal(reasonAsk, "a person lets it pass once: ethos-decide approve "+line.ID(), "%s", message(d, "a person must approve it")), nil
 	}
 	return refusal(reasonDeny, remedy(d), "%s", message(d, "policy denies it")), nil
 }

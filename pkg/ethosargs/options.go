@@ -56,11 +56,11 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 		{Name: "digest", Class: Widens},
 		{Name: "yes", Bool: true, Class: Widens},
 	}},
-	{Name: "pending", Announced: true},
-	{Name: "approve", Operands: Words, Person: true, Announced: true, Options: []Option{
+	{Name: "pending", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "approve", Operands: Words, Person: true, Options: []Option{
 		{Name: "for", Class: Widens},
 		{Name: "session", Bool: true, Class: Widens},
-		{Name: "always", Bool: true, Class: Widens},
+		{Name: "yes", Bool: true, Class: Widens},
 	}},
 	{Name: "hook install", Operands: Words, Person: true, Announced: true, Options: []Option{
 		{Name: "user", Bool: true, Class: Neutral},

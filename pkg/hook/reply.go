@@ -26,6 +26,10 @@ type Verdict struct {
 	Actor    *record.Actor
 	// Rewritten is the tool input to run instead of the agent's, with all its other keys; nil leaves it as it is.
 	Rewritten json.RawMessage
+	// Approve is the command by which a person lets the call pass; "" where none does.
+	Approve string
+	// Never says that no approval lifts the refusal.
+	Never bool
 	// Notice is for the person at the agent, whatever the decision; "" is none.
 	Notice string
 }
@@ -168,13 +172,19 @@ func labelled(id, code string) string {
 
 // retry tells a model whether to try again, which is the first thing it will otherwise do.
 func (v Verdict) retry() string {
-	if v.Decision.Verdict == record.VerdictAsk {
+	switch {
+	case v.Approve != "":
+		return "A person can approve it: `" + v.Approve + "`; then try the same call again."
+	case v.Decision.Verdict == record.VerdictAsk:
 		return "A person can approve it."
 	}
 	for _, e := range v.Decision.Errors {
 		if e.Code == "policy.deadline" {
 			return "Trying once more may help."
 		}
+	}
+	if v.Never {
+		return "No approval exists for this: trying the same again will be refused again."
 	}
 	return "Trying the same again will be refused again."
 }

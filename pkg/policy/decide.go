@@ -122,19 +122,3 @@ func strictestFirst(a, b record.Match) int {
 	}
 	return strings.Compare(a.ID, b.ID)
 }
-
-// Approved is a decision after a person approved what the named policies ask; no names mean all of them. A denial and an error stand: only an
-// expression that reads actor.admin_approved yields to approval. The matches stay, so that the record says what was approved.
-func Approved(d record.Decision, ids []string) record.Decision {
-	d.Verdict = record.VerdictAllow
-	if len(d.Errors) > 0 {
-		d.Verdict = record.VerdictDeny
-	}
-	for _, m := range d.Matches {
-		answered := m.Effect == record.VerdictAsk && (len(ids) == 0 || slices.Contains(ids, m.ID))
-		if !answered && Stricter(m.Effect, d.Verdict) {
-			d.Verdict = m.Effect
-		}
-	}
-	return d
-}

@@ -191,19 +191,30 @@ func TestApproved(t *testing.T) {
 		{"ls", nil, "allow"},
 		{"ls", []string{"p0"}, "allow"},
 		{"ls", []string{"p1"}, "ask"},
-		{"dd", nil, "deny"},
-		{"dd", []string{"p2"}, "deny"},
+		{"dd", nil, "allow"},
+		{"dd", []string{"p2"}, "allow"},
+		{"dd", []string{"p0"}, "deny"},
 		{"cp", nil, "allow"},
 	} {
 		in := shellInput(c.command)
 		in.Actor.AdminApproved = true
-		if d := Approved(set.Decide(context.Background(), in), c.ids); d.Verdict != c.want {
+		if d := set.Approved(set.Decide(context.Background(), in), c.ids); d.Verdict != c.want {
 			t.Errorf("%s %q: %s, wanted %s", c.command, c.ids, d.Verdict, c.want)
+		}
+	}
+	for _, r := range set.rules {
+		r.Protected = true
+	}
+	for command, want := range map[string]string{"dd": "deny", "cp": "allow"} {
+		in := shellInput(command)
+		in.Actor.AdminApproved = true
+		if d := set.Approved(set.Decide(context.Background(), in), nil); d.Verdict != want {
+			t.Errorf("protected: %s: %s, wanted %s", command, d.Verdict, want)
 		}
 	}
 	in := shellInput("ls")
 	in.Facts.Incomplete = []string{record.IncompleteParse}
-	if d := Approved(set.Decide(context.Background(), in), nil); d.Verdict != record.VerdictDeny {
+	if d := set.Approved(set.Decide(context.Background(), in), nil); d.Verdict != record.VerdictDeny {
 		t.Errorf("an approval answered an error: %s", d.Verdict)
 	}
 }

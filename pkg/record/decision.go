@@ -5,7 +5,18 @@ import (
 	"encoding/hex"
 	"fmt"
 	"reflect"
+	"slices"
 )
+
+// Approval is who let a call pass, when, and what it covers. It is set by ethos-decide alone, never taken from input.
+type Approval struct {
+	ID       string   `json:"id"`                     // of the record that was refused or asked; "" when a policy was approved
+	By       string   `json:"by" required:"true"`     // user (uid) and terminal, or the option that approved
+	Time     string   `json:"time" required:"true"`   // RFC 3339, UTC
+	Covers   string   `json:"covers" required:"true"` // once | session | always: the option, for as long as it is given
+	Policies []string `json:"policies"`               // that stood in the way
+	Grants   []string `json:"grants"`                 // what came with it, in the form of ethos-facts --grant
+}
 
 // Sealed returns d with its Seal: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of the decision without its seal and without
 // DurationMS, so that equal decisions have equal seals.
@@ -30,7 +41,7 @@ func (d Decision) Sealed() (Decision, error) {
 
 // Broken says in what way the decision contradicts itself, "" when it does not: its seal is not its own, or its verdict is looser than its errors and matches
 // allow. A decision without a seal may come from another program that decides; it is held to the second rule alone. approved is
-// the actor's admin_approved, which answers what a policy asks, never what one denies.
+// the actor's admin_approved, which answers what a policy asks, and what one denies where the decision's approval names it.
 func (d Decision) Broken(approved bool) string {
 	if d.Seal != "" {
 		if own, err := d.Sealed(); err != nil || own.Seal != d.Seal {
@@ -42,10 +53,15 @@ func (d Decision) Broken(approved bool) string {
 	}
 	for _, m := range d.Matches {
 		switch {
-		case m.Effect == VerdictDeny && d.Verdict != VerdictDeny,
+		case m.Effect == VerdictDeny && d.Verdict != VerdictDeny && !(approved && d.covers(m.ID)),
 			m.Effect == VerdictAsk && !approved && d.Verdict != VerdictDeny && d.Verdict != VerdictAsk:
 			return fmt.Sprintf("policy %s says %s and the verdict is %s", m.ID, m.Effect, d.Verdict)
 		}
 	}
 	return ""
+}
+
+// covers reports whether a person's approval names a policy.
+func (d Decision) covers(policy string) bool {
+	return d.Approval != nil && slices.Contains(d.Approval.Policies, policy)
 }

@@ -27,6 +27,9 @@ func TestDecisionBroken(t *testing.T) {
 		{"approved", sealed(Decision{Verdict: VerdictAllow, Matches: []Match{ask}}), true, true},
 		{"not approved", Decision{Verdict: VerdictAllow, Matches: []Match{ask}}, false, false},
 		{"approval does not answer a denial", Decision{Verdict: VerdictAllow, Matches: []Match{deny}}, true, false},
+		{"approval that names what denied", sealed(Decision{Verdict: VerdictAllow, Matches: []Match{deny}, Approval: &Approval{Policies: []string{"p"}}}), true, true},
+		{"the same, not approved", sealed(Decision{Verdict: VerdictAllow, Matches: []Match{deny}, Approval: &Approval{Policies: []string{"p"}}}), false, false},
+		{"approval of another policy", sealed(Decision{Verdict: VerdictAllow, Matches: []Match{deny}, Approval: &Approval{Policies: []string{"r"}}}), true, false},
 		{"error", Decision{Verdict: VerdictAllow, Errors: []PolicyError{{Code: "policy.error"}}}, true, false},
 		{"verdict edited", edit(sealed(Decision{Verdict: VerdictDeny, Matches: []Match{deny}}), func(d *Decision) { d.Verdict = VerdictAllow }), false, false},
 		{"effect and verdict edited", edit(sealed(Decision{Verdict: VerdictDeny, Matches: []Match{deny}}), func(d *Decision) {

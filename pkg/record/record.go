@@ -76,7 +76,7 @@ type Actor struct {
 	Tool    string `json:"tool"`    // the agent's own name of the tool, such as Bash
 	Session string `json:"session"` // the agent's session id
 	Mode    string `json:"mode" required:"true"`
-	// AdminApproved is set by ethos-decide --approve alone, never taken from input.
+	// AdminApproved is set by ethos-decide alone, where a person approved, never taken from input.
 	AdminApproved bool `json:"admin_approved"`
 	// Confined says that the answer to the agent puts the call inside of a
 	// boundary. It is set by ethos-decide --confine alone, never taken from input.
@@ -342,6 +342,8 @@ type Decision struct {
 	Errors  []PolicyError `json:"errors" required:"true"`
 	Policy  PolicySet     `json:"policy" required:"true"`
 	Subject string        `json:"subject" required:"true"` // see [Line.Subject]
+	// Approval is a person's leave for what was refused or asked; absent where there was none.
+	Approval *Approval `json:"approval,omitempty"`
 	// Seal shows a decision that was edited; see [Decision.Sealed].
 	Seal string `json:"seal,omitempty"`
 	// DurationMS is how long deciding took, in milliseconds. Neither Subject nor Seal covers it.

@@ -68,10 +68,11 @@ var ErrCorrupt = errors.New("the entry cannot be believed")
 // needed.
 type Memory struct {
 	getenv func(string) string
+	clock  func() (moment, error)
 }
 
 // New is the memory that an environment leads to.
-func New(getenv func(string) string) *Memory { return &Memory{getenv} }
+func New(getenv func(string) string) *Memory { return &Memory{getenv, sinceBoot} }
 
 // Digest is "sha256:" and the SHA-256 of text in hex.
 func Digest(text []byte) string {
@@ -132,25 +133,38 @@ func nameOf(kind, path string) string {
 // write to, with all that belongs to an entry and nothing else.
 func load(name string) (Entry, error) {
 	var e Entry
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return e, fmt.Errorf("%s: %w: it is a link", name, ErrCorrupt)
+	err := read(name, &e)
+	if err == nil && e.Digest != Digest(e.Text) {
+		err = fmt.Errorf("%s: %w: its digest is not that of its text", name, ErrCorrupt)
 	}
 	if err != nil {
-		return e, err
+		return Entry{}, err
+	}
+	return e, nil
+}
+
+// read decodes a file of the memory: a regular one of the caller's, that nobody
+// else can write to, with one object that has no other members than value.
+func read(name string, value any) error {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return fmt.Errorf("%s: %w: it is a link", name, ErrCorrupt)
+	}
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	if err := private(f); err != nil {
-		return e, fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err)
+		return fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxEntry+1))
 	if err != nil {
-		return e, err
+		return err
 	}
-	if err := e.decode(text); err != nil {
-		return Entry{}, fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err)
+	if err := decode(text, value); err != nil {
+		return fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err)
 	}
-	return e, nil
+	return nil
 }
 
 func private(f *os.File) error {
@@ -170,20 +184,17 @@ func private(f *os.File) error {
 	return nil
 }
 
-func (e *Entry) decode(text []byte) error {
+func decode(text []byte, value any) error {
 	if len(text) > maxEntry {
 		return fmt.Errorf("it is longer than %d bytes", maxEntry)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(e); err != nil {
+	if err := d.Decode(value); err != nil {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows it")
-	}
-	if e.Digest != Digest(e.Text) {
-		return errors.New("its digest is not that of its text")
 	}
 	return nil
 }
@@ -195,7 +206,11 @@ func apart(dir, kind, path string) error {
 	if kind != Configuration {
 		return nil
 	}
-	space := filepath.Dir(path)
+	return outside(dir, filepath.Dir(path))
+}
+
+// outside refuses a memory that lies in a work space.
+func outside(dir, space string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/trust"
+)
+
+type pendingCmd struct {
+	JSON bool `name:"json" help:"Print the calls as JSON, one a line."`
+}
+
+// Help implements kong.HelpProvider.
+func (*pendingCmd) Help() string {
+	return `Lists the calls of the last hour that policy refused or asked about, and those that were allowed without the network they need: id, time, agent,
+session, what was to run, and the policies in the way. ethos-decide approve lets one of them pass, unless the list says that no approval exists for it.`
+}
+
+// Run implements the command.
+func (c *pendingCmd) Run(_ context.Context, sys *cli.System) error {
+	list, err := trust.New(sys.Getenv).Refused(sys.Now())
+	if err != nil {
+		return unusable(err)
+	}
+	for _, r := range latest(list) {
+		if c.JSON {
+			text, err := json.Marshal(r.Refused)
+			if err != nil {
+				return err
+			}
+			if err := sys.Printf("%s\n", text); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := sys.Print(r.text()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusal is a call of the list, with how often it came.
+type refusal struct {
+	trust.Refused
+	since time.Time // when it came first
+	times int
+}
+
+// latest folds the attempts at one call into the last of them.
+func latest(list []trust.Refused) (out []refusal) {
+	for _, r := range list {
+		i := slices.IndexFunc(out, func(have refusal) bool { return have.Call == r.Call })
+		if i < 0 {
+			out = append(out, refusal{r, r.Time, 1})
+			continue
+		}
+		out[i] = refusal{r, out[i].since, out[i].times + 1}
+	}
+	return out
+}
+
+// text is what people read of a call. Nothing in it steers the terminal.
+func (r *refusal) text() string {
+	var b strings.Builder
+	what := map[string]string{record.VerdictAsk: "asked", record.VerdictAllow: "allowed, without the network it needs"}[r.Verdict]
+	if what == "" {
+		what = "refused"
+	}
+	b.WriteString(printable.Sprintf("%s  %s, since %s", r.ID, what, r.since.Local().Format("15:04:05 MST")))
+	if r.times > 1 {
+		b.WriteString(printable.Sprintf(", %d times", r.times))
+	}
+	if r.Agent != "" {
+		b.WriteString(printable.Sprintf(", by %s", r.Agent))
+	}
+	if r.Session != "" {
+		b.WriteString(printable.Sprintf(", session %s", r.Session))
+	}
+	b.WriteString(printable.Sprintf("\n    %s\n    in %s\n", r.Command, r.Cwd))
+	if len(r.Policies) > 0 {
+		b.WriteString(printable.Sprintf("    policy: %s\n", strings.Join(r.Policies, ", ")))
+	}
+	if len(r.Never) > 0 {
+		b.WriteString(printable.Sprintf("    no approval exists for %s\n", strings.Join(r.Never, ", ")))
+	}
+	return b.String()
+}
+
+// commandOf is what an action would do, for people.
+func commandOf(a *record.Action) string {
+	switch a.Kind {
+	case record.KindExec:
+		words := make([]string, len(a.Argv))
+		for i, w := range a.Argv {
+			words[i] = printable.Word(w)
+		}
+		return strings.Join(words, " ")
+	case record.KindShell:
+		return a.Script
+	case record.KindFile:
+		if a.File != nil {
+			return a.File.Op + " " + a.File.Path
+		}
+	case record.KindFetch:
+		return "fetch " + a.URL
+	case record.KindMCP:
+		return a.Server + "/" + a.Name + " " + string(a.Input)
+	}
+	return a.Kind
+}
+
+type approveCmd struct {
+	For     time.Duration `placeholder:"DURATION" help:"How long the approval counts if it is not used; up to 24h. Default: 10m, with --session 8h."`
+	Session bool          `help:"Let the call pass as often as it comes in its agent's session."`
+	Yes     bool          `help:"Approve without asking, for automation."`
+	ID      string        `arg:"" name:"id" help:"The record's id, as ethos-decide pending shows it, or its end."`
+}
+
+// Help implements kong.HelpProvider.
+func (*approveCmd) Help() string {
+	return `Shows one call that was refused or asked about, and asks on the terminal whether it may pass. The next attempt at the same call (the same command, directory,
+agent, session and mode, with the same facts) then passes, once, and its record says who approved it. The network that the call needs comes with it.
+
+Status 1: it was not approved, or no approval exists for it; 2: there is no terminal to ask on.`
+}
+
+// Run implements the command.
+func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
+	if trust.Inside(os.DirFS("/proc")) {
+		return cli.Errorf(cli.NegativeStatus, "a person runs it, outside of ethos-sandbox", "approve: a confined command approves nothing")
+	}
+	memory := trust.New(sys.Getenv)
+	list, err := memory.Refused(sys.Now())
+	if err != nil {
+		return unusable(err)
+	}
+	r, err := find(list, c.ID)
+	if err != nil {
+		return err
+	}
+	approval, err := c.approval(r)
+	if err != nil {
+		return err
+	}
+	if !c.Yes {
+		if yes, err := askOn(sys, approvePage(r, approval)+"Let it pass? [y/N] "); err != nil {
+			return cli.Errorf(cli.Usage, "a person runs it in a terminal; for automation: --yes", "%s is not approved: there is no terminal to ask on (%w)", r.ID, err)
+		} else if !yes {
+			return cli.Negative
+		}
+	}
+	if err := memory.Approve(approval, r.Workspace, sys.Now()); err != nil {
+		return unusable(err)
+	}
+	return sys.Printf("%s\n", approvedText(r, approval))
+}
+
+// find is the call with an id, or with an id that ends so.
+func find(list []trust.Refused, id string) (*trust.Refused, error) {
+	var found []*trust.Refused
+	for i := range list {
+		switch r := &list[i]; {
+		case r.ID == id:
+			return r, nil
+		case len(id) >= 6 && strings.HasSuffix(r.ID, id):
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, cli.Errorf(cli.NegativeStatus, "ethos-decide pending lists the calls of the last hour", "no refused call of the last hour has the id %s", printable.Word(id))
+	}
+	return nil, cli.Errorf(cli.NegativeStatus, "give the whole id, as ethos-decide pending shows it", "several calls have an id that ends in %s", printable.Word(id))
+}
+
+// approval is what is to be kept; the error says why there is none.
+func (c *approveCmd) approval(r *trust.Refused) (a trust.Approval, err error) {
+	if len(r.Never) > 0 {
+		return a, cli.Errorf(cli.NegativeStatus, "the refusal names what would be allowed instead; a person runs the command in a terminal",
+			"no approval exists for %s", strings.Join(r.Never, ", "))
+	}
+	if c.Session && r.Session == "" {
+		return a, cli.Errorf(cli.Usage, "leave --session out", "--session: the call was made in no agent's session")
+	}
+	lasts := c.For
+	switch {
+	case lasts == 0 && c.Session:
+		lasts = 8 * time.Hour
+	case lasts == 0:
+		lasts = 10 * time.Minute
+	case lasts < 0 || lasts > trust.MaxApproval:
+		return a, cli.Errorf(cli.Usage, "give up to 24h, such as --for 10m", "--for %s: an approval counts for a time above 0 and up to 24h", lasts)
+	}
+	return trust.Approval{ID: r.ID, Call: r.Call, Session: c.Session, Policies: r.Policies, Grants: r.Grants, By: whoApproves(), For: lasts}, nil
+}
+
+// whoApproves names the user and the terminal.
+func whoApproves() string {
+	uid := strconv.Itoa(os.Getuid())
+	by := "uid " + uid
+	if u, err := user.LookupId(uid); err == nil {
+		by = u.Username + " (uid " + uid + ")"
+	}
+	if tty, err := os.Readlink("/proc/self/fd/0"); err == nil && strings.HasPrefix(tty, "/dev/") {
+		by += " on " + tty
+	}
+	return by
+}
+
+// approvePage is what the person answers to.
+func approvePage(r *trust.Refused, a trust.Approval) string {
+	var b strings.Builder
+	shown := refusal{Refused: *r, since: r.Time, times: 1}
+	b.WriteString(shown.text())
+	for _, g := range a.Grants {
+		what := printable.Line(strings.TrimPrefix(g, "domain="))
+		if what == "*" {
+			what = "any place: its words do not show where it connects"
+		}
+		fmt.Fprintf(&b, "    it may connect to %s\n", what)
+	}
+	return b.String()
+}
+
+func approvedText(r *trust.Refused, a trust.Approval) string {
+	what := "the next attempt at this call passes, once"
+	if a.Session {
+		what = "this call passes in session " + printable.Line(r.Session)
+	}
+	return fmt.Sprintf("%s, within %s", what, a.For)
+}
+
+// askOn asks the person at the terminal. The error says that there is none.
+func askOn(sys *cli.System, page string) (bool, error) {
+	terminal, err := terminalOf(sys)
+	if err != nil {
+		return false, err
+	}
+	defer terminal.Close()
+	return answered(terminal, page)
+}
