@@ -158,10 +158,12 @@ func TestForgedApprovals(t *testing.T) {
 		"another call": func(file string) error {
 			return os.WriteFile(file, text(func(a *Approval) { a.Call = "sha256:other" }), 0o600)
 		},
-		"for a session": func(file string) error { return os.WriteFile(file, text(func(a *Approval) { a.Session = true }), 0o600) },
-		"for ever":      func(file string) error { return os.WriteFile(file, text(func(a *Approval) { a.For = 1 << 60 }), 0o600) },
-		"cut short":     func(file string) error { return os.WriteFile(file, whole[:len(whole)/2], 0o600) },
-		"two":           func(file string) error { return os.WriteFile(file, append(whole, whole...), 0o600) },
+		"for a session": func(file string) error {
+			return os.WriteFile(file, text(func(a *Approval) { a.Session = true }), 0o600)
+		},
+		"for ever":  func(file string) error { return os.WriteFile(file, text(func(a *Approval) { a.For = 1 << 60 }), 0o600) },
+		"cut short": func(file string) error { return os.WriteFile(file, whole[:len(whole)/2], 0o600) },
+		"two":       func(file string) error { return os.WriteFile(file, append(whole, whole...), 0o600) },
 	} {
 		m, _, dir := approving(t)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
