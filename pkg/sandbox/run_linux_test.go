@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/exec"
@@ -69,9 +70,13 @@ func TestEnds(t *testing.T) {
 			"ignores SIGTERM":  {"trap '' TERM INT HUP; while :; do sleep 1000; done", Limits{Timeout: 200 * time.Millisecond}, record.StatusTimeout, 0, syscall.SIGKILL},
 			"outlived":         {"sleep 1000 & setsid sleep 1000 & exit 4", Limits{}, record.StatusExited, 4, 0},
 			"double fork":      {"(setsid sh -c 'sleep 1000' >/dev/null 2>&1 &) ; exit 5", Limits{}, record.StatusExited, 5, 0},
+			"reserved memory":  {reserve, Limits{MemoryBytes: 100 << 20}, record.StatusExited, 0, 0},
 			"memory of a tree": {"for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 60M | sleep 1000 & done; wait", Limits{MemoryBytes: 100 << 20}, record.StatusOOM, 0, syscall.SIGKILL},
 		} {
 			t.Run(name, func(t *testing.T) {
+				if c.script == reserve {
+					probetest.Need(t, "command:python3")
+				}
 				spec := script(t, c.script)
 				spec.Timeout, spec.MemoryBytes = c.limits.Timeout, c.limits.MemoryBytes
 				r := execute(t, spec)
@@ -82,6 +87,9 @@ func TestEnds(t *testing.T) {
 		}
 	})
 }
+
+// reserve maps 1 GiB, with MAP_NORESERVE, and uses a page of it.
+const reserve = `/usr/bin/python3 -c 'import mmap; mmap.mmap(-1, 1 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)[0] = 1'`
 
 func TestNotFound(t *testing.T) {
 	dir, environ := workspace(t)

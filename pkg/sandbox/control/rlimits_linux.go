@@ -64,11 +64,7 @@ func (c *rlimits) Steps(at Phase, p *Program) {
 
 func (c *rlimits) bounds() limits.Bounds {
 	l := c.Job.Plan.Limits
-	b := limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(c.machine.processors)}
-	if !c.InCgroup {
-		b.DataBytes = l.MemoryBytes
-	}
-	return b
+	return limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(c.machine.processors)}
 }
 
 // segmentSteps bound System V shared memory where no cgroup counts it, and hand its list over for the watch. They must run in the IPC namespace, while the host's /proc is there.

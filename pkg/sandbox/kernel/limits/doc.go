@@ -11,7 +11,8 @@
 //
 // # Limits
 //
-// This is the weaker layer. A resource limit is one process's: RLIMIT_DATA does not add up over a tree, and
+// This is the weaker layer. Memory has no resource limit: RLIMIT_DATA and RLIMIT_AS count what is reserved, which in
+// programs of Go, the JVM and the sanitizers of compilers is many times what they use, and do not add up over a tree.
 // RLIMIT_CPU starts anew in every child. RLIMIT_NPROC counts the processes of a user in a user namespace (Linux
 // 5.14; before, of the user on the whole machine), so it must be set inside the namespace; the kernel does not hold
 // the machine's root to it at all, see [NprocHolds]. The watch looks at intervals: what is allocated

@@ -251,7 +251,7 @@ func TestSameMemory(t *testing.T) {
 func TestKernelTakesTheTable(t *testing.T) {
 	cmd := start(t, "thread")
 	pid := cmd.Process.Pid
-	bounds := Bounds{CPU: 3 * time.Second, FileBytes: 1 << 20, DataBytes: 1 << 30, Processes: 4000, OpenFiles: 100}
+	bounds := Bounds{CPU: 3 * time.Second, FileBytes: 1 << 20, Processes: 4000, OpenFiles: 100}
 	for _, r := range Rlimits(bounds, Current) {
 		if err := unix.Prlimit(pid, int(r.Resource), &unix.Rlimit{Cur: r.Soft, Max: r.Hard}, nil); err != nil {
 			t.Fatalf("%v: %v", r.Resource, err)
@@ -262,7 +262,7 @@ func TestKernelTakesTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"Max cpu time": "3 8 seconds", "Max file size": "1048576 1048576 bytes", "Max data size": "1073741824 1073741824 bytes",
+		"Max cpu time": "3 8 seconds", "Max file size": "1048576 1048576 bytes",
 		"Max core file size": "0 0 bytes", "Max open files": "100 100 files",
 	} {
 		_, line, _ := strings.Cut(string(text), name)

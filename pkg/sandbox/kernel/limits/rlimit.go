@@ -12,7 +12,6 @@ type Resource int
 const (
 	CPU       Resource = 0 // seconds of CPU time of one process
 	FileSize  Resource = 1 // bytes of a file written to
-	Data      Resource = 2 // bytes of private writable memory of one process (Linux 4.7: also mmap)
 	Core      Resource = 4 // bytes of a core file
 	Processes Resource = 6 // threads of the user, in the user namespace
 	OpenFiles Resource = 7 // descriptors of one process
@@ -25,8 +24,6 @@ func (r Resource) String() string {
 		return "RLIMIT_CPU"
 	case FileSize:
 		return "RLIMIT_FSIZE"
-	case Data:
-		return "RLIMIT_DATA"
 	case Core:
 		return "RLIMIT_CORE"
 	case Processes:
@@ -53,7 +50,6 @@ type Rlimit struct {
 type Bounds struct {
 	CPU       time.Duration // CPU time of each process; rounded up to seconds
 	FileBytes int64
-	DataBytes int64 // for where no cgroup bounds memory
 	Processes int64
 	OpenFiles int64
 }
@@ -72,7 +68,6 @@ func Rlimits(b Bounds, current func(Resource) Limit) []Rlimit {
 	seconds := int64((b.CPU + time.Second - 1) / time.Second)
 	add(CPU, seconds, seconds+cpuGrace)
 	add(FileSize, b.FileBytes, b.FileBytes)
-	add(Data, b.DataBytes, b.DataBytes)
 	add(Processes, b.Processes, b.Processes)
 	add(OpenFiles, b.OpenFiles, b.OpenFiles)
 	return table

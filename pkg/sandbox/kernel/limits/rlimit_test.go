@@ -25,8 +25,8 @@ func TestRlimits(t *testing.T) {
 		want    []Rlimit
 	}{
 		{"nothing asked", Bounds{}, unlimited, []Rlimit{{Core, Limit{}}}},
-		{"everything", Bounds{CPU: 1500 * time.Millisecond, FileBytes: 10, DataBytes: 20, Processes: 30, OpenFiles: 40}, unlimited, []Rlimit{
-			{Core, Limit{}}, {CPU, Limit{2, 7}}, {FileSize, Limit{10, 10}}, {Data, Limit{20, 20}}, {Processes, Limit{30, 30}}, {OpenFiles, Limit{40, 40}},
+		{"everything", Bounds{CPU: 1500 * time.Millisecond, FileBytes: 10, Processes: 30, OpenFiles: 40}, unlimited, []Rlimit{
+			{Core, Limit{}}, {CPU, Limit{2, 7}}, {FileSize, Limit{10, 10}}, {Processes, Limit{30, 30}}, {OpenFiles, Limit{40, 40}},
 		}},
 		{"never raised", Bounds{CPU: time.Minute, OpenFiles: 4096}, tight, []Rlimit{{Core, Limit{}}, {CPU, Limit{2, 3}}, {OpenFiles, Limit{1024, 2048}}}},
 		{"lowered below the hard one", Bounds{OpenFiles: 1500}, tight, []Rlimit{{Core, Limit{}}, {OpenFiles, Limit{1024, 1500}}}},

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -9,7 +10,7 @@ import (
 type Watch struct {
 	Tree     Tree
 	Limit    int64         // bytes
-	Interval time.Duration // between two looks; 0 is 100 ms
+	Interval time.Duration // between two looks; 0 is 100 ms. A fifth of it where more than half of the limit is used
 	// Over is called once, from Run, with the sample that is over the limit; it is to end the tree.
 	Over func(Sample)
 }
@@ -45,7 +46,7 @@ func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 		if over || sample.Processes == 0 {
 			return peak, nil
 		}
-		timer.Reset(max(w.interval(), costShare*time.Since(started)))
+		timer.Reset(max(w.interval(sample), costShare*time.Since(started)))
 	}
 }
 
@@ -58,11 +59,12 @@ func (s Sample) union(t Sample) Sample {
 	return s
 }
 
-func (w Watch) interval() time.Duration {
-	if w.Interval > 0 {
-		return w.Interval
+func (w Watch) interval(last Sample) time.Duration {
+	interval := cmp.Or(w.Interval, defaultInterval)
+	if last.Bytes > w.Limit/2 {
+		interval /= 5
 	}
-	return defaultInterval
+	return interval
 }
 
 // look takes a cheap sample, and an exact one where the cheap one is over the limit.
