@@ -89,6 +89,10 @@ test-faults: ## make every system call of a sandbox's start fail, with every pla
 test-races: ## start a thousand sandboxes while a hostile process swaps the names in the work space (minutes)
 	ETHOS_TEST_RACE_STARTS=1000 $(GO) test ./pkg/sandbox -run '^(TestSwaps|TestParallelStarts)$$' -count=1 -v -timeout 60m $(TESTFLAGS)
 
+.PHONY: test-soak
+test-soak: ## kill sessions at a thousand random moments, and run ten thousand commands in one (minutes)
+	ETHOS_TEST_SESSION_KILLS=1000 ETHOS_TEST_SESSION_COMMANDS=10000 $(GO) test ./pkg/internal/boundary -run '^(TestSessionKilledAtRandom|TestSessionDoesNotGrow)$$' -count=1 -v -timeout 3h $(TESTFLAGS)
+
 # How many plants the oracle makes.
 PLANTS ?= 5000
 .PHONY: test-oracle

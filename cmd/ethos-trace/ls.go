@@ -20,6 +20,7 @@ type lsCmd struct {
 	Since   string `placeholder:"WHEN" help:"Only from then on: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
 	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only these: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
 	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
+	Session string `placeholder:"NAME" help:"Only this session: of ethos-sandbox, or else of the agent."`
 	Denials bool   `help:"Only runs to which the sandbox denied something, or of which it put something aside."`
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
 	JSON    bool   `name:"json" help:"The stored lines themselves."`
@@ -57,13 +58,15 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	e, isAction := trace.Skim(text)
 	if e == nil {
-		return c.Tool == "" && !c.Denials && (c.Outcome == "" || c.Outcome == "invalid")
+		return c.Tool == "" && c.Session == "" && !c.Denials && (c.Outcome == "" || c.Outcome == "invalid")
 	}
 	made, err := time.Parse(time.RFC3339Nano, e.Time)
 	switch {
 	case !isAction, err == nil && made.Before(since):
 		return false
 	case c.Tool != "" && e.Tool() != c.Tool && e.CommandName() != c.Tool:
+		return false
+	case c.Session != "" && e.Session() != c.Session:
 		return false
 	case c.Denials && len(e.Denials()) == 0:
 		return false

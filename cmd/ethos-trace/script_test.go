@@ -109,6 +109,8 @@ func lineMain() {
 	denial := f.String("denial", "", "what the sandbox denied and kept aside")
 	refused := f.String("refused", "", "names that were refused, with a comma between")
 	reached := f.String("reached", "", "a name that was reached")
+	session := f.String("session", "", "the session that it ran in")
+	agent := f.String("agent-session", "", "the agent's session")
 	output := f.String("output", "", "write a line of live output instead")
 	f.Parse(os.Args[1:])
 	if *space == "" {
@@ -123,7 +125,7 @@ func lineMain() {
 	if *script != "" {
 		a.Kind, a.Argv, a.Script = record.KindShell, nil, *script
 	}
-	l := record.NewLine(name, time.Date(2026, 1, 2, 3, 4, *id%60, 0, time.UTC), a, record.Actor{Mode: record.ModeSafe})
+	l := record.NewLine(name, time.Date(2026, 1, 2, 3, 4, *id%60, 0, time.UTC), a, record.Actor{Mode: record.ModeSafe, Session: *agent})
 	set := func(name string, v any) {
 		if err := l.Set(name, v); err != nil {
 			panic(err)
@@ -152,7 +154,7 @@ func lineMain() {
 		}
 		set("result", record.Result{
 			Status: *status, ExitCode: *code, Started: "2026-01-02T03:04:05Z", DurationMS: 12.5,
-			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build", Denials: denials, Connections: connections}},
+			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build", Session: *session, Denials: denials, Connections: connections}},
 		})
 	}
 	os.Stdout.Write(l.AppendTo(nil))

@@ -152,7 +152,7 @@ var trace = Program{Name: "ethos-trace", Commands: []Command{
 	}},
 	{Name: "ls", Options: []Option{
 		looking,
-		{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral},
+		{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral}, {Name: "session", Class: Neutral},
 		{Name: "denials", Bool: true, Class: Neutral},
 		{Name: "limit", Short: 'n', Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
 	}},

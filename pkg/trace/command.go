@@ -132,3 +132,12 @@ func orElse(a, b string) string {
 	}
 	return b
 }
+
+// Session is the session of ethos-sandbox that the action ran in, else the
+// agent's own; "" where there is neither.
+func (e *Entry) Session() string {
+	if e.Result != nil && e.Result.Capture.Sandbox.Session != "" {
+		return e.Result.Capture.Sandbox.Session
+	}
+	return e.Actor.Session
+}

@@ -22,6 +22,12 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 		case "action":
 			s.action(value, &e.Action)
 			isAction = true
+		case "actor":
+			s.within(value, func(key, value []byte) {
+				if string(key) == "session" {
+					e.Actor.Session = s.text(value)
+				}
+			})
 		case "facts":
 			s.facts(value, &e.Facts)
 		case "decision":
@@ -126,10 +132,10 @@ func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 	})
 }
 
-// capture takes what was printed, when it is wanted, and of the evidence what was denied.
+// capture takes what was printed, when it is wanted, and of the evidence what was denied, and the session.
 func (s *skimmer) capture(value []byte, c *record.Capture, printed bool) {
-	denied := deniedSomething(value)
-	if !printed && !denied {
+	evidence := deniedSomething(value) || bytes.Contains(value, []byte(`"session"`))
+	if !printed && !evidence {
 		return
 	}
 	s.within(value, func(key, value []byte) {
@@ -138,10 +144,13 @@ func (s *skimmer) capture(value []byte, c *record.Capture, printed bool) {
 			s.stream(value, &c.Stdout)
 		case printed && string(key) == "stderr":
 			s.stream(value, &c.Stderr)
-		case denied && string(key) == "sandbox":
+		case evidence && string(key) == "sandbox":
 			s.within(value, func(key, value []byte) {
-				if string(key) == "denials" && string(value) != "null" {
+				switch {
+				case string(key) == "denials" && string(value) != "null":
 					s.list(value, &c.Sandbox.Denials)
+				case string(key) == "session":
+					c.Sandbox.Session = s.text(value)
 				}
 			})
 		}

@@ -495,21 +495,20 @@ func TestSessionClients(t *testing.T) {
 	all.Wait()
 }
 
-// TestSessionDoesNotGrow: a supervisor has no more descriptors, threads and mounts
-// after many commands than after a few. ETHOS_TEST_SESSION_COMMANDS says how many.
+// TestSessionDoesNotGrow: the processes of a session have no more descriptors,
+// mounts and memory after many commands than after a few.
+// ETHOS_TEST_SESSION_COMMANDS says how many.
 func TestSessionDoesNotGrow(t *testing.T) {
 	l := lodged(t)
-	n, err := strconv.Atoi(os.Getenv("ETHOS_TEST_SESSION_COMMANDS"))
-	if err != nil {
-		n = 150
-	}
+	n := rounds(t, "ETHOS_TEST_SESSION_COMMANDS", 150)
 	pid := l.status().PID
-	count := func() (descriptors, mounts int) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", below(pid)[0]))
-		if err != nil {
-			t.Fatal(err)
+	holders := append(below(pid)[:2], pid)
+	count := func() (descriptors, mounts, memory int) {
+		for _, pid := range holders {
+			descriptors += len(readDir(fmt.Sprintf("/proc/%d/fd", pid)))
+			memory += anonymous(t, pid)
 		}
-		return len(readDir(fmt.Sprintf("/proc/%d/fd", pid))), bytes.Count(text, []byte("\n"))
+		return descriptors, bytes.Count(contents(t, fmt.Sprintf("/proc/%d/mountinfo", holders[0])), []byte("\n")), memory
 	}
 	commands := func(n int) {
 		for i := range n {
@@ -518,13 +517,27 @@ func TestSessionDoesNotGrow(t *testing.T) {
 			}
 		}
 	}
-	commands(10)
-	descriptors, mounts := count()
+	commands(100) // the supervisor's memory has the size then that it works in
+	descriptors, mounts, memory := count()
 	commands(n)
 	l.until("descriptors or mounts have grown", func() bool {
-		d, m := count()
+		d, m, _ := count()
 		return d <= descriptors && m == mounts
 	})
+	_, _, now := count()
+	if t.Logf("memory %d KiB, and %d KiB after %d commands", memory, now, n); now > memory+16<<10 {
+		t.Errorf("memory has grown from %d to %d KiB", memory, now)
+	}
+}
+
+// anonymous is a process's memory that is no file's, in KiB: proc_pid_status(5).
+func anonymous(t *testing.T, pid int) (n int) {
+	t.Helper()
+	_, rest, _ := strings.Cut(string(contents(t, fmt.Sprintf("/proc/%d/status", pid))), "\nRssAnon:")
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // TestSessionHostileClients: what talks to the supervisor and is no client harms

@@ -122,7 +122,8 @@ func (h *HTML) Close() error {
 		}
 	}
 	fmt.Fprint(w, "</div>\n</section>\n")
-	h.toolTable(w)
+	tallyTable(w, "Session", h.summary.sessions)
+	tallyTable(w, "Tool", h.summary.tools)
 	h.confinement(w)
 	fmt.Fprintf(w, "</main>\n<footer><p>Written by ethos-trace %s.</p></footer>\n</body>\n</html>\n", text(h.version))
 	return w.Flush()

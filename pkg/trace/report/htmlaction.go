@@ -124,6 +124,7 @@ func writeFacts(w io.Writer, e *trace.Entry) {
 		{"Time", e.Time},
 		{"Directory", e.Action.Cwd},
 		{"Agent", strings.TrimSpace(e.Actor.Agent + " " + e.Actor.Tool)},
+		{"Session", e.Session()},
 		{"Mode", e.Actor.Mode},
 		{"Tool", strings.TrimSpace(f.Tool.ID + " " + f.Tool.Category)},
 		{"Risks", few(f.Shell.Risks)},

@@ -252,14 +252,15 @@ func (h *HTML) allFindings(w io.Writer) {
 	fmt.Fprint(w, "</div></section>\n")
 }
 
-func (h *HTML) toolTable(w io.Writer) {
-	if len(h.summary.tools) == 0 {
+// tallyTable is what was counted of each tool, or of each session.
+func tallyTable(w io.Writer, what string, rows map[string]*tally) {
+	if len(rows) == 0 {
 		return
 	}
-	tableStart(w, "h-tools", "Tools", "Tool", "#Runs", "#Passed", "#Failed", "#Denied", "#Findings", "#Time")
-	for i, r := range h.summary.sortedTools() {
+	tableStart(w, "h-"+strings.ToLower(what)+"s", what+"s", what, "#Runs", "#Passed", "#Failed", "#Denied", "#Findings", "#Time")
+	for i, r := range sorted(rows) {
 		if i == maxTableRows {
-			fmt.Fprintf(w, "<tr><td colspan=\"7\" class=\"dim\">and %d more</td></tr>\n", len(h.summary.tools)-i)
+			fmt.Fprintf(w, "<tr><td colspan=\"7\" class=\"dim\">and %d more</td></tr>\n", len(rows)-i)
 			break
 		}
 		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th>", text(clip(r.name, 60)))

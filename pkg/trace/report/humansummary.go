@@ -15,8 +15,11 @@ func (h *Human) writeSummary() {
 	if s.actions+s.bad > 1 {
 		fmt.Fprintln(h.out)
 	}
+	if len(s.sessions) > 0 && s.actions > 1 {
+		h.table("session", s.sessions)
+	}
 	if len(s.tools) > 1 {
-		h.table()
+		h.table("tool", s.tools)
 	}
 	h.refused()
 	h.deniedByLayers()
@@ -59,9 +62,10 @@ func (s *summary) headline() string {
 // maxTableRows bounds the table on a terminal; the rest is counted.
 const maxTableRows = 30
 
-func (h *Human) table() {
-	rows := h.summary.sortedTools()
-	name := len("tool")
+// table is what was counted of each tool, or of each session.
+func (h *Human) table(what string, tallies map[string]*tally) {
+	rows := sorted(tallies)
+	name := len(what)
 	for _, r := range rows {
 		name = max(name, min(width(visible(r.name)), 40))
 	}
@@ -73,10 +77,10 @@ func (h *Human) table() {
 		}
 		h.print("", text)
 	}
-	line("tool", head)
+	line(what, head)
 	for i, r := range rows {
 		if i == maxTableRows {
-			h.print("", fmt.Sprintf("… and %d more tools", len(rows)-i))
+			h.print("", fmt.Sprintf("… and %d more %ss", len(rows)-i, what))
 			break
 		}
 		line(fit(visible(r.name), 40), []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms)})

@@ -111,7 +111,10 @@ func (m *Markdown) Close() error {
 	if m.hidden > 0 {
 		fmt.Fprintf(w, "… and %d more, in the SARIF log and the store.\n\n", m.hidden)
 	}
-	m.tools(w)
+	if tallies(w, "session", m.summary.sessions); len(m.summary.sessions) > 0 {
+		fmt.Fprintln(w)
+	}
+	tallies(w, "tool", m.summary.tools)
 	return w.Flush()
 }
 
@@ -173,14 +176,15 @@ func (m *Markdown) denied(w io.Writer) {
 	}
 }
 
-func (m *Markdown) tools(w io.Writer) {
-	if len(m.summary.tools) == 0 {
+// tallies is a table of what was counted of each tool, or of each session.
+func tallies(w io.Writer, what string, rows map[string]*tally) {
+	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprint(w, "### Tools\n\n| tool | runs | passed | failed | denied | findings | time |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	for i, r := range m.summary.sortedTools() {
+	fmt.Fprintf(w, "### %s%ss\n\n| %s | runs | passed | failed | denied | findings | time |\n|---|--:|--:|--:|--:|--:|--:|\n", strings.ToUpper(what[:1]), what[1:], what)
+	for i, r := range sorted(rows) {
 		if i == maxTableRows {
-			fmt.Fprintf(w, "\nand %d more tools\n", len(m.summary.tools)-i)
+			fmt.Fprintf(w, "\nand %d more %ss\n", len(rows)-i, what)
 			break
 		}
 		fmt.Fprintf(w, "| %s | %d | %s | %s | %s | %s | %s |\n", code(r.name), r.runs, number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms))

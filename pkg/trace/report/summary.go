@@ -13,7 +13,7 @@ import (
 const (
 	maxReasons  = 200 // policies listed in a summary
 	maxExamples = 3   // commands shown for each
-	maxTools    = 200
+	maxTools    = 200 // and sessions
 )
 
 // summary counts what went through, in bounded memory.
@@ -28,12 +28,13 @@ type summary struct {
 	ran      float64 // milliseconds
 	compared bool    // with a baseline,
 	fresh    int     // which lacks so many findings and denials
-	tools    map[string]*toolRow
+	tools    map[string]*tally
+	sessions map[string]*tally // of those that were in one
 	reasons  map[string]*reasonRow
 }
 
-// toolRow is one tool's line in the summary table.
-type toolRow struct {
+// tally counts the actions of one tool, or of one session.
+type tally struct {
 	name                                   string
 	runs, passed, failed, denied, findings int
 	ms                                     float64
@@ -47,7 +48,7 @@ type reasonRow struct {
 }
 
 func newSummary() *summary {
-	return &summary{outcomes: map[trace.Outcome]int{}, tools: map[string]*toolRow{}, reasons: map[string]*reasonRow{}}
+	return &summary{outcomes: map[trace.Outcome]int{}, tools: map[string]*tally{}, sessions: map[string]*tally{}, reasons: map[string]*reasonRow{}}
 }
 
 func (s *summary) add(e *trace.Entry) {
@@ -63,24 +64,29 @@ func (s *summary) add(e *trace.Entry) {
 	if e.Result != nil {
 		s.ran += e.Result.DurationMS
 	}
-	s.addTool(e, outcome)
+	name := e.Tool()
+	if name == "" {
+		name = e.CommandName()
+	}
+	count(s.tools, name, e, outcome)
+	if session := e.Session(); session != "" {
+		count(s.sessions, session, e, outcome)
+	}
 	if why := e.Why(); len(why) > 0 {
 		s.addReason(why[0], e.Command())
 	}
 }
 
-func (s *summary) addTool(e *trace.Entry, outcome trace.Outcome) {
-	name := e.Tool()
-	if name == "" {
-		name = e.CommandName()
-	}
-	if _, ok := s.tools[name]; !ok && len(s.tools) >= maxTools {
+// count adds an action to the tally of a name, or of the others when there are
+// many.
+func count(rows map[string]*tally, name string, e *trace.Entry, outcome trace.Outcome) {
+	if _, ok := rows[name]; !ok && len(rows) >= maxTools {
 		name = "others"
 	}
-	row := s.tools[name]
+	row := rows[name]
 	if row == nil {
-		row = &toolRow{name: name}
-		s.tools[name] = row
+		row = &tally{name: name}
+		rows[name] = row
 	}
 	row.runs++
 	row.findings += len(e.Reported())
@@ -138,9 +144,9 @@ func (s *summary) verdict() (sign, text string) {
 	return "✅", "nothing to look at"
 }
 
-// sortedTools lists the tools, slowest first.
-func (s *summary) sortedTools() []*toolRow {
-	return slices.SortedFunc(maps.Values(s.tools), func(a, b *toolRow) int {
+// sorted lists tallies, slowest first.
+func sorted(rows map[string]*tally) []*tally {
+	return slices.SortedFunc(maps.Values(rows), func(a, b *tally) int {
 		return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.runs, a.runs), cmp.Compare(a.name, b.name))
 	})
 }
