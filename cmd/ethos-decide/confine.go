@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ethos/pkg/cli"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
@@ -15,6 +16,42 @@ import (
 
 // sandboxProgram is what a confined call runs.
 const sandboxProgram = "ethos-sandbox"
+
+// The words of --confine.
+const (
+	confineAsk   cli.Choice = "ask"
+	confineAllow cli.Choice = "allow"
+	confineNo    cli.Choice = "no"
+)
+
+// wraps reports whether allowed calls are answered with confined ones.
+func (c *decideCmd) wraps() bool { return c.Confine != "" && c.Confine != confineNo }
+
+// prompts reports whether an agent that can is to ask the person about a call
+// that the answer rewrites, as it might without a hook.
+func (c *decideCmd) prompts(actor *record.Actor) bool {
+	return c.Confine == confineAsk || c.Confine == cli.Chosen && actor.Mode != record.ModeAuto
+}
+
+// codeUnbounded is the denial of a call that would run outside of a boundary in
+// auto mode.
+const codeUnbounded = "decision.no_boundary"
+
+// needBoundary denies what policy allows where nobody is asked and nothing would stand
+// behind the decision: the answer does not put the call inside of a boundary, for
+// the reason given.
+func needBoundary(v *record.Decision, in *policy.Input, outside error) (denied bool) {
+	runs := in.Action.Kind == record.KindShell || in.Action.Kind == record.KindExec
+	if !runs || in.Actor.Mode != record.ModeAuto || !allows(v.Verdict) {
+		return false
+	}
+	v.Verdict = record.VerdictDeny
+	v.Errors = append(v.Errors, record.PolicyError{
+		Code: codeUnbounded, Message: "nobody is asked in auto mode, and this call would run outside of a kernel boundary: " + outside.Error() +
+			". A person sets that up with ethos-decide hook install, or accepts it with --confine=no in the hook",
+	})
+	return true
+}
 
 // confined is the member of a record that says what became of --confine.
 type confined struct {
@@ -27,13 +64,13 @@ type confined struct {
 // confine makes the input of an allowed shell call that runs inside the sandbox, and notes in the record whether it did. A call that stays as it is runs as it
 // would without --confine.
 func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error) {
-	if !c.Confine || v.action.Kind != record.KindShell && v.action.Kind != record.KindExec {
+	if !c.wraps() || v.action.Kind != record.KindShell && v.action.Kind != record.KindExec {
 		return nil, nil
 	}
 	var note confined
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
 	if allows(v.decision.Verdict) {
-		input, err = c.inside(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
+		input, err = c.inside(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts}, c.recordOf(l))
 	}
 	if note.Applied = err == nil; err != nil {
 		note.Reason = err.Error()
@@ -45,21 +82,36 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 
 // inside makes the input that runs a call inside the sandbox. The error is
 // [hook.ErrConfined] for one that is there without that.
-func (c *decideCmd) inside(in *policy.Input) (json.RawMessage, error) {
+func (c *decideCmd) inside(in *policy.Input, id string) (json.RawMessage, error) {
 	if trust.Inside(os.DirFS("/proc")) {
 		return nil, hook.ErrConfined
 	}
 	if in.Actor == nil || in.Facts == nil {
 		return nil, errors.New("the record has no facts")
 	}
-	return hook.Confine(c.Reply, in.Actor.Event, in.Action, c.boundary(in))
+	if !c.wraps() {
+		return nil, errors.New("the hook has no --confine")
+	}
+	b := c.boundary(in)
+	b.Record = id
+	return hook.Confine(c.Reply, in.Actor.Event, in.Action, b)
 }
 
-// confines reports whether the answer puts a call inside the sandbox, or it is
-// there.
-func (c *decideCmd) confines(in *policy.Input) bool {
-	_, err := c.inside(in)
-	return err == nil || errors.Is(err, hook.ErrConfined)
+// recordOf is the id under which the confined run finds its record in the store.
+func (c *decideCmd) recordOf(l *record.Line) string {
+	if c.NoStore || c.Records != "" || !record.IsID(l.ID()) {
+		return ""
+	}
+	return l.ID()
+}
+
+// confines says why the answer does not put a call inside the sandbox; nil when
+// it does, or the call is there.
+func (c *decideCmd) confines(in *policy.Input) error {
+	if _, err := c.inside(in, ""); !errors.Is(err, hook.ErrConfined) {
+		return err
+	}
+	return nil
 }
 
 func allows(verdict string) bool {

@@ -16,18 +16,22 @@ import (
 
 type decideCmd struct {
 	policyFlags
-	Approve []string `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
-	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
-	Reply   string   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot or opencode."`
-	Confine bool     `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one."`
-	Session string   `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
-	Records string   `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor."`
-	Quiet   bool     `short:"q" help:"Write nothing; the exit status tells."`
-	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	Approve []string   `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
+	Mode    string     `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
+	Reply   string     `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot or opencode."`
+	Confine cli.Choice `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
+	Session string     `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
+	Records string     `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
+	NoStore bool       `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .coding-ethos/traces of the work space."`
+	Quiet   bool       `short:"q" help:"Write nothing; the exit status tells."`
+	MaxLine int        `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
 // Run implements the command.
 func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
+	if err := c.Confine.Check("--confine", confineAsk, confineAllow, confineNo); err != nil {
+		return err
+	}
 	if err := c.checkSession(); err != nil {
 		return err
 	}
@@ -37,7 +41,10 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Records != "" {
 		return cli.Errorf(cli.Usage, "without --reply the records are on standard output", "--records goes with --reply")
 	}
-	if c.Confine {
+	if c.NoStore {
+		return cli.Errorf(cli.Usage, "without --reply the records are on standard output; ethos-trace keeps them", "--no-store goes with --reply")
+	}
+	if c.Confine != "" {
 		return cli.Errorf(cli.Usage, "without --reply, ethos-sandbox runs what is allowed", "--confine goes with --reply")
 	}
 	d, err := c.remembering(sys)
@@ -70,8 +77,8 @@ type decider struct {
 	library  *library
 	mode     string
 	approver *approver
-	recorded bool                     // approval and boundary are taken from the record: it was decided before
-	confines func(*policy.Input) bool // whether the answer puts the call inside of a boundary; nil: it does not
+	recorded bool                      // approval and boundary are taken from the record: it was decided before
+	confines func(*policy.Input) error // why the answer does not put the call inside of a boundary; nil: nobody minds
 	blocked  int
 	now      func() time.Time
 }
@@ -120,11 +127,16 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	var outside error
 	if d.confines != nil && in.Actor != nil {
-		in.Actor.Confined = d.confines(&in)
+		outside = d.confines(&in)
+		in.Actor.Confined = outside == nil
 	}
 	out := d.approver.decide(ctx, set, l.ID(), &in)
 	v.decision, v.passable, v.never = out.decision, out.passable, out.never
+	if outside != nil && needBoundary(&v.decision, &in, outside) {
+		v.passable, v.never = false, true
+	}
 	v.action, v.facts = *in.Action, in.Facts
 	if out.facts != nil {
 		if err := l.Set("facts", out.facts); err != nil {

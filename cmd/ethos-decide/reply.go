@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ethos/pkg/cli"
@@ -65,7 +62,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if err != nil {
 		return hook.Answer{}, err
 	}
-	if c.Confine {
+	if c.Confine != confineNo {
 		d.confines = c.confines
 	}
 	var strictest *verdict
@@ -97,7 +94,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if tally.Lines > 1 && rewritten != nil {
 		return hook.Answer{}, fmt.Errorf("--confine: an answer has room for one call, and the input has %d records", tally.Lines)
 	}
-	if err := c.keep(lines.Bytes()); err != nil {
+	if err := c.keep(sys, lines.Bytes(), strictest); err != nil {
 		return hook.Answer{}, err
 	}
 	notices := []string{d.library.notice(strictest, sys.Now())}
@@ -106,7 +103,8 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten, Approve: strictest.approve(), Never: strictest.never,
-		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
+		Prompts: c.prompts(&strictest.actor),
+		Notice:  strings.Trim(strings.Join(notices, "\n"), "\n"),
 	})
 }
 
@@ -123,32 +121,4 @@ func firstFault(lines []byte) string {
 			return fault.Message
 		}
 	}
-}
-
-// keep appends the decided records to --records. A record that cannot be kept keeps the action from running.
-func (c *decideCmd) keep(lines []byte) error {
-	if c.Records == "" {
-		return nil
-	}
-	to, err := c.sink()
-	if err != nil {
-		return fmt.Errorf("--records: %w", err)
-	}
-	_, err = to.Write(lines)
-	if err = errors.Join(err, to.Close()); err != nil {
-		return fmt.Errorf("--records: %w", err)
-	}
-	return nil
-}
-
-func (c *decideCmd) sink() (io.WriteCloser, error) {
-	number, ok := strings.CutPrefix(c.Records, "fd:")
-	if !ok {
-		return os.OpenFile(c.Records, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	}
-	fd, err := strconv.ParseUint(number, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("%q names no descriptor", c.Records)
-	}
-	return os.NewFile(uintptr(fd), c.Records), nil
 }

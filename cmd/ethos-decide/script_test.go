@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 			env.Defer(func() { os.RemoveAll(home) })
 			env.Setenv("HOME", home)
 			env.Setenv("ETHOS_MODE", "")
+			env.Setenv("ETHOS_STORE", env.WorkDir+"/store") // the events' work spaces are of no machine
 			return err
 		},
 		UpdateScripts: *update,

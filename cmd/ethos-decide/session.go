@@ -25,9 +25,9 @@ const (
 // checkSession reports a --session that no call could be put in.
 func (c *decideCmd) checkSession() error {
 	switch {
-	case c.Session == "" || c.Confine && hook.IsSessionName(c.Session):
+	case c.Session == "" || c.wraps() && hook.IsSessionName(c.Session):
 		return nil
-	case !c.Confine:
+	case !c.wraps():
 		return cli.Errorf(cli.Usage, "--session says whose boundary a confined call runs in", "--session goes with --confine")
 	}
 	return cli.Errorf(cli.Usage, "write auto, or the name that ethos-sandbox session start has printed", "--session: %q is no name of a session", c.Session)

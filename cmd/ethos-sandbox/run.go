@@ -32,6 +32,7 @@ type runCmd struct {
 type evidenceFlags struct {
 	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control and connection, as JSON."`
 	DryRun   bool   `help:"Show the plan; run nothing."`
+	record   *recorded
 }
 
 // Kind says that the status is the command's.
@@ -40,6 +41,7 @@ func (*runCmd) Kind() cli.Kind { return cli.Runner }
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	argv := c.Argv.Words()
+	c.record = c.recordOf(sys, record.Action{Kind: record.KindExec, Argv: argv})
 	if c.Session != "" && len(argv) > 0 {
 		j := joining{word: c.Session, flags: c.Flags, given: c.Flags, plainGit: true, argv: argv, evidence: &c.evidenceFlags}
 		return j.run(ctx, sys)
@@ -180,8 +182,17 @@ func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	return cli.Exit(out.ExitCode)
 }
 
-// open opens where the evidence goes, before anything runs.
+// open opens where the evidence goes, before anything runs; nil for nowhere.
 func (e *evidenceFlags) open() (io.WriteCloser, error) {
+	to, err := e.file()
+	if err != nil || e.record == nil {
+		return to, err
+	}
+	e.record.next = to
+	return e.record, nil
+}
+
+func (e *evidenceFlags) file() (io.WriteCloser, error) {
 	if e.Evidence == "" {
 		return nil, nil
 	}

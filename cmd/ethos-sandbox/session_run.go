@@ -21,6 +21,7 @@ import (
 // sessionFlags are those of what can run in a session.
 type sessionFlags struct {
 	Session sessionWord `placeholder:"NAME" help:"Run it in this session; auto:NAME starts the session when it does not run."`
+	Record  string      `placeholder:"ID" help:"Add the result to the record with this id in the store, which an agent's hook has put there."`
 }
 
 // sessionWord is NAME, or where a session may be started auto:NAME; the zero

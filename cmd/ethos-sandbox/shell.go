@@ -8,6 +8,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/boundary"
 )
 
@@ -32,6 +33,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Timeout == "" && c.Command == "" && interactive(sys.Stdin) {
 		c.Timeout = "0" // the person at the keyboard ends it
 	}
+	c.record = c.recordOf(sys, record.Action{Kind: record.KindShell, Script: c.Command})
 	argv := []string{shellOf(sys)}
 	if c.Command != "" {
 		argv = append(argv, "-c", c.Command)

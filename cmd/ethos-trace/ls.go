@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 	"ethos/pkg/trace/report"
@@ -20,8 +23,11 @@ type lsCmd struct {
 	Since   string `placeholder:"WHEN" help:"Only from then on: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
 	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only these: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
 	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
-	Session string `placeholder:"NAME" help:"Only this session: of ethos-sandbox, or else of the agent."`
 	Denials bool   `help:"Only runs to which the sandbox denied something, or of which it put something aside."`
+	Policy  string `placeholder:"ID" help:"Only what this policy denied or asked, or an error with this code kept from being decided."`
+	Agent   string `placeholder:"NAME" help:"Only what this agent asked for: claude, codex, gemini, cursor, copilot or opencode."`
+	Session string `placeholder:"NAME" help:"Only this session: of ethos-sandbox, or of an agent with its sub-agents, where the start of the id will do."`
+	All     bool   `name:"all-workspaces" help:"The stores of all work spaces in which an agent's hook has recorded, one after the other."`
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
 	JSON    bool   `name:"json" help:"The stored lines themselves."`
 }
@@ -32,11 +38,6 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.open(sys)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	to := sys.Stdout
 	if c.JSON {
 		to = sys.Records()
@@ -44,21 +45,64 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	out := bufio.NewWriter(to)
 	table := report.NewTable(report.DetectTerminal(sys.Stdout, sys.Getenv))
 	list := &listing{limit: c.Limit, write: func(text []byte) { c.write(out, text, table) }}
+	if c.All {
+		return errors.Join(c.each(ctx, sys, since, list, out), out.Flush())
+	}
+	s, err := c.open(sys)
+	if err == nil {
+		err = errors.Join(c.store(ctx, s, since, list), out.Flush())
+	}
+	return err
+}
+
+// store lists one store. A record that got its result later stands in it twice,
+// and is listed once.
+func (c *lsCmd) store(ctx context.Context, s *trace.Store, since time.Time, list *listing) error {
+	defer s.Close()
+	amended, err := s.Amended(since)
+	if err != nil {
+		return err
+	}
 	err = s.Walk(since, func(l trace.Stored) error {
-		if !l.Torn && c.wanted(l.Text, since) {
+		if !l.Torn && !trace.Stale(l.Text, amended) && c.wanted(l.Text, since) {
 			list.add(l.Text)
 		}
 		return ctx.Err()
 	})
 	list.end()
-	return errors.Join(err, out.Flush())
+	return err
+}
+
+// each lists the stores that hooks have made, each under its work space.
+func (c *lsCmd) each(ctx context.Context, sys *cli.System, since time.Time, list *listing, out *bufio.Writer) error {
+	if c.Store != "" {
+		return cli.Errorf(cli.Usage, "leave one of them out", "--store and --all-workspaces exclude each other")
+	}
+	spaces, err := trace.Remembered(sys.Getenv)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "ethos-trace ls in a work space lists its store", "%w", err)
+	}
+	for _, space := range spaces {
+		s, err := trace.OpenExisting(trace.DefaultDir(space))
+		if err != nil {
+			sys.Warn(err.Error(), "the others are listed")
+			continue
+		}
+		if !c.JSON {
+			fmt.Fprintf(out, "%s\n", printable.Line(space))
+		}
+		if err := c.store(ctx, s, since, list); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wanted judges a line without reading all of it.
 func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	e, isAction := trace.Skim(text)
 	if e == nil {
-		return c.Tool == "" && c.Session == "" && !c.Denials && (c.Outcome == "" || c.Outcome == "invalid")
+		return c.Tool == "" && !c.Denials && c.Policy == "" && c.Agent == "" && c.Session == "" && (c.Outcome == "" || c.Outcome == "invalid")
 	}
 	made, err := time.Parse(time.RFC3339Nano, e.Time)
 	switch {
@@ -66,9 +110,7 @@ func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 		return false
 	case c.Tool != "" && e.Tool() != c.Tool && e.CommandName() != c.Tool:
 		return false
-	case c.Session != "" && e.Session() != c.Session:
-		return false
-	case c.Denials && len(e.Denials()) == 0:
+	case c.Denials && len(e.Denials()) == 0, !c.asked(e):
 		return false
 	}
 	switch o := trace.Outcome(c.Outcome); o {
@@ -80,6 +122,16 @@ func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	default:
 		return e.Outcome() == o
 	}
+}
+
+// asked reports whether the entry is of the agent, session and policy asked for.
+func (c *lsCmd) asked(e *trace.Entry) bool {
+	parent := ""
+	if e.Actor.Parent != nil {
+		parent = e.Actor.Parent.Session
+	}
+	return (c.Agent == "" || e.Actor.Agent == c.Agent) && (c.Policy == "" || slices.Contains(e.Reasons(), c.Policy)) &&
+		(c.Session == "" || e.Session() == c.Session || strings.HasPrefix(e.Actor.Session, c.Session) || strings.HasPrefix(parent, c.Session))
 }
 
 // entryOf reads a stored action in full.
@@ -142,6 +194,7 @@ func (l *listing) end() {
 	for i := range l.kept {
 		l.write(l.kept[(l.next+i)%len(l.kept)])
 	}
+	l.kept, l.next = nil, 0
 }
 
 // when reads a point in time: a duration before now, a day, or a time.

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ETHOS_STORE", "")
 			env.Setenv("NO_COLOR", "")
+			env.Setenv("TZ", "UTC")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -49,8 +49,12 @@ func (c *statsCmd) count(ctx context.Context, sys *cli.System, counter *trace.Co
 		return err
 	}
 	defer s.Close()
+	amended, err := s.Amended(since)
+	if err != nil {
+		return err
+	}
 	return s.Walk(since, func(l trace.Stored) error {
-		if !l.Torn {
+		if !l.Torn && !trace.Stale(l.Text, amended) {
 			counter.Add(l.Text)
 		}
 		return ctx.Err()

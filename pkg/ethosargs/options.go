@@ -36,6 +36,7 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 		{Name: "confine", Bool: true, Class: Narrows},
 		{Name: "session", Class: Neutral}, // writes the name into an answer
 		{Name: "records", Class: Neutral, File: true},
+		{Name: "no-store", Bool: true, Class: Neutral},
 		{Name: "quiet", Short: 'q', Bool: true, Class: Neutral},
 		maxLine,
 	}},
@@ -100,6 +101,8 @@ var (
 	// inSession names a boundary that somebody made, which may be wider than any
 	// that the other options ask for. That of an agent's own calls is not.
 	inSession = Option{Name: "session", Class: Compared}
+	// toRecord adds a result to the record of the same command, once.
+	toRecord = Option{Name: "record", Class: Neutral}
 )
 
 var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
@@ -107,8 +110,8 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		{Name: "jobs", Short: 'j', Class: Neutral},
 		maxLine,
 	}},
-	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession)},
-	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession,
+	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession, toRecord)},
+	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession, toRecord,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
@@ -152,7 +155,8 @@ var trace = Program{Name: "ethos-trace", Commands: []Command{
 	}},
 	{Name: "ls", Options: []Option{
 		looking,
-		{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral}, {Name: "session", Class: Neutral},
+		{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral},
+		{Name: "policy", Class: Neutral}, {Name: "agent", Class: Neutral}, {Name: "session", Class: Neutral}, {Name: "all-workspaces", Bool: true, Class: Neutral},
 		{Name: "denials", Bool: true, Class: Neutral},
 		{Name: "limit", Short: 'n', Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
 	}},

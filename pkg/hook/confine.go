@@ -17,6 +17,7 @@ var ErrConfined = errors.New("the call is confined already")
 type Boundary struct {
 	Program string   // path of ethos-sandbox
 	Flags   []string // such as --profile agent-shell
+	Record  string   // id of the record that the result is added to; "" for none
 }
 
 // Confine returns the tool input that runs the shell call of an agent's event inside the boundary: the input as the agent sent it, every key kept, with
@@ -24,6 +25,8 @@ type Boundary struct {
 // stays as it is.
 func Confine(dialect, event string, a *record.Action, b Boundary) (json.RawMessage, error) {
 	switch {
+	case b.holds(a):
+		return nil, ErrConfined
 	case !rewrites(dialect, event):
 		return nil, fmt.Errorf("%s takes no other input than the agent's in its event %s", dialect, event)
 	case a.Kind == record.KindShell:
@@ -35,9 +38,6 @@ func Confine(dialect, event string, a *record.Action, b Boundary) (json.RawMessa
 }
 
 func confineScript(a *record.Action, b Boundary) (json.RawMessage, error) {
-	if b.unwrap(a.Script) {
-		return nil, ErrConfined
-	}
 	return replaced(a.Input, b.wrap(a.Script), func(raw json.RawMessage) bool {
 		var text string
 		return json.Unmarshal(raw, &text) == nil && text == a.Script
@@ -45,14 +45,34 @@ func confineScript(a *record.Action, b Boundary) (json.RawMessage, error) {
 }
 
 func confineArgv(a *record.Action, b Boundary) (json.RawMessage, error) {
-	front := append(append([]string{b.Program, "run"}, b.Flags...), "--")
-	if len(a.Argv) > len(front) && slices.Equal(a.Argv[:len(front)], front) {
-		return nil, ErrConfined
-	}
-	return replaced(a.Input, append(front, a.Argv...), func(raw json.RawMessage) bool {
+	return replaced(a.Input, slices.Concat([]string{b.Program, "run"}, b.record(), b.Flags, []string{"--"}, a.Argv), func(raw json.RawMessage) bool {
 		var words []string
 		return json.Unmarshal(raw, &words) == nil && slices.Equal(words, a.Argv)
 	})
+}
+
+// recordOption gives a confined call the id of its record.
+const recordOption = "--record"
+
+func (b Boundary) record() []string {
+	if b.Record == "" {
+		return nil
+	}
+	return []string{recordOption, b.Record}
+}
+
+// holds reports whether a call is, to the letter, what Confine makes of some
+// other call, for whatever record.
+func (b Boundary) holds(a *record.Action) bool {
+	if a.Kind == record.KindShell {
+		return b.unwrap(a.Script)
+	}
+	words := a.Argv
+	if len(words) > 3 && words[2] == recordOption && record.IsID(words[3]) {
+		words = slices.Concat(words[:2], words[4:])
+	}
+	front := slices.Concat([]string{b.Program, "run"}, b.Flags, []string{"--"})
+	return len(words) > len(front) && slices.Equal(words[:len(front)], front)
 }
 
 // wrap writes the command line that runs a script inside the boundary.
@@ -60,7 +80,7 @@ func (b Boundary) wrap(script string) string { return b.front() + quote(script) 
 
 func (b Boundary) front() string {
 	words := []string{quoteIfNeeded(b.Program), "shell"}
-	for _, f := range b.Flags {
+	for _, f := range slices.Concat(b.record(), b.Flags) {
 		words = append(words, quoteIfNeeded(f))
 	}
 	return strings.Join(words, " ") + " -c "
@@ -69,6 +89,13 @@ func (b Boundary) front() string {
 // unwrap reports whether a script is, to the letter, what wrap makes of some other script: the front and one quoted word. Anything that is only like it
 // is wrapped once more, for an agent may choose a boundary of its own liking.
 func (b Boundary) unwrap(script string) bool {
+	shell := quoteIfNeeded(b.Program) + " shell "
+	if rest, ok := strings.CutPrefix(script, shell+recordOption+" "); ok {
+		if id, rest, _ := strings.Cut(rest, " "); record.IsID(id) {
+			script = shell + rest
+		}
+	}
+	b.Record = ""
 	word, ok := strings.CutPrefix(script, b.front())
 	if !ok || len(word) < 2 || word[0] != '\'' || word[len(word)-1] != '\'' {
 		return false

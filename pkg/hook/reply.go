@@ -30,6 +30,9 @@ type Verdict struct {
 	Approve string
 	// Never says that no approval lifts the refusal.
 	Never bool
+	// Prompts has an agent that can do both ask the person about the rewritten
+	// call. Without it the agent may take the answer for the person's consent.
+	Prompts bool
 	// Notice is for the person at the agent, whatever the decision; "" is none.
 	Notice string
 }

@@ -7,6 +7,8 @@ import (
 )
 
 // Claude Code's hook replies: https://code.claude.com/docs/en/hooks, "PreToolUse decision control" and "PermissionRequest decision control".
+// updatedInput is documented with allow, which skips the person's own prompts, and with ask, which shows the person what the call has become; without
+// either nothing is promised. Deny and ask rules of the person stand beside both.
 // systemMessage ("Common JSON fields") is shown to the user and decides nothing.
 // Silence leaves the user's own permission rules in force; exit status 2 blocks, and its standard error is shown to the model.
 
@@ -52,9 +54,14 @@ func claudeVerdict(v Verdict) any {
 		out.PermissionDecision, out.PermissionDecisionReason, out.UpdatedInput = v.Decision.Verdict, v.Reason(), nil
 	case v.Rewritten == nil:
 		return nil
+	case v.Prompts:
+		out.PermissionDecision, out.PermissionDecisionReason = record.VerdictAsk, confinedReason
 	}
 	return specificOutput{out}
 }
+
+// confinedReason is what a person reads who is asked about a rewritten call.
+const confinedReason = "ethos allows it, and runs it inside of its boundary."
 
 // claudePermission answers the dialog on the user's behalf when policy refuses; otherwise the user is asked, as without a hook. The
 // dialog has no rewriting of its own: PreToolUse has seen the call before.

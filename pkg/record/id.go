@@ -44,3 +44,17 @@ func nextStamp(now time.Time) uint64 {
 	lastID.stamp = max(ms<<12|fraction, lastID.stamp+1)
 	return lastID.stamp
 }
+
+// IsID reports whether a text is a UUID in the form that [NewID] writes.
+func IsID(text string) bool {
+	if len(text) != 36 {
+		return false
+	}
+	for i, c := range []byte(text) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -45,3 +45,21 @@ func forTool(flag string) string {
 	}
 	return "add it to the allow_domains of "
 }
+
+// Reasons are why a record may not run, or not without a person: the ids of the
+// policies that deny or ask, and the codes of what kept it from being decided.
+func (e *Entry) Reasons() []string {
+	if e.Decision == nil {
+		return nil
+	}
+	var list []string
+	for _, f := range e.Decision.Errors {
+		list = append(list, f.Code)
+	}
+	for _, m := range e.Decision.Matches {
+		if m.Effect == record.VerdictDeny || m.Effect == record.VerdictAsk {
+			list = append(list, m.ID)
+		}
+	}
+	return list
+}

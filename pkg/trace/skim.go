@@ -19,15 +19,11 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 		switch string(key) {
 		case "time":
 			e.Time = s.text(value)
+		case "actor":
+			s.actor(value, &e.Actor)
 		case "action":
 			s.action(value, &e.Action)
 			isAction = true
-		case "actor":
-			s.within(value, func(key, value []byte) {
-				if string(key) == "session" {
-					e.Actor.Session = s.text(value)
-				}
-			})
 		case "facts":
 			s.facts(value, &e.Facts)
 		case "decision":
@@ -185,6 +181,20 @@ func (s *skimmer) stream(value []byte, to *record.Stream) {
 			to.Base64 = s.text(value)
 		case "truncated":
 			to.Truncated = string(value) == "true"
+		}
+	})
+}
+
+// actor takes who asked.
+func (s *skimmer) actor(value []byte, a *record.Actor) {
+	s.within(value, func(key, value []byte) {
+		switch string(key) {
+		case "agent":
+			a.Agent = s.text(value)
+		case "session":
+			a.Session = s.text(value)
+		case "parent":
+			s.decode(value, &a.Parent)
 		}
 	})
 }

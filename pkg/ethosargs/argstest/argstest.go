@@ -138,6 +138,9 @@ func sameFlags(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Read
 		value := g.Value
 		if g.Option.Bool {
 			value = map[bool]string{true: "true", false: "false"}[g.On]
+			if slices.Contains(theirs.Flags[g.Option.Name], g.Value) && g.Value != "" { // a switch that can say more: [cli.Choice]
+				value = g.Value
+			}
 		}
 		given[g.Option.Name] = append(given[g.Option.Name], value)
 	}

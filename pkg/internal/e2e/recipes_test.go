@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,7 +114,9 @@ func TestRecipes(t *testing.T) {
 		o := s.feed(r.reports(t, s.dir, "ls 'a b'"), confining(hook)).mustExit(t, 0)
 		got := answerOf(t, r.agent, o.stdout)
 		rewritten, _ := got.input["command"].(string)
-		if takesInput := r.event != "cursor/shell.json"; got.decision != "allow" || takesInput != strings.Contains(rewritten, "ethos-sandbox shell --profile agent-shell -c 'ls '") {
+		want := map[string]string{"claude": "ask"}[r.agent] // the person's own prompts stay
+		confined := strings.Contains(rewritten, "ethos-sandbox shell --record ") && strings.Contains(rewritten, " --profile agent-shell -c 'ls '")
+		if takesInput := r.event != "cursor/shell.json"; got.decision != cmp.Or(want, "allow") || takesInput != confined {
 			t.Errorf("%s: with --confine: %+v: %v", r.event, got, o)
 		}
 	}

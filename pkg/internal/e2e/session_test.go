@@ -47,7 +47,7 @@ func (c calls) call(command string) outcome {
 	o := c.feed(c.event(command), inSession(c.hook(c.t))).mustExit(c.t, 0)
 	answer := answerOf(c.t, c.agent, o.stdout)
 	rewritten, _ := answer.input["command"].(string)
-	if answer.decision != "allow" || !strings.Contains(rewritten, " --session auto:"+c.agent+"-"+c.id+"-") {
+	if answer.decision == "deny" || !strings.Contains(rewritten, " --session auto:"+c.agent+"-"+c.id+"-") {
 		c.t.Fatalf("%s is answered by %v", command, o)
 	}
 	return c.shell(rewritten)

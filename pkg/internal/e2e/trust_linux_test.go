@@ -99,7 +99,7 @@ func TestHostileClone(t *testing.T) {
 					t.Errorf("the call is answered with %s\n%s", flag, first)
 				}
 			}
-			if !strings.Contains(first.stdout, `"permissionDecision":"allow"`) || !strings.Contains(first.stdout, `{"systemMessage":"`+s.path("repo_config.yaml")+" widens") {
+			if !strings.Contains(first.stdout, `"permissionDecision":"ask"`) || !strings.Contains(first.stdout, `{"systemMessage":"`+s.path("repo_config.yaml")+" widens") {
 				t.Errorf("the call is not allowed and told\n%s", first)
 			}
 			s.harmless(s.feed(first.stdout, "sh -c \"$(jq -r .hookSpecificOutput.updatedInput.command)\""))

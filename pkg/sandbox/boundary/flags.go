@@ -44,13 +44,13 @@ func (f *Flags) None() bool { return reflect.ValueOf(*f).IsZero() }
 func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
 	asked, err := capability.FromFlags(f.Profile, dir, f.given)
 	return sandbox.Spec{
-		Asked: asked, Argv: argv, Dir: dir, Workspace: workspaceOf(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
+		Asked: asked, Argv: argv, Dir: dir, Workspace: Workspace(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
 		Publish: f.Publish, PublishAny: f.PublishAny,
 	}, err
 }
 
-// workspaceOf is the enclosing git work tree, else the directory itself.
-func workspaceOf(files sandbox.Files, dir string) string {
+// Workspace is the enclosing git work tree, else the directory itself.
+func Workspace(files sandbox.Files, dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := files.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at

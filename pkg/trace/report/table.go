@@ -34,7 +34,7 @@ func (t *Table) Entry(e *trace.Entry) string {
 		took = span(e.Result.DurationMS)
 	}
 	o := e.Outcome()
-	return t.line(e.Line.ID(), e.Time, t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), bracketed(counted(len(e.Denials()), "denial")))
+	return t.line(e.Line.ID(), e.Time, t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), bracketed(counted(len(e.Denials()), "denial"))+bracketed(strings.Join(e.Reasons(), ", ")))
 }
 
 // Invalid is the line of an error line.
@@ -42,13 +42,16 @@ func (t *Table) Invalid(id string, e record.Error) string {
 	return t.line(id, "", t.style.outcome(trace.Denied, pad("invalid", outcomeCells)), padLeft("", 9)+"  "+e.Code+": "+e.Message, "")
 }
 
+// stampLayout is the time of a line, in the time zone of who reads it.
+const stampLayout = "2006-01-02 15:04:05 -0700"
+
 // line has end after its text, also where that is cut.
 func (t *Table) line(id, stamp, outcome, text, end string) string {
 	short := id[max(len(id)-idTail, 0):]
 	if made, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
-		stamp = made.UTC().Format("2006-01-02 15:04:05")
+		stamp = made.Local().Format(stampLayout)
 	}
-	head := pad(visible(short), idTail) + "  " + pad(stamp, 19) + "  "
+	head := pad(visible(short), idTail) + "  " + pad(stamp, len(stampLayout)) + "  "
 	text = visible(text)
 	if cells := t.cells(); cells > 0 {
 		text = fit(text, cells-width(head)-outcomeCells-width(end))

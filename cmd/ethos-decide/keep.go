@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/nospace"
+	"ethos/pkg/record"
+	"ethos/pkg/statedir"
+	"ethos/pkg/trace"
+	"ethos/pkg/trust"
+)
+
+// keep appends the decided records of an event to --records, or to the store of
+// the work space. What --records cannot take keeps the action from running. A
+// store that cannot is said, and in auto mode, where nobody reads that, the
+// action does not run either.
+func (c *decideCmd) keep(sys *cli.System, lines []byte, v *verdict) error {
+	if c.Records != "" {
+		return c.append(lines)
+	}
+	if c.NoStore {
+		return nil
+	}
+	_ = statedir.NoteAsked(sys.Getenv, c.Reply, sys.Now()) // hook status shows it; where that cannot be kept, it does without
+	dir, err := storeOf(sys, v.action.Workspace)
+	if err == nil {
+		err = store(sys, dir, lines)
+	}
+	if err == nil {
+		if dir == trace.DefaultDir(v.action.Workspace) {
+			_ = trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces
+		}
+		return nil
+	}
+	err = fmt.Errorf("not stored: %w", err)
+	if v.actor.Mode == record.ModeAuto && allows(v.decision.Verdict) && !errors.Is(err, errInside) {
+		return fmt.Errorf("%w; nobody is asked in auto mode, so what is not recorded does not run. --no-store in the hook keeps no record", err)
+	}
+	sys.Warn(err.Error(), cmp.Or(nospace.Hint(err, dir), "the decision stands; --no-store in the hook keeps no record and says nothing"))
+	return nil
+}
+
+// errInside is why an agent that runs confined as a whole records nothing: the
+// store is not its to write. What it does is in the record of its own run.
+var errInside = errors.New("the hook runs inside of a boundary, which cannot write the store")
+
+// storeOf is the store of a work space.
+func storeOf(sys *cli.System, workspace string) (string, error) {
+	if trust.Inside(os.DirFS("/proc")) {
+		return "", errInside
+	}
+	if dir := sys.Getenv("ETHOS_STORE"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(sys.Dir, dir)
+		}
+		return dir, nil
+	}
+	if _, err := os.Stat(workspace); err != nil {
+		return "", fmt.Errorf("the work space is not on this machine: %w", err)
+	}
+	return trace.DefaultDir(workspace), nil
+}
+
+// store appends lines, redacted, and does not wait for the disk: an agent waits
+// for the answer.
+func store(sys *cli.System, dir string, lines []byte) error {
+	s, err := trace.Open(sys.Getenv, dir)
+	if err != nil {
+		return err
+	}
+	defer s.Leave()
+	s.Now = sys.Now
+	r := record.NewReader(bytes.NewReader(lines), 0)
+	for {
+		l, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = s.Append(l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// append appends the records to --records.
+func (c *decideCmd) append(lines []byte) error {
+	to, err := c.sink()
+	if err != nil {
+		return fmt.Errorf("--records: %w", err)
+	}
+	_, err = to.Write(lines)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("--records: %w", err)
+	}
+	return nil
+}
+
+func (c *decideCmd) sink() (io.WriteCloser, error) {
+	number, ok := strings.CutPrefix(c.Records, "fd:")
+	if !ok {
+		return os.OpenFile(c.Records, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	}
+	fd, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%q names no descriptor", c.Records)
+	}
+	return os.NewFile(uintptr(fd), c.Records), nil
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Choice is the value of a flag that is a switch and can say more: --confine,
+// --confine=ask. Alone it is [Chosen]; "" is a flag that was not given. A command
+// checks the word with [Choice.Check].
+type Choice string
+
+// Chosen is the value of a [Choice] that was given without a word.
+const Chosen Choice = "true"
+
+// IsBool implements kong.BoolMapperValue: the flag takes no word of its own.
+func (*Choice) IsBool() bool { return true }
+
+// Decode implements kong.MapperValue.
+func (c *Choice) Decode(ctx *kong.DecodeContext) error {
+	*c = Chosen
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		*c = Choice(ctx.Scan.Pop().String())
+	}
+	return nil
+}
+
+// Check reports a word that is none of those.
+func (c Choice) Check(flag string, words ...Choice) error {
+	if c == "" || c == Chosen || slices.Contains(words, c) {
+		return nil
+	}
+	var names []string
+	for _, w := range words {
+		names = append(names, flag+"="+string(w))
+	}
+	return &Error{Status: Usage, Err: fmt.Errorf("%s: unknown word %q", flag, string(c)), Hint: "write " + flag + ", " + strings.Join(names, ", ")}
+}

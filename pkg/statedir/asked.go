@@ -1,0 +1,46 @@
+package statedir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// askedName is the folder with an empty file for each agent whose hook has
+// asked; its time is that of the last event.
+const askedName = "asked"
+
+// NoteAsked notes that an agent's hook has asked at this time.
+func NoteAsked(getenv func(string) string, agent string, now time.Time) error {
+	if dir, err := Open(getenv, askedName); err == nil {
+		if err = os.Chtimes(filepath.Join(dir, agent), now, now); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	dir, err := Make(getenv, askedName)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, agent)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(path, now, now)
+}
+
+// LastAsked is when an agent's hook asked last, the zero time where it has not.
+func LastAsked(getenv func(string) string, agent string) (time.Time, error) {
+	dir, err := Open(getenv, askedName)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = os.Lstat(filepath.Join(dir, agent)); err == nil {
+			return info.ModTime(), nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return time.Time{}, err
+}
