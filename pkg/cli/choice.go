@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,9 @@ func (*Choice) IsBool() bool { return true }
 func (c *Choice) Decode(ctx *kong.DecodeContext) error {
 	*c = Chosen
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
-		*c = Choice(ctx.Scan.Pop().String())
+		if *c = Choice(ctx.Scan.Pop().String()); *c == "" {
+			return errors.New("the word is empty") // of a variable that is not set: it would mean none
+		}
 	}
 	return nil
 }
