@@ -144,6 +144,8 @@ func (w *work) analyse() {
 		w.commands(shell.Analyze(w.action.Script, opt), opt)
 	case record.KindFile:
 		w.files.action(w.action.File, w.action.Cwd)
+	case record.KindMCP:
+		w.files.toolPaths(&w.action)
 	}
 }
 
@@ -165,6 +167,9 @@ func (w *work) paths(uses []record.PathUse, abs []string) {
 		if abs[i] != "" || u.Certain {
 			w.files.add(u.Op, u.Path, abs[i], true)
 			w.into(u, abs[i])
+		}
+		if u.Op != "read" {
+			uses[i].Outside = w.place.outsideUse(u, w.files.files)
 		}
 	}
 }

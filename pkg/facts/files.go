@@ -94,6 +94,7 @@ func (f *fileFacts) find(op, shown, abs string) record.File {
 	}
 	out := record.File{Op: op, Path: shown, Resolved: at.name, ViaSymlink: at.link, Exists: at.exists}
 	out.InsideWorkspace = within(at.name, f.place.workspace)
+	out.Outside = f.place.outside(at.name)
 	if out.InsideWorkspace {
 		out.WorkspaceRelative = path.Join(".", strings.TrimPrefix(at.name, f.place.workspace))
 		if out.WorkspaceRelative = strings.TrimPrefix(out.WorkspaceRelative, "/"); out.WorkspaceRelative == "" {
@@ -115,6 +116,7 @@ func (f *fileFacts) glob(op, shown, abs string) {
 		base.WorkspaceRelative = path.Join(base.WorkspaceRelative, abs[len(dir):])
 	}
 	base.Exists = false
+	base.Outside = f.place.outside(base.Resolved)
 	if f.d.matchesProgram(op, path.Clean(abs), f.place) {
 		base.Protected = worse(base.Protected, classProgram)
 	}

@@ -173,7 +173,7 @@ func said(matched bool) string {
 // input makes the record that an example stands for.
 func (e *Example) input(ctx context.Context, facts FactsFunc, p *Policy) (*Input, error) {
 	action := record.Action{
-		Kind: e.actions()[0], Argv: e.Argv, Script: e.Command, File: e.File, URL: e.URL, Server: e.Server, Name: e.Name, Cwd: e.Cwd,
+		Kind: e.actions()[0], Argv: e.Argv, Script: e.Command, File: e.File, URL: e.URL, Server: e.Server, Name: e.Name, Input: e.Input, Cwd: e.Cwd,
 		Interactive: e.Interactive,
 	}
 	actor := record.Actor{Mode: e.mode(p), Agent: e.Agent, Tool: e.Tool, AdminApproved: e.Approved, Confined: e.Confined}

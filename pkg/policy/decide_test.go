@@ -128,7 +128,7 @@ func TestWhatIsNotNeeded(t *testing.T) {
 		"'nothing' in incomplete",
 	} {
 		set := consumer(t, Bounds{}, "deny", when)
-		set.rules = slices.DeleteFunc(set.rules, func(r *rule) bool { return r.Pack == Core })
+		set.rules = slices.DeleteFunc(set.rules, func(r *rule) bool { return r.Pack == Core || r.Pack == Services })
 		in := shellInput("ls")
 		in.Facts.Incomplete = []string{record.IncompleteParse}
 		if d := set.Decide(context.Background(), in); d.Verdict != record.VerdictAllow {

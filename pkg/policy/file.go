@@ -208,7 +208,22 @@ func (d *document) toolExample(e *Example) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		d.mapping(n, "mcp",
 			key{"server", true, d.text(&e.Server, "server")},
-			key{"name", true, d.text(&e.Name, "name")})
+			key{"name", true, d.text(&e.Name, "name")},
+			key{"input", false, d.toolInput(&e.Input)})
+	}
+}
+
+// toolInput keeps the arguments of a tool as JSON.
+func (d *document) toolInput(to *[]byte) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		var value map[string]any
+		err := n.Decode(&value)
+		if err == nil {
+			*to, err = json.Marshal(value)
+		}
+		if err != nil {
+			d.fault(n, "input: %v", err)
+		}
 	}
 }
 

@@ -182,7 +182,7 @@ func TestBlind(t *testing.T) {
 		git        []record.Git
 		want       string
 	}{
-		{record.KindShell, record.IncompleteParse, nil, "shell git files ethos"},
+		{record.KindShell, record.IncompleteParse, nil, "shell git files ethos services"},
 		{record.KindFile, record.IncompleteParse, nil, ""},
 		{record.KindFile, record.IncompleteFile, nil, "files"},
 		{record.KindShell, record.IncompleteFile, nil, ""},

@@ -43,6 +43,7 @@ type Example struct {
 	File         *record.FileAction
 	URL          string
 	Server, Name string // an MCP tool
+	Input        []byte // JSON, of the tool
 	Cwd          string // relative to the example's work space
 	Mode         string // the first of the policy's modes when left out, safe when it has none
 	Approved     bool   // admin_approved

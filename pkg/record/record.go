@@ -174,6 +174,7 @@ type PathUse struct {
 	By      string `json:"by"`                 // command name, or "redirect"
 	Op      string `json:"op" required:"true"` // read | write | append | create | truncate | delete | move | mode | link
 	Certain bool   `json:"certain"`
+	Outside bool   `json:"outside,omitempty"` // it lies outside of the work space, of temporary directories and of caches
 }
 
 // Git is one git command line, wherever it stands.
@@ -214,6 +215,7 @@ type File struct {
 	Resolved          string `json:"resolved"` // absolute, symlinks followed
 	WorkspaceRelative string `json:"workspace_relative,omitempty"`
 	InsideWorkspace   bool   `json:"inside_workspace"`
+	Outside           bool   `json:"outside,omitempty"` // neither there, nor in a temporary directory or a cache
 	ViaSymlink        bool   `json:"via_symlink"`
 	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | ethos-program | ethos-state | credentials | shell-startup | ci
 	Exists            bool   `json:"exists"`

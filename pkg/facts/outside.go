@@ -1,0 +1,72 @@
+package facts
+
+import (
+	"path"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// temporary are the directories whose content is nobody's for long.
+var temporary = [...]string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"}
+
+// caches hold what their program makes again; "~" is the home directory.
+var caches = [...]string{
+	"~/.cache", "~/.npm", "~/.yarn", "~/.pnpm-store", "~/.local/share/pnpm", "~/.bun/install", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.gradle", "~/.m2", "~/.ivy2",
+	"~/.nuget/packages", "~/.rustup/downloads", "~/.rustup/tmp", "~/.terraform.d/plugin-cache", "~/.ccache", "~/Library/Caches", "~/Library/Developer/Xcode/DerivedData",
+	"~/.local/share/Trash", "~/.docker/buildx", "~/.virtualenvs", "~/.pyenv/cache", "~/.nvm/.cache", "~/.deno", "~/.electron", "~/.cypress",
+	"/var/cache", "/var/lib/apt/lists", "/usr/local/go", "/opt/hostedtoolcache", "/usr/share/dotnet", "/usr/local/lib/android", "/usr/local/share/boost", "/opt/ghc",
+}
+
+// outside reports a path that is somebody else's: it lies neither in the work
+// space, nor in a temporary directory, a cache or among the devices. Of a
+// temporary directory what is around the work space does not count as such.
+func (p place) outside(name string) bool {
+	if name == "" || within(name, p.workspace) || within(name, "/dev") || within(name, "/proc") {
+		return false
+	}
+	for _, dir := range caches {
+		if rest, home := strings.CutPrefix(dir, "~"); home {
+			if p.home == "" {
+				continue
+			}
+			dir = p.home + rest
+		}
+		if within(name, dir) {
+			return false
+		}
+	}
+	for _, dir := range temporary {
+		if name == dir || !within(name, dir) {
+			continue
+		}
+		around := path.Dir(p.workspace)
+		return around != dir && within(around, dir) && (within(name, around) || within(p.workspace, name))
+	}
+	return true
+}
+
+// outsideUse judges a path that a command changes: by what it leads to, and
+// where that is not known by the part of it that is written out.
+func (p place) outsideUse(u record.PathUse, files []record.File) bool {
+	if u.Certain {
+		for i := range files {
+			if files[i].Op == u.Op && files[i].Path == u.Path {
+				return files[i].Outside
+			}
+		}
+		return false
+	}
+	known := u.Path
+	if at := strings.IndexAny(known, "*?[{$`"); at >= 0 {
+		known = known[:strings.LastIndexByte(known[:at], '/')+1]
+	}
+	switch {
+	case strings.HasPrefix(known, "~/") && p.home != "":
+		known = p.home + known[1:]
+	case strings.HasPrefix(known, "../"):
+		known = path.Join(p.workspace, known)
+	}
+	known = path.Clean(known)
+	return path.IsAbs(known) && known != "/" && !within(p.workspace, known) && p.outside(known)
+}
