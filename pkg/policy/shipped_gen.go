@@ -833,6 +833,60 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "files.outside_delete", Pack: "core", Principle: "nothing-lost", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && (\n  w.outside && (w.by in [\"find\", \"fd\", \"rsync\", \"shred\", \"srm\", \"rimraf\", \"del-cli\"] || !w.certain\n    || shell.commands.exists(c, c.name == w.by && (c.code != \"\" || option(c, \"rR\", [\"recursive\"]) && (option(c, \"f\", [\"force\"]) || files.exists(f, f.op == w.op && f.path == w.path && f.exists)))))\n  || !w.certain && w.path.matches(\"^\\\\$[^/]*/(.*/)?\\\\.\\\\.(/|$)\")))",
+			Message:   "This deletes a tree that lies outside of the work space.",
+			Remedy:    "Delete what is in the work space or in a temporary directory, by its name; a person deletes the rest.",
+			Protected: true,
+			File:      "pack:core/outside.yaml", Line: 4, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 21 /* Shell.writes */},
+			need{op: anyOf, of: []need{
+				need{op: equals, fact: 46 /* PathUse.op */, value: "delete"},
+				need{op: equals, fact: 46 /* PathUse.op */, value: "move"},
+			}},
+		}},
+		reads:  []string{"files", "shell"},
+		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
+		from:   30394, to: 32005,
+	},
+	{
+		policy: Policy{
+			ID: "files.outside", Pack: "core", Principle: "person-decides", Effect: "ask",
+			On:        []string{"exec", "shell", "file", "mcp"},
+			When:      "files.exists(f, f.outside && !glob(\"{/usr/local,/usr/local/bin,/usr/local/lib,/opt,**/.local/bin,**/bin}\", f.resolved)\n  && !(!f.exists && glob(\"**/bin/*\", f.resolved) && shell.commands.exists(c, c.name in [\"cp\", \"mv\", \"install\", \"ln\"]))\n  && (f.op in [\"delete\", \"move\", \"write\", \"append\", \"truncate\", \"edit\", \"create\", \"link\"] && glob(\"/{etc,usr,var,boot,lib,lib64,bin,sbin,opt,root,home,srv,Users,System,Library}/**\", f.resolved) && (f.op != \"create\" || !glob(\"{~,~/**}\", f.path))\n    || f.op in [\"delete\", \"move\", \"write\", \"append\", \"truncate\", \"edit\"] && (f.exists || glob(\"~/**\", f.path) && !glob(\"~/.*/**\", f.path))))",
+			Message:   "This changes a file outside of the work space.",
+			Remedy:    "Write into the work space, or into a temporary directory such as `/tmp`; a person puts it where it belongs.",
+			Protected: true,
+			File:      "pack:core/outside.yaml", Line: 41, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 23 /* files */},
+			need{op: anyOf, of: []need{
+				need{op: equals, fact: 51 /* File.op */, value: "delete"},
+				need{op: equals, fact: 51 /* File.op */, value: "move"},
+				need{op: equals, fact: 51 /* File.op */, value: "write"},
+				need{op: equals, fact: 51 /* File.op */, value: "append"},
+				need{op: equals, fact: 51 /* File.op */, value: "truncate"},
+				need{op: equals, fact: 51 /* File.op */, value: "edit"},
+				need{op: equals, fact: 51 /* File.op */, value: "create"},
+				need{op: equals, fact: 51 /* File.op */, value: "link"},
+				need{op: equals, fact: 51 /* File.op */, value: "delete"},
+				need{op: equals, fact: 51 /* File.op */, value: "move"},
+				need{op: equals, fact: 51 /* File.op */, value: "write"},
+				need{op: equals, fact: 51 /* File.op */, value: "append"},
+				need{op: equals, fact: 51 /* File.op */, value: "truncate"},
+				need{op: equals, fact: 51 /* File.op */, value: "edit"},
+			}},
+		}},
+		reads:  []string{"files", "shell"},
+		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
+		from:   32005, to: 33695,
+	},
+	{
+		policy: Policy{
 			ID: "process.fork_bomb", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "shell.commands.exists(c, c.name != \"\" && c.within.exists(w, w == \"function:\" + c.name) && (c.background || size(c.piped_to) > 0 || size(c.piped_from) > 0)) || shell.commands.exists(c, c.name in [\"perl\", \"python\", \"python3\", \"ruby\"] && (c.code.contains(\"fork while\") || c.code.contains(\"while fork\")\n  || c.code.matches(\"while\\\\s*(True|1)\\\\s*:\\\\s*os\\\\.fork\\\\(\")))",
@@ -859,7 +913,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   30394, to: 31775,
+		from:   33695, to: 35076,
 	},
 	{
 		policy: Policy{
@@ -899,7 +953,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   31775, to: 33178,
+		from:   35076, to: 36479,
 	},
 	{
 		policy: Policy{
@@ -947,7 +1001,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   33178, to: 34470,
+		from:   36479, to: 37771,
 	},
 	{
 		policy: Policy{
@@ -1028,12 +1082,12 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   34470, to: 38995,
+		from:   37771, to: 42296,
 	},
 	{
 		policy: Policy{
 			ID: "protected.git_internals", Pack: "core", Principle: "boundary-holds", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
+			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"])",
 			Message:   "This changes a git hook or git's configuration by hand, which can make git run any command.",
 			Remedy:    "Leave hooks and configuration to the person; `git config --get` reads a value.",
@@ -1058,13 +1112,13 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/git/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "a20e43fde8678fe784b994bd9cd87b5498a138a4447e282929ae49b1d07e7687",
-		from:   38995, to: 39680,
+		digest: "e27daf68a1a75e1e179eb12dbd0af9f05b60dd24a28032fe0dcb0121f810b793",
+		from:   42296, to: 42981,
 	},
 	{
 		policy: Policy{
 			ID: "protected.agent_settings", Pack: "core", Principle: "boundary-holds", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
+			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"agent-settings\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"{**,~}/.claude/settings*.json\", \"{**,~}/.codex/**\", \"{**,~}/.gemini/settings.json\", \"{**,~}/.cursor/hooks.json\", \"{**,~}/.cursor/mcp.json\", \"**/.mcp.json\", \"~/.claude.json\", \"{**,~}/.opencode/plugin/**\", \"**/.github/hooks/**\"])",
 			Message:   "This changes the settings of an agent, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
@@ -1095,13 +1149,13 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.github/hooks/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "d2b108ab6ea9f652fdb1d0e1ccc75824bff15eca98e3f08e94ac1ec8c1c8d29c",
-		from:   39680, to: 40395,
+		digest: "4542863c33d91623dbcbf634153811f40ba0309cca485862560c1703d396312f",
+		from:   42981, to: 43696,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos", Pack: "core", Principle: "boundary-holds", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
+			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"ethos\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"coding_ethos.yml\", \"repo_config.yaml\", \".coding-ethos/**\"])",
 			Message:   "This changes the rules or the records of ethos.",
 			Remedy:    "Propose the change to the person, who can make it.",
@@ -1120,13 +1174,13 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: ".coding-ethos/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "b17a939327d00f3a840cbaa8426fbf6e8ebc2d9a90a0c4efd856f4b333f19f4a",
-		from:   40395, to: 40921,
+		digest: "b4fc7be89a0c22ab780e701b05994a5a61d3e512727278470d50007c5804afe0",
+		from:   43696, to: 44222,
 	},
 	{
 		policy: Policy{
 			ID: "protected.persistence", Pack: "core", Principle: "boundary-holds", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
+			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"])\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"])",
 			Message:   "This leaves something behind that runs on its own later, outside of the sandbox.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
@@ -1252,8 +1306,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "611a7788dc527f0ffe31994d8dd3f00d91f2096625166bbf24239db264194220",
-		from:   40921, to: 44383,
+		digest: "c6f9bb4d1ee8f0607ee0fa1116f9df858f976bcc88ffe86c2e21e3ccee66d8a1",
+		from:   44222, to: 47684,
 	},
 	{
 		policy: Policy{
@@ -1327,7 +1381,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   44383, to: 47685,
+		from:   47684, to: 50986,
 	},
 	{
 		policy: Policy{
@@ -1375,7 +1429,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   47685, to: 50509,
+		from:   50986, to: 53810,
 	},
 	{
 		policy: Policy{
@@ -1420,7 +1474,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "ee00a0caab6782ab256e896cd10cc67e454f4d861f2b8da4a588e09e6457feda",
-		from:   50509, to: 52087,
+		from:   53810, to: 55388,
 	},
 	{
 		policy: Policy{
@@ -1435,7 +1489,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   52087, to: 52468,
+		from:   55388, to: 55769,
 	},
 	{
 		policy: Policy{
@@ -1450,7 +1504,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   52468, to: 52777,
+		from:   55769, to: 56078,
 	},
 	{
 		policy: Policy{
@@ -1465,13 +1519,13 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   52777, to: 56031,
+		from:   56078, to: 59332,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(action.kind != \"file\" && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
+			On:        []string{"exec", "shell", "file", "mcp"},
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
 			Message:   "This touches a file with credentials.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`; do not open the file.",
 			Protected: true,
@@ -1530,8 +1584,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "e9bf630a735cc3e4d315c679edd1ed1b5e0e9d0098ff97e7f5963700eca883b1",
-		from:   56031, to: 60300,
+		digest: "3b1fe3e5cad1fdc94a6a3190dae75b3bc0183341c379ac2445b44fec5188533f",
+		from:   59332, to: 63631,
 	},
 	{
 		policy: Policy{
@@ -1630,7 +1684,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "2be4f81ba8b15dee44cdc00aa1368d2969acfd8ced14a89a44b891d4973b7a13",
-		from:   60300, to: 63179,
+		from:   63631, to: 66510,
 	},
 	{
 		policy: Policy{
@@ -1648,7 +1702,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   63179, to: 63412,
+		from:   66510, to: 66743,
 	},
 	{
 		policy: Policy{
@@ -1723,7 +1777,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   63412, to: 65184,
+		from:   66743, to: 68515,
 	},
 	{
 		policy: Policy{
@@ -1754,7 +1808,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   65184, to: 66278,
+		from:   68515, to: 69609,
 	},
 	{
 		policy: Policy{
@@ -1773,7 +1827,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   66278, to: 66691,
+		from:   69609, to: 70022,
 	},
 	{
 		policy: Policy{
@@ -1792,7 +1846,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   66691, to: 67105,
+		from:   70022, to: 70436,
 	},
 	{
 		policy: Policy{
@@ -1811,7 +1865,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   67105, to: 67517,
+		from:   70436, to: 70848,
 	},
 	{
 		policy: Policy{
@@ -1837,7 +1891,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   67517, to: 68462,
+		from:   70848, to: 71793,
 	},
 	{
 		policy: Policy{
@@ -1856,7 +1910,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   68462, to: 68878,
+		from:   71793, to: 72209,
 	},
 	{
 		policy: Policy{
@@ -1871,12 +1925,12 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   68878, to: 69128,
+		from:   72209, to: 72459,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos_programs", Pack: "core", Principle: "boundary-holds", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
+			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"ethos-program\")",
 			Message:   "This changes or hides an installed program of ethos, or the git that leads to it.",
 			Remedy:    "Build it in the work space; a person installs it.",
@@ -1888,13 +1942,13 @@ var shippedPolicies = []shippedPolicy{
 			need{op: equals, fact: 53 /* File.protected */, value: "ethos-program"},
 		}},
 		reads:  []string{"files"},
-		digest: "d255cb7abaebe7324be2b4975d81eded03bf4904420d661944db2d84a4cca618",
-		from:   69128, to: 69366,
+		digest: "65649dd8e8620d462201c48e4b6407a73903a452dc6ef3b7e5c545d0dbdf0459",
+		from:   72459, to: 72697,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos_state", Pack: "core", Principle: "boundary-holds", Effect: "deny",
-			On:        []string{"exec", "shell", "file"},
+			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"ethos-state\") || touches(shell.reads, [\"~/.local/state/ethos\", \"~/.local/state/ethos/**\"]) || touches(shell.writes, [\"~/.local/state/ethos\", \"~/.local/state/ethos/**\"])",
 			Message:   "This reads or changes what ethos keeps of a person's decisions.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
@@ -1912,8 +1966,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.local/state/ethos/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "3c4dfe6dc0b8471b436d5d3eb9e7522b6be473e248ed856f7a50ea3124dbda7a",
-		from:   69366, to: 69887,
+		digest: "95d5dc380b4a62c704b4726907bb556fc3787e3de85bfa23ae5aaa8ff6f7a8c2",
+		from:   72697, to: 73218,
 	},
 	{
 		policy: Policy{
@@ -1927,7 +1981,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   69887, to: 70161,
+		from:   73218, to: 73492,
 	},
 	{
 		policy: Policy{
@@ -1941,7 +1995,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   70161, to: 70227,
+		from:   73492, to: 73558,
 	},
 	{
 		policy: Policy{
@@ -1975,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   70227, to: 70887,
+		from:   73558, to: 74218,
 	},
 	{
 		policy: Policy{
@@ -2008,7 +2062,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   70887, to: 71466,
+		from:   74218, to: 74797,
 	},
 	{
 		policy: Policy{
@@ -2158,7 +2212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   71466, to: 77106,
+		from:   74797, to: 80437,
 	},
 	{
 		policy: Policy{
@@ -2239,7 +2293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   77106, to: 79164,
+		from:   80437, to: 82495,
 	},
 	{
 		policy: Policy{
@@ -2266,7 +2320,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   79164, to: 80418,
+		from:   82495, to: 83749,
 	},
 	{
 		policy: Policy{
@@ -2283,7 +2337,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   80418, to: 80641,
+		from:   83749, to: 83972,
 	},
 	{
 		policy: Policy{
@@ -2300,7 +2354,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   80641, to: 80945,
+		from:   83972, to: 84276,
 	},
 	{
 		policy: Policy{
@@ -2321,7 +2375,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   80945, to: 81369,
+		from:   84276, to: 84700,
 	},
 	{
 		policy: Policy{
@@ -2356,7 +2410,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   81369, to: 82380,
+		from:   84700, to: 85711,
 	},
 	{
 		policy: Policy{
@@ -2373,7 +2427,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   82380, to: 82608,
+		from:   85711, to: 85939,
 	},
 	{
 		policy: Policy{
@@ -2398,7 +2452,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   82608, to: 83106,
+		from:   85939, to: 86437,
 	},
 	{
 		policy: Policy{
@@ -2421,7 +2475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   83106, to: 83572,
+		from:   86437, to: 86903,
 	},
 	{
 		policy: Policy{
@@ -2438,7 +2492,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   83572, to: 83813,
+		from:   86903, to: 87144,
 	},
 	{
 		policy: Policy{
@@ -2455,7 +2509,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   83813, to: 84039,
+		from:   87144, to: 87370,
 	},
 	{
 		policy: Policy{
@@ -2472,7 +2526,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   84039, to: 84273,
+		from:   87370, to: 87604,
 	},
 	{
 		policy: Policy{
@@ -2493,7 +2547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   84273, to: 84588,
+		from:   87604, to: 87919,
 	},
 	{
 		policy: Policy{
@@ -2510,7 +2564,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   84588, to: 84801,
+		from:   87919, to: 88132,
 	},
 	{
 		policy: Policy{
@@ -2528,7 +2582,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   84801, to: 85085,
+		from:   88132, to: 88416,
 	},
 	{
 		policy: Policy{
@@ -2545,7 +2599,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   85085, to: 85323,
+		from:   88416, to: 88654,
 	},
 	{
 		policy: Policy{
@@ -2562,7 +2616,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   85323, to: 85560,
+		from:   88654, to: 88891,
 	},
 	{
 		policy: Policy{
@@ -2576,7 +2630,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   85560, to: 85615,
+		from:   88891, to: 88946,
 	},
 	{
 		policy: Policy{
@@ -2590,7 +2644,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   85615, to: 85676,
+		from:   88946, to: 89007,
 	},
 	{
 		policy: Policy{
@@ -2604,7 +2658,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   85676, to: 85735,
+		from:   89007, to: 89066,
 	},
 	{
 		policy: Policy{
@@ -2618,7 +2672,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   85735, to: 85891,
+		from:   89066, to: 89222,
 	},
 	{
 		policy: Policy{
@@ -2632,7 +2686,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   85891, to: 85962,
+		from:   89222, to: 89293,
 	},
 	{
 		policy: Policy{
@@ -2656,7 +2710,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   85962, to: 86284,
+		from:   89293, to: 89615,
 	},
 	{
 		policy: Policy{
@@ -2672,7 +2726,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   86284, to: 91502,
+		from:   89615, to: 94833,
 	},
 	{
 		policy: Policy{
@@ -2694,7 +2748,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   91502, to: 92026,
+		from:   94833, to: 95357,
 	},
 	{
 		policy: Policy{
@@ -2720,7 +2774,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   92026, to: 92640,
+		from:   95357, to: 95971,
 	},
 	{
 		policy: Policy{
@@ -2736,7 +2790,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   92640, to: 92645,
+		from:   95971, to: 95976,
 	},
 	{
 		policy: Policy{
@@ -2761,7 +2815,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   92645, to: 93601,
+		from:   95976, to: 96932,
 	},
 	{
 		policy: Policy{
@@ -2794,7 +2848,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   93601, to: 94148,
+		from:   96932, to: 97479,
 	},
 	{
 		policy: Policy{
@@ -2810,7 +2864,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   94148, to: 94153,
+		from:   97479, to: 97484,
 	},
 	{
 		policy: Policy{
@@ -2826,7 +2880,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   94153, to: 94571,
+		from:   97484, to: 97902,
 	},
 	{
 		policy: Policy{
@@ -2842,7 +2896,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   94571, to: 94835,
+		from:   97902, to: 98166,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2912,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   94835, to: 95340,
+		from:   98166, to: 98671,
 	},
 	{
 		policy: Policy{
@@ -2891,7 +2945,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   95340, to: 95887,
+		from:   98671, to: 99218,
 	},
 	{
 		policy: Policy{
@@ -2981,7 +3035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   95887, to: 100745,
+		from:   99218, to: 104076,
 	},
 	{
 		policy: Policy{
@@ -2997,6 +3051,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   100745, to: 100750,
+		from:   104076, to: 104081,
 	},
 }
