@@ -19,6 +19,10 @@ func warnDenied(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 func warn(sys *cli.System, denials []record.Denial) {
 	refused := 0
 	for _, d := range denials {
+		if d.Kind != "" {
+			sys.Deny(explained(d), d.Remedy)
+			continue
+		}
 		switch d.Layer {
 		case sandbox.ControlGit, sandbox.ControlNames:
 			message := d.What + ": " + d.Reason

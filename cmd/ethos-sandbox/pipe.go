@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"ethos/pkg/cli"
@@ -152,7 +153,7 @@ func (p *pipe) action(line *record.Line) *record.BadLine {
 	} else {
 		result = p.execute(line, action)
 	}
-	if result.Status != record.StatusExited || result.ExitCode != 0 || len(result.Capture.Sandbox.Denials) > 0 {
+	if result.Status != record.StatusExited || result.ExitCode != 0 || slices.ContainsFunc(result.Capture.Sandbox.Denials, func(d record.Denial) bool { return d.Kind == "" }) {
 		p.note(&p.negative)
 	}
 	return badLine(fit(line, result, p.max))

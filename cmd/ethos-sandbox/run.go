@@ -32,6 +32,7 @@ type runCmd struct {
 type evidenceFlags struct {
 	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control and connection, as JSON."`
 	DryRun   bool   `help:"Show the plan; run nothing."`
+	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
 	record   *recorded
 }
 
@@ -78,6 +79,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 // ready makes the plan of a spec and opens where the evidence goes. With
 // --dry-run it shows the plan, and returns none.
 func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox.Spec) (*sandbox.Plan, io.WriteCloser, error) {
+	spec.Explain = e.Explain
 	if !e.DryRun {
 		spec.Recovered = recoverRuns(ctx, sys)
 	}
@@ -118,9 +120,13 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
 		return err
 	}
+	said := written(streams.Stderr)
 	out, err := sandbox.Run(context.WithoutCancel(ctx), plan, streams)
 	sandbox.Release()
 	refusals.end()
+	if err == nil {
+		sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv, Output: said()})
+	}
 	if fault := report(evidence, out, err); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}

@@ -48,6 +48,8 @@ type joining struct {
 	argv     []string
 	evidence *evidenceFlags
 	asked    asked // how the session was asked for, once it is joined
+	spec     sandbox.Spec
+	said     sandbox.Tail
 }
 
 // run runs it with this process's own streams.
@@ -66,19 +68,22 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	want.In, want.Out, want.Err = own.Stdin, own.Stdout, own.Stderr
+	want.In, want.Out, want.Err, want.Said = own.Stdin, own.Stdout, own.Stderr, &j.said
 	want.Evidence, want.Signals = evidence != nil, <-caught
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
 		return err
 	}
 	exited, err := j.exec(context.WithoutCancel(ctx), sys, &client, want)
+	if err == nil {
+		exited.Denials = append(exited.Denials, j.explain(exited)...)
+	}
 	if fault := report(evidence, outcome(client, exited), asRefusal(err)); fault != nil {
 		sys.Warn("evidence: "+fault.Error(), "the command ran; its evidence is lost")
 	}
 	if err != nil {
 		return refused(asRefusal(err), cli.Refused)
 	}
-	warn(sys, exited.Denials)
+	warn(sys, forSession(exited.Denials))
 	return endedInside(want, exited)
 }
 
@@ -86,6 +91,9 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, io.WriteCloser, error) {
 	if j.evidence.DryRun {
 		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
+	}
+	if j.evidence.Explain {
+		return nil, nil, cli.Errorf(cli.Refused, "run it once without --session; what a session refused is inferred when a command fails", "--explain is not for a session, whose processes have their filters from its start")
 	}
 	evidence, err := j.evidence.open()
 	if err != nil {
@@ -224,6 +232,8 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if err != nil {
 		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
 	}
+	j.spec = spec
+	j.spec.Dir, j.spec.Argv = dir, j.argv
 	return session.Want{Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec)}, nil
 }
 

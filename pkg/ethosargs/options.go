@@ -97,6 +97,7 @@ func boundary(class Class, more ...Option) []Option {
 
 var (
 	evidence = Option{Name: "evidence", Class: Neutral, File: true}
+	explain  = Option{Name: "explain", Bool: true, Class: Neutral} // observes, and decides nothing
 	dryRun   = Option{Name: "dry-run", Bool: true, Class: Ends}
 	// inSession names a boundary that somebody made, which may be wider than any
 	// that the other options ask for. That of an agent's own calls is not.
@@ -110,12 +111,12 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		{Name: "jobs", Short: 'j', Class: Neutral},
 		maxLine,
 	}},
-	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession, toRecord)},
-	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, dryRun, inSession, toRecord,
+	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord)},
+	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
-	{Name: "worker", Options: boundary(Compared, evidence, dryRun, inSession, maxLine,
+	{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, maxLine,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "jobs", Short: 'j', Class: Neutral},
 	)},

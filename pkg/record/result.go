@@ -48,10 +48,11 @@ type Sandbox struct {
 	SeccompEnabled  bool      `json:"seccomp_enabled"`
 	Session         string    `json:"session,omitempty"`     // the name of the session that the command ran in
 	PlanDigest      string    `json:"plan_digest,omitempty"` // of what its session was asked for: sha256:…
+	Observer        string    `json:"observer,omitempty"`    // asked for: "observed", or why nothing was
 	Denied          bool      `json:"denied"`
 	Reason          string    `json:"reason"`
 	Usage           Usage     `json:"usage"`
-	Denials         []Denial  `json:"denials"` // refused at run time, only what is known for a fact
+	Denials         []Denial  `json:"denials"` // refused at run time: known for a fact, unless its certainty is inferred
 	// Connections are what the command asked of the network by name, allowed or
 	// not, in the order of their ends; empty when it has no gateway.
 	Connections     []Connection `json:"connections,omitempty"`
@@ -77,6 +78,21 @@ type Usage struct {
 	MeasuredBy      string  `json:"measured_by"` // cgroup | rusage
 }
 
+// The certainties of a [Denial].
+const (
+	Exact    = "exact"    // asked for while the command was observed
+	Inferred = "inferred" // read from what a failed command printed, or was given as its arguments
+)
+
+// The kinds of a [Denial] that says what would have been different outside.
+const (
+	KindHidden   = "hidden"    // exists outside, and not inside
+	KindReadOnly = "read_only" // can be written outside
+	KindSocket   = "socket"    // a socket file that cannot be connected to
+	KindName     = "name"      // a host that is not allowed
+	KindLimit    = "limit"     // a limit ended the command, or is not in force
+)
+
 // Denial is one thing refused while the command ran.
 type Denial struct {
 	Layer  string `json:"layer"`
@@ -85,4 +101,12 @@ type Denial struct {
 	Path   string `json:"path,omitempty"`   // the file it is about, absolute; "" when it is about none
 	Kept   string `json:"kept,omitempty"`   // where what was put aside is kept, absolute
 	Remedy string `json:"remedy,omitempty"` // what a person does about it
+	// What follows is of a denial that says what would have been different
+	// outside of the sandbox.
+	Kind      string `json:"kind,omitempty"`      // hidden | read_only | socket | name | limit
+	Certainty string `json:"certainty,omitempty"` // exact | inferred; "" is known for a fact
+	Declare   string `json:"declare,omitempty"`   // the remedy, as repo_config.yaml says it below sandbox
+	Process   string `json:"process,omitempty"`   // the name of the process that asked first: proc_pid_comm(5)
+	Call      string `json:"call,omitempty"`      // the system call
+	Count     int    `json:"count,omitempty"`     // how often it was asked for
 }

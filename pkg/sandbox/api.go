@@ -3,6 +3,7 @@ package sandbox
 import (
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/exec"
+	"ethos/pkg/sandbox/explain"
 	"ethos/pkg/sandbox/plan"
 )
 
@@ -14,6 +15,10 @@ type (
 	Session = exec.Session
 	Command = exec.Command
 	Child   = exec.Child
+	// Failed is a command that failed, as far as it is known.
+	Failed = exec.Failed
+	// Tail keeps the end of what is written to it.
+	Tail = explain.Tail
 )
 
 // KeptBytes is how much of each stream a result keeps.
@@ -28,6 +33,10 @@ var (
 	MakeOwn = control.MakeOwn
 	// RunCaptured is [Run] with an empty standard input and both output streams captured.
 	RunCaptured = exec.RunCaptured
+	// Explain adds to the evidence of a run that failed what can be told of why.
+	Explain = exec.Explain
+	// Infer is what can be told of a failed command in a session.
+	Infer = exec.Infer
 	// NewCapture shows at most a number of bytes of two streams; 0 means no limit.
 	NewCapture = exec.NewCapture
 	// Shorten halves what a result keeps of a stream.

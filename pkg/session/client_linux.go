@@ -146,6 +146,8 @@ type Want struct {
 	In, Out, Err *os.File
 	// Signals that arrive here are passed on.
 	Signals <-chan os.Signal
+	// Said gets what is copied of the output. It may be used concurrently, and may be nil.
+	Said io.Writer
 	// Refused is told of refused destinations while the command runs. May be nil.
 	Refused func(record.Denial)
 }
@@ -153,7 +155,7 @@ type Want struct {
 // Run runs a command and copies its streams until it has ended and what it wrote
 // was written. The error is a [*Fault] when nothing ran.
 func (c *Client) Run(w Want) (Exited, error) {
-	streams := newStreams(w.In, w.Out, w.Err)
+	streams := newStreams(w.Said, w.In, w.Out, w.Err)
 	umask, err := umaskOf()
 	if err != nil {
 		return Exited{}, err

@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -80,6 +81,7 @@ type Want struct {
 	Evidence     bool
 	In, Out, Err *os.File
 	Signals      <-chan os.Signal
+	Said         io.Writer
 	Refused      func(record.Denial)
 }
 

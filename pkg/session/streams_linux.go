@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -23,11 +24,15 @@ type streams struct {
 	copying  sync.WaitGroup
 	watching sync.WaitGroup
 	over     [2]*os.File // a pipe that hangs up at the end
+	said     io.Writer   // gets what is copied to standard output and error
 }
 
 // newStreams finds out what each stream is.
-func newStreams(files ...*os.File) *streams {
-	s := &streams{}
+func newStreams(said io.Writer, files ...*os.File) *streams {
+	if said == nil {
+		said = io.Discard
+	}
+	s := &streams{said: said}
 	var info [3]unix.Stat_t
 	copy(s.own[:], files)
 	for i, f := range s.own {
@@ -38,7 +43,9 @@ func newStreams(files ...*os.File) *streams {
 	if s.kinds[1] == Piped && s.kinds[2] == Piped && info[1].Dev == info[2].Dev && info[1].Ino == info[2].Ino {
 		s.kinds[2] = Joined // one pipe keeps the order of what is written
 	}
-	s.terminal = newTerminal(s.own, s.kinds)
+	if s.terminal = newTerminal(s.own, s.kinds); s.terminal != nil {
+		s.terminal.said = said
+	}
 	return s
 }
 
@@ -69,7 +76,7 @@ func (s *streams) take(files []*os.File) error {
 		if want++; want > len(files) {
 			return errors.New("a pipe is missing")
 		}
-		s.relays = append(s.relays, &relay{from: files[want-1], to: s.own[i], stream: i})
+		s.relays = append(s.relays, &relay{from: files[want-1], to: s.own[i], stream: i, said: s.said})
 	}
 	if s.terminal != nil {
 		if want++; want > len(files) {
@@ -186,6 +193,7 @@ func orphaned() bool {
 type relay struct {
 	from, to *os.File
 	stream   int
+	said     io.Writer
 	closed   func(int)
 	once     sync.Once
 }
@@ -203,6 +211,7 @@ func (r *relay) copy() {
 
 // write writes all of a piece, and says whether somebody may read more.
 func (r *relay) write(piece []byte) bool {
+	_, _ = r.said.Write(piece) // it is kept in memory
 	for len(piece) > 0 {
 		n, err := r.to.Write(piece)
 		piece = piece[n:]

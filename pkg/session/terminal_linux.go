@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ type terminal struct {
 	out    *os.File // the client's, to write to
 	master *os.File // of the command's
 	keys   bool     // all keys go inside: both input and output are the terminal
+
+	said io.Writer // gets what the command's shows
 
 	mu    sync.Mutex
 	saved *unix.Termios // how the client's terminal was, while it is changed
@@ -162,6 +165,7 @@ func (t *terminal) output() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.master.Read(buf)
+		_, _ = t.said.Write(buf[:n]) // it is kept in memory
 		for piece := buf[:n]; len(piece) > 0; {
 			m, err := t.out.Write(piece)
 			piece = piece[m:]

@@ -111,8 +111,9 @@ func (e *Entry) ran() Outcome {
 
 // left reports a denial of something that the command tried to do to the work
 // space or the machine. A name that it did without, such as that of a service
-// for statistics, is no finding of a command that succeeded.
-func left(d record.Denial) bool { return d.Layer != record.LayerNetwork }
+// for statistics, is no finding of a command that succeeded; nor is what was
+// seen of its system calls, which it did without.
+func left(d record.Denial) bool { return d.Layer != record.LayerNetwork && d.Kind == "" }
 
 // Reported is what the tool itself reported: Findings without the one of [RuleFailed]. The reports for people show that one as the failure it is.
 func (e *Entry) Reported() []Finding {

@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/netns"
+	"ethos/pkg/sandbox/kernel/notify"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
@@ -27,7 +28,7 @@ func New(j *Job) []Control {
 	}
 	return []Control{
 		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j),
-		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
 		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
 		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
 	}
@@ -181,10 +182,13 @@ type Job struct {
 	Spawns   bool               // a session: its process does not exec, but clones commands
 
 	machine     *machine
-	InCgroup    bool // a cgroup of its own bounds memory and processes
-	ByLandlock  bool // Landlock holds connecting to socket files
-	Filters     int  // system call filters that the command must have
-	Uncovers    bool // init has mounts to take away when it cleans up
+	InCgroup    bool            // a cgroup of its own bounds memory and processes
+	Watch       notify.Observer // sees the calls that take names; nil where nobody does
+	Calls       []string        // that it is to see
+	Watched     string          // what became of that, when it ended
+	ByLandlock  bool            // Landlock holds connecting to socket files
+	Filters     int             // system call filters that the command must have
+	Uncovers    bool            // init has mounts to take away when it cleans up
 	Quarantined *quarantine.Session
 }
 

@@ -37,3 +37,8 @@ type Command struct {
 	Terminal   bool
 	Rows, Cols uint16
 }
+
+// Observed in the evidence says that the calls of the command were observed.
+const Observed = "observed"
+
+const watchStuck = Observed + " until something did not answer"

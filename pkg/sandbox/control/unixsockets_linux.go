@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"syscall"
@@ -32,22 +33,26 @@ func (c *unixSockets) Plan() (string, bool) {
 
 // Prepare chooses the way. Without a network namespace of its own the command's sockets cannot be told from the host's, so only Landlock can.
 func (c *unixSockets) Prepare(context.Context) error {
-	if c.ByLandlock || c.Job.Plan.Network == "host" {
+	c.notified = !c.ByLandlock && c.Job.Plan.Network != "host"
+	if !c.notified && len(c.Calls) == 0 {
 		return nil
 	}
 	arch, err := seccomp.Native()
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
 	}
-	c.notified = true
-	c.program, err = notify.Filter().Compile(arch)
+	profile := notify.Observing(c.Calls...)
+	if c.notified {
+		profile = notify.Filter(c.Calls...)
+	}
+	c.program, err = profile.Compile(arch)
 	return err
 }
 
 // Steps install the filter and hand its listener over: seccomp(2), SECCOMP_FILTER_FLAG_NEW_LISTENER. There can be one listener for a process:
 // EBUSY where a container engine has it. A profile file may refuse what it takes to hand the listener over, so this comes before it.
 func (c *unixSockets) Steps(at Phase, p *Program) {
-	if at != Restored || !c.notified {
+	if at != Restored || len(c.program) == 0 {
 		return
 	}
 	listener := p.Slots.New()
@@ -73,7 +78,13 @@ func (c *unixSockets) Begin(pid int) error {
 	if c.listener == 0 {
 		return nil
 	}
-	c.judge, c.err = notify.Start(notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, DenyTCP: c.Job.Plan.Network == "none"})
+	if c.notified {
+		c.judge, c.err = notify.Start(notify.Options{
+			Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, DenyTCP: c.Job.Plan.Network == "none", Observer: c.Watch,
+		})
+	} else {
+		c.judge, c.err = notify.Watch(c.listener, c.Watch)
+	}
 	if c.err != nil {
 		go notify.Pass(c.listener)
 	}
@@ -81,9 +92,16 @@ func (c *unixSockets) Begin(pid int) error {
 	return nil
 }
 
+var errUnanswered = errors.New("the command did not begin")
+
 func (c *unixSockets) End() {
-	if c.judge != nil {
-		c.judge.Close()
+	switch {
+	case c.judge == nil:
+		c.Watched = "nothing was seen: " + cmp.Or(errors.Join(c.err, c.noteOn(notifying)), errUnanswered).Error()
+	case c.judge.Close():
+		c.Watched = Observed
+	default:
+		c.Watched = watchStuck
 	}
 	if c.listener > 0 {
 		unix.Close(c.listener)
@@ -92,7 +110,7 @@ func (c *unixSockets) End() {
 
 // Report: how it is held, or what is open.
 func (c *unixSockets) Report(line record.Control) record.Control {
-	held := c.Verified && (c.judge != nil || c.ByLandlock)
+	held := c.Verified && (c.judge != nil && c.notified || c.ByLandlock)
 	switch {
 	case c.ByLandlock && held:
 		line.Enforced = "Landlock"

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/explain"
 	"ethos/pkg/sandbox/plan"
 )
 
@@ -25,6 +26,7 @@ type Capture struct {
 	// show gets each piece as it comes: the name of its stream, and bytes that are only valid during the call. It is called from one goroutine per stream.
 	show  func(stream string, piece []byte)
 	limit atomic.Int64
+	tails [2]explain.Tail // of standard output and error
 }
 
 // NewCapture shows at most limit bytes; 0 means no limit.
@@ -50,16 +52,24 @@ type stream struct {
 // Read takes in one stream until its end and returns what a result says of it. name is stdout or stderr.
 func (c *Capture) Read(name string, from io.Reader) record.Stream {
 	s := &stream{name: name, sum: sha256.New()}
+	tail := &c.tails[0]
+	if name == "stderr" {
+		tail = &c.tails[1]
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		s.take(buf[:n])
+		tail.Write(buf[:n])
 		s.show(buf[:c.allow(s, n)], err != nil, c.show)
 		if err != nil {
 			return s.result()
 		}
 	}
 }
+
+// Tail is the end of what was written, standard error last.
+func (c *Capture) Tail() string { return c.tails[0].String() + "\n" + c.tails[1].String() }
 
 func (s *stream) take(piece []byte) {
 	s.bytes += int64(len(piece))
@@ -151,6 +161,9 @@ func RunCaptured(ctx context.Context, p *plan.Plan, show func(stream string, pie
 	out, err := Run(ctx, p, IO{Stdout: ends[0], Stderr: ends[1], Captured: true})
 	closeAll(ends[:])
 	reading.Wait()
+	if err == nil {
+		Explain(p, &out, Failed{Argv: p.Argv, Output: capture.Tail(), Read: true})
+	}
 	return out, got, err
 }
 

@@ -50,7 +50,11 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if err := b.gather(); err != nil {
 		return nil, asRefusal(err)
 	}
-	return b.plan()
+	p, err := b.plan()
+	if err == nil {
+		p.Granted = withMore(spec, files, uid)
+	}
+	return p, err
 }
 
 func asRefusal(err error) error {
@@ -251,7 +255,7 @@ func (b *builder) plan() (*Plan, error) {
 		Namespaces: namespaces(b.set.Network.Mode), Hostname: hostname, Paths: entries, Mounts: mounts, Placeholders: b.placeholders, ProtectedNames: b.creatable(entries),
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
-		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, CloseStdin: b.spec.CloseStdin, Recovered: b.spec.Recovered,
+		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Recovered: b.spec.Recovered,
 		Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()

@@ -40,6 +40,7 @@ type Plan struct {
 	Require        []string         `json:"require"`
 	Seccomp        string           `json:"seccomp"`
 	SeccompFile    string           `json:"seccomp_file,omitempty"`
+	Explain        bool             `json:"explain,omitempty"` // what the command asks for by name is observed
 	NewSession     bool             `json:"new_session"`
 	CloseStdin     bool             `json:"close_stdin"`
 	Notes          []Note           `json:"notes"`
@@ -50,6 +51,8 @@ type Plan struct {
 	Home           string           `json:"-"` // the person's, for "~/" in a configuration of git
 	// Getenv reads the caller's environment.
 	Getenv func(string) string `json:"-"`
+	// Granted is the plan of the same spec with more declared: for who proposes a declaration, which has to be one that can be had.
+	Granted func(more More) (*Plan, error) `json:"-"`
 	// Scans are those of the writable directories that the plan was made with, for the first run; nil for the next.
 	Scans func() []*treescan.Tree `json:"-"`
 }

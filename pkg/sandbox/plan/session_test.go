@@ -101,7 +101,7 @@ func TestDigest(t *testing.T) {
 		change(&s)
 		differs(name, s)
 	}
-	known := []string{"Asked", "Argv", "Dir", "Workspace", "Environ", "KeepsStore", "Require", "Managed", "Program", "Publish", "PublishAny", "ProxyEnv", "CloseStdin", "NewSession", "Recovered"}
+	known := []string{"Asked", "Argv", "Dir", "Workspace", "Environ", "KeepsStore", "Require", "Managed", "Program", "Publish", "PublishAny", "ProxyEnv", "CloseStdin", "Explain", "NewSession", "Recovered"}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		if name := reflect.TypeFor[Spec]().Field(i).Name; !slices.Contains(known, name) {
 			t.Errorf("is %s of a spec in its digest? Say so in Digest and here", name)

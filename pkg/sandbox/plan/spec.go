@@ -27,6 +27,7 @@ type Spec struct {
 	PublishAny bool            // also on addresses that other machines reach
 	ProxyEnv   bool            // HTTP_PROXY and its like name the proxy inside
 	CloseStdin bool            // the command's standard input is empty
+	Explain    bool            // what the command asks for by name is observed: see package explain
 	NewSession bool            // the command has no controlling terminal
 	Recovered  []record.Denial // what [Recover] found before the run: it goes into the evidence
 }

@@ -73,6 +73,9 @@ func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 		return nil, unix.EACCES // it came from outside: connecting it would reach another network
 	}
 	target, err := j.target(c, s, address)
+	if j.observer != nil {
+		j.observer.Connect(c.tid, address, err)
+	}
 	if err != nil {
 		return nil, err
 	}

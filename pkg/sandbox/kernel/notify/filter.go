@@ -2,9 +2,19 @@ package notify
 
 import "ethos/pkg/sandbox/kernel/seccomp"
 
-// Filter is the profile that notifies: one listener can be had for a process, so it has a filter of its own.
-func Filter() seccomp.Profile {
-	return seccomp.Profile{Name: "connect", Default: seccomp.Allow, Flags: seccomp.FlagNewListener, Rules: []seccomp.Rule{
-		{Calls: []string{"connect", "listen"}, Action: seccomp.Notify, Why: "which socket file is meant stands in memory, where a filter cannot look"},
-	}}
+// Filter is the profile that notifies of what is judged. One listener can be had for a process, so it has a filter of its own, which has
+// the calls that are observed as well.
+func Filter(observed ...string) seccomp.Profile {
+	p := Observing(observed...)
+	p.Rules = append(p.Rules, seccomp.Rule{Calls: []string{"connect", "listen"}, Action: seccomp.Notify, Why: "which socket file is meant stands in memory, where a filter cannot look"})
+	return p
+}
+
+// Observing is the profile that notifies of what is observed alone.
+func Observing(observed ...string) seccomp.Profile {
+	p := seccomp.Profile{Name: "connect", Default: seccomp.Allow, Flags: seccomp.FlagNewListener}
+	if len(observed) > 0 {
+		p.Rules = append(p.Rules, seccomp.Rule{Calls: observed, Action: seccomp.Notify, Why: "is asked for by name, and observed"})
+	}
+	return p
 }

@@ -17,6 +17,14 @@ type Options struct {
 	PID      int      // of a process of the tree, in this process's namespace, that is alive and does not run yet
 	Declared []string // socket files of this process's file system that can be connected to
 	DenyTCP  bool     // the command's Landlock rules allow no TCP connection
+	Observer Observer // of the calls that are not judged; may be nil
+}
+
+// Observer sees calls. It decides nothing: what it is shown is carried out, or was judged.
+type Observer interface {
+	See(tid int, nr int32, args [6]uint64)
+	// Connect is shown the address of a connection. err is what the caller is told, nil where that is not known yet.
+	Connect(tid int, address []byte, err error)
 }
 
 // Judge answers for one tree.
@@ -29,6 +37,7 @@ type Judge struct {
 	recent         recent
 	wake           [2]int
 	done           chan struct{}
+	observer       Observer
 	held           *held // what connects sockets of the internet, nil when this thread does
 }
 
@@ -37,14 +46,24 @@ const endPatience = time.Second
 
 // Start begins to answer. On an error nobody does: the caller closes the listener, or lets [Pass] answer.
 func Start(o Options) (*Judge, error) {
-	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{})}
-	if err := j.prepare(o); err != nil {
-		j.release()
-		return nil, err
+	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: o.Observer}
+	return j.start(j.prepare(o))
+}
+
+// Watch begins to show calls to an observer where none is judged: the filter is [Observing].
+func Watch(listener int, observer Observer) (*Judge, error) {
+	j := &Judge{listener: listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: observer}
+	return j.start(j.listen())
+}
+
+func (j *Judge) start(err error) (*Judge, error) {
+	if err == nil {
+		ready := make(chan error)
+		go j.run(ready)
+		err = <-ready
 	}
-	ready := make(chan error)
-	go j.run(ready)
-	if err := <-ready; err != nil {
+	if err != nil {
+		j.listener = -1 // it is left to the caller
 		j.release()
 		return nil, err
 	}
@@ -77,6 +96,11 @@ func (j *Judge) prepare(o Options) error {
 			return err
 		}
 	}
+	return j.listen()
+}
+
+// listen makes ready to answer.
+func (j *Judge) listen() error {
 	flags := uint64(syncWakeUp)
 	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unsafe.Pointer(&flags)) // faster where the kernel can
 	if err := unix.Pipe2(j.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
@@ -139,23 +163,30 @@ func (j *Judge) receive() {
 	if ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&r)) != nil { // ENOENT: its caller was killed
 		return
 	}
-	if r.nr == unix.SYS_LISTEN {
+	switch {
+	case r.nr == unix.SYS_LISTEN:
 		j.listening(&r)
 		j.proceed(r.id)
-		return
+	case r.nr != unix.SYS_CONNECT && j.observer != nil:
+		j.observer.See(int(r.pid), r.nr, r.args)
+		j.proceed(r.id)
+	default:
+		j.connecting(&r)
 	}
-	j.connecting(&r)
 }
 
-// Close ends the judge: calls that wait are answered ENOSYS by the kernel.
-func (j *Judge) Close() {
+// Close ends the judge: calls that wait are answered ENOSYS by the kernel. It reports whether the judge is at rest: else its thread, and the
+// observer in it, waits for something that the kernel does not answer.
+func (j *Judge) Close() bool {
 	unix.Write(j.wake[1], []byte{0})
 	select {
 	case <-j.done:
 		j.release()
+		return true
 	case <-time.After(endPatience): // its thread keeps what it has until it can go on
 		go func() { <-j.done; j.release() }()
 	}
+	return false
 }
 
 func (j *Judge) release() {

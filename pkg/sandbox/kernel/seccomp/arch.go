@@ -71,6 +71,16 @@ func (a *Arch) find(name string) *call {
 	return &a.calls[i]
 }
 
+// NumberOf returns the number of a call by name. ok is false when the
+// architecture has none.
+func (a *Arch) NumberOf(name string) (number uint32, ok bool) {
+	c := a.find(name)
+	if c == nil {
+		return 0, false
+	}
+	return c.number, true
+}
+
 // NameOf returns the name of a call by number, "" when there is none.
 func (a *Arch) NameOf(number uint32) string {
 	for i := range a.calls {

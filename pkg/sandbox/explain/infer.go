@@ -1,0 +1,81 @@
+package explain
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// Failed is a command that failed, as far as it is known.
+type Failed struct {
+	Argv   []string
+	Output string // the end of what it printed
+	Read   bool   // the output was read: nothing else was printed
+}
+
+// maxInferred bounds the denials of one command: each tells that a path exists
+// outside, to whoever chose what was printed.
+const maxInferred = 5
+
+// Infer reads from what a failed command printed, and was given as arguments,
+// what the boundary refused it.
+func (x *Explainer) Infer(f Failed) (list []record.Denial) {
+	return x.together(append(x.paths(f), x.names(f.Output)...))
+}
+
+// paths are the paths that were refused.
+func (x *Explainer) paths(f Failed) (list []record.Denial) {
+	named, about := mentions(f.Output)
+	for _, m := range named {
+		if d, ok := x.inferred(x.absolute(m.path), m); ok {
+			list = join(list, d)
+		}
+		if len(list) == maxInferred {
+			break
+		}
+	}
+	if len(list) > 0 || f.Read && about == silent && strings.TrimSpace(f.Output) != "" {
+		return list
+	}
+	for _, arg := range arguments(f.Argv) {
+		if d, ok := x.inferred(x.absolute(arg), mention{arg, about, filepath.Base(first(f.Argv))}); ok && len(list) < maxInferred {
+			list = join(list, d)
+		}
+	}
+	return list
+}
+
+// inferred is the denial that a path in a message stands for.
+func (x *Explainer) inferred(path string, m mention) (d record.Denial, ok bool) {
+	text, about, program := m.path, m.about, m.program
+	if relative := !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/"); relative && strings.ContainsAny(text, " :") { // a sentence, not a name
+		return d, false
+	}
+	n := x.sharpen(Need{Path: path, Write: about&(sealed|making) != 0, Entry: about&removal != 0, Process: program})
+	n.Process = ""
+	if n.Write {
+		if d, ok = x.Denial(n); ok {
+			return d, true
+		}
+	}
+	if d, ok = x.Denial(Need{Path: path}); ok || about&refused == 0 {
+		return d, ok
+	}
+	d, ok = x.Denial(Need{Path: path, Write: true})
+	return d, ok && d.Kind == record.KindReadOnly
+}
+
+// join adds a denial, unless one of the same path says as much, or one of a path
+// in it: the words of a name with spaces can name a directory above it.
+func join(list []record.Denial, d record.Denial) []record.Denial {
+	same := func(o record.Denial) bool {
+		return mount.Within(o.Path, d.Path) || o.Remedy != "" && o.Kind == d.Kind && mount.Within(d.Path, o.Path)
+	}
+	if slices.ContainsFunc(list, same) {
+		return list
+	}
+	return append(list, d)
+}

@@ -1,0 +1,234 @@
+package explain
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mention is a path that a message of a failed command names, and what the
+// message says of it.
+type mention struct {
+	path    string // as it stands there
+	about   meaning
+	program string // that says it, by the first word; "" when there is none
+}
+
+// meaning is what a message says, by its words.
+type meaning int
+
+const (
+	silent  meaning = 0
+	missing meaning = 1 << iota // it is not there
+	refused                     // it may not be used
+	sealed                      // it cannot be written
+	making                      // something was to be made or changed there
+	removal                     // a name was to go
+)
+
+// words are the phrases by which a message is known, in lower case: those of
+// strerror(3), the names of errors, and what common programs and languages write.
+var words = []struct {
+	phrase string
+	about  meaning
+}{
+	{"no such file", missing}, {"enoent", missing}, {"not found", missing}, {"notfound", missing}, {"does not exist", missing}, {"doesn't exist", missing},
+	{"not exist", missing}, {"nosuchfile", missing}, {"cannot find", missing}, {"can't find", missing}, {"could not find", missing}, {"couldn't find", missing},
+	{"unable to find", missing}, {"no rule to make target", missing}, {"no such directory", missing}, {"is not a directory", missing}, {"not a directory", missing}, {"not a valid", missing},
+	{"cannot open", missing}, {"can't open", missing}, {"could not open", missing}, {"couldn't open", missing}, {"unable to open", missing}, {"failed to open", missing}, {"error opening", missing},
+	{"cannot access", missing}, {"cannot read", missing}, {"can't read", missing}, {"could not read", missing}, {"couldn't read", missing}, {"unable to read", missing},
+	{"failed to read", missing}, {"error reading", missing}, {"cannot stat", missing}, {"cannot load", missing}, {"could not load", missing}, {"failed to load", missing},
+	{"unable to load", missing}, {"can't cd", missing}, {"chdir", missing}, {"not appear to be", missing}, {"unable to access", missing}, {"no such", missing},
+	{"permission denied", refused}, {"eacces", refused}, {"operation not permitted", refused}, {"eperm", refused}, {"access denied", refused}, {"accessdenied", refused},
+	{"access is denied", refused}, {"insufficient permissions", refused}, {"permissionerror", refused},
+	{"read-only file system", sealed}, {"erofs", sealed}, {"readonlyfilesystem", sealed}, {"readonly database", sealed}, {"not writable", sealed}, {"not writeable", sealed},
+	{"isn't writable", sealed}, {"unwritable", sealed}, {"is read-only", sealed}, {"os error 30", sealed}, {"errno 30", sealed}, {"read only file system", sealed},
+	{"create", making}, {"cannot touch", making}, {"cannot remove", making | removal}, {"mkdir", making}, {"write", making}, {"writing", making}, {"saving", making}, {"for output", making},
+	{"cannot move", making | removal}, {"rename", making | removal}, {"unlink", making | removal}, {"open output", making}, {"cannot make", making}, {"output file", making}, {"lock", making},
+}
+
+// meaningOf is all that a line says. What was to be made counts where something
+// went wrong alone.
+func meaningOf(line string) (m meaning) {
+	line = strings.ToLower(line)
+	for _, w := range words {
+		if strings.Contains(line, w.phrase) {
+			m |= w.about
+		}
+	}
+	if m&^removal == making && !slices.ContainsFunc([]string{"cannot ", "can't ", "could not ", "couldn't ", "unable to ", "failed to ", "error", "not open"}, func(w string) bool { return strings.Contains(line, w) }) {
+		return silent
+	}
+	return m
+}
+
+// The most that is read of what was printed.
+const (
+	maxLines    = 200 // with a meaning, from the last one back
+	maxMentions = 400
+	maxLine     = 4096
+)
+
+// mentions are the paths in the lines that say that something went wrong, the
+// last line first; about is what all lines say together.
+func mentions(output string) (list []mention, about meaning) {
+	lines, taken := strings.Split(output, "\n"), 0
+	for _, line := range slices.Backward(lines) {
+		if len(line) > maxLine {
+			line = line[:maxLine]
+		}
+		line = strings.TrimRight(line, "\r")
+		m := meaningOf(line)
+		if m == silent {
+			continue
+		}
+		about |= m
+		for _, word := range candidates(line) {
+			if len(list) == maxMentions {
+				return list, about
+			}
+			list = append(list, mention{word, m, speaker(line)})
+		}
+		if taken++; taken == maxLines {
+			break
+		}
+	}
+	return list, about
+}
+
+// speaker is the program that a message is of: "tee: /x: No such file".
+func speaker(line string) string {
+	name, _, found := strings.Cut(line, ": ")
+	if !found || strings.ContainsAny(name, " /'\"") {
+		return ""
+	}
+	return name
+}
+
+const quotes = "'\"`‘’“”«»"
+
+// candidates are the texts in a line that can be a path: what is quoted, what
+// stands between colons, and each word.
+func candidates(line string) (list []string) {
+	line = plainText(line)
+	add := func(text string) {
+		if text = strings.Trim(text, " \t"); pathLike(text) && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	for _, word := range unquoted(line) {
+		add(word)
+	}
+	for i, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(quotes, r) }) {
+		if i > 0 {
+			add(part)
+		}
+	}
+	for part := range strings.SplitSeq(line, ": ") {
+		add(part)
+		if at := strings.IndexByte(part, '/'); at > 0 && (part[at-1] == ' ' || part[at-1] == '~') { // "cannot open /a b"
+			add(strings.TrimLeft(part[at-1:], " "))
+		}
+	}
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t()[]{}<>,;=|"+quotes, r) }) {
+		add(strings.TrimRight(word, ":.!?"))
+		add(position(word))
+		if at := strings.IndexByte(word, '/'); at > 0 && !strings.HasPrefix(word, "~/") && strings.Contains(word[:at], ":") { // file:/x, "error:/x"
+			add(strings.TrimRight(word[at:], ":.!?"))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) }) // of a name with spaces, the whole before its words
+	return list
+}
+
+// position takes the line and column off a path: FILE:12:3.
+func position(word string) string {
+	head, _, _ := strings.Cut(word, ":")
+	return head
+}
+
+// pathLike reports what may be a path: absolute, below the home directory, or
+// relative with more than one part or a suffix.
+func pathLike(text string) bool {
+	if text == "" || len(text) > maxPath || strings.ContainsRune(text, 0) || strings.Contains(text, "://") {
+		return false
+	}
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/") || !strings.HasPrefix(text, "-") && !strings.ContainsAny(text, "*?")
+}
+
+// plainText takes the escape sequences of terminals out: ECMA-48, CSI and OSC.
+func plainText(line string) string {
+	if !strings.ContainsRune(line, 0x1b) {
+		return line
+	}
+	var b strings.Builder
+	for i := 0; i < len(line); i++ {
+		if line[i] != 0x1b {
+			b.WriteByte(line[i])
+			continue
+		}
+		if i++; i >= len(line) {
+			break
+		}
+		switch line[i] {
+		case '[':
+			for i++; i < len(line) && (line[i] < 0x40 || line[i] > 0x7e); i++ {
+			}
+		case ']':
+			for i++; i < len(line) && line[i] != 7 && line[i] != 0x1b; i++ {
+			}
+			if i < len(line) && line[i] == 0x1b {
+				i++
+			}
+		}
+	}
+	return b.String()
+}
+
+// absolute is a path of the command in full.
+func (x *Explainer) absolute(text string) string {
+	switch {
+	case strings.HasPrefix(text, "~/"):
+		return filepath.Join(x.plan.Home, text[2:])
+	case strings.HasPrefix(text, "/"):
+		return filepath.Clean(text)
+	}
+	return filepath.Join(x.plan.Dir, text)
+}
+
+// argument finds the absolute paths in the words of a command line, each
+// beginning at a "/" or "~/" that follows nothing, a space, a quote, a sign of
+// the shell, or an option.
+func arguments(argv []string) (list []string) {
+	for _, arg := range argv {
+		if strings.HasPrefix(arg, "/") || strings.HasPrefix(arg, "~/") {
+			list = append(list, arg)
+		}
+		if at := optionPath(arg); at > 0 {
+			list = append(list, arg[at:])
+		}
+		if !strings.ContainsAny(arg, " \t\n;") {
+			if _, value, ok := strings.Cut(arg, "="); ok && pathLike(value) {
+				list = append(list, value)
+			}
+			continue
+		}
+		for _, word := range strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()=,"+quotes, r) }) {
+			if strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~/") || strings.Contains(word, "/") && !strings.Contains(word, "://") {
+				list = append(list, strings.TrimRight(word, ":"))
+			}
+			if at := optionPath(word); at > 0 {
+				list = append(list, word[at:])
+			}
+		}
+	}
+	return list[:min(len(list), maxMentions)]
+}
+
+// optionPath is where the path in an option such as -I/usr/x begins, or 0.
+func optionPath(word string) int {
+	if at := strings.IndexByte(word, '/'); at >= 2 && at <= 3 && word[0] == '-' && word[1] != '-' {
+		return at
+	}
+	return 0
+}

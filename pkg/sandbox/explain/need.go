@@ -1,0 +1,164 @@
+package explain
+
+import (
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Need is what a command asked of a path.
+type Need struct {
+	Path    string // absolute, as the command named it; "" for an address
+	Write   bool
+	Entry   bool           // its name is to go: the directory around it is changed
+	Socket  bool           // it was to be connected to
+	Address netip.AddrPort // of the internet
+	Process string         // who asked, and by which call; "" when nobody saw it
+	Call    string
+	Count   int
+}
+
+// Explainer knows the plan of a run and the host.
+type Explainer struct {
+	plan   *plan.Plan
+	files  plan.Files
+	uid    int
+	groups []int
+}
+
+// New makes an explainer. uid and groups are the caller's.
+func New(p *plan.Plan, files plan.Files, uid int, groups []int) *Explainer {
+	return &Explainer{p, files, uid, groups}
+}
+
+// Here is an explainer for the machine and the user of this process.
+func Here(p *plan.Plan) *Explainer {
+	groups, _ := os.Getgroups() // without them a file of a group counts as one that cannot be read
+	return New(p, plan.HostFiles{}, os.Geteuid(), groups)
+}
+
+// own are the trees of which a command has its own: what is outside means nothing
+// to it, and every program looks into them.
+var own = []string{"/proc", "/sys", "/dev"}
+
+// target is what a need is about, outside.
+type target struct {
+	plan.Location
+	write  bool
+	making bool // the path is a directory in which something was to be made
+}
+
+// Denial says what the boundary refused of a need. ok is false when nothing was
+// refused, or when it would have been outside, too.
+func (x *Explainer) Denial(n Need) (d record.Denial, ok bool) {
+	if !filepath.IsAbs(n.Path) || strings.ContainsRune(n.Path, 0) || len(n.Path) > maxPath {
+		return d, false
+	}
+	t, ok := x.locate(n)
+	if !ok || within(t.Path, own) {
+		return d, false
+	}
+	kind := x.kind(t)
+	if kind == "" {
+		return d, false
+	}
+	d = record.Denial{
+		Layer: "mount", What: shown(t.Path), Path: t.Path, Kind: kind, Process: shown(n.Process), Call: n.Call, Count: n.Count,
+		Certainty: record.Inferred,
+	}
+	if kind == record.KindSocket {
+		d.Layer = "unix_sockets"
+	}
+	if n.Call != "" {
+		d.Certainty = record.Exact
+	}
+	x.propose(&d, t)
+	return d, true
+}
+
+const maxPath = 4096 // PATH_MAX of linux/limits.h
+
+// locate finds what a need is about. What is not there outside either, or what
+// the caller could not use there, is not found.
+func (x *Explainer) locate(n Need) (target, bool) {
+	at, err := plan.Locate(x.files, n.Path)
+	if err != nil {
+		return target{}, false
+	}
+	t := target{Location: at, write: n.Write}
+	if !at.Exists {
+		if !n.Write || strings.HasSuffix(n.Path, "/..") {
+			return t, false
+		}
+		if t.Location, err = plan.Locate(x.files, filepath.Dir(at.Path)); err != nil || !t.Exists || !t.Mode.IsDir() {
+			return t, false
+		}
+		t.making = true
+	}
+	if n.Entry && !t.making && at.Exists {
+		if t.Location, err = plan.Locate(x.files, filepath.Dir(at.Path)); err != nil {
+			return t, false
+		}
+		t.making = true
+	}
+	if n.Socket != (t.Mode&fs.ModeSocket != 0) && (n.Socket || n.Call != "") { // what else is done to a socket is harmless
+		return t, false
+	}
+	if t.write {
+		return t, x.files.Writable(t.Path)
+	}
+	return t, x.readable(t.Location)
+}
+
+// readable asks the permissions: the caller is the owner, in the group, or other.
+func (x *Explainer) readable(at plan.Location) bool {
+	perm := at.Mode.Perm()
+	switch {
+	case x.uid == 0 || at.Mode&fs.ModeSocket != 0:
+		return true
+	case int(at.Owner) == x.uid:
+		return perm&0o400 != 0
+	case slices.Contains(x.groups, int(at.Group)):
+		return perm&0o040 != 0
+	}
+	return perm&0o004 != 0
+}
+
+// kind compares what is inside with what is outside; "" is no difference.
+func (x *Explainer) kind(t target) string {
+	inside := plan.Covering(x.plan.Paths, t.Path)
+	switch {
+	case t.Mode&fs.ModeSocket != 0:
+		if slices.Contains(x.plan.Sockets, t.Path) {
+			return ""
+		}
+		return record.KindSocket
+	case inside.Access == plan.ReadWrite:
+		return ""
+	case inside.Access == plan.ReadOnly && t.write:
+		return record.KindReadOnly
+	case inside.Access == plan.ReadOnly:
+		return ""
+	case inside.Access == plan.Private && inside.Path == t.Path: // the command's own is there
+		return ""
+	case t.Mode.IsDir() && !t.making && x.above(t.Path): // shown empty, or with what is below
+		return ""
+	}
+	return record.KindHidden
+}
+
+// above reports a directory that is there inside because something below it is.
+func (x *Explainer) above(dir string) bool {
+	return slices.ContainsFunc(x.plan.Paths, func(e plan.Entry) bool { return e.Access != plan.Hidden && e.Path != dir && mount.Within(e.Path, dir) })
+}
+
+func within(path string, trees []string) bool {
+	return slices.ContainsFunc(trees, func(tree string) bool { return mount.Within(path, tree) })
+}

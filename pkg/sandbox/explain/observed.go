@@ -1,0 +1,146 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
+)
+
+// maxObserved bounds the denials of one command, and maxAsked what is looked up.
+const (
+	maxObserved = 20
+	maxAsked    = 1000
+	fewFiles    = 3 // of a directory, before the directory is proposed
+)
+
+// Observed says what the boundary refused of needs that were seen, the last one
+// first. What a command looks for and does without is folded.
+func (x *Explainer) Observed(needs []Need) (list []record.Denial) {
+	for _, n := range needs[:min(len(needs), maxAsked)] {
+		if x.probing(n) {
+			continue
+		}
+		d, ok := x.denialOf(x.sharpen(n))
+		if !ok {
+			continue
+		}
+		if i := slices.IndexFunc(list, func(o record.Denial) bool { return o.Path == d.Path && o.What == d.What && o.Layer == d.Layer }); i >= 0 {
+			list[i] = stronger(list[i], d)
+			continue
+		}
+		list = append(list, d)
+	}
+	list = x.together(list)
+	slices.SortStableFunc(list, func(a, b record.Denial) int { return cmp.Compare(rank(a), rank(b)) })
+	return list[:min(len(list), maxObserved)]
+}
+
+func (x *Explainer) denialOf(n Need) (record.Denial, bool) {
+	if n.Address.IsValid() {
+		return x.unreached(n)
+	}
+	return x.Denial(n)
+}
+
+// stronger joins two denials of one path.
+func stronger(a, b record.Denial) record.Denial {
+	count := a.Count + b.Count
+	if strings.HasPrefix(b.Remedy, "--rw ") {
+		a = b
+	}
+	a.Count = count
+	return a
+}
+
+// rank puts what was used before what was looked for: many programs ask whether a
+// file is there and go on without it.
+func rank(d record.Denial) int {
+	switch d.Call {
+	case "stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat":
+		return 1
+	}
+	return 0
+}
+
+// together proposes a directory in place of several files in it.
+func (x *Explainer) together(list []record.Denial) []record.Denial {
+	files := map[string][]int{}
+	for i, d := range list {
+		if d.Kind == record.KindHidden && strings.HasPrefix(d.Remedy, "--ro ") {
+			files[filepath.Dir(d.Path)] = append(files[filepath.Dir(d.Path)], i)
+		}
+	}
+	gone := map[int]bool{}
+	for dir, at := range files {
+		if len(at) < fewFiles {
+			continue
+		}
+		d, ok := x.Denial(Need{Path: dir, Process: list[at[0]].Process, Call: list[at[0]].Call})
+		if !ok || d.Remedy == "" {
+			continue
+		}
+		for _, i := range at {
+			d.Count += list[i].Count
+			gone[i] = i != at[0]
+		}
+		list[at[0]] = d
+	}
+	var kept []record.Denial
+	for i, d := range list {
+		if !gone[i] {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// probes are files below the home directory that programs look for wherever they
+// run, and do without.
+var probes = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshenv", ".zshrc", ".zprofile", ".zlogin", ".inputrc", ".terminfo", ".hushlogin",
+	".Xauthority", ".vimrc", ".viminfo", ".lesshst", ".wgetrc", ".curlrc", ".nanorc", ".editrc",
+}
+
+// probing reports what is folded: a search that found what it sought elsewhere,
+// and files that are asked for by every program of a kind.
+func (x *Explainer) probing(n Need) bool {
+	if n.Address.IsValid() || n.Write {
+		return false
+	}
+	rel, below := strings.CutPrefix(n.Path, x.plan.Home+"/")
+	return below && slices.Contains(probes, rel) || !n.Socket && within(filepath.Clean(n.Path), []string{"/run", "/var/run"}) || x.searched(n.Path)
+}
+
+// searched reports a program that PATH has further on.
+func (x *Explainer) searched(path string) bool {
+	dir, name := filepath.Split(path)
+	dirs := filepath.SplitList(plan.Lookup(x.plan.Env, "PATH"))
+	if !slices.Contains(dirs, filepath.Clean(dir)) {
+		return false
+	}
+	return slices.ContainsFunc(dirs, func(other string) bool {
+		at, err := plan.Locate(x.files, filepath.Join(other, name))
+		return err == nil && at.Exists && at.Mode&fs.ModePerm&0o111 != 0 && plan.Covering(x.plan.Paths, at.Path).Access != plan.Hidden &&
+			plan.Covering(x.plan.Paths, at.Path).Access != plan.Private
+	})
+}
+
+// unreached is the denial of an address outside of the machine, where the network
+// has none. A gateway tells of its own refusals.
+func (x *Explainer) unreached(n Need) (d record.Denial, ok bool) {
+	const nameServer = 53
+	if x.plan.Network != "none" && x.plan.Network != "loopback" || n.Address.Port() == nameServer {
+		return d, false
+	}
+	d = record.Denial{
+		Layer: record.LayerNetwork, What: n.Address.String(), Kind: record.KindName, Certainty: record.Exact, Process: shown(n.Process), Call: n.Call, Count: n.Count,
+		Reason: fmt.Sprintf("the command's network is %s; names are allowed with --allow-domain NAME", x.plan.Network),
+	}
+	return d, true
+}

@@ -1,0 +1,132 @@
+package explain
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/printable"
+	"ethos/pkg/protected"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/plan"
+)
+
+// wideTrees are directories of which nobody is proposed the whole: what is in
+// them belongs to many.
+var wideTrees = []string{
+	"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/snap", "/srv", "/sys",
+	"/tmp", "/usr", "/var", "/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp",
+}
+
+// strongSockets are of services that act for whoever connects: with their own
+// rights, or with the person's keys. A person who means one names it unasked.
+var strongSockets = []string{
+	"docker.sock", "containerd.sock", "podman.sock", "crio.sock", "buildkitd.sock", "libvirt-sock", "system_bus_socket", "bus", "private", "io.systemd", "agent.",
+	"gpg-agent", "ssh-agent", "keyring", "S.gpg", "S.scdaemon", "snapd", "lxd", "unix.socket", "incus", "wayland-", "X0", "X1", "pulse", "pipewire",
+}
+
+// propose adds the reason, and the smallest declaration that allows what was
+// asked for where there is one.
+func (x *Explainer) propose(d *record.Denial, t target) {
+	d.Reason = reasons[d.Kind]
+	if why := x.never(d.Kind, t); why != "" {
+		d.Reason += "; " + why
+		return
+	}
+	more, flag, key := plan.More{Read: []string{t.Path}}, "--ro", "read_paths"
+	switch {
+	case d.Kind == record.KindSocket:
+		more, flag, key = plan.More{Sockets: []string{t.Path}}, "--unix-socket", ""
+	case t.write:
+		more, flag, key = plan.More{Write: []string{t.Path}}, "--rw", "read_write_paths"
+	}
+	if why := x.refused(more, t); why != "" {
+		d.Reason += "; no declaration allows it: " + why
+		return
+	}
+	d.Remedy = flag + " " + printable.Word(t.Path)
+	if key != "" {
+		d.Declare = key + ": [" + x.yaml(t.Path) + "]"
+	}
+}
+
+var reasons = map[string]string{
+	record.KindHidden:   "exists outside and is hidden inside",
+	record.KindReadOnly: "can be written outside and is read-only inside",
+	record.KindSocket:   "a socket that cannot be connected to from inside",
+}
+
+// never says why something is proposed to nobody, "" when it may be.
+func (x *Explainer) never(kind string, t target) string {
+	home := x.plan.Home
+	rel, below := strings.CutPrefix(t.Path, home+"/")
+	switch {
+	case below && protected.HoldsCredentials(rel):
+		return "it holds credentials, which no declaration shows"
+	case kind == record.KindSocket:
+		name := path.Base(t.Path)
+		if slices.ContainsFunc(strongSockets, func(s string) bool { return strings.HasPrefix(name, s) }) {
+			return "its service acts with rights that the command has not, so it is not proposed"
+		}
+		return ""
+	case t.Mode.IsDir() && (slices.Contains(wideTrees, t.Path) || mount.Within(home, t.Path) || path.Dir(t.Path) == "/home" || below && aroundCredentials(rel)):
+		return "so whole a tree is not proposed: declare what is needed of it"
+	}
+	return ""
+}
+
+// aroundCredentials reports a directory below the home in which credentials lie.
+func aroundCredentials(rel string) bool {
+	return slices.ContainsFunc(protected.Credentials(), func(c protected.Credential) bool { return strings.HasPrefix(c.Path, rel+"/") })
+}
+
+// refused makes the plan with more, and says why that cannot be had or would not
+// do. What the plan already has, it has then.
+func (x *Explainer) refused(more plan.More, t target) string {
+	for _, link := range t.Links { // of which the command followed each
+		if a := plan.Covering(x.plan.Paths, link).Access; a == plan.Hidden || a == plan.Private {
+			return shown(link) + " is a link, and hidden too; use " + shown(t.Path)
+		}
+	}
+	if x.plan.Granted == nil {
+		return "it is not known what else was declared"
+	}
+	p, err := x.plan.Granted(more)
+	if err != nil {
+		return shown(err.Error())
+	}
+	got := plan.Covering(p.Paths, t.Path).Access
+	if got == plan.ReadWrite || got == plan.ReadOnly && !t.write {
+		return ""
+	}
+	return "the rest of what is declared denies it"
+}
+
+// yaml is a path as a configuration has it: relative to the work space, below
+// "~", or absolute.
+func (x *Explainer) yaml(p string) string {
+	if rel, ok := strings.CutPrefix(p, x.plan.Workspace+"/"); ok {
+		p = rel
+	} else if rel, ok := strings.CutPrefix(p, x.plan.Home+"/"); ok {
+		p = "~/" + rel
+	}
+	if strings.Trim(p, plainYAML) == "" && !strings.HasSuffix(p, "?") {
+		return p
+	}
+	return strconv.Quote(p)
+}
+
+const plainYAML = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-~+@"
+
+// maxShown bounds what is told of a name: it may be the command's.
+const maxShown = 300
+
+// shown is a text in a bounded line that can be printed.
+func shown(text string) string {
+	if text = printable.Line(text); len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,51 @@
+package observe
+
+// intent is what a call wants of a path.
+type intent int
+
+const (
+	reads   intent = iota
+	changes        // the file, or the directory around it
+	byFlags        // of open(2): what the argument after the path says
+)
+
+// name is a path among the arguments of a call.
+type name struct {
+	dir, path int // arguments; dir is fromCwd where the path begins at the working directory
+	intent
+}
+
+const fromCwd = -1
+
+// call is a system call that takes names.
+type call struct {
+	call  string
+	names []name
+}
+
+// calls are what is seen, by their names: those that an architecture has not are
+// left out of its filter.
+var calls = []call{
+	{"open", []name{{fromCwd, 0, byFlags}}}, {"openat", []name{{0, 1, byFlags}}}, {"creat", []name{{fromCwd, 0, changes}}},
+	{"stat", []name{{fromCwd, 0, reads}}}, {"lstat", []name{{fromCwd, 0, reads}}}, {"newfstatat", []name{{0, 1, reads}}}, {"statx", []name{{0, 1, reads}}},
+	{"access", []name{{fromCwd, 0, reads}}}, {"faccessat", []name{{0, 1, reads}}}, {"faccessat2", []name{{0, 1, reads}}},
+	{"readlink", []name{{fromCwd, 0, reads}}}, {"readlinkat", []name{{0, 1, reads}}}, {"chdir", []name{{fromCwd, 0, reads}}},
+	{"execve", []name{{fromCwd, 0, reads}}}, {"execveat", []name{{0, 1, reads}}},
+	{"mkdir", []name{{fromCwd, 0, changes}}}, {"mkdirat", []name{{0, 1, changes}}}, {"rmdir", []name{{fromCwd, 0, changes}}},
+	{"unlink", []name{{fromCwd, 0, changes}}}, {"unlinkat", []name{{0, 1, changes}}},
+	{"rename", []name{{fromCwd, 0, changes}, {fromCwd, 1, changes}}}, {"renameat", []name{{0, 1, changes}, {2, 3, changes}}}, {"renameat2", []name{{0, 1, changes}, {2, 3, changes}}},
+	{"link", []name{{fromCwd, 0, reads}, {fromCwd, 1, changes}}}, {"linkat", []name{{0, 1, reads}, {2, 3, changes}}},
+	{"symlink", []name{{fromCwd, 1, changes}}}, {"symlinkat", []name{{1, 2, changes}}},
+	{"truncate", []name{{fromCwd, 0, changes}}}, {"mknod", []name{{fromCwd, 0, changes}}}, {"mknodat", []name{{0, 1, changes}}},
+	{"chmod", []name{{fromCwd, 0, changes}}}, {"fchmodat", []name{{0, 1, changes}}}, {"fchmodat2", []name{{0, 1, changes}}},
+	{"chown", []name{{fromCwd, 0, changes}}}, {"lchown", []name{{fromCwd, 0, changes}}}, {"fchownat", []name{{0, 1, changes}}}, {"utimensat", []name{{0, 1, changes}}},
+}
+
+// Calls are the system calls that are seen.
+func Calls() []string {
+	list := make([]string, len(calls))
+	for i, c := range calls {
+		list[i] = c.call
+	}
+	return list
+}

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// More is what a plan is asked for beside its spec: absolute paths.
+type More struct{ Read, Write, Sockets []string }
+
+// withMore makes plans of a spec and more.
+func withMore(spec Spec, files Files, uid int) func(More) (*Plan, error) {
+	return func(more More) (*Plan, error) {
+		s := spec
+		s.ReadPaths = slices.Concat(s.ReadPaths, more.Read)
+		s.WritePaths = slices.Concat(s.WritePaths, more.Write)
+		s.UnixSockets = slices.Concat(s.UnixSockets, more.Sockets)
+		return Build(s, files, uid)
+	}
+}
+
+// Location is where a path leads on the host.
+type Location struct {
+	Path   string // without symbolic links as far as it exists
+	Exists bool
+	Mode   fs.FileMode
+	Owner  uint32
+	Group  uint32
+	Links  []string // the symbolic links that were followed, each without links itself
+}
+
+// Locate follows every link of an absolute path.
+func Locate(files Files, path string) (Location, error) {
+	p, err := newResolver(files).resolve(filepath.Clean(path))
+	if err != nil {
+		return Location{}, err
+	}
+	l := Location{Path: p.path, Exists: p.exists, Mode: p.mode, Owner: p.owner, Links: p.links}
+	if info, err := files.Lstat(p.path); err == nil {
+		l.Group = groupOf(info)
+	}
+	if p.exists && p.dir {
+		l.Mode |= fs.ModeDir
+	}
+	return l, nil
+}
+
+func groupOf(info fs.FileInfo) uint32 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Gid
+	}
+	return 0
+}
