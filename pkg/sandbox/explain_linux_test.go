@@ -195,7 +195,7 @@ func TestExplainedGrants(t *testing.T) {
 		}
 		tried := 0
 		first, wrong, silent := map[bool]int{}, map[bool]int{}, map[bool]int{}
-		for _, c := range everyNth(all, 31) {
+		for _, c := range everyNth(all, 47) {
 			probe := newScene(t, c.place, c.command)
 			without, err := probe.with(t, false)
 			if passed(without, err) {
@@ -304,7 +304,7 @@ func failures() (list []string) {
 func TestNothingProposedForFailures(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		tried := 0
-		for _, command := range everyNth(failures(), 23) {
+		for _, command := range everyNth(failures(), 29) {
 			for _, explain := range []bool{true, false} {
 				s := newScene(t, "data", command)
 				r, err := s.with(t, explain)

@@ -20,6 +20,7 @@ type unixSockets struct {
 	*Job
 	notified bool // by seccomp user notification
 	program  seccomp.Program
+	flags    uint32
 	listener int // what the filter is answered by, 0 before it was handed over
 	judge    *notify.Judge
 	err      error // why there is no judge
@@ -41,6 +42,10 @@ func (c *unixSockets) Prepare(context.Context) error {
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
 	}
+	c.flags = seccomp.FlagNewListener
+	if len(c.Calls) > 0 && takesFlags(c.flags|seccomp.FlagWaitKillable) {
+		c.flags |= seccomp.FlagWaitKillable // open(2) and its like are not interrupted outside either
+	}
 	profile := notify.Observing(c.Calls...)
 	if c.notified {
 		profile = notify.Filter(c.Calls...)
@@ -56,9 +61,15 @@ func (c *unixSockets) Steps(at Phase, p *Program) {
 		return
 	}
 	listener := p.Slots.New()
-	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, steps.Int(seccomp.SetModeFilter), steps.Int(seccomp.FlagNewListener), steps.Ptr(c.program.Fprog()))
+	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, steps.Int(seccomp.SetModeFilter), steps.Int(c.flags), steps.Ptr(c.program.Fprog()))
 	install.Save, install.Tolerate, install.Skip = listener, []syscall.Errno{syscall.EBUSY, syscall.EINVAL}, 1
 	p.Command = append(p.Command, install, steps.Hand(HandedListener, listener))
+}
+
+// takesFlags reports whether the kernel knows flags of a filter: without a filter it then says EFAULT, else EINVAL.
+func takesFlags(flags uint32) bool {
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, seccomp.SetModeFilter, uintptr(flags), 0)
+	return e == unix.EFAULT
 }
 
 const notifying = "connect" // the step's object

@@ -13,7 +13,7 @@ var removing = []string{"unlink", "unlinkat", "rename", "renameat", "renameat2",
 
 // programs that change what they are given look at it first, and fail there.
 var (
-	changers = []string{"chmod", "chown", "chgrp", "touch", "truncate", "tee", "mktemp", "mkfifo", "mkdir", "shred", "install", "patch", "dd"}
+	changers = []string{"chmod", "chown", "chgrp", "touch", "truncate", "tee", "mktemp", "mkfifo", "mkdir", "shred", "patch", "dd"}
 	removers = []string{"rm", "mv", "rmdir", "unlink", "rename"}
 )
 

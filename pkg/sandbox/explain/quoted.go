@@ -79,7 +79,7 @@ func cWord(text string, quote byte) (word string, n int) {
 // octal reads up to three digits.
 func octal(text string) (value byte, digits int) {
 	for digits < len(text) && digits < 3 && text[digits] >= '0' && text[digits] <= '7' {
-		value = value<<3 | text[digits] - '0'
+		value = value<<3 | (text[digits] - '0')
 		digits++
 	}
 	return value, digits

@@ -17,6 +17,8 @@
 //
 // # Limits
 //
+// A signal that comes before a call is received interrupts it: one whose handler
+// has not SA_RESTART makes it EINTR, which open(2) of a file never is otherwise.
 // A process that may not be traced (PR_SET_DUMPABLE) is not read. A call that
 // another filter refuses does not come here, because a refusal is stricter than a
 // notification. Of paths that are looked up through a descriptor that is no

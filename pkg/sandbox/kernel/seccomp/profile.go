@@ -16,6 +16,9 @@ const (
 	FlagSpecAllow uint32 = 1 << 2 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: leave speculative store bypass mitigation off (Linux 4.17)
 	// FlagNewListener is SECCOMP_FILTER_FLAG_NEW_LISTENER: seccomp(2) returns the descriptor that [Notify] is answered by (Linux 5.0).
 	FlagNewListener uint32 = 1 << 3
+	// FlagWaitKillable is SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: a call that was received waits for its answer, and signals that do not kill wait
+	// with it (Linux 5.19).
+	FlagWaitKillable uint32 = 1 << 5
 )
 
 // Rule answers Calls with Action when every condition of When holds; without conditions, always.
