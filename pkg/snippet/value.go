@@ -1,0 +1,110 @@
+package snippet
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// Unknown stands for what is only known when the code runs. A shell reads it as
+// a variable.
+const Unknown = "${__}"
+
+// value is what an expression comes to.
+type value struct {
+	text  string // with [Unknown] for parts that are not known
+	none  bool   // nothing is known
+	list  bool
+	items []value
+	encod bool // it is made by decoding something
+}
+
+func known(s string) value { return value{text: s} }
+
+func unknown() value { return value{text: Unknown, none: true} }
+
+// word is the value as one word.
+func (v value) word() string {
+	if v.list {
+		return Unknown
+	}
+	return v.text
+}
+
+func concat(a, b value) value {
+	if a.list && b.list {
+		return value{list: true, items: append(a.items[:len(a.items):len(a.items)], b.items...)}
+	}
+	return value{text: a.word() + b.word(), none: a.none && b.none, encod: a.encod || b.encod}
+}
+
+// interpolated puts [Unknown] in place of the holes of a string, and the home
+// directory where a hole names it.
+func interpolated(v value, open, closing string) value {
+	var b strings.Builder
+	rest := v.text
+	for {
+		before, hole, found := strings.Cut(rest, open)
+		b.WriteString(before)
+		if !found {
+			return known(b.String())
+		}
+		name, after, _ := strings.Cut(hole, closing)
+		if homeName(name) {
+			b.WriteByte('~')
+		} else {
+			b.WriteString(Unknown)
+		}
+		rest = after
+	}
+}
+
+func homeName(name string) bool {
+	name = strings.NewReplacer("'", "", `"`, "", " ", "").Replace(name)
+	switch name {
+	case "process.env.HOME", "ENV[HOME]", "Dir.home", "os.environ[HOME]", "os.homedir()", "Path.home()", "os.getenv(HOME)":
+		return true
+	}
+	return false
+}
+
+// sigils does the same for $name, ${name}, $name{KEY} and @name.
+func sigils(v value) value {
+	s := v.text
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '$' && s[i] != '@' || i+1 >= len(s) || !wordByte(s[i+1]) && s[i+1] != '{' || s[i+1] >= '0' && s[i+1] <= '9' {
+			b.WriteByte(s[i])
+			continue
+		}
+		n := i + 1
+		for n < len(s) && wordByte(s[n]) {
+			n++
+		}
+		if n < len(s) && (s[n] == '{' || s[n] == '[') {
+			if at := strings.IndexAny(s[n:], "}]"); at >= 0 {
+				n += at + 1
+			}
+		}
+		switch s[i:n] {
+		case "$ENV{HOME}", "$ENV{'HOME'}", "$_SERVER[HOME]", "$HOME":
+			b.WriteByte('~')
+		default:
+			b.WriteString(Unknown)
+		}
+		i = n - 1
+	}
+	return known(b.String())
+}
+
+// decoded is base64 taken off.
+func decoded(v value) value {
+	if v.none || strings.Contains(v.text, Unknown) {
+		return value{text: Unknown, none: true, encod: true}
+	}
+	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding} {
+		if b, err := e.DecodeString(strings.TrimSpace(v.text)); err == nil {
+			return known(string(b))
+		}
+	}
+	return value{text: Unknown, none: true, encod: true}
+}
