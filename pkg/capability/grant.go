@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ethos/pkg/protected"
 )
 
 // grant is how a person widens one field: --grant NAME=VALUE.
@@ -81,6 +83,9 @@ func grantDomain(s *Set, pattern string) error {
 // grantRead also lifts a deny around the path, so that the grant is not without
 // effect.
 func grantRead(s *Set, p string) error {
+	if err := noCredentials(p); err != nil {
+		return err
+	}
 	for _, d := range s.DenyReadPaths {
 		if strings.HasPrefix(path.Clean(p), path.Clean(d)+"/") {
 			s.AllowReadWithinDeny = append(s.AllowReadWithinDeny, p)
@@ -94,7 +99,18 @@ func grantWrite(s *Set, p string) error {
 	if InGit(path.Clean(p)) {
 		return fmt.Errorf("git's own files are never writable by declaration")
 	}
+	if err := noCredentials(p); err != nil {
+		return err
+	}
 	return addTo(&s.WritePaths, p)
+}
+
+// noCredentials refuses what every command finds hidden, whatever was granted.
+func noCredentials(p string) error {
+	if below, ok := strings.CutPrefix(path.Clean(p), "~/"); ok && protected.HoldsCredentials(below) {
+		return fmt.Errorf("%s holds credentials, which are hidden from every command: give it the one value that it needs with --grant env=NAME", p)
+	}
+	return nil
 }
 
 func grantEnv(s *Set, text string) error {

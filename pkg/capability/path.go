@@ -15,7 +15,7 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	case slices.Contains([]string{"/", "~", "/home", "/root", "/etc", "/proc"}, clean):
 		return " is too wide", "name a directory further down"
 	case holdsKeys(clean):
-		return " holds credentials", "a person can open it for one command: ethos-facts --grant read=" + text
+		return " holds credentials", "nothing opens it; give a command the one value that it needs: ethos-facts --grant env=NAME"
 	case strings.ContainsAny(text, "$*[") || strings.ContainsRune(text, 0):
 		return ": variables and wildcards are not supported here", "name the directory"
 	case write && InGit(clean):

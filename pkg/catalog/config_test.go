@@ -142,7 +142,7 @@ func TestConfigErrors(t *testing.T) {
 		"sandbox: {read_write_paths: [/]}\n":                                                          `c:1:30: path "/" is too wide | name a directory further down`,
 		"sandbox: {read_write_paths: [a/../..]}\n":                                                    `c:1:30: path "a/../.." is too wide to be writable | name a directory of the work space, or one of its own`,
 		"sandbox: {read_paths: [\"~\"]}\n":                                                            `c:1:24: path "~" is too wide | name a directory further down`,
-		"sandbox: {read_paths: [~/.ssh/id]}\n":                                                        `c:1:24: path "~/.ssh/id" holds credentials | a person can open it for one command: ethos-facts --grant read=~/.ssh/id`,
+		"sandbox: {read_paths: [~/.ssh/id]}\n":                                                        `c:1:24: path "~/.ssh/id" holds credentials | nothing opens it; give a command the one value that it needs: ethos-facts --grant env=NAME`,
 		"sandbox: {read_paths: [~/.config/OP/x]}\n":                                                   `c:1:24: path "~/.config/OP/x" holds credentials | `,
 		"sandbox: {read_write_paths: [/home/u/.AWS]}\n":                                               `c:1:30: path "/home/u/.AWS" holds credentials | `,
 		"sandbox: {enforce: hard}\n":                                                                  `c:1:20: enforce: "hard" is not known | write cgroup or available`,

@@ -83,7 +83,7 @@ func TestSubAgentOnlyNarrows(t *testing.T) {
 		NetworkTools: []capability.NetworkTool{{Tool: "node-packages", Mode: "proxy", AllowDomains: []string{"r.example"}}}}
 	requests := []capability.Request{
 		{}, {Agent: true}, {Agent: true, Mode: "plan"}, {Profile: "agent-network"}, {Agent: true, Grants: []string{"network=host", "write=/srv/x", "git=full", "timeout=24h"}},
-		{Agent: true, Grants: []string{"network=proxy", "domain=a.example", "env=TOKEN=x", "socket=/run/x.sock", "memory=9999999", "read=~/.ssh"}},
+		{Agent: true, Grants: []string{"network=proxy", "domain=a.example", "env=TOKEN=x", "socket=/run/x.sock", "memory=9999999", "read=~/.cache/x"}},
 	}
 	for _, tool := range New(Config{}).Tools() {
 		requests = append(requests, Ask(capability.Request{ToolNamed: true}, &tool))

@@ -156,6 +156,7 @@ func (c *call) unknownValue(key string) {
 		c.out.danger("inline_alias")
 	case kindHooks:
 		c.out.danger("config_hooks_path", "hook_bypass")
+	case kindURL: // git follows no ext:: unless protocol.ext.allow says so, which is another key
 	default:
 		c.out.danger("config_exec")
 	}

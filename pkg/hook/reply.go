@@ -148,20 +148,28 @@ func (v Verdict) blocked() bool {
 // spelledOut is how many policies a reason tells in full.
 const spelledOut = 3
 
+// wholeTree is the policy whose refusal has those of the files within as a
+// consequence: they say nothing more, and their remedies would mislead.
+const wholeTree = "files.delete_wide"
+
 // Reason is the decision in words for the model: which policy, what, what would be allowed, and whether to try again.
 func (v Verdict) Reason() string {
 	var text []string
 	for _, e := range v.Decision.Errors {
 		text = append(text, sentence(labelled(e.ID, e.Code)+": "+e.Message))
 	}
+	var also []string
 	for i, m := range v.Decision.Matches {
 		switch {
 		case m.Effect != record.VerdictDeny && m.Effect != record.VerdictAsk:
-		case i < spelledOut:
+		case i < spelledOut && v.Decision.Matches[0].ID != wholeTree || i == 0:
 			text = append(text, sentence(m.ID+": "+m.Message), sentence("Instead: "+m.Remedy))
 		default:
-			text = append(text, "Also refused by "+m.ID+".")
+			also = append(also, m.ID)
 		}
+	}
+	if len(also) > 0 {
+		text = append(text, "Also refused by "+strings.Join(also, ", ")+".")
 	}
 	return printable.Text(strings.Join(append(text, v.retry()), " "))
 }

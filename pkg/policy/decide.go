@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -60,20 +59,15 @@ func oncePerPolicy(sorted []record.Match) []record.Match {
 
 // folded keeps one of the errors that say a fact is missing: one missing fact stops many policies, and for the same reason.
 func folded(errors []record.PolicyError) []record.PolicyError {
-	kept, more := []record.PolicyError{}, 0
-	at := -1
+	kept, seen := []record.PolicyError{}, false
 	for _, e := range errors {
 		if e.Code == CodeIncomplete {
-			if at >= 0 {
-				more++
+			if seen {
 				continue
 			}
-			at = len(kept)
+			seen = true
 		}
 		kept = append(kept, e)
-	}
-	if more > 0 {
-		kept[at].Message += fmt.Sprintf(", as does that of %d more policies", more)
 	}
 	return kept
 }
@@ -98,10 +92,11 @@ func enter(d *record.Decision, r *rule, in *Input, said outcome, codes []string)
 	switch {
 	case said.code != "":
 		message := said.message
-		if said.code == CodeIncomplete {
-			message = fmt.Sprintf("%s (%s)", message, strings.Join(codes, ", "))
+		id := r.ID
+		if said.code == CodeIncomplete { // it is about the action, not about the policy that met it first
+			id, message = "", unreadable(in, codes)
 		}
-		d.Errors = append(d.Errors, record.PolicyError{ID: r.ID, Code: said.code, Message: message})
+		d.Errors = append(d.Errors, record.PolicyError{ID: id, Code: said.code, Message: message})
 		d.Verdict = record.VerdictDeny
 	case said.matched:
 		d.Matches = append(d.Matches, r.match(in))
@@ -112,7 +107,7 @@ func enter(d *record.Decision, r *rule, in *Input, said outcome, codes []string)
 }
 
 func (p *Policy) match(in *Input) record.Match {
-	return record.Match{ID: p.ID, Pack: p.Pack, Principle: p.Principle, Effect: p.Effect, Message: filled(p.Message, in), Remedy: filled(p.Remedy, in),
+	return record.Match{ID: p.ID, Pack: p.Pack, Principle: p.Principle, Effect: p.Effect, Message: strings.ReplaceAll(filled(p.Message, in), pathsBlank, p.paths(in)), Remedy: filled(p.Remedy, in),
 		File: p.File, Line: p.Line}
 }
 

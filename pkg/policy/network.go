@@ -115,7 +115,7 @@ func filled(text string, in *Input) string {
 
 // Told are the message and the remedy of a policy without a record.
 func (p *Policy) Told() (message, remedy string) {
-	return filled(p.Message, nil), filled(p.Remedy, nil)
+	return strings.ReplaceAll(filled(p.Message, nil), pathsBlank, ""), filled(p.Remedy, nil)
 }
 
 func fillUnlisted(in *Input) string {

@@ -278,7 +278,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.name in [\"python\", \"python3\", \"perl\", \"ruby\", \"php\", \"node\", \"lua\"] && c.code.contains(\"socket\") && (c.code.contains(\"dup2\") || c.code.contains(\"/bin/sh\") || c.code.contains(\"/bin/bash\")))",
 			Message:   "This connects a shell or a raw socket to another machine.",
-			Remedy:    "Use a named tool for the transfer, such as `curl`, under the network rules.",
+			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
 			File:      "pack:core/code.yaml", Line: 111, Column: 5,
 		},
@@ -312,7 +312,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "e8e5b9c38961b32558092342685fb8b26b6d9ba4ea4f9aad89fb47a26ce20e93",
+		digest: "927e55c22fa8e2a20a1b9de82ef79220655e68454f266d9ff91c9a49197c436a",
 		from:   9848, to: 12125,
 	},
 	{
@@ -416,7 +416,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "files.delete_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
 			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"]))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
-			Message:   "This would delete or move away a whole tree such as the home directory, a system directory or the root of the work space.",
+			Message:   "This would delete or move away a whole tree such as the home directory, a system directory or the root of the work space{paths}.",
 			Remedy:    "Name the one directory or the files inside the work space that are to go, for example `rm -rf build`.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 4, Column: 5,
@@ -464,7 +464,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "35652685ea2bad8ea0864b72f4a4e90289e5b55161ff1d2bac4d2951394c7ec0",
+		digest: "d11a497dee019a40c2b52a97733126d41c7aca369f6cf49bd40daf1a616ef40c",
 		from:   16017, to: 20076,
 	},
 	{
@@ -493,7 +493,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "files.delete_repository", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
 			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/,/*,/objects/**,/refs/**}\", w.path) && !glob(\"**/*.lock\", w.path)) || files.exists(f, action.kind == \"file\" && f.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/*,/objects/**,/refs/**}\", f.path))",
-			Message:   "This would delete the git repository, with every commit that was not pushed.",
+			Message:   "This would delete the git repository, with every commit that was not pushed{paths}.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 77, Column: 5,
@@ -518,7 +518,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "facdc0bf8cd622b1b94f747bcb593e2b4717916fa39d8ef49e73927c03059127",
+		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
 		from:   20944, to: 21883,
 	},
 	{
@@ -526,7 +526,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "files.change_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "shell.commands.exists(c, c.name in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"] && option(c, \"R\", [\"recursive\"])) && shell.writes.exists(w, w.by in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"]\n  && (w.path in [\"/\", \"/*\", \"~\", \"~/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}\", w.path)))\n|| shell.writes.exists(w, w.path == \"/\" && w.by in [\"chmod\", \"chown\", \"chgrp\", \"chattr\", \"setfacl\"])",
-			Message:   "This would change the owner or the mode of a whole system tree.",
+			Message:   "This would change the owner or the mode of a whole system tree{paths}.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 101, Column: 5,
@@ -570,16 +570,16 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "37ecd5891c717df26e950839e1c60bff8303a052df884f16f6e8bf82c55a5882",
+		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
 		from:   21883, to: 23244,
 	},
 	{
 		policy: Policy{
 			ID: "disk.write_device", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"lvremove\", \"vgremove\", \"pvremove\", \"hdparm\"]\n    || glob(\"mkfs.*\", c.name))\n  && !c.argv.all(a, a == c.argv[0] || a.startsWith(\"/dev/\") && size(c.argv) > 2\n    || a in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"--no-act\", \"-d\", \"--dump\"]))\n|| shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
+			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"lvremove\", \"vgremove\", \"pvremove\", \"hdparm\"]\n    || glob(\"mkfs.*\", c.name))\n  && !(!unresolved(c) && c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk)$\")) && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n  && !c.argv.all(a, a == c.argv[0] || a.startsWith(\"/dev/\") && size(c.argv) > 2\n    || a in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"--no-act\", \"-d\", \"--dump\"]))\n|| shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
 			Message:   "This writes to a disk or to memory below the file system.",
-			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64`.",
+			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 119, Column: 5,
 		},
@@ -648,16 +648,16 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "8a760a8cdee8c5e27f994c8ca2e1a1195333362d93fb34d524df8f9f0a9d89ee",
-		from:   23244, to: 26319,
+		digest: "b3864816aada6fa65876d0cd9e5820c5d087aab847814ee3c3974fde16a17f24",
+		from:   23244, to: 27071,
 	},
 	{
 		policy: Policy{
 			ID: "git.hook_bypass", Pack: "core", Principle: "honest-history", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, g.dangers.exists(d, d in [\"hook_bypass\", \"config_hooks_path\"])) || shell.commands.exists(c, (c.name in [\"git\", \"ethos-git\", \"gh\", \"make\", \"npm\", \"pnpm\", \"yarn\", \"sh\", \"bash\"]\n    && c.assignments.exists(a, a.name in [\"HUSKY\", \"HUSKY_SKIP_HOOKS\", \"LEFTHOOK\", \"LEFTHOOK_EXCLUDE\", \"SKIP\", \"PRE_COMMIT_ALLOW_NO_CONFIG\", \"OVERCOMMIT_DISABLE\", \"OVERCOMMIT_SKIP\", \"SKIP_SIMPLE_GIT_HOOKS\"]))\n  || c.name == \"export\" && c.argv.exists(a, a.matches(\"^(HUSKY|HUSKY_SKIP_HOOKS|LEFTHOOK|LEFTHOOK_EXCLUDE|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG|OVERCOMMIT_DISABLE|OVERCOMMIT_SKIP|SKIP_SIMPLE_GIT_HOOKS)=\"))\n  || c.name == \"pre-commit\" && \"uninstall\" in c.argv || c.name in [\"lefthook\", \"husky\"] && \"uninstall\" in c.argv)",
-			Message:   "This skips the repository's hooks, and with them its checks.",
-			Remedy:    "Run the command without the bypass and mend what the hooks report.",
+			Message:   "This skips the repository's hooks or leads git to others, and with them its checks.",
+			Remedy:    "Run the command without the bypass and mend what the hooks report; hooks are set up with the project's own tool, for example `npx husky` or `pre-commit install`.",
 			Protected: true,
 			File:      "pack:core/git.yaml", Line: 4, Column: 5,
 		},
@@ -717,8 +717,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git", "shell"},
-		digest: "737d57b07c43e2ddb03c4a104a43bf35a4f5410af66b4611f06ecd7e2ba3ff29",
-		from:   26319, to: 28325,
+		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
+		from:   27071, to: 29077,
 	},
 	{
 		policy: Policy{
@@ -745,7 +745,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   28325, to: 29014,
+		from:   29077, to: 29766,
 	},
 	{
 		policy: Policy{
@@ -763,7 +763,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   29014, to: 29249,
+		from:   29766, to: 30001,
 	},
 	{
 		policy: Policy{
@@ -771,7 +771,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, g.dangers.exists(d, d in [\"reflog_expire\", \"gc_prune\", \"filter_branch\"]))",
 			Message:   "This removes what git keeps for getting lost work back.",
-			Remedy:    "Use `git gc` without options, or leave the repository's housekeeping to git.",
+			Remedy:    "Leave what is there; `git gc` without options is the housekeeping, `git revert HEAD` takes a change back, and `git filter-repo --analyze` only looks; a person rewrites history, in a fresh clone.",
 			Protected: true,
 			File:      "pack:core/git.yaml", Line: 82, Column: 5,
 		},
@@ -785,8 +785,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git"},
-		digest: "1784894066cc38dc9db2d0416a0741146f868db8ab7cdec1c0874e51565299ac",
-		from:   29249, to: 29687,
+		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
+		from:   30001, to: 30439,
 	},
 	{
 		policy: Policy{
@@ -804,7 +804,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   29687, to: 29917,
+		from:   30439, to: 30669,
 	},
 	{
 		policy: Policy{
@@ -812,7 +812,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, g.dangers.exists(d, d in [\"config_exec\", \"inline_alias\", \"exec_path\", \"ext_diff_exec\", \"upload_pack_exec\"]))",
 			Message:   "This makes git run a command that is hidden in an option or in configuration.",
-			Remedy:    "Run git without the option, and the command by itself.",
+			Remedy:    "Run git without the option or the setting, for example `git fetch origin`, and the command by itself.",
 			Protected: true,
 			File:      "pack:core/git.yaml", Line: 113, Column: 5,
 		},
@@ -828,8 +828,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git"},
-		digest: "3a52689be3bc6c2fec1f7544c672dec8763277821271be667ad3ac9b6ee07798",
-		from:   29917, to: 30394,
+		digest: "61301f86a5a4fbf6bfdc5d58a4c897b14c5310e474d12121150cbfb84b76bc74",
+		from:   30669, to: 31146,
 	},
 	{
 		policy: Policy{
@@ -850,7 +850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   30394, to: 32005,
+		from:   31146, to: 32757,
 	},
 	{
 		policy: Policy{
@@ -883,7 +883,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   32005, to: 33695,
+		from:   32757, to: 34447,
 	},
 	{
 		policy: Policy{
@@ -913,7 +913,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   33695, to: 35076,
+		from:   34447, to: 35828,
 	},
 	{
 		policy: Policy{
@@ -953,7 +953,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   35076, to: 36479,
+		from:   35828, to: 37231,
 	},
 	{
 		policy: Policy{
@@ -1001,7 +1001,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   36479, to: 37771,
+		from:   37231, to: 38523,
 	},
 	{
 		policy: Policy{
@@ -1082,14 +1082,14 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   37771, to: 42296,
+		from:   38523, to: 43048,
 	},
 	{
 		policy: Policy{
 			ID: "protected.git_internals", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"])",
-			Message:   "This changes a git hook or git's configuration by hand, which can make git run any command.",
+			Message:   "This changes a git hook or git's configuration by hand{paths}, which can make git run any command.",
 			Remedy:    "Leave hooks and configuration to the person; `git config --get` reads a value.",
 			Protected: true,
 			File:      "pack:core/protected.yaml", Line: 4, Column: 5,
@@ -1112,15 +1112,15 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/git/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "e27daf68a1a75e1e179eb12dbd0af9f05b60dd24a28032fe0dcb0121f810b793",
-		from:   42296, to: 42981,
+		digest: "51ef07a9b93a574996aea24acb747c4292c6bc849a79a71fc817a8f681ba2aea",
+		from:   43048, to: 43733,
 	},
 	{
 		policy: Policy{
 			ID: "protected.agent_settings", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"agent-settings\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"{**,~}/.claude/settings*.json\", \"{**,~}/.codex/**\", \"{**,~}/.gemini/settings.json\", \"{**,~}/.cursor/hooks.json\", \"{**,~}/.cursor/mcp.json\", \"**/.mcp.json\", \"~/.claude.json\", \"{**,~}/.opencode/plugin/**\", \"**/.github/hooks/**\"])",
-			Message:   "This changes the settings of an agent, among them the hooks that hold it to these rules.",
+			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
 			File:      "pack:core/protected.yaml", Line: 29, Column: 5,
@@ -1149,15 +1149,15 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.github/hooks/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "4542863c33d91623dbcbf634153811f40ba0309cca485862560c1703d396312f",
-		from:   42981, to: 43696,
+		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
+		from:   43733, to: 44448,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"ethos\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"coding_ethos.yml\", \"repo_config.yaml\", \".coding-ethos/**\"])",
-			Message:   "This changes the rules or the records of ethos.",
+			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
 			File:      "pack:core/protected.yaml", Line: 52, Column: 5,
@@ -1174,15 +1174,15 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: ".coding-ethos/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "b4fc7be89a0c22ab780e701b05994a5a61d3e512727278470d50007c5804afe0",
-		from:   43696, to: 44222,
+		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
+		from:   44448, to: 44974,
 	},
 	{
 		policy: Policy{
 			ID: "protected.persistence", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"])\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"])",
-			Message:   "This leaves something behind that runs on its own later, outside of the sandbox.",
+			Message:   "This leaves something behind that runs on its own later, outside of the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
 			File:      "pack:core/protected.yaml", Line: 76, Column: 5,
@@ -1306,8 +1306,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "c6f9bb4d1ee8f0607ee0fa1116f9df858f976bcc88ffe86c2e21e3ccee66d8a1",
-		from:   44222, to: 47684,
+		digest: "49e8e00566cc40f268afc4c200b8b276cb162237b67a02f022e502031f2bda7c",
+		from:   44974, to: 48436,
 	},
 	{
 		policy: Policy{
@@ -1381,7 +1381,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   47684, to: 50986,
+		from:   48436, to: 51738,
 	},
 	{
 		policy: Policy{
@@ -1429,7 +1429,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   50986, to: 53810,
+		from:   51738, to: 54562,
 	},
 	{
 		policy: Policy{
@@ -1474,7 +1474,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "ee00a0caab6782ab256e896cd10cc67e454f4d861f2b8da4a588e09e6457feda",
-		from:   53810, to: 55388,
+		from:   54562, to: 56140,
 	},
 	{
 		policy: Policy{
@@ -1489,7 +1489,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   55388, to: 55769,
+		from:   56140, to: 56521,
 	},
 	{
 		policy: Policy{
@@ -1504,7 +1504,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   55769, to: 56078,
+		from:   56521, to: 56830,
 	},
 	{
 		policy: Policy{
@@ -1519,15 +1519,15 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   56078, to: 59332,
+		from:   56830, to: 60084,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
-			Message:   "This touches a file with credentials.",
-			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`; do not open the file.",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
+			Message:   "This touches a file with credentials{paths}.",
+			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file.",
 			Protected: true,
 			File:      "pack:core/secrets.yaml", Line: 4, Column: 5,
 		},
@@ -1584,8 +1584,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "3b1fe3e5cad1fdc94a6a3190dae75b3bc0183341c379ac2445b44fec5188533f",
-		from:   59332, to: 63631,
+		digest: "fc7626c20aad15b6ac174136f835a37e044c36a7a08dde0e3cec29cfaad193a3",
+		from:   60084, to: 67254,
 	},
 	{
 		policy: Policy{
@@ -1595,7 +1595,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 57, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 71, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1684,7 +1684,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "2be4f81ba8b15dee44cdc00aa1368d2969acfd8ced14a89a44b891d4973b7a13",
-		from:   63631, to: 66510,
+		from:   67254, to: 70133,
 	},
 	{
 		policy: Policy{
@@ -1694,7 +1694,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 79, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 93, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1702,7 +1702,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   66510, to: 66743,
+		from:   70133, to: 70366,
 	},
 	{
 		policy: Policy{
@@ -1712,7 +1712,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 102, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 116, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1777,7 +1777,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   66743, to: 68515,
+		from:   70366, to: 72138,
 	},
 	{
 		policy: Policy{
@@ -1787,7 +1787,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 119, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 133, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -1808,7 +1808,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   68515, to: 69609,
+		from:   72138, to: 73232,
 	},
 	{
 		policy: Policy{
@@ -1827,7 +1827,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   69609, to: 70022,
+		from:   73232, to: 73645,
 	},
 	{
 		policy: Policy{
@@ -1846,7 +1846,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   70022, to: 70436,
+		from:   73645, to: 74059,
 	},
 	{
 		policy: Policy{
@@ -1865,7 +1865,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   70436, to: 70848,
+		from:   74059, to: 74471,
 	},
 	{
 		policy: Policy{
@@ -1891,7 +1891,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   70848, to: 71793,
+		from:   74471, to: 75416,
 	},
 	{
 		policy: Policy{
@@ -1910,7 +1910,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   71793, to: 72209,
+		from:   75416, to: 75832,
 	},
 	{
 		policy: Policy{
@@ -1925,14 +1925,14 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   72209, to: 72459,
+		from:   75832, to: 76082,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos_programs", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"ethos-program\")",
-			Message:   "This changes or hides an installed program of ethos, or the git that leads to it.",
+			Message:   "This changes or hides an installed program of ethos, or the git that leads to it{paths}.",
 			Remedy:    "Build it in the work space; a person installs it.",
 			Protected: true,
 			File:      "pack:core/widening.yaml", Line: 183, Column: 5,
@@ -1942,15 +1942,15 @@ var shippedPolicies = []shippedPolicy{
 			need{op: equals, fact: 53 /* File.protected */, value: "ethos-program"},
 		}},
 		reads:  []string{"files"},
-		digest: "65649dd8e8620d462201c48e4b6407a73903a452dc6ef3b7e5c545d0dbdf0459",
-		from:   72459, to: 72697,
+		digest: "73b40b5e3cee7916e44f0093511c6b821c413065d1cea819f1fa026946cad546",
+		from:   76082, to: 76320,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos_state", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"ethos-state\") || touches(shell.reads, [\"~/.local/state/ethos\", \"~/.local/state/ethos/**\"]) || touches(shell.writes, [\"~/.local/state/ethos\", \"~/.local/state/ethos/**\"])",
-			Message:   "This reads or changes what ethos keeps of a person's decisions.",
+			Message:   "This reads or changes what ethos keeps of a person's decisions{paths}.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
 			Protected: true,
 			File:      "pack:core/widening.yaml", Line: 215, Column: 5,
@@ -1966,8 +1966,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.local/state/ethos/**"},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "95d5dc380b4a62c704b4726907bb556fc3787e3de85bfa23ae5aaa8ff6f7a8c2",
-		from:   72697, to: 73218,
+		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
+		from:   76320, to: 76841,
 	},
 	{
 		policy: Policy{
@@ -1981,7 +1981,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   73218, to: 73492,
+		from:   76841, to: 77115,
 	},
 	{
 		policy: Policy{
@@ -1995,7 +1995,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   73492, to: 73558,
+		from:   77115, to: 77181,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   73558, to: 74218,
+		from:   77181, to: 77841,
 	},
 	{
 		policy: Policy{
@@ -2062,7 +2062,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   74218, to: 74797,
+		from:   77841, to: 78420,
 	},
 	{
 		policy: Policy{
@@ -2212,7 +2212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   74797, to: 80437,
+		from:   78420, to: 84060,
 	},
 	{
 		policy: Policy{
@@ -2293,7 +2293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   80437, to: 82495,
+		from:   84060, to: 86118,
 	},
 	{
 		policy: Policy{
@@ -2320,7 +2320,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   82495, to: 83749,
+		from:   86118, to: 87372,
 	},
 	{
 		policy: Policy{
@@ -2337,7 +2337,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   83749, to: 83972,
+		from:   87372, to: 87595,
 	},
 	{
 		policy: Policy{
@@ -2354,7 +2354,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   83972, to: 84276,
+		from:   87595, to: 87899,
 	},
 	{
 		policy: Policy{
@@ -2375,7 +2375,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   84276, to: 84700,
+		from:   87899, to: 88323,
 	},
 	{
 		policy: Policy{
@@ -2410,7 +2410,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   84700, to: 85711,
+		from:   88323, to: 89334,
 	},
 	{
 		policy: Policy{
@@ -2427,7 +2427,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   85711, to: 85939,
+		from:   89334, to: 89562,
 	},
 	{
 		policy: Policy{
@@ -2452,7 +2452,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   85939, to: 86437,
+		from:   89562, to: 90060,
 	},
 	{
 		policy: Policy{
@@ -2475,7 +2475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   86437, to: 86903,
+		from:   90060, to: 90526,
 	},
 	{
 		policy: Policy{
@@ -2492,7 +2492,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   86903, to: 87144,
+		from:   90526, to: 90767,
 	},
 	{
 		policy: Policy{
@@ -2509,7 +2509,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   87144, to: 87370,
+		from:   90767, to: 90993,
 	},
 	{
 		policy: Policy{
@@ -2526,7 +2526,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   87370, to: 87604,
+		from:   90993, to: 91227,
 	},
 	{
 		policy: Policy{
@@ -2547,7 +2547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   87604, to: 87919,
+		from:   91227, to: 91542,
 	},
 	{
 		policy: Policy{
@@ -2564,7 +2564,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   87919, to: 88132,
+		from:   91542, to: 91755,
 	},
 	{
 		policy: Policy{
@@ -2582,7 +2582,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   88132, to: 88416,
+		from:   91755, to: 92039,
 	},
 	{
 		policy: Policy{
@@ -2599,7 +2599,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   88416, to: 88654,
+		from:   92039, to: 92277,
 	},
 	{
 		policy: Policy{
@@ -2616,7 +2616,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   88654, to: 88891,
+		from:   92277, to: 92514,
 	},
 	{
 		policy: Policy{
@@ -2630,7 +2630,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   88891, to: 88946,
+		from:   92514, to: 92569,
 	},
 	{
 		policy: Policy{
@@ -2644,7 +2644,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   88946, to: 89007,
+		from:   92569, to: 92630,
 	},
 	{
 		policy: Policy{
@@ -2658,7 +2658,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   89007, to: 89066,
+		from:   92630, to: 92689,
 	},
 	{
 		policy: Policy{
@@ -2672,7 +2672,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   89066, to: 89222,
+		from:   92689, to: 92845,
 	},
 	{
 		policy: Policy{
@@ -2686,7 +2686,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   89222, to: 89293,
+		from:   92845, to: 92916,
 	},
 	{
 		policy: Policy{
@@ -2710,7 +2710,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   89293, to: 89615,
+		from:   92916, to: 93238,
 	},
 	{
 		policy: Policy{
@@ -2726,7 +2726,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   89615, to: 94833,
+		from:   93238, to: 98456,
 	},
 	{
 		policy: Policy{
@@ -2748,7 +2748,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   94833, to: 95357,
+		from:   98456, to: 98980,
 	},
 	{
 		policy: Policy{
@@ -2774,7 +2774,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   95357, to: 95971,
+		from:   98980, to: 99594,
 	},
 	{
 		policy: Policy{
@@ -2790,7 +2790,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   95971, to: 95976,
+		from:   99594, to: 99599,
 	},
 	{
 		policy: Policy{
@@ -2815,7 +2815,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   95976, to: 96932,
+		from:   99599, to: 100555,
 	},
 	{
 		policy: Policy{
@@ -2848,7 +2848,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   96932, to: 97479,
+		from:   100555, to: 101102,
 	},
 	{
 		policy: Policy{
@@ -2864,7 +2864,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   97479, to: 97484,
+		from:   101102, to: 101107,
 	},
 	{
 		policy: Policy{
@@ -2880,7 +2880,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   97484, to: 97902,
+		from:   101107, to: 101525,
 	},
 	{
 		policy: Policy{
@@ -2896,7 +2896,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   97902, to: 98166,
+		from:   101525, to: 101789,
 	},
 	{
 		policy: Policy{
@@ -2912,7 +2912,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   98166, to: 98671,
+		from:   101789, to: 102294,
 	},
 	{
 		policy: Policy{
@@ -2945,7 +2945,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   98671, to: 99218,
+		from:   102294, to: 102841,
 	},
 	{
 		policy: Policy{
@@ -3035,7 +3035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   99218, to: 104076,
+		from:   102841, to: 107699,
 	},
 	{
 		policy: Policy{
@@ -3051,6 +3051,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   104076, to: 104081,
+		from:   107699, to: 107704,
 	},
 }

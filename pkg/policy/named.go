@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ethos/pkg/record"
+)
+
+// pathsBlank stands in a message for the paths that a policy matched.
+const pathsBlank = "{paths}"
+
+// maxPaths is how many paths a message names.
+const maxPaths = 3
+
+var (
+	ofProtected = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`f\.protected == "([^"]+)"`) })
+	ofTouches   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`touches\(shell\.(?:reads|writes), \[([^\]]*)\]`) })
+	ofGlob      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`glob\("([^"]+)", [wf]\.path\)`) })
+	ofQuotes    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"`) })
+)
+
+// paths names, in parentheses, those paths of a record that the policy's expression speaks of: files protected as it says, and what is read or
+// written among its patterns. Where it names none of them, it is what is deleted, moved or changed.
+func (p *Policy) paths(in *Input) string {
+	var found []string
+	add := func(path string) {
+		if path != "" && !slices.Contains(found, path) {
+			found = append(found, path)
+		}
+	}
+	uses := slices.Concat(in.Facts.Shell.Reads, in.Facts.Shell.Writes)
+	kinds, patterns := p.spoken()
+	for i := range in.Facts.Files {
+		if f := &in.Facts.Files[i]; slices.Contains(kinds, f.Protected) {
+			add(f.Path)
+		}
+	}
+	for i := range uses {
+		if hit, err := touchesUse(&uses[i], patterns); hit && err == nil && len(patterns) > 0 {
+			add(uses[i].Path)
+		}
+	}
+	if len(found) == 0 {
+		for _, u := range in.Facts.Shell.Writes {
+			if u.Op == "delete" || u.Op == "move" || u.Op == "mode" {
+				add(u.Path)
+			}
+		}
+	}
+	if len(found) == 0 && in.Action.File != nil {
+		add(in.Action.File.Path)
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	named := strings.Join(found[:min(maxPaths, len(found))], ", ")
+	if more := len(found) - maxPaths; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return " (" + named + ")"
+}
+
+// spoken are the kinds of protected files and the patterns of paths in an
+// expression.
+func (p *Policy) spoken() (kinds, patterns []string) {
+	for _, m := range ofProtected().FindAllStringSubmatch(p.When, -1) {
+		kinds = append(kinds, m[1])
+	}
+	for _, m := range ofTouches().FindAllStringSubmatch(p.When, -1) {
+		for _, q := range ofQuotes().FindAllStringSubmatch(m[1], -1) {
+			patterns = append(patterns, q[1])
+		}
+	}
+	for _, m := range ofGlob().FindAllStringSubmatch(p.When, -1) {
+		if !strings.HasSuffix(m[1], ".pub") {
+			patterns = append(patterns, m[1])
+		}
+	}
+	return kinds, patterns
+}
+
+// ways are, of each fact that could not be established, what is the matter and the way out.
+var ways = map[string]string{
+	record.IncompleteParse:       "the script cannot be read%s: close every quote, bracket and here-document, or put the code into a file and run that",
+	record.IncompleteDepth:       "commands are nested too deeply to be judged: write the inner script to a file and run that",
+	record.IncompleteSize:        "the action is too long to be judged: put the script into a file and run that",
+	record.IncompleteNotUTF8:     "its text is not UTF-8: write it in UTF-8",
+	record.IncompleteFile:        "where the path leads could not be established: name the file itself, without links",
+	record.IncompleteRepoConfig:  "repo_config.yaml is not valid: a person mends it, ethos-facts tools says where it is wrong",
+	record.IncompleteUnknownTool: "the profile is not known: leave --profile out, or name one of those that its error lists",
+	record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is the matter with it",
+}
+
+// unreadable says what kept an action from being judged, and the way out.
+func unreadable(in *Input, codes []string) string {
+	var all []string
+	for _, code := range codes {
+		way, ok := ways[code]
+		switch {
+		case !ok:
+			way = "not established: " + code
+		case code == record.IncompleteParse:
+			at := ""
+			if in.Facts.Shell.Error != "" {
+				at = " (" + in.Facts.Shell.Error + ")"
+			}
+			way = fmt.Sprintf(way, at)
+		}
+		all = append(all, way)
+	}
+	return strings.Join(all, "; ")
+}
