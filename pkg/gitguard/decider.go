@@ -91,6 +91,11 @@ func answer(asked *record.Line, text []byte) (record.Decision, error) {
 	if err := line.Decode("decision", &decision); err != nil {
 		return decision, fmt.Errorf("read the answer of ethos-decide: %w", err)
 	}
+	if decision.Approval != nil {
+		if err := asApproved(asked, line); err != nil {
+			return decision, err
+		}
+	}
 	subject, err := asked.Subject()
 	if err != nil {
 		return decision, err
@@ -99,6 +104,20 @@ func answer(asked *record.Line, text []byte) (record.Decision, error) {
 		return decision, errors.New("the answer of ethos-decide is about another record")
 	}
 	return decision, nil
+}
+
+// asApproved gives a record the actor and the facts that a person's approval has
+// changed in the answer.
+func asApproved(asked, answer *record.Line) error {
+	if asked.ID() != answer.ID() || !bytes.Equal(asked.Raw("action"), answer.Raw("action")) {
+		return nil // another record, which the subject shows
+	}
+	for _, member := range []string{"actor", "facts"} {
+		if err := asked.Set(member, answer.Raw(member)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func workspaceOf(line *record.Line) string {
