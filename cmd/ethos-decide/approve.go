@@ -125,6 +125,8 @@ func (a *approver) given(id string, standing, never []string) *record.Approval {
 // way stands.
 func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input, first outcome, approval *record.Approval) outcome {
 	facts := *in.Facts
+	approval.Policies = append([]string{}, approval.Policies...) // lists of a record are never null
+	approval.Grants = append([]string{}, approval.Grants...)
 	granted, err := grant(facts.Capabilities, approval)
 	if err != nil {
 		a.failed = append(a.failed, err)

@@ -16,6 +16,7 @@ import (
 // policy with commands in its remedy can have more. "read X" and "edit X" are
 // an agent's file tools.
 var done = map[string][]string{
+	"files.outside_delete":                     {"rm -rf build", "rm -f /tmp/scratch"},
 	"protected.widening.records":               {"ethos-facts -- make | ethos-decide | ethos-sandbox | ethos-trace", "ethos-trace --no-store records.ndjson"},
 	"protected.ethos_state":                    {"ls"},
 	"ethos.publish":                            {"cargo publish --dry-run", "npm pack"},
