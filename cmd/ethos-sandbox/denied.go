@@ -13,12 +13,30 @@ import (
 // warnDenied tells what the command was denied, and what it left to be run
 // outside. What was recovered has been told.
 func warnDenied(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
+	warnLimits(sys, plan, out)
 	warn(sys, out.Evidence.Denials[min(len(plan.Recovered), len(out.Evidence.Denials)):])
+}
+
+// warnLimits tells of a limit that somebody asked for by name and that nothing
+// holds: processor time is held by a cgroup alone. The other limits have
+// something in its place.
+func warnLimits(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
+	if !plan.Asked || plan.Limits.CPUPercent == 0 {
+		return
+	}
+	for _, c := range out.Evidence.Controls {
+		if c.Name == "cgroup" && c.State != "enforced" {
+			sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", plan.Limits.CPUPercent, c.Reason), "ethos-sandbox probe says how a cgroup can be had; with --require cgroup nothing runs without")
+		}
+	}
 }
 
 func warn(sys *cli.System, denials []record.Denial) {
 	refused := 0
 	for _, d := range denials {
+		if d.Kind == record.KindLimit { // what ended the command is told by its end
+			continue
+		}
 		if d.Kind != "" {
 			sys.Deny(explained(d), d.Remedy)
 			continue

@@ -47,10 +47,7 @@ func explained(d record.Denial) string {
 	if d.Process != "" {
 		text += " (" + d.Process + ": " + d.Call + ")"
 	}
-	if d.Certainty == record.Inferred {
-		text += " (" + record.Inferred + ")"
-	}
-	return text
+	return text + d.Guess()
 }
 
 // explain says what the boundary of a session refused a command that failed in

@@ -116,7 +116,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
-	{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, maxLine,
+	{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, maxLine,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "jobs", Short: 'j', Class: Neutral},
 	)},

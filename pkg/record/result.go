@@ -110,3 +110,11 @@ type Denial struct {
 	Call      string `json:"call,omitempty"`      // the system call
 	Count     int    `json:"count,omitempty"`     // how often it was asked for
 }
+
+// Guess says after the reason of a denial, for people, that it was inferred.
+func (d Denial) Guess() string {
+	if d.Certainty == Inferred {
+		return " (" + Inferred + ")"
+	}
+	return ""
+}

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
 )
@@ -358,5 +360,30 @@ func TestHostileOutput(t *testing.T) {
 		if strings.ContainsAny(d.What+d.Reason+d.Remedy, "\x1b\x07") {
 			t.Errorf("%+v", d)
 		}
+	}
+}
+
+// TestLimitsNameThemselves holds that a limit that ended a command, or cut what it
+// printed, is told with what raises it.
+func TestLimitsNameThemselves(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	spec := script(t, "sleep 1000")
+	spec.Timeout = 200 * time.Millisecond
+	told := func(layer string) record.Denial {
+		for _, d := range execute(t, spec).Evidence.Denials {
+			if d.Layer == layer && d.Kind == record.KindLimit {
+				return d
+			}
+		}
+		t.Errorf("%v: nothing is told of %s", spec.Argv, layer)
+		return record.Denial{}
+	}
+	if d := told("timeout"); d.What != "200ms" || d.Remedy != "--timeout 400ms" {
+		t.Errorf("%+v", d)
+	}
+	spec = script(t, "head -c 3000 /dev/zero")
+	spec.OutputBytes = 1000
+	if d := told("output"); d.What != "2000 of 3000 bytes" || d.Declare != "capabilities: {output_bytes: 3000}" {
+		t.Errorf("%+v", d)
 	}
 }

@@ -162,6 +162,9 @@ func RunCaptured(ctx context.Context, p *plan.Plan, show func(stream string, pie
 	closeAll(ends[:])
 	reading.Wait()
 	if err == nil {
+		if d, limited := cut(p, got.Stdout.Bytes+got.Stderr.Bytes); limited {
+			out.Evidence.Denials = append(out.Evidence.Denials, d)
+		}
 		Explain(p, &out, Failed{Argv: p.Argv, Output: capture.Tail(), Read: true})
 	}
 	return out, got, err

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"time"
 
 	"ethos/pkg/record"
@@ -18,10 +19,44 @@ type Failed = explain.Failed
 
 // Explain adds to the evidence of a run that failed what can be told of why.
 func Explain(p *plan.Plan, out *Outcome, f Failed) {
+	if d, limited := limit(p, out.Status); limited {
+		out.Evidence.Denials = append(out.Evidence.Denials, d)
+		return
+	}
 	if out.Status == record.StatusExited && out.ExitCode == 0 || out.Evidence.Observer == control.Observed || out.Evidence.Reason != "" {
 		return
 	}
 	out.Evidence.Denials = append(out.Evidence.Denials, Infer(p, f)...)
+}
+
+// limit is the limit that a command was killed at.
+func limit(p *plan.Plan, status string) (d record.Denial, ok bool) {
+	d = record.Denial{Kind: record.KindLimit}
+	switch status {
+	case record.StatusTimeout:
+		d.Layer, d.What, d.Reason, d.Remedy = "timeout", p.Limits.Timeout.String(), "the command was killed at the limit of its time", "--timeout "+(2*p.Limits.Timeout).String()
+		d.Declare = fmt.Sprintf("capabilities: {timeout_seconds: %d}", int64(2*p.Limits.Timeout/time.Second))
+	case record.StatusOOM:
+		d.Layer, d.What, d.Reason = "cgroup", fmt.Sprintf("%d bytes", p.Limits.MemoryBytes), "the command was killed at the limit of its memory"
+		d.Remedy = fmt.Sprintf("--memory %dM", 2*p.Limits.MemoryBytes>>20)
+		d.Declare = fmt.Sprintf("capabilities: {memory_mb: %d}", 2*p.Limits.MemoryBytes>>20)
+	default:
+		return d, false
+	}
+	return d, true
+}
+
+// cut is the limit of output, which does not end a command: the rest was counted
+// and not passed on.
+func cut(p *plan.Plan, written int64) (d record.Denial, ok bool) {
+	limit := p.Limits.OutputBytes
+	if limit <= 0 || written <= limit {
+		return d, false
+	}
+	return record.Denial{
+		Layer: "output", What: fmt.Sprintf("%d of %d bytes", written-limit, written), Kind: record.KindLimit, Reason: fmt.Sprintf("was not passed on: the limit of output is %d bytes", limit),
+		Declare: fmt.Sprintf("capabilities: {output_bytes: %d}", written),
+	}, true
 }
 
 // Infer is what can be told of a failed command; nothing where that takes too

@@ -12,7 +12,7 @@ import (
 // denialLine is what the sandbox denied, in the form of a finding.
 func denialLine(d record.Denial) string {
 	parts := []string{"error"}
-	for _, part := range []string{d.Layer, d.What, d.Reason} {
+	for _, part := range []string{d.Layer, d.What, d.Reason + d.Guess()} {
 		if part != "" {
 			parts = append(parts, oneLine(part))
 		}

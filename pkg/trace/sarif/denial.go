@@ -14,7 +14,7 @@ import (
 // nor by the name under which the thing is kept.
 func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 	what := relative(e.Action.Workspace, d.What)
-	text := sentence(d.Layer + ": " + what + ": " + cmp.Or(d.Reason, "denied"))
+	text := sentence(d.Layer + ": " + what + ": " + cmp.Or(d.Reason, "denied") + d.Guess())
 	if d.Kept != "" {
 		text += " " + sentence("Kept in "+d.Kept)
 	}
@@ -27,6 +27,10 @@ func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 		RuleID: trace.RuleDenial, Level: "error", Message: message{literal(text)},
 		RuleIndex:  r.rules.use(trace.RuleDenial, denialRule),
 		Properties: map[string]any{"action": e.Line.ID(), "layer": d.Layer, "kept": d.Kept, "remedy": d.Remedy},
+	}
+	if d.Kind != "" { // advice, and not what was done
+		out.result.Level = "warning"
+		out.result.Properties["kind"], out.result.Properties["certainty"], out.result.Properties["declare"] = d.Kind, d.Certainty, d.Declare
 	}
 	if d.Path == "" {
 		out.locateInCommand(r, e)
@@ -45,11 +49,13 @@ func relative(workspace, path string) string {
 }
 
 func denialRule() *rule {
-	return policyRule(trace.Reason{
+	r := policyRule(trace.Reason{
 		ID: trace.RuleDenial, Effect: record.VerdictDeny,
 		Message: "The sandbox denied something to a command that ran, or put aside what it left behind.",
 		Remedy:  "Allow what the command needs, as the result says. Read what was put aside before you use it, and put back what you want.",
 	})
+	r.Properties["tags"] = []string{"security", "ethos", "security-by-design", "one-path-for-critical-operations"}
+	return r
 }
 
 // deniedNote is the notification of a denial at run time (3.58).

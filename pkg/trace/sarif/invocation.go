@@ -23,6 +23,8 @@ func (r *run) invocation(e *trace.Entry) invocation {
 	v.WorkingDirectory = &cwd
 	if e.Ran() {
 		v.ran(e)
+	} else if e.Result != nil {
+		v.Properties.Sandbox = evidence(e)
 	}
 	if outcome == trace.Denied || outcome == trace.Asked || outcome == trace.Undecided {
 		v.ProcessStartFailureMessage = refusal(e, outcome)
