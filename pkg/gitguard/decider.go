@@ -3,6 +3,7 @@ package gitguard
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -113,7 +114,7 @@ func asApproved(asked, answer *record.Line) error {
 		return nil // another record, which the subject shows
 	}
 	for _, member := range []string{"actor", "facts"} {
-		if err := asked.Set(member, answer.Raw(member)); err != nil {
+		if err := asked.Set(member, json.RawMessage(answer.Raw(member))); err != nil {
 			return err
 		}
 	}
