@@ -33,6 +33,7 @@ func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
 	}
 	child, err := c.Session.Spawn(context.Background(), sandbox.Command{
 		Argv: s.Argv, Env: env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
+		Narrow: sandbox.Narrow{NoNetwork: s.Narrow.NoNetwork, DenyWrite: s.Narrow.Denied()},
 	})
 	if err != nil {
 		return nil, faultOf(err)

@@ -50,6 +50,7 @@ type joining struct {
 	asked    asked // how the session was asked for, once it is joined
 	spec     sandbox.Spec
 	said     sandbox.Tail
+	narrow   sandbox.Narrow
 }
 
 // run runs it with this process's own streams.
@@ -206,6 +207,26 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 		return err
 	}
 	if spec.Workspace = theirs.Workspace; spec.Digest(sandbox.HostFiles{}) != client.Hello.Digest {
+		return j.narrows(sys, name)
+	}
+	return nil
+}
+
+// narrows is for flags that ask for another boundary than that of the session:
+// what a command can do without by itself it is given, and the rest refused.
+func (j *joining) narrows(sys *cli.System, name string) error {
+	rest := bounds(&j.given)
+	j.narrow = sandbox.Narrow{NoNetwork: rest.Net == "none"}
+	for _, path := range rest.DenyWrite {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(sys.Dir, path)
+		}
+		j.narrow.DenyWrite = append(j.narrow.DenyWrite, filepath.Clean(path))
+	}
+	if rest.DenyWrite = nil; rest.Net == "none" {
+		rest.Net = ""
+	}
+	if !rest.None() {
 		return notTheSame(name)
 	}
 	return nil
@@ -234,7 +255,7 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	}
 	j.spec = spec
 	j.spec.Dir, j.spec.Argv = dir, j.argv
-	return session.Want{Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec)}, nil
+	return session.Want{Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec), NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite}, nil
 }
 
 // timeLimit is a spec's, as a plan has it; 0 is none.

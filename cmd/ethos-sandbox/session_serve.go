@@ -65,7 +65,7 @@ func sameAsked(sys *cli.System, client *session.Client, a asked) error {
 
 // notTheSame says that a session cannot be what is asked for.
 func notTheSame(name string) error {
-	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
+	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; a command does with less by --net none and --deny-write alone; else leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
 		"the command line asks for what session %s does not have", name)
 }
 

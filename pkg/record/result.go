@@ -49,6 +49,7 @@ type Sandbox struct {
 	Session         string    `json:"session,omitempty"`     // the name of the session that the command ran in
 	PlanDigest      string    `json:"plan_digest,omitempty"` // of what its session was asked for: sha256:…
 	Observer        string    `json:"observer,omitempty"`    // asked for: "observed", or why nothing was
+	Narrowed        []string  `json:"narrowed,omitempty"`    // what it went without that its session has
 	Denied          bool      `json:"denied"`
 	Reason          string    `json:"reason"`
 	Usage           Usage     `json:"usage"`

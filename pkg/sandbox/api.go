@@ -18,7 +18,8 @@ type (
 	// Failed is a command that failed, as far as it is known.
 	Failed = exec.Failed
 	// Tail keeps the end of what is written to it.
-	Tail = explain.Tail
+	Tail   = explain.Tail
+	Narrow = control.Narrow
 )
 
 // KeptBytes is how much of each stream a result keeps.

@@ -405,6 +405,30 @@ func TestSessionFaults(t *testing.T) {
 	s, p := session(t, nil)
 	marker := filepath.Join(p.Dir, "marker")
 	command := Command{Argv: []string{"/bin/sh", "-c", "echo ran > marker"}, Env: p.Env, Dir: p.Dir, Terminal: true, Streams: [3]*os.File{}}
+	for _, narrow := range []Narrow{{}, {NoNetwork: true, DenyWrite: []string{"/usr"}}} {
+		command.Narrow = narrow
+		failEachCall(t, s, command, marker)
+	}
+	s.Tamper = func(list []steps.Step) {
+		for i := range list {
+			if list[i].Nr == unix.SYS_SECCOMP {
+				list[i].Nr = unix.SYS_GETPID
+			}
+		}
+	}
+	var r *Refusal
+	if _, err := s.Spawn(t.Context(), command); !errors.As(err, &r) || r.Code != CodeVerify {
+		t.Errorf("without its filter a narrowed command is refused as %v", err)
+	}
+	s.Tamper = nil
+	if _, out, err := say(t, s, p, "echo on"); out != "on\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// failEachCall makes each kernel call of a command's set-up fail.
+func failEachCall(t *testing.T, s *Session, command Command, marker string) {
+	t.Helper()
 	calls := 0
 	for i := 0; i == 0 || i < calls; i++ {
 		s.Tamper = func(list []steps.Step) {
@@ -424,11 +448,8 @@ func TestSessionFaults(t *testing.T) {
 			t.Fatalf("call %d failed and the command ran", i)
 		}
 	}
-	if s.Tamper = nil; calls < 15 {
+	if calls < 15 {
 		t.Errorf("%d calls", calls)
-	}
-	if _, out, err := say(t, s, p, "echo on"); out != "on\n" {
-		t.Errorf("%q, %v", out, err)
 	}
 }
 

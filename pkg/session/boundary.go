@@ -38,6 +38,7 @@ type Spawn struct {
 	Streams    [3]*os.File // nil: /dev/null, or with Terminal the terminal
 	Terminal   bool        // a new pseudo-terminal is its controlling terminal
 	Rows, Cols uint16
+	Narrow     Narrow
 }
 
 // Child is a command that was started.

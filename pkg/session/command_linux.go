@@ -51,6 +51,7 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 	exited.Denials = s.look(context.Background())
 	if r.Evidence {
 		evidence := s.Boundary.Evidence()
+		evidence.Narrowed = r.Narrow.text()
 		exited.Evidence = &evidence
 	}
 	_ = c.send(Event{Exited: &exited}) // or the client has gone
@@ -70,7 +71,7 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 	}
 	spawn := Spawn{
 		Argv: texts(r.Argv), Env: texts(r.Env), Dir: string(r.Dir), Umask: r.Umask & 0o777,
-		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols,
+		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols, Narrow: r.Narrow,
 	}
 	command := &command{argv: spawn.Argv, conn: c}
 	theirs, err := command.streams(&spawn, r, files)

@@ -57,6 +57,27 @@ type Run struct {
 	Cols     uint16        `json:"cols"`
 	Timeout  time.Duration `json:"timeout"`  // 0: none
 	Evidence bool          `json:"evidence"` // wanted with the end
+	Narrow   Narrow        `json:"narrow"`
+}
+
+// Narrow is what a command does without that its session has.
+type Narrow struct {
+	NoNetwork bool     `json:"no_network,omitempty"`
+	DenyWrite [][]byte `json:"deny_write,omitempty"` // paths, absolute
+}
+
+// Denied are the paths that it cannot write.
+func (n *Narrow) Denied() []string { return texts(n.DenyWrite) }
+
+// text says so in the evidence.
+func (n *Narrow) text() (list []string) {
+	if n.NoNetwork {
+		list = append(list, "network none")
+	}
+	for _, path := range n.Denied() {
+		list = append(list, "deny_write "+path)
+	}
+	return list
 }
 
 // words is how many bytes the arguments and the environment have.

@@ -15,8 +15,9 @@ import (
 
 // CommandSteps are the calls of a command of a session. All that confines it, it
 // inherits from the process that clones it; what is left is what a command has of
-// its own: a session, streams, a umask, a directory.
-func CommandSteps(c Command, i *steps.Image) {
+// its own: a session, streams, a umask, a directory, and what narrows it, if
+// anything does.
+func CommandSteps(c Command, n *Narrowing, i *steps.Image) {
 	i.Add(i.Begun(), step("terminal", "setsid", unix.SYS_SETSID, ""))
 	streams := i.Streams
 	if c.Terminal {
@@ -35,6 +36,9 @@ func CommandSteps(c Command, i *steps.Image) {
 		i.Mask(0),
 		step("mount", "umask", unix.SYS_UMASK, "", steps.Int(c.Umask&0o777)),
 		step(directoryStage, "chdir", unix.SYS_CHDIR, c.Dir, i.Str(c.Dir)))
+	if n != nil {
+		n.steps(i)
+	}
 	i.Add(i.Ready()...)
 	paths := candidates(c.Argv[0], c.Env)
 	argv, envp := i.Strings(c.Argv), i.Strings(c.Env)
@@ -97,6 +101,9 @@ func candidates(name string, env []string) []string {
 
 // CommandRefusal says why a command of a session did not start.
 func CommandRefusal(err error, c Command) error {
+	if r := (*plan.Refusal)(nil); errors.As(err, &r) {
+		return r
+	}
 	var fault *steps.StepError
 	if errors.As(err, &fault) && fault.Step.Stage == directoryStage {
 		return plan.Refuse(plan.CodeSetup, "the session sees what its plan has: ethos-sandbox session show", "directory %s: %w", filepath.Clean(c.Dir), fault.Errno)

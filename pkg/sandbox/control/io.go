@@ -36,9 +36,20 @@ type Command struct {
 	// controlling terminal, with Rows and Cols.
 	Terminal   bool
 	Rows, Cols uint16
+	Narrow     Narrow
 }
 
 // Observed in the evidence says that the calls of the command were observed.
 const Observed = "observed"
 
 const watchStuck = Observed + " until something did not answer"
+
+// Narrow is what a command of a session does without that its session has. The
+// zero value is nothing.
+type Narrow struct {
+	NoNetwork bool
+	DenyWrite []string // absolute; what is there and below cannot be written
+}
+
+// None reports that a command has what its session has.
+func (n *Narrow) None() bool { return !n.NoNetwork && len(n.DenyWrite) == 0 }

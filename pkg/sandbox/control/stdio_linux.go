@@ -89,6 +89,11 @@ func CheckStreams(p *plan.Plan, c Command) error {
 		if err := checkStream(p, int(f.Fd())); err != nil {
 			return plan.AsSetup(err)
 		}
+		if c.Narrow.NoNetwork {
+			if err := checkNetworkless(int(f.Fd())); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

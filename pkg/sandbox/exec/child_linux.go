@@ -51,7 +51,7 @@ func (c *Child) confirm(command Command) error {
 				return fmt.Errorf("terminal: ioctl TIOCSWINSZ: %w", err)
 			}
 		case steps.Waiting:
-			if err := c.verify(); err != nil {
+			if err := c.verify(command); err != nil {
 				return err
 			}
 			c.Started = time.Now()
@@ -67,7 +67,7 @@ func (c *Child) confirm(command Command) error {
 }
 
 // verify compares the waiting command with the plan.
-func (c *Child) verify() error {
+func (c *Child) verify(command Command) error {
 	status, err := control.ReadStatus(c.PID)
 	if err != nil {
 		return err
@@ -76,6 +76,16 @@ func (c *Child) verify() error {
 		if err := v.Verify(status); err != nil {
 			return different(err)
 		}
+	}
+	if command.Narrow.None() {
+		return nil
+	}
+	spawner, err := control.ReadStatus(c.session.run.pid)
+	if err == nil {
+		err = control.VerifyNarrowed(status, spawner)
+	}
+	if err != nil {
+		return different(err)
 	}
 	return nil
 }

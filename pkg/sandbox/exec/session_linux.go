@@ -144,7 +144,11 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 		}
 		s.idle = false
 	}
-	child, err := s.spawn(c)
+	narrowing, err := control.Narrowed(s.Plan(), c.Narrow)
+	if err != nil {
+		return nil, err
+	}
+	child, err := s.spawn(c, narrowing)
 	if err != nil {
 		return nil, control.CommandRefusal(err, c)
 	}
@@ -153,7 +157,7 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 }
 
 // spawn starts a command and has it verified.
-func (s *Session) spawn(c Command) (*Child, error) {
+func (s *Session) spawn(c Command, narrowing *control.Narrowing) (*Child, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -167,7 +171,7 @@ func (s *Session) spawn(c Command) (*Child, error) {
 		streams[i] = int(f.Fd())
 	}
 	image := s.run.proc.NewImage()
-	control.CommandSteps(c, image)
+	control.CommandSteps(c, narrowing, image)
 	if s.Tamper != nil {
 		image.Change(s.Tamper)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // regionSize bounds the calls of one command of a spawner, with its arguments
@@ -69,6 +71,13 @@ func (i *Image) Buf(b []byte) Arg { return Arg{ptr: i.put(b)} }
 
 // Value is [Ptr] for an image: v must hold no pointer, and the command has a copy of it.
 func Value[T any](i *Image, v T) Arg { return i.Buf(bytesOf([]T{v})) }
+
+// Filter is the argument of seccomp(2) for an image: the command has a copy of the
+// program.
+func (i *Image) Filter(program *unix.SockFprog) Arg {
+	at := i.put(bytesOf(unsafe.Slice(program.Filter, program.Len)))
+	return Value(i, unix.SockFprog{Len: program.Len, Filter: (*unix.SockFilter)(at)})
+}
 
 // Add appends calls. What their arguments point to is in the image: [Image.Str],
 // [Image.Strings], [Image.Buf], [Value].

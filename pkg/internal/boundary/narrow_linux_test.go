@@ -1,0 +1,170 @@
+package boundary
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/landlock"
+)
+
+// needTruncate skips where Landlock does not hold truncate(2).
+func needTruncate(t *testing.T) {
+	t.Helper()
+	probetest.NeedFunc(t, "landlock-abi-3", func() string {
+		if kernel, err := landlock.Probe(); err != nil || kernel.ABI < 3 {
+			return "Landlock has no ABI 3 here"
+		}
+		return ""
+	})
+}
+
+// TestSessionCommandCannotWrite: a command that does without writing changes
+// nothing below the paths, whichever way it tries; beside them it writes, and so
+// does the next command there.
+func TestSessionCommandCannotWrite(t *testing.T) {
+	needTruncate(t)
+	l := lodged(t)
+	flags := []string{"run", "--session", "w", "--deny-write", "/tmp", "--deny-write", l.dir, "--"}
+	if _, errs, status := l.sh("mkdir d; echo kept > a; chmod 640 a; touch -d @1000 a; ln -s $PWD/a link; mkfifo fifo; ln -s $PWD /dev/shm/way"); status != 0 {
+		t.Fatal(errs)
+	}
+	state := func() string {
+		out, _, _ := l.sh("stat -c '%n %f %s %Y %h' *; cat a")
+		return out
+	}
+	before := state()
+	for _, attack := range []string{
+		"echo x > new", "echo x >> a", "echo x > link", ": > a", "truncate -s 0 a", "rm a", "mv a b", "mv a /dev/shm/a", "ln a /dev/shm/a", "ln -s x y",
+		"mkdir e", "rmdir d", "mkfifo f", "chmod 777 a", "touch a", "touch -d @5 a", "cp /etc/passwd a", "echo x > /proc/self/cwd/new", "echo x > /dev/shm/way/a",
+		"exec 3< a; echo x > /proc/self/fd/3", "exec 3< .; echo x > /proc/self/fd/3/new", "cd /; echo x > $OLDPWD/new", "(echo x > new) & wait $!", "setsid -w sh -c 'echo x > new'",
+		"sh -c 'exec sh -c \"echo x > new\"'", "echo x > /proc/2/root$PWD/new", "dd of=a conv=notrunc bs=1 count=1 if=/dev/zero", "(sleep 0.2; echo late > new) >/dev/null 2>&1 & exit 1",
+	} {
+		if out, _, status := l.does("", append(flags, "sh", "-c", attack)...); status == 0 || status > 124 {
+			t.Errorf("%s: status %d: %s", attack, status, out)
+		}
+	}
+	l.until("the background does not end", func() bool { return len(l.status().Processes) == 0 })
+	if now := state(); now != before {
+		t.Errorf("before\n%safter\n%s", before, now)
+	}
+	if out, errs, status := l.does("", append(flags, "sh", "-c", "echo on > /dev/shm/x && cat a /dev/shm/x && echo > /dev/null && ls d")...); out != "kept\non\n" || status != 0 {
+		t.Errorf("what it may: %d %q %s", status, out, errs)
+	}
+	if out, errs, status := l.sh("echo x > new && chmod 600 a && touch a && rm new && echo on > /tmp/x"); status != 0 {
+		t.Errorf("the next command: %d %s%s", status, out, errs)
+	}
+}
+
+// TestSessionCommandHasNoNetwork: a command that does without the network makes no
+// socket, nor do its children; the next command does.
+func TestSessionCommandHasNoNetwork(t *testing.T) {
+	probetest.Need(t, "command:bash")
+	l := lodged(t)
+	for _, attack := range []string{
+		"exec 3<>/dev/tcp/127.0.0.1/9", "exec 3<>/dev/tcp/::1/9", "echo x > /dev/udp/127.0.0.1/9", "(exec 3<>/dev/tcp/127.0.0.1/9) & wait $!", "setsid -w bash -c 'exec 3<>/dev/tcp/127.0.0.1/9'",
+	} {
+		for _, without := range []bool{true, false} {
+			args := []string{"run", "--session", "w", "--", "bash", "-c", attack}
+			if without {
+				args = append([]string{"run", "--session", "w", "--net", "none"}, args[3:]...)
+			}
+			_, errs, _ := l.does("", args...)
+			if refused := strings.Contains(errs, "family not supported"); refused != without {
+				t.Errorf("%s, without a network %v: %s", attack, without, errs)
+			}
+		}
+	}
+}
+
+// TestSessionNarrowedStreams: what a client hands over gives a command nothing that
+// it does without.
+func TestSessionNarrowedStreams(t *testing.T) {
+	needTruncate(t)
+	l := lodged(t)
+	if err := os.WriteFile(l.dir+"/a", []byte("kept\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	to, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	socket, err := to.(*net.TCPConn).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	file, err := os.Open(l.dir + "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, c := range []struct {
+		stdin  *os.File
+		script string
+		flags  []string
+		status int
+	}{
+		{file, "cat; echo x > /proc/self/fd/0", []string{"--deny-write", "/tmp", "--deny-write", l.dir}, 2},
+		{file, "echo kept > /proc/self/fd/0", nil, 0},
+		{socket, "true", []string{"--net", "none"}, 125},
+		{socket, "true", nil, 0},
+	} {
+		cmd := sandboxed(t, l.dir, append(append([]string{"run", "--session", "w"}, c.flags...), "--", "sh", "-c", c.script)...)
+		var errs bytes.Buffer
+		cmd.Stdin, cmd.Stderr = c.stdin, &errs
+		if status := l.wait(cmd); status != c.status {
+			t.Errorf("%s with %q: %d %s", c.script, c.flags, status, &errs)
+		}
+	}
+	if text := contents(t, l.dir+"/a"); string(text) != "kept\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// TestSessionNarrowedEvidence says what a command did without; what cannot be had
+// by less is refused.
+func TestSessionNarrowedEvidence(t *testing.T) {
+	needTruncate(t)
+	l := lodged(t)
+	name := filepath.Join(t.TempDir(), "evidence")
+	l.must("run", "--session", "w", "--net", "none", "--deny-write", "/opt", "--evidence", name, "--", "true")
+	var result record.Result
+	if err := json.Unmarshal(contents(t, name), &result); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(result.Capture.Sandbox.Narrowed, "|"); got != "network none|deny_write /opt" {
+		t.Errorf("%q", got)
+	}
+	if err := os.Mkdir(l.dir+"/part", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for why, flags := range map[string][]string{
+		"stays writable":                   {"--deny-write", "part"},
+		"no such file":                     {"--deny-write", "nosuch"},
+		"/dev and /proc":                   {"--deny-write", "/"},
+		"what session w does not have":     {"--memory", "64M"},
+		"what session w does not have\n":   {"--net", "none", "--deny-read", "part"},
+		"what session w does not have\n\n": {"--net", "host"},
+	} {
+		_, errs, status := l.does("", append(append([]string{"run", "--session", "w"}, flags...), "--", "touch", "ran")...)
+		if status != 125 || !strings.Contains(errs, strings.TrimSpace(why)) || !strings.Contains(errs, "hint: ") {
+			t.Errorf("%q: %d %s", flags, status, errs)
+		}
+	}
+	if _, err := os.Stat(l.dir + "/ran"); err == nil {
+		t.Error("one of them ran")
+	}
+}

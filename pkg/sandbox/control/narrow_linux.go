@@ -1,0 +1,157 @@
+package control
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/kernel/seccomp"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// Narrowing is a [Narrow] as kernel objects.
+type Narrowing struct {
+	rules  landlock.Ruleset
+	filter seccomp.Program
+}
+
+// truncateABI is the first ABI of Landlock that holds truncate(2) and O_TRUNC.
+const truncateABI = 3
+
+// Narrowed makes the rules of a command that goes without something; nil for one
+// that does not. What they cannot express is a [*plan.Refusal].
+func Narrowed(p *plan.Plan, n Narrow) (*Narrowing, error) {
+	if n.None() {
+		return nil, nil
+	}
+	kernel, err := landlock.Probe()
+	if err != nil && len(n.DenyWrite) > 0 || len(n.DenyWrite) > 0 && kernel.ABI < truncateABI {
+		return nil, plan.Refuse(plan.CodeUnsupported, "run it without --session: a boundary of its own holds it by mounts", "--deny-write in a session needs Landlock with ABI %d, Linux 6.2", truncateABI)
+	}
+	q := landlock.Request{}
+	if n.NoNetwork {
+		q.Net, q.Scope = landlock.BindTCP|landlock.ConnectTCP, landlock.AbstractUnix
+	}
+	if len(n.DenyWrite) > 0 {
+		q.FS = landlock.AllFS &^ landlock.ResolveUnix
+		if q.Paths, err = withoutWriting(landlockRequest(p, kernel.ABI).Paths, n.DenyWrite); err != nil {
+			return nil, err
+		}
+	}
+	arch, err := seccomp.Native()
+	if err != nil {
+		return nil, err
+	}
+	rules, _ := landlock.Build(kernel.ABI, q)
+	program, err := seccomp.Narrowing(n.NoNetwork, len(n.DenyWrite) > 0).Compile(arch)
+	return &Narrowing{rules, program}, err
+}
+
+// changes are the rights that are writing.
+const changes = landlock.Write | landlock.MakeChar | landlock.MakeBlock
+
+// withoutWriting takes the rights to write from rules at and below the paths that
+// are denied. A rule gives its rights to all that lies below it, so a denied path
+// must not lie in a tree that stays writable.
+func withoutWriting(rules []landlock.PathRule, denied []string) ([]landlock.PathRule, error) {
+	rules, reals := slices.Clone(rules), make([]string, len(denied))
+	for i, path := range denied {
+		real, err := filepath.EvalSymlinks(path) // the rules are of paths without links
+		if err != nil {
+			return nil, plan.Refuse(plan.CodeDeclaration, "name what is there", "--deny-write: %w", err)
+		}
+		if mount.Within("/dev", real) || mount.Within("/proc", real) {
+			return nil, plan.Refuse(plan.CodeDeclaration, "name the directories that hold files", "--deny-write %s has /dev and /proc in it", path)
+		}
+		reals[i] = real
+		for i := range rules {
+			if r := &rules[i]; mount.Within(r.Path, real) {
+				r.Access &^= changes
+			}
+		}
+	}
+	for i, real := range reals {
+		for _, r := range rules {
+			if r.Access&changes != 0 && mount.Within(real, r.Path) {
+				return nil, plan.Refuse(plan.CodeDeclaration, "deny all of "+r.Path+", run it without --session, or start a session with --deny-write",
+					"--deny-write %s lies in %s, which stays writable: in a session that cannot be had", denied[i], r.Path)
+			}
+		}
+	}
+	return outermost(rules), nil
+}
+
+// outermost are the rules that give more than those of the directories above
+// them: the others can lie where the command's session writes.
+func outermost(rules []landlock.PathRule) (list []landlock.PathRule) {
+	for i, r := range rules {
+		if !slices.ContainsFunc(rules[:i], func(above landlock.PathRule) bool {
+			return !above.File && above.Path != r.Path && mount.Within(r.Path, above.Path) && r.Access&^above.Access == 0
+		}) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// ruleFD is a number that no descriptor of a command has: each path of a rule is
+// duplicated to it, because a rule holds its descriptor in memory that is
+// prepared.
+const ruleFD = 200
+
+// steps put the narrowing on the command that makes them.
+func (n *Narrowing) steps(i *steps.Image) {
+	const stage = "landlock"
+	if !n.rules.Empty() {
+		attr, ruleset, opened := n.rules.Attr, i.Slots.New(), i.Slots.New()
+		create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", steps.Value(i, attr), steps.Int(unsafe.Sizeof(attr)), steps.Int(0))
+		create.Save = ruleset
+		i.Add(create)
+		for _, r := range n.rules.Paths {
+			flags := unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+			if !r.File {
+				flags |= unix.O_DIRECTORY
+			}
+			open := step(stage, "openat", unix.SYS_OPENAT, r.Path, steps.Int(unix.AT_FDCWD), i.Str(r.Path), steps.Int(flags), steps.Int(0))
+			open.Save, open.Skip = opened, 3
+			open.Ignore = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP} // no rule is no right
+			rule := *r.Attr(ruleFD)
+			i.Add(open,
+				step(stage, "dup3", unix.SYS_DUP3, r.Path, steps.From(opened), steps.Int(ruleFD), steps.Int(unix.O_CLOEXEC)),
+				step(stage, "close", unix.SYS_CLOSE, r.Path, steps.From(opened)),
+				step(stage, "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, r.Path, steps.From(ruleset), steps.Int(unix.LANDLOCK_RULE_PATH_BENEATH), steps.Value(i, rule), steps.Int(0)))
+		}
+		i.Add(step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", steps.From(ruleset), steps.Int(n.rules.Flags)))
+	}
+	i.Add(step("seccomp", "seccomp", unix.SYS_SECCOMP, "narrowing", steps.Int(seccomp.SetModeFilter), steps.Int(0), i.Filter(n.filter.Fprog())))
+}
+
+// VerifyNarrowed compares a waiting command that goes without something with the
+// process that cloned it: it has one filter more. Landlock shows nothing of a
+// domain; that its calls succeeded is known, because the command waits.
+func VerifyNarrowed(command, spawner Status) error {
+	mine, err := strconv.Atoi(command.field("Seccomp_filters"))
+	theirs, err2 := strconv.Atoi(spawner.field("Seccomp_filters"))
+	if err != nil || err2 != nil || mine != theirs+1 {
+		return fmt.Errorf("status field Seccomp_filters is %q, not one more than %q", command.field("Seccomp_filters"), spawner.field("Seccomp_filters"))
+	}
+	return nil
+}
+
+// checkNetworkless refuses a descriptor that would be a network: a socket of
+// another family than Unix.
+func checkNetworkless(fd int) error {
+	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err == nil && family != unix.AF_UNIX {
+		return plan.Refuse(plan.CodeDeclaration, "pass it something else than a socket", "a standard descriptor of the command is a socket of the network, and it is to have none")
+	}
+	return nil
+}

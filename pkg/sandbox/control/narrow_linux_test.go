@@ -1,0 +1,46 @@
+package control
+
+import (
+	"strings"
+	"testing"
+
+	"ethos/pkg/sandbox/kernel/landlock"
+)
+
+// TestWithoutWriting: rules give no right to write at and below what is denied,
+// and what rules cannot take away is refused.
+func TestWithoutWriting(t *testing.T) {
+	dir := t.TempDir()
+	const read, write = landlock.Execute | landlock.Read, landlock.Execute | landlock.Read | landlock.Write
+	rules := []landlock.PathRule{
+		{Path: "/", Access: landlock.ReadDir}, {Path: "/usr", Access: read}, {Path: dir, Access: write}, {Path: dir + "/ro", Access: read},
+		{Path: dir + "/ro/rw", Access: write}, {Path: "/var", Access: write}, {Path: "/var/x", Access: write, File: true},
+	}
+	for _, c := range []struct{ denied, want string }{
+		{"/usr", "/ /usr " + dir + "+ /var+"},
+		{dir, "/ /usr " + dir + " /var+"},
+		{"/var", "/ /usr " + dir + "+ /var"},
+		{dir + " /var", "/ /usr " + dir + " /var"},
+		{"/var/tmp", "refused: --deny-write /var/tmp lies in /var, which stays writable: in a session that cannot be had"},
+		{"/var/tmp /var", "/ /usr " + dir + "+ /var"},
+		{"/nonexistent", "refused: --deny-write: lstat /nonexistent: no such file or directory"},
+		{"/", "refused: --deny-write / has /dev and /proc in it"},
+	} {
+		got := ""
+		list, err := withoutWriting(rules, strings.Fields(c.denied))
+		if err != nil {
+			got = " refused: " + err.Error()
+		}
+		for _, r := range list {
+			if got += " " + r.Path; r.Access&changes != 0 {
+				got += "+"
+			}
+		}
+		if strings.TrimSpace(got) != c.want {
+			t.Errorf("%s:%s, want %s", c.denied, got, c.want)
+		}
+	}
+	if rules[2].Access != write {
+		t.Error("the rules of the session have changed")
+	}
+}

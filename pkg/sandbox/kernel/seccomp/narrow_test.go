@@ -1,0 +1,37 @@
+package seccomp
+
+import "testing"
+
+func TestNarrowing(t *testing.T) {
+	for _, c := range []struct {
+		network, metadata bool
+		call              string
+		args              [6]uint64
+		want              Action
+	}{
+		{true, false, "socket", [6]uint64{2}, Errno(eAFNOSUPPORT)},
+		{true, false, "socket", [6]uint64{10}, Errno(eAFNOSUPPORT)},
+		{true, false, "socket", [6]uint64{junk | 40}, Errno(eAFNOSUPPORT)},
+		{true, false, "socket", [6]uint64{1}, Allow},
+		{true, false, "socket", [6]uint64{16}, Allow},
+		{true, false, "socketpair", [6]uint64{1}, Allow},
+		{true, false, "fchmod", [6]uint64{3, 0o600}, Allow},
+		{false, true, "socket", [6]uint64{2}, Allow},
+		{false, true, "fchmod", [6]uint64{3, 0o600}, eperm},
+		{false, true, "fchmodat2", [6]uint64{}, eperm},
+		{false, true, "utimensat", [6]uint64{}, eperm},
+		{false, true, "removexattrat", [6]uint64{}, eperm},
+		{false, true, "file_setattr", [6]uint64{}, eperm},
+		{false, true, "ioctl", [6]uint64{3, 0x40086602}, eperm},
+		{false, true, "ioctl", [6]uint64{3, junk | 0x401c5820}, eperm},
+		{false, true, "ioctl", [6]uint64{3, 0x5401}, Allow}, // TCGETS
+		{false, true, "openat", [6]uint64{}, Allow},
+	} {
+		for _, arch := range []*Arch{AMD64(), ARM64()} {
+			d := data{number: number(t, arch, c.call), arch: arch.audit, args: c.args}
+			if got := newVM(t, compile(t, Narrowing(c.network, c.metadata), arch)).run(t, d); got != c.want {
+				t.Errorf("%v %v: %s%#x = %v, want %v", c.network, c.metadata, c.call, c.args, got, c.want)
+			}
+		}
+	}
+}
