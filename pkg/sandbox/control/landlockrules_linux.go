@@ -1,0 +1,65 @@
+package control
+
+import (
+	"slices"
+
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/plan"
+)
+
+// resolveUnixABI is the first with a right for connecting to socket files.
+const resolveUnixABI = 9
+
+// resolvable: Landlock has the right, and every declared socket has an entry of its own, which a rule is made for. One in a writable tree has none.
+func resolvable(p *plan.Plan, abi int) bool {
+	covered := func(path string) bool {
+		return slices.ContainsFunc(p.Paths, func(e plan.Entry) bool { return e.Path == path && e.Access == plan.ReadWrite })
+	}
+	return abi >= resolveUnixABI && !slices.ContainsFunc(p.Sockets, func(path string) bool { return !covered(path) })
+}
+
+// landlockRequest holds the path table a second time, by another mechanism.
+func landlockRequest(p *plan.Plan, abi int) landlock.Request {
+	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
+	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
+		q.FS &^= landlock.ResolveUnix
+	}
+	if p.Network == "none" {
+		q.Net = landlock.BindTCP | landlock.ConnectTCP
+	}
+	const read = landlock.Execute | landlock.Read
+	const change = read | landlock.Write
+	add := func(path string, access landlock.FS, file bool) {
+		q.Paths = append(q.Paths, landlock.PathRule{Path: path, Access: access, File: file})
+	}
+	add("/", landlock.ReadDir, false)
+	add("/proc", landlock.Read, false)
+	const device = landlock.ReadFile | landlock.WriteFile | landlock.Truncate | landlock.IoctlDev
+	add("/dev", device|landlock.ReadDir, false)
+	for _, e := range p.Paths {
+		switch e.Access {
+		case plan.ReadOnly:
+			if e.Exists {
+				add(e.Path, read, !e.Dir)
+			}
+		case plan.ReadWrite, plan.Private:
+			if slices.Contains(p.Sockets, e.Path) {
+				add(e.Path, change|landlock.ResolveUnix, true)
+				continue
+			}
+			add(e.Path, change, !e.Dir)
+		}
+	}
+	for _, m := range p.Mounts {
+		switch {
+		case m.Kind == mount.Overlay, plan.Managed(m) && m.Writable:
+			add(m.Target, change, false)
+		case plan.Managed(m), m.Kind == mount.Text:
+			add(m.Target, read, true)
+		case m.Device: // also as the caller opened it: /dev/stdin may be the host's /dev/null
+			add(m.Target, device, true)
+		}
+	}
+	return q
+}
