@@ -8,7 +8,9 @@ require (
 	github.com/godbus/dbus/v5 v5.2.4
 	github.com/google/cel-go v0.31.0
 	github.com/landlock-lsm/go-landlock v0.11.0
+	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/reviewdog/errorformat v0.0.0-20260721110140-13bff69235f3
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	github.com/tidwall/gjson v1.20.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/net v0.62.0

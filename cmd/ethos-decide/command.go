@@ -17,6 +17,7 @@ type commands struct {
 	Pending pendingCmd `cmd:"" help:"List what was refused or asked in the last hour."`
 	Approve approveCmd `cmd:"" help:"Let one refused or asked call pass, once or for its session."`
 	Trust   trustCmd   `cmd:"" help:"Accept what the configuration files of a work space widen, as they are now."`
+	Hook    hookCmd    `cmd:"" help:"Set an agent up, confined and recorded; tell which agents are guarded."`
 }
 
 // decideOnly is the command line of the plain form. Building the model of all commands takes longer than deciding one record, and a hook waits for it.
@@ -27,7 +28,7 @@ type decideOnly struct {
 // modelFor returns the command line that args need: all of it, when another command or something about the program is asked for.
 func modelFor(args []string) any {
 	other := func(a string) bool {
-		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust", "pending", "approve"}, a) ||
+		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust", "pending", "approve", "hook"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
 	if slices.ContainsFunc(args, other) {
@@ -48,6 +49,7 @@ What cannot be decided is denied: a record without facts, an expression that fai
 		Commands: modelFor(args),
 		Examples: []cli.Example{
 			{Command: "ethos-facts -c 'rm -rf ~' | ethos-decide", Text: "a denial, status 1"},
+			{Command: "ethos-decide hook install claude", Text: "sets Claude Code up: every call decided, confined and recorded"},
 			{Command: "ethos-facts --from claude | ethos-decide --reply claude", Text: "a Claude Code PreToolUse hook"},
 			{Command: "ethos-decide check policies/", Text: "the examples of your own policies"},
 			{Command: "ethos-decide pending", Text: "what was refused or asked lately, with ids"},

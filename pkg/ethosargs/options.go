@@ -26,6 +26,14 @@ var facts = Program{Name: "ethos-facts", Described: true, Commands: []Command{
 // policies are the options of a command that only shows what policy would say.
 var policies = []Option{{Name: "policy", Class: Neutral}, {Name: "pack", Class: Neutral}}
 
+// settings are the options of what changes an agent's settings.
+var settings = []Option{
+	{Name: "user", Bool: true, Class: Neutral},
+	{Name: "project", Bool: true, Class: Neutral},
+	{Name: "yes", Bool: true, Class: Widens},
+	{Name: "dry-run", Bool: true, Class: Neutral},
+}
+
 var decide = Program{Name: "ethos-decide", Commands: []Command{
 	{Name: "decide", Default: true, Options: []Option{
 		{Name: "policy", Class: Widens}, // its amendments can weaken what is not protected
@@ -63,16 +71,12 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 		{Name: "session", Bool: true, Class: Widens},
 		{Name: "yes", Bool: true, Class: Widens},
 	}},
-	{Name: "hook install", Operands: Words, Person: true, Announced: true, Options: []Option{
-		{Name: "user", Bool: true, Class: Neutral},
-		{Name: "project", Bool: true, Class: Neutral},
+	{Name: "hook install", Operands: Words, Person: true, Options: append([]Option{
 		{Name: "no-confine", Bool: true, Class: Widens},
-	}},
-	{Name: "hook status", Operands: Words, Announced: true},
-	{Name: "hook remove", Operands: Words, Person: true, Announced: true, Options: []Option{
-		{Name: "user", Bool: true, Class: Neutral},
-		{Name: "project", Bool: true, Class: Neutral},
-	}},
+		{Name: "confine", Bool: true, Class: Widens},
+	}, settings...)},
+	{Name: "hook status", Operands: Words},
+	{Name: "hook remove", Operands: Words, Person: true, Options: settings},
 	{Name: "mcp", Announced: true},
 }}
 

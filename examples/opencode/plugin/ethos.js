@@ -1,7 +1,7 @@
-// Copy to .opencode/plugin/ethos.js. Every tool call is decided by ethos before it runs.
+// ethos-decide hook install opencode writes this; by hand, copy it to .opencode/plugin/ethos.js. Every tool call is decided by ethos before it runs.
 import { execFile } from "node:child_process"
 
-const hook = "timeout -s KILL 30 sh -c 'ethos-facts --from opencode | ethos-decide --reply opencode'"
+const hook = "timeout -s KILL 30 sh -c 'ethos-facts --from opencode | ethos-decide --reply opencode --confine --session auto'"
 
 // answer is what ethos says to an event; whatever goes wrong, it is a refusal.
 const answer = (event) =>

@@ -41,10 +41,10 @@ func TestAgentsTypeIntoTerminal(t *testing.T) {
 		told   string // of the first call
 	}{
 		"without ethos": {recipe: unhooked, shell: "bash --norc", runs: true, lost: true, told: "session ID"},
-		"denied":        {recipe: asShipped, shell: "bash --norc", told: "code.interactive_shell"},
+		"denied":        {recipe: unconfined, shell: "bash --norc", told: "code.interactive_shell"},
 		"confined":      {recipe: confining, shell: "bash --norc", runs: true, told: "session ID"},
 		"in a session":  {recipe: inSession, shell: "bash --norc", runs: true, told: "session ID"},
-		"the remedy":    {recipe: asShipped, shell: "ethos-sandbox run -- bash --norc", runs: true, told: "session ID"},
+		"the remedy":    {recipe: unconfined, shell: "ethos-sandbox run -- bash --norc", runs: true, told: "session ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestAgentsTypeIntoTerminal(t *testing.T) {
 // instead runs.
 func TestAgentsFollowTheRemedy(t *testing.T) {
 	a := codexAgent()
-	s := agentSession(t, a, asShipped)
+	s := agentSession(t, a, unconfined)
 	s.write("~/.profile", "PATH="+built+":$PATH\n")
 	s.write("build.sh", "echo built\n")
 	c := a.converse(t, s, "python3", "python3 -c 'print(1+1)'", "bash build.sh", "bash </dev/null; echo nothing", "ethos-sandbox run -- bash -c 'cat /proc/1/comm'")

@@ -174,7 +174,7 @@ func TestAgentsObey(t *testing.T) {
 
 // obeys holds the recipe without --confine, and returns what the model is told of the plain command.
 func (a agent) obeys(t *testing.T, outside string) string {
-	s := agentSession(t, a, asShipped)
+	s := agentSession(t, a, unconfined)
 	s.write("coding_ethos.yml", asking)
 	c := a.converse(t, s, "echo all is well | tr a-z A-Z; touch ran "+outside, "rm -rf ~/; touch denied", "touch asked", plain)
 	for i, wants := range [][]string{

@@ -16,7 +16,7 @@ import (
 // itself: nothing stands in their place.
 func TestAgentsBesideARun(t *testing.T) {
 	each(t, func(t *testing.T, a agent) {
-		s := agentSession(t, a, asShipped)
+		s := agentSession(t, a, unconfined)
 		var release func() outcome
 		model, o := a.startAfter(t, s, func() {
 			s.settingsAtHome()

@@ -39,9 +39,16 @@ var recipes = []recipe{
 	{"opencode", "opencode/plugin/ethos.js", inPlugIn, "opencode/bash.json", []string{"args", "command"}, "deny"},
 }
 
-// confining is the recipe with the one word that the documentation gives for it.
+// shipped is what the recipes say of the boundary.
+const shipped = " --confine --session auto"
+
+// unconfined is the recipe without a boundary, as hook install --no-confine
+// writes it.
+func unconfined(text string) string { return strings.ReplaceAll(text, shipped, " --confine=no") }
+
+// confining is the recipe with a boundary for each call.
 func confining(text string) string {
-	return regexp.MustCompile(`--reply [a-z]+`).ReplaceAllString(text, "$0 --confine")
+	return strings.ReplaceAll(unconfined(text), " --confine=no", " --confine")
 }
 
 // asking is a policy of the work space that asks.
@@ -55,7 +62,7 @@ policies:
     remedy: Ask for it.
 `
 
-// hook is the recipe's command, as its agent runs it.
+// hook is the recipe's command, as its agent runs it, without a boundary.
 func (r recipe) hook(t *testing.T) string {
 	t.Helper()
 	found := r.command.FindStringSubmatch(example(t, r.file))
@@ -66,7 +73,7 @@ func (r recipe) hook(t *testing.T) string {
 	if err := json.Unmarshal([]byte(found[1]), &command); err != nil {
 		t.Fatalf("examples/%s: %v", r.file, err)
 	}
-	return command
+	return unconfined(command)
 }
 
 // reports is the documented event with another command in it, in another directory.

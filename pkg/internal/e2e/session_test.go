@@ -16,7 +16,7 @@ var sessionKeys = map[string]string{"claude": "session_id", "codex": "session_id
 // inSession is the recipe with the words that the documentation gives for one
 // boundary for each session of the agent.
 func inSession(text string) string {
-	return strings.ReplaceAll(confining(text), "--confine", "--confine --session auto")
+	return strings.ReplaceAll(unconfined(text), " --confine=no", shipped)
 }
 
 // calls is an agent that makes calls in a session of its own.

@@ -14,7 +14,9 @@ var doors = map[string][]string{
 	"github.com/godbus/dbus/v5":           {"pkg/sandbox/kernel/cgroup"},
 	"github.com/google/cel-go":            {"pkg/policy"},
 	"github.com/landlock-lsm/go-landlock": {"pkg/sandbox/kernel/landlock"},
+	"github.com/pelletier/go-toml/v2":     {"pkg/hook/setup"},
 	"github.com/reviewdog/errorformat":    {"pkg/trace/tooloutput"},
+	"github.com/tailscale/hujson":         {"pkg/hook/setup"},
 	"github.com/tidwall/gjson":            {"pkg/record"},
 	"go.yaml.in/yaml/v3":                  {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                                                            // e2e reads the examples
 	"golang.org/x/net":                    {"pkg/egress", "pkg/policy", "pkg/sandbox/kernel/seccomp", "pkg/trace/report", "pkg/internal/egressclients"}, // report: its test reads HTML; egressclients has a name server

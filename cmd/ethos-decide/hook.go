@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/hook/setup"
+	"ethos/pkg/trust"
+)
+
+// hookCmd is the set-up of agents.
+type hookCmd struct {
+	Install hookInstallCmd `cmd:"" help:"Put the hook into an agent's settings: decided, confined and recorded."`
+	Status  hookStatusCmd  `cmd:"" help:"Tell which agents on this machine ask, how, and when they did last."`
+	Remove  hookRemoveCmd  `cmd:"" help:"Take the hook out of an agent's settings."`
+}
+
+// placeFlags say which settings are meant.
+type placeFlags struct {
+	Agent   string `arg:"" help:"claude, codex, gemini, cursor, copilot or opencode."`
+	User    bool   `xor:"place" help:"The settings of the person, for all projects. The default."`
+	Project bool   `xor:"place" help:"The settings in the work tree of the current directory."`
+	Yes     bool   `help:"Write without asking."`
+	DryRun  bool   `help:"Show what would be written; write nothing."`
+}
+
+type hookInstallCmd struct {
+	placeFlags
+	NoConfine bool       `xor:"confine" help:"Allowed commands run outside of a boundary, as the person."`
+	Confine   cli.Choice `xor:"confine" help:"How Claude Code treats a confined call: by default it asks the person, unless questions are turned off. =allow: never; =ask: always."`
+}
+
+// Help implements kong.HelpProvider.
+func (*hookInstallCmd) Help() string {
+	return `Shows the change as a diff and asks on the terminal. Comments, unknown keys and the layout of what is there stay; the old text is kept beside it as NAME.before-ethos.
+Installed again, it changes nothing, or puts the new form in the place of the old one. What cannot be edited for certain is refused, and nothing is changed.
+
+Status 1: the person said no; 2: there is no terminal to ask on, and no --yes; 3: settings that cannot be read or edited.`
+}
+
+// Run implements the command.
+func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
+	if err := c.Confine.Check("--confine", confineAsk, confineAllow); err != nil {
+		return err
+	}
+	place, err := c.place(sys)
+	if err != nil {
+		return err
+	}
+	o := setup.Options{Confine: strings.TrimPrefix(string(c.Confine), string(cli.Chosen)), Programs: programsFor(sys)}
+	if c.NoConfine {
+		o.Confine = string(confineNo)
+	}
+	change, err := place.Install(o)
+	if err != nil {
+		return notEdited(err)
+	}
+	if err := c.write(sys, change, "is set up so already"); err != nil || c.DryRun {
+		return err
+	}
+	return c.tell(ctx, sys, place.Agent)
+}
+
+// tell says what the hook cannot guarantee.
+func (c *hookInstallCmd) tell(ctx context.Context, sys *cli.System, a setup.Agent) error {
+	notes := slices.Clone(a.Caveats)
+	if c.NoConfine {
+		notes = append(notes, "Allowed commands run as you, with nothing behind the decision, also in auto mode.")
+	}
+	for _, n := range append(notes, versionNote(ctx, sys, a)) {
+		if n == "" {
+			continue
+		}
+		if err := sys.Printf("note: %s\n", n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type hookRemoveCmd struct{ placeFlags }
+
+// Run implements the command.
+func (c *hookRemoveCmd) Run(_ context.Context, sys *cli.System) error {
+	place, err := c.place(sys)
+	if err != nil {
+		return err
+	}
+	change, err := place.Remove()
+	if err != nil {
+		return notEdited(err)
+	}
+	return c.write(sys, change, "has no hook of ethos there")
+}
+
+func notEdited(err error) error {
+	return cli.Errorf(cli.BadInput, "nothing was changed; mend the file, or add the hook by hand as in examples/", "%w", err)
+}
+
+func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
+	if trust.Inside(os.DirFS("/proc")) {
+		return setup.Place{}, cli.Errorf(cli.NegativeStatus, "a person runs it, outside of ethos-sandbox", "hook: a confined command changes no settings of an agent")
+	}
+	place, err := setup.Where(c.Agent, c.Project, settingsDirs(sys))
+	if err != nil {
+		return place, cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "hook: %w", err)
+	}
+	return place, nil
+}
+
+func settingsDirs(sys *cli.System) setup.Dirs {
+	return setup.Dirs{Home: sys.Getenv("HOME"), Project: treeOf(sys.Dir), Getenv: sys.Getenv}
+}
+
+// treeOf is the enclosing work tree, else the directory.
+func treeOf(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// write shows a change, asks for it, and does it.
+func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) error {
+	if change.Empty() {
+		return sys.Printf("%s %s\n", c.Agent, none)
+	}
+	if err := sys.Print(change.Diff()); err != nil || c.DryRun {
+		return err
+	}
+	if !c.Yes {
+		if agreed, err := agree(sys, "Write this? [y/N] "); err != nil || !agreed {
+			return err
+		}
+	}
+	if err := change.Write(); err != nil {
+		return cli.Errorf(cli.BadInput, "what is named there is as it was", "%w", err)
+	}
+	return nil
+}
+
+// agree asks the person. The error of a no is the negative status.
+func agree(sys *cli.System, question string) (bool, error) {
+	terminal, err := terminalOf(sys)
+	if err != nil {
+		return false, cli.Errorf(cli.Usage, "--yes writes it, --dry-run only shows it", "nothing was written: there is no terminal to ask on (%w)", err)
+	}
+	defer terminal.Close()
+	agreed, err := answered(terminal, question)
+	if err == nil && !agreed {
+		err = cli.Negative
+	}
+	return agreed, err
+}
+
+// programsFor is the directory of the programs, where the PATH does not lead to
+// these ones; "" where it does.
+func programsFor(sys *cli.System) string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return ""
+	}
+	for _, dir := range filepath.SplitList(sys.Getenv("PATH")) {
+		found, err := filepath.EvalSymlinks(filepath.Join(dir, "ethos-decide"))
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		if found == self {
+			return ""
+		}
+		break
+	}
+	return filepath.Dir(self)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/hook/setup"
+	"ethos/pkg/printable"
+	"ethos/pkg/statedir"
+)
+
+type hookStatusCmd struct {
+	Agent []string `arg:"" optional:"" help:"Only these agents."`
+}
+
+// Help implements kong.HelpProvider.
+func (*hookStatusCmd) Help() string {
+	return `One line for each agent that is installed or set up: what the settings of the person and of this project say, and when its hook asked last. An agent whose
+settings are fine and that never asked may have a hook that it does not run.
+
+Status 1: an agent that was named, or that is installed, is not guarded.`
+}
+
+// Run implements the command.
+func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
+	for _, name := range c.Agent {
+		if !slices.Contains(hook.Dialects(), name) {
+			return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "hook: unknown agent %q", name)
+		}
+	}
+	unguarded := false
+	for _, a := range setup.Agents() {
+		named := slices.Contains(c.Agent, a.Name)
+		if len(c.Agent) > 0 && !named {
+			continue
+		}
+		_, missing := lookPath(sys, a.Program)
+		guarded, err := agentStatus(sys, a, missing != nil)
+		if err != nil {
+			return err
+		}
+		unguarded = unguarded || !guarded && (named || missing == nil)
+	}
+	if unguarded {
+		return cli.Negative
+	}
+	return nil
+}
+
+// agentStatus writes the line of an agent.
+func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded bool, err error) {
+	var said, seen []string
+	for _, project := range []bool{false, true} {
+		place, err := setup.Where(a.Name, project, settingsDirs(sys))
+		if err != nil {
+			return false, cli.Errorf(cli.Usage, "", "hook: %w", err)
+		}
+		if project && slices.Equal(place.Paths(), seen) {
+			continue // the home directory is the work tree
+		}
+		seen = place.Paths()
+		s, err := place.State()
+		switch {
+		case err != nil:
+			said = append(said, "cannot be read: "+err.Error())
+		case s.Asks:
+			guarded = true
+			said = append(said, inWords(s)+" by "+place.Paths()[0])
+		}
+	}
+	if len(said) == 0 {
+		said = []string{"not guarded"}
+	}
+	if missing {
+		said = append(said, a.Program+" is not on the PATH")
+	}
+	asked := "never asked"
+	if at, err := statedir.LastAsked(sys.Getenv, a.Name); err != nil {
+		asked = "asked: " + err.Error()
+	} else if !at.IsZero() {
+		asked = "asked last " + at.Format("2006-01-02 15:04:05 -0700")
+	}
+	return guarded, sys.Printf("%-9s %s\n", a.Name, printable.Line(strings.Join(append(said, asked), "; ")))
+}
+
+func inWords(s setup.State) string {
+	words := "guarded"
+	if s.Confines {
+		words += ", confined"
+	} else {
+		words += ", not confined"
+	}
+	if s.Records {
+		return words + ", recorded"
+	}
+	return words + ", not recorded"
+}

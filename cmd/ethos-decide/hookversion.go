@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook/setup"
+)
+
+// lookPath is a program on the caller's PATH.
+func lookPath(sys *cli.System, name string) (string, error) {
+	for _, dir := range filepath.SplitList(sys.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+// versionTime is how long an agent may take to say its version.
+const versionTime = 20 * time.Second
+
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+`) })
+
+// versionNote says what is known of the version that is installed.
+func versionNote(ctx context.Context, sys *cli.System, a setup.Agent) string {
+	path, err := lookPath(sys, a.Program)
+	switch {
+	case err != nil:
+		return a.Program + " is not on the PATH: its version was not checked."
+	case a.Tested == "":
+		return "No version of it is known to obey: after its first call, ethos-decide hook status tells whether it has asked."
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	home, err := os.MkdirTemp("", "ethos-version-") // some agents write there before they say anything
+	if err != nil {
+		return err.Error()
+	}
+	defer os.RemoveAll(home)
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=" + sys.Getenv("PATH"), "HOME=" + home}, home, time.Second
+	out, err := cmd.Output()
+	have := versionNumber().FindString(string(out))
+	switch {
+	case err != nil || have == "":
+		return fmt.Sprintf("%s --version said nothing that can be read; %s and later obey (%s).", a.Program, a.Tested, a.By)
+	case older(have, a.Tested):
+		return fmt.Sprintf("%s is %s; that %s and later obey is known by %s. Update it.", a.Program, have, a.Tested, a.By)
+	}
+	return fmt.Sprintf("%s is %s; that %s and later obey is known by %s.", a.Program, have, a.Tested, a.By)
+}
+
+// older compares dotted numbers.
+func older(a, b string) bool {
+	number := func(parts []string, i int) int {
+		if i >= len(parts) {
+			return 0
+		}
+		n, err := strconv.Atoi(parts[i])
+		if errors.Is(err, strconv.ErrRange) {
+			return int(^uint(0) >> 1)
+		}
+		return n
+	}
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(x), len(y)) {
+		if p, q := number(x, i), number(y, i); p != q {
+			return p < q
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package setup
+
+import "path/filepath"
+
+// Agent is what is known of a coding agent.
+type Agent struct {
+	Name    string
+	Program string // its command
+	// Tested is the oldest version that is known to obey what the hook answers;
+	// "" is none. By says how it is known.
+	Tested, By string
+	Caveats    []string // what the hook cannot guarantee
+	user       func(Dirs) string
+	project    string // directory below the project
+	files      []file
+}
+
+// Dirs are the directories that settings are looked for in.
+type Dirs struct {
+	Home    string
+	Project string                   // root of the work tree
+	Getenv  func(name string) string // CODEX_HOME, COPILOT_HOME, XDG_CONFIG_HOME
+}
+
+// file is one file of an agent's settings.
+type file struct {
+	name    string // below the agent's directory
+	example string // below examples/
+	root    bool   // in a project it stands in the root
+	format  format
+}
+
+// format knows how ethos's part gets into a file.
+type format interface {
+	// install returns the text with ethos's part in it; have is nil for no file.
+	install(have []byte, o Options) ([]byte, error)
+	// remove returns the text without it; nil means that nothing else is left.
+	remove(have []byte) ([]byte, error)
+	// state tells what is there.
+	state(have []byte) (State, error)
+}
+
+const inProcess = "Tools that run inside of the agent (editing files, fetching) are decided, and not confined."
+
+// Agents lists the agents, in the order of their names in help texts.
+func Agents() []Agent {
+	return []Agent{
+		{
+			Name: "claude", Program: "claude", Tested: "2.1.0", By: "its documentation", project: ".claude",
+			user:    func(d Dirs) string { return filepath.Join(d.Home, ".claude") },
+			files:   []file{{name: "settings.json", example: "claude-code/settings.json", format: jsonFormat{claudeHooks, nil}}},
+			Caveats: []string{inProcess, "Claude Code takes a confined call only with its own yes or with a question to you: --confine asks you unless you have turned questions off, --confine=allow never asks."},
+		},
+		{
+			Name: "codex", Program: "codex", Tested: "0.169.0", By: "a test with the real program", project: ".codex",
+			user:    func(d Dirs) string { return or(d.Getenv("CODEX_HOME"), filepath.Join(d.Home, ".codex")) },
+			files:   []file{{name: "config.toml", example: "codex/config.toml", format: tomlFormat{}}},
+			Caveats: []string{inProcess, "Codex CLI runs no hook that you have not trusted, and says nothing: start it once, open /hooks and trust this one, again after each change."},
+		},
+		{
+			Name: "gemini", Program: "gemini", Tested: "0.61.0", By: "a test with the real program", project: ".gemini",
+			user:    func(d Dirs) string { return filepath.Join(d.Home, ".gemini") },
+			files:   []file{{name: "settings.json", example: "gemini/settings.json", format: jsonFormat{geminiHooks, []setting{{path: []string{"hooksConfig", "enabled"}, value: true}}}}},
+			Caveats: []string{inProcess, "Gemini CLI runs no hook of a project's own settings in a folder that is not trusted: --user has no such gap."},
+		},
+		{
+			Name: "cursor", Program: "cursor-agent", project: ".cursor",
+			user:    func(d Dirs) string { return filepath.Join(d.Home, ".cursor") },
+			files:   []file{{name: "hooks.json", example: "cursor/hooks.json", format: jsonFormat{cursorHooks, []setting{{path: []string{"version"}, value: 1}}}}},
+			Caveats: []string{inProcess, "Cursor takes a confined call in preToolUse alone: where a version fires beforeShellExecution without it, calls are decided and not confined. No test has driven it."},
+		},
+		{
+			Name: "copilot", Program: "copilot", project: ".github/hooks",
+			user: func(d Dirs) string {
+				return filepath.Join(or(d.Getenv("COPILOT_HOME"), filepath.Join(d.Home, ".copilot")), "hooks")
+			},
+			files:   []file{{name: "ethos.json", example: "copilot/ethos.json", format: ownFormat{copilotText}}},
+			Caveats: []string{inProcess, "Copilot CLI goes on without a hook that hits its own time limit. No test has driven it."},
+		},
+		{
+			Name: "opencode", Program: "opencode", Tested: "1.18.33", By: "a test with the real program", project: ".opencode",
+			user: func(d Dirs) string {
+				return filepath.Join(or(d.Getenv("XDG_CONFIG_HOME"), filepath.Join(d.Home, ".config")), "opencode")
+			},
+			files: []file{
+				{name: "plugin/ethos.js", example: "opencode/plugin/ethos.js", format: ownFormat{openCodePlugin}},
+				{name: "opencode.json", example: "opencode/opencode.json", root: true, format: jsonFormat{nil, []setting{
+					{path: []string{"$schema"}, value: "https://opencode.ai/config.json"}, {path: []string{"permission", "*"}, value: "deny", lift: true},
+				}}},
+			},
+			Caveats: []string{inProcess, "OpenCode goes on without a plug-in that does not load: opencode.json therefore denies every tool, and the plug-in lifts that."},
+		},
+	}
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

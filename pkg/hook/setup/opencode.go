@@ -1,0 +1,18 @@
+package setup
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed opencode.js
+var openCodeText string
+
+// openCodePlugin is the plug-in with the pipe in it, as a JavaScript string.
+func openCodePlugin(o Options) ([]byte, error) {
+	command, err := compact(o.ask("opencode"))
+	if err != nil {
+		return nil, err
+	}
+	return []byte(strings.Replace(openCodeText, `"ETHOS"`, string(command), 1)), nil
+}

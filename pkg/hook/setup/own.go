@@ -1,0 +1,27 @@
+package setup
+
+import "bytes"
+
+// ownFormat is a file that holds nothing but ethos's part.
+type ownFormat struct {
+	text func(Options) ([]byte, error)
+}
+
+func (f ownFormat) install(have []byte, o Options) ([]byte, error) {
+	if len(have) > 0 && !bytes.Contains(have, []byte(asksMark)) {
+		return nil, errNotOurs
+	}
+	return f.text(o)
+}
+
+func (f ownFormat) remove(have []byte) ([]byte, error) {
+	if !bytes.Contains(have, []byte(asksMark)) {
+		return nil, errNotOurs
+	}
+	return nil, nil
+}
+
+func (f ownFormat) state(have []byte) (s State, err error) {
+	s.note(string(have))
+	return s, nil
+}

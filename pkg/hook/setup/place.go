@@ -1,0 +1,144 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// State is what settings say of the hook.
+type State struct {
+	Asks     bool // the agent asks before each call
+	Confines bool // and allowed commands run inside of a boundary
+	Records  bool // and what is decided is kept
+}
+
+// note reads the command of a hook.
+func (s *State) note(command string) {
+	if !strings.Contains(command, asksMark) {
+		return
+	}
+	s.Asks = true
+	s.Confines = s.Confines || strings.Contains(command, " --confine") && !strings.Contains(command, "--confine=no")
+	s.Records = s.Records || !strings.Contains(command, " --no-store")
+}
+
+// errNotOurs is a file in ethos's place that ethos has not written.
+var errNotOurs = errors.New("it is not a file of ethos's: move it away first")
+
+// Place is an agent's settings, of a person or of a project.
+type Place struct {
+	Agent Agent
+	base  string // directory that links may not lead out of
+	paths []string
+}
+
+// Where finds an agent's settings by its name: the person's, or the project's.
+func Where(name string, project bool, d Dirs) (Place, error) {
+	i := slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name == name })
+	if i < 0 {
+		return Place{}, fmt.Errorf("unknown agent %q", name)
+	}
+	a := Agents()[i]
+	p := Place{Agent: a}
+	dir := a.user(d)
+	if p.base = d.Home; !filepath.IsAbs(dir) {
+		return p, fmt.Errorf("%s: no absolute directory: set HOME", a.Name)
+	}
+	if rel, err := filepath.Rel(p.base, dir); err != nil || !filepath.IsLocal(rel) {
+		p.base = dir
+	}
+	if project {
+		p.base, dir = d.Project, filepath.Join(d.Project, a.project)
+	}
+	for _, f := range a.files {
+		at := dir
+		if project && f.root {
+			at = d.Project
+		}
+		p.paths = append(p.paths, filepath.Join(at, f.name))
+	}
+	return p, nil
+}
+
+// Paths are the files, which need not be there.
+func (p Place) Paths() []string { return p.paths }
+
+// Change is what is to be written, and what it was made of.
+type Change struct {
+	place Place
+	edits []edit
+}
+
+type edit struct {
+	path          string
+	before, after []byte // nil: no file
+}
+
+// Empty reports a change of nothing.
+func (c *Change) Empty() bool {
+	return !slices.ContainsFunc(c.edits, func(e edit) bool { return e.changes() })
+}
+
+func (e edit) changes() bool {
+	return (e.before == nil) != (e.after == nil) || !bytes.Equal(e.before, e.after)
+}
+
+// Install is the change that puts the hook in.
+func (p Place) Install(o Options) (*Change, error) {
+	return p.change(func(f format, have []byte) ([]byte, error) { return f.install(have, o) })
+}
+
+// Remove is the change that takes the hook out.
+func (p Place) Remove() (*Change, error) {
+	return p.change(func(f format, have []byte) ([]byte, error) {
+		if have == nil {
+			return nil, nil
+		}
+		return f.remove(have)
+	})
+}
+
+func (p Place) change(make func(format, []byte) ([]byte, error)) (*Change, error) {
+	c := &Change{place: p}
+	for i, f := range p.Agent.files {
+		have, err := p.read(p.paths[i])
+		if err != nil {
+			return nil, err
+		}
+		after, err := make(f.format, have)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.paths[i], err)
+		}
+		c.edits = append(c.edits, edit{p.paths[i], have, after})
+	}
+	return c, nil
+}
+
+// State tells whether the hook is there. Where an agent has several files, it is
+// there when it is in all of them.
+func (p Place) State() (State, error) {
+	var all State
+	for i, f := range p.Agent.files {
+		have, err := p.read(p.paths[i])
+		if errors.Is(err, fs.ErrNotExist) || err == nil && have == nil {
+			return State{}, nil
+		}
+		if err != nil {
+			return State{}, err
+		}
+		s, err := f.format.state(have)
+		if err != nil {
+			return State{}, fmt.Errorf("%s: %w", p.paths[i], err)
+		}
+		if i == 0 {
+			all = s
+		}
+		all.Asks = all.Asks && s.Asks
+	}
+	return all, nil
+}

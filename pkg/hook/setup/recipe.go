@@ -1,0 +1,166 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// Options say what the hook does.
+type Options struct {
+	// Confine is the word of --confine: "" alone, "ask", "allow", "no" for none.
+	Confine string
+	// Programs is the directory of the programs; "" finds them by the agent's PATH.
+	Programs string
+}
+
+// The marks by which ethos's own hooks are known in settings.
+const (
+	asksMark = "ethos-decide --reply "
+	endsMark = "ethos-sandbox session end --from "
+)
+
+func (o Options) program(name string) string {
+	if o.Programs == "" {
+		return name
+	}
+	path := filepath.Join(o.Programs, name)
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !strings.ContainsRune("-_./+@%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return name // it stands inside of quotes
+	}
+	return path
+}
+
+// ask is the pipe that answers an event.
+func (o Options) ask(agent string) string {
+	flags := " --confine --session auto"
+	switch o.Confine {
+	case "no":
+		flags = " --confine=no"
+	case "ask", "allow":
+		flags = " --confine=" + o.Confine + " --session auto"
+	}
+	return "timeout -s KILL 30 sh -c '" + o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + flags + "'"
+}
+
+// hook is the command of a hook that blocks by its status.
+func (o Options) hook(agent string) string {
+	return o.ask(agent) + " || sh -c 'cat >/dev/null; echo ethos gave no answer: the call is blocked >&2; exit 2'"
+}
+
+// end is the command that ends the boundary which a session's calls shared.
+func (o Options) end(agent string) string {
+	return "timeout -s KILL 30 " + o.program("ethos-sandbox") + " session end --from " + agent
+}
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		for _, v := range []any{m.name, m.value} {
+			text, err := compact(v)
+			if err != nil {
+				return nil, err
+			}
+			out.Write(text)
+			out.WriteByte(':')
+		}
+		out.Truncate(out.Len() - 1)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// compact is JSON without escapes for HTML.
+func compact(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// hooked is an element of a list of hooks, by the list's place.
+type hooked struct {
+	path  []string
+	value any
+}
+
+func claudeHooks(o Options) []hooked {
+	entry := func(command string) object { return object{{"type", "command"}, {"command", command}, {"timeout", 60}} }
+	return ended(o, []hooked{{[]string{"hooks", "PreToolUse"}, object{{"matcher", "*"}, {"hooks", []any{entry(o.hook("claude"))}}}}},
+		object{{"hooks", []any{entry(o.end("claude"))}}})
+}
+
+func geminiHooks(o Options) []hooked {
+	entry := func(name, command string) object {
+		return object{{"name", name}, {"type", "command"}, {"command", command}, {"timeout", 60000}}
+	}
+	return ended(o, []hooked{{[]string{"hooks", "BeforeTool"}, object{{"matcher", ".*"}, {"hooks", []any{entry("ethos", o.hook("gemini"))}}}}},
+		object{{"hooks", []any{entry("ethos-session", o.end("gemini"))}}})
+}
+
+// ended adds the hook for the end of a session, where calls share a boundary.
+func ended(o Options, list []hooked, end object) []hooked {
+	if o.Confine == "no" {
+		return list
+	}
+	return append(list, hooked{[]string{"hooks", "SessionEnd"}, end})
+}
+
+func cursorHooks(o Options) (list []hooked) {
+	for _, event := range []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"} {
+		list = append(list, hooked{[]string{"hooks", event}, object{{"command", o.hook("cursor")}, {"failClosed", true}, {"timeout", 60}}})
+	}
+	return list
+}
+
+// copilotText is a file of its own: Copilot CLI reads a reply at status 0 alone.
+func copilotText(o Options) ([]byte, error) {
+	command := o.ask("copilot") + ` || echo '{"permissionDecision":"deny","permissionDecisionReason":"ethos gave no answer: the call is blocked"}'; cat >/dev/null`
+	return indented(object{{"version", 1}, {"hooks", object{{"preToolUse", []any{object{{"type", "command"}, {"bash", command}, {"timeoutSec", 60}}}}}}}, "", "  ")
+}
+
+func indented(v any, prefix, indent string) ([]byte, error) {
+	text, err := compact(v)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = json.Indent(&out, text, prefix, indent)
+	return append(out.Bytes(), '\n'), err
+}
+
+// Example is a file of a recipe.
+type Example struct {
+	Name string // below examples/
+	Text []byte
+}
+
+// Recipe is what is written for an agent that has no settings yet.
+func Recipe(a Agent, o Options) ([]Example, error) {
+	var list []Example
+	for _, f := range a.files {
+		text, err := f.format.install(nil, o)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Example{f.example, text})
+	}
+	return list, nil
+}

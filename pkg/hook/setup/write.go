@@ -1,0 +1,178 @@
+package setup
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// maxSettings bounds a settings file, in bytes.
+const maxSettings = 4 << 20
+
+// Backup is put behind the name of a file for its text before the change.
+const Backup = ".before-ethos"
+
+// errChanged is a file that somebody has written since it was read.
+var errChanged = errors.New("it has changed meanwhile: run it again")
+
+// open opens the directory that a change is confined to, and tells the path of a
+// file in it, with links followed. A link out of it is an error.
+func (p Place) open(path string) (*os.Root, string, error) {
+	base, err := filepath.EvalSymlinks(p.base)
+	if err != nil {
+		return nil, "", err
+	}
+	rel, err := filepath.Rel(p.base, path)
+	if err != nil {
+		return nil, "", err
+	}
+	if real, err := resolve(filepath.Join(base, rel)); err != nil {
+		return nil, "", err
+	} else if rel, err = filepath.Rel(base, real); err != nil || !filepath.IsLocal(rel) {
+		return nil, "", fmt.Errorf("%s is a link to %s, out of %s: change that file itself", path, real, base)
+	}
+	root, err := os.OpenRoot(base)
+	return root, rel, err
+}
+
+// resolve follows the links of a path whose end need not exist.
+func resolve(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		return "", fmt.Errorf("%s is a link to nothing", path)
+	}
+	dir, err := resolve(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// read is a file's text, nil where there is none.
+func (p Place) read(path string) ([]byte, error) {
+	if _, err := os.Stat(p.base); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	root, name, err := p.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	text, _, err := readFile(root, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return text, nil
+}
+
+func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
+	if err == nil && len(text) > maxSettings {
+		err = fmt.Errorf("it is larger than %d bytes", maxSettings)
+	}
+	if text == nil {
+		text = []byte{}
+	}
+	return text, info, err
+}
+
+// Write does the change. What was written before an error stays, and the error
+// says where it ended.
+func (c *Change) Write() error {
+	if err := os.MkdirAll(c.place.base, 0o755); err != nil {
+		return err
+	}
+	for _, e := range c.edits {
+		if !e.changes() {
+			continue
+		}
+		if err := c.write(e); err != nil {
+			return fmt.Errorf("%s: %w", e.path, err)
+		}
+	}
+	return nil
+}
+
+func (c *Change) write(e edit) error {
+	root, name, err := c.place.open(e.path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	// The directory is opened once: who swaps it meanwhile changes nothing of where this writes.
+	dir, err := root.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	lock, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	name = filepath.Base(name)
+	now, info, err := readFile(dir, name)
+	switch {
+	case err != nil:
+		return err
+	case (now == nil) != (e.before == nil) || !bytes.Equal(now, e.before):
+		return errChanged
+	}
+	mode := fs.FileMode(0o600)
+	if info != nil {
+		mode = info.Mode().Perm()
+		if err := replace(dir, name+Backup, now, mode); err != nil {
+			return fmt.Errorf("backup: %w", err)
+		}
+	}
+	if e.after == nil {
+		return dir.Remove(name)
+	}
+	return replace(dir, name, e.after, mode)
+}
+
+// replace puts a file of this text in the place of a name: a reader sees the old
+// one or the new one.
+func replace(dir *os.Root, name string, text []byte, mode fs.FileMode) error {
+	fresh := "." + name + "." + rand.Text()
+	f, err := dir.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = dir.Rename(fresh, name)
+	}
+	if err != nil {
+		_ = dir.Remove(fresh)
+	}
+	return err
+}
