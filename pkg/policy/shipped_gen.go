@@ -21,7 +21,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.remote_to_interpreter", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.opaque && c.piped_from.exists(p, p in [\"curl\", \"wget\", \"fetch\", \"http\", \"https\", \"xh\", \"aria2c\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\", \"ftp\", \"lftp\", \"ssh\", \"aws\", \"gsutil\", \"rclone\", \"dig\", \"nslookup\", \"openssl\", \"gh\", \"lynx\", \"w3m\"])) || shell.commands.exists(c, c.opaque) && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\", \"lynx\"]\n  && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name in [\"eval\", \"source\", \".\", \"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"python\", \"python3\", \"perl\", \"ruby\", \"node\"] && unresolved(c))\n  && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\"] && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.writes.exists(w, (w.by in [\"curl\", \"wget\", \"aria2c\", \"fetch\"] || w.by == \"redirect\" && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\"]))\n  && executes(shell, w.path))",
+			When:      "shell.commands.exists(c, c.opaque && c.piped_from.exists(p, p in [\"curl\", \"wget\", \"fetch\", \"http\", \"https\", \"xh\", \"aria2c\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\", \"ftp\", \"lftp\", \"ssh\", \"aws\", \"gsutil\", \"rclone\", \"dig\", \"nslookup\", \"openssl\", \"gh\", \"lynx\", \"w3m\"])) || shell.commands.exists(c, c.opaque) && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\", \"lynx\"]\n  && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name in [\"eval\", \"source\", \".\", \"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"python\", \"python3\", \"perl\", \"ruby\", \"node\"] && unresolved(c))\n  && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\"] && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name == \"deno\" && c.argv.exists(a, a == \"run\" || a == \"install\") && c.argv.exists(a, a.matches(\"^https?://\"))) || shell.writes.exists(w, (w.by in [\"curl\", \"wget\", \"aria2c\", \"fetch\"] || w.by == \"redirect\" && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\"]))\n  && executes(shell, w.path))",
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
@@ -107,6 +107,16 @@ var shippedPolicies = []shippedPolicy{
 				}},
 			}},
 			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "deno"},
+				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 38 /* Command.argv */, value: "run"},
+					need{op: equals, fact: 38 /* Command.argv */, value: "install"},
+				}},
+				need{op: someValue, fact: 38 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 47 /* PathUse.by */, value: "curl"},
@@ -126,8 +136,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "bf3408a892f47120a0ae3ed19d33146afaf0a8b10285e5dc8db1f8cbe236a03b",
-		from:   0, to: 3381,
+		digest: "89d4015a1e5d99872e16721a44bc7337d6d49d58b37afae855fb44121c7fb85d",
+		from:   0, to: 4203,
 	},
 	{
 		policy: Policy{
@@ -137,7 +147,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code would be decoded and run in one step, so that nobody can read it.",
 			Remedy:    "Write the code out in the clear, in a file or as an argument.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 48, Column: 5,
+			File:      "pack:core/code.yaml", Line: 52, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -192,7 +202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e3af7ba3aec7949ff77bf776346a69330f68e56867f351dfb38bf09f20b99654",
-		from:   3381, to: 5082,
+		from:   4203, to: 5904,
 	},
 	{
 		policy: Policy{
@@ -203,7 +213,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 75, Column: 5,
+			File:      "pack:core/code.yaml", Line: 79, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -231,7 +241,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "6d4d256f8413df92dd8386c1e81c7ef107a06b660a872313bd2a5ad9b72624cc",
-		from:   5082, to: 7465,
+		from:   5904, to: 8287,
 	},
 	{
 		policy: Policy{
@@ -242,7 +252,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 93, Column: 5,
+			File:      "pack:core/code.yaml", Line: 97, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -270,17 +280,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "92c20f1e0559140285d81314a0e2054ccbb4b1cec5ced27d4fd6a361b7faecd2",
-		from:   7465, to: 9848,
+		from:   8287, to: 10670,
 	},
 	{
 		policy: Policy{
 			ID: "code.reverse_shell", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.name in [\"python\", \"python3\", \"perl\", \"ruby\", \"php\", \"node\", \"lua\"] && c.code.contains(\"socket\") && (c.code.contains(\"dup2\") || c.code.contains(\"/bin/sh\") || c.code.contains(\"/bin/bash\")))",
+			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.name in [\"python\", \"python3\", \"perl\", \"ruby\", \"php\", \"node\", \"lua\"] && (c.code.contains(\"socket\") || c.code.contains(\"fsockopen\")) && (c.code.contains(\"dup2\") || c.code.contains(\"/bin/sh\") || c.code.contains(\"/bin/bash\")))",
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 111, Column: 5,
+			File:      "pack:core/code.yaml", Line: 115, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 45 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -312,8 +322,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "927e55c22fa8e2a20a1b9de82ef79220655e68454f266d9ff91c9a49197c436a",
-		from:   9848, to: 12125,
+		digest: "2ba72b167042ad717726c126df37036d7b7b2e2f54adba487ca8e2d67b801fb5",
+		from:   10670, to: 13036,
 	},
 	{
 		policy: Policy{
@@ -323,7 +333,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The code in this option would delete a whole tree.",
 			Remedy:    "Delete the one directory that is to go with `rm -rf build`, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 128, Column: 5,
+			File:      "pack:core/code.yaml", Line: 132, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -350,7 +360,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4def483df1e4bcba2000bb304b68d6c1e147b4a38ea6d79713206db7266465d2",
-		from:   12125, to: 13957,
+		from:   13036, to: 14868,
 	},
 	{
 		policy: Policy{
@@ -360,7 +370,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 171, Column: 5,
+			File:      "pack:core/code.yaml", Line: 175, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -368,7 +378,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "6c26240d0f34ebb3c92354c3d353a5c738e4f55b9059f16af865649321e8d0a1",
-		from:   13957, to: 14698,
+		from:   14868, to: 15609,
 	},
 	{
 		policy: Policy{
@@ -378,7 +388,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 193, Column: 5,
+			File:      "pack:core/code.yaml", Line: 197, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -386,7 +396,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   14698, to: 15022,
+		from:   15609, to: 15933,
 	},
 	{
 		policy: Policy{
@@ -396,7 +406,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The agent can type into this, it runs what is typed, and what is typed is reported to nobody.",
 			Remedy:    "Give it what it is to run in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or nothing with `</dev/null`; `ethos-sandbox run -- bash` is inside of a boundary, and a person puts every call there with --confine in the agent's hook.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 206, Column: 5,
+			File:      "pack:core/code.yaml", Line: 210, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -409,13 +419,157 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "57c2bf2b8ed3b0a03986b65da911630618eaa0c0cb1096e9fd9a0bfe4df6be60",
-		from:   15022, to: 16017,
+		from:   15933, to: 16928,
+	},
+	{
+		policy: Policy{
+			ID: "code.decoded_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.opaque && c.code.matches(\"b64decode|atob|base64|decode64|fromhex|unhexlify|marshal\\\\.loads|zlib\\\\.decompress\")) || shell.commands.exists(c, unresolved(c) && c.name in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"cp\", \"mv\", \"rm\", \"tac\", \"strings\", \"xxd\", \"od\", \"tee\", \"scp\", \"curl\", \"grep\", \"awk\", \"sed\"])\n  && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))",
+			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
+			Remedy:    "Write the code or the name out in the clear.",
+			Protected: true,
+			File:      "pack:core/code.yaml", Line: 269, Column: 5,
+		},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "cat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "head"},
+					need{op: equals, fact: 31 /* Command.name */, value: "tail"},
+					need{op: equals, fact: 31 /* Command.name */, value: "less"},
+					need{op: equals, fact: 31 /* Command.name */, value: "more"},
+					need{op: equals, fact: 31 /* Command.name */, value: "cp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "mv"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rm"},
+					need{op: equals, fact: 31 /* Command.name */, value: "tac"},
+					need{op: equals, fact: 31 /* Command.name */, value: "strings"},
+					need{op: equals, fact: 31 /* Command.name */, value: "xxd"},
+					need{op: equals, fact: 31 /* Command.name */, value: "od"},
+					need{op: equals, fact: 31 /* Command.name */, value: "tee"},
+					need{op: equals, fact: 31 /* Command.name */, value: "scp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "curl"},
+					need{op: equals, fact: 31 /* Command.name */, value: "grep"},
+					need{op: equals, fact: 31 /* Command.name */, value: "awk"},
+					need{op: equals, fact: 31 /* Command.name */, value: "sed"},
+				}},
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "base64"},
+					need{op: equals, fact: 31 /* Command.name */, value: "base32"},
+					need{op: equals, fact: 31 /* Command.name */, value: "xxd"},
+					need{op: equals, fact: 31 /* Command.name */, value: "basenc"},
+				}},
+				need{op: someValue, fact: 42 /* Command.within */},
+				need{op: equals, fact: 42 /* Command.within */, value: "command_substitution"},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "a618e631d846214b28f2b08918c0c747e525f9405fa097d308af40aeffde3f20",
+		from:   16928, to: 18474,
+	},
+	{
+		policy: Policy{
+			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers\n  || c.name in [\"pwsh\", \"powershell\"] && c.code.matches(\"(?i)(remove-item|clear-content|format-volume|clear-disk)\"))",
+			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
+			Remedy:    "Run that program by itself, where it can be read.",
+			Protected: true,
+			File:      "pack:core/code.yaml", Line: 293, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: anyOf, of: []need{
+				need{op: all, of: []need{
+					need{op: someValue, fact: 43 /* Command.assignments */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 44 /* Assignment.name */, value: "BASH_ENV"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "PROMPT_COMMAND"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "LESSOPEN"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "LESSCLOSE"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "PERL5OPT"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "PYTHONSTARTUP"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "PAGER"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "MANPAGER"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "GIT_PAGER"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "BROWSER"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "RUSTC_WRAPPER"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "RUSTC"},
+						need{op: all, of: []need{
+							need{op: equals, fact: 44 /* Assignment.name */, value: "ENV"},
+							need{op: anyOf, of: []need{
+								need{op: equals, fact: 31 /* Command.name */, value: "sh"},
+								need{op: equals, fact: 31 /* Command.name */, value: "dash"},
+								need{op: equals, fact: 31 /* Command.name */, value: "ksh"},
+								need{op: equals, fact: 31 /* Command.name */, value: "ash"},
+							}},
+						}},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "npm_config_script_shell"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "NPM_CONFIG_SCRIPT_SHELL"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "npm_config_script-shell"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "NODE_OPTIONS"},
+						need{op: equals, fact: 44 /* Assignment.name */, value: "RUBYOPT"},
+						need{op: all, of: []need{
+							need{op: equals, fact: 44 /* Assignment.name */, value: "LD_LIBRARY_PATH"},
+							need{op: anyOf, of: []need{
+								need{op: equals, fact: 31 /* Command.name */, value: "git"},
+								need{op: equals, fact: 31 /* Command.name */, value: "ssh"},
+								need{op: equals, fact: 31 /* Command.name */, value: "sudo"},
+								need{op: equals, fact: 31 /* Command.name */, value: "ls"},
+								need{op: equals, fact: 31 /* Command.name */, value: "cat"},
+							}},
+						}},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "cargo"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "rg"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ripgrep"},
+				need{op: equals, fact: 31 /* Command.name */, value: "bash"},
+				need{op: equals, fact: 31 /* Command.name */, value: "zsh"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "man"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "tar"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "xdotool"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 38 /* Command.argv */, value: "type"},
+						need{op: equals, fact: 38 /* Command.argv */, value: "key"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "ydotool"},
+				need{op: equals, fact: 31 /* Command.name */, value: "wtype"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "stuff"},
+					need{op: equals, fact: 41 /* Command.wrappers */, value: "screen"},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "pwsh"},
+				need{op: equals, fact: 31 /* Command.name */, value: "powershell"},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "ea3f36ab77f19b331cecedc57f75b6ea14746080899be166f15950a7073845a7",
+		from:   18474, to: 22748,
 	},
 	{
 		policy: Policy{
 			ID: "files.delete_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
-			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"]))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
+			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && (c.raw.matches(\"^\\\\S*find(\\\\s+[^-\\\\s]\\\\S*)*\\\\s+-delete\\\\b\") || !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"])))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
 			Message:   "This would delete or move away a whole tree such as the home directory, a system directory or the root of the work space{paths}.",
 			Remedy:    "Name the one directory or the files inside the work space that are to go, for example `rm -rf build`.",
 			Protected: true,
@@ -464,8 +618,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "d11a497dee019a40c2b52a97733126d41c7aca369f6cf49bd40daf1a616ef40c",
-		from:   16017, to: 20076,
+		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
+		from:   22748, to: 26919,
 	},
 	{
 		policy: Policy{
@@ -475,7 +629,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "If the variable is empty, this deletes everything from the root of the file system on.",
 			Remedy:    "Guard the variable, for example `rm -rf \"${BUILD_DIR:?}/\"`, or name the directory.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 62, Column: 5,
+			File:      "pack:core/files.yaml", Line: 63, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 21 /* Shell.writes */},
@@ -486,7 +640,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   20076, to: 20944,
+		from:   26919, to: 27787,
 	},
 	{
 		policy: Policy{
@@ -496,7 +650,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would delete the git repository, with every commit that was not pushed{paths}.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 77, Column: 5,
+			File:      "pack:core/files.yaml", Line: 78, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -519,7 +673,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   20944, to: 21883,
+		from:   27787, to: 28726,
 	},
 	{
 		policy: Policy{
@@ -529,7 +683,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would change the owner or the mode of a whole system tree{paths}.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 101, Column: 5,
+			File:      "pack:core/files.yaml", Line: 102, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -571,17 +725,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   21883, to: 23244,
+		from:   28726, to: 30087,
 	},
 	{
 		policy: Policy{
 			ID: "disk.write_device", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"lvremove\", \"vgremove\", \"pvremove\", \"hdparm\"]\n    || glob(\"mkfs.*\", c.name))\n  && !(!unresolved(c) && c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk)$\")) && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n  && !c.argv.all(a, a == c.argv[0] || a.startsWith(\"/dev/\") && size(c.argv) > 2\n    || a in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"--no-act\", \"-d\", \"--dump\"]))\n|| shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
+			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n      && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\", \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\"]\n    || glob(\"{mkfs,fsck}.*\", c.name))\n  && (unresolved(c) || size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))\n      && !(c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk)$\")) && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n    || c.argv.exists(a, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/}*\", a) || glob(\"/dev/{mapper,disk}/**\", a)))\n  && !(size(c.argv) > 1 && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\", \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"] && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\") && size(c.argv) < 4)\n  && !(c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"])\n    || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\")\n  && !(c.name == \"mkfs\" || glob(\"mkfs.*\", c.name) ? c.argv.exists(a, a == \"-n\") : false))\n|| shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
 			Message:   "This writes to a disk or to memory below the file system.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 119, Column: 5,
+			File:      "pack:core/files.yaml", Line: 120, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -602,16 +756,52 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "wipefs"},
 					need{op: equals, fact: 31 /* Command.name */, value: "blkdiscard"},
 					need{op: equals, fact: 31 /* Command.name */, value: "sgdisk"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gdisk"},
+					need{op: equals, fact: 31 /* Command.name */, value: "cgdisk"},
 					need{op: equals, fact: 31 /* Command.name */, value: "sfdisk"},
 					need{op: equals, fact: 31 /* Command.name */, value: "parted"},
 					need{op: equals, fact: 31 /* Command.name */, value: "fdisk"},
 					need{op: equals, fact: 31 /* Command.name */, value: "cfdisk"},
 					need{op: equals, fact: 31 /* Command.name */, value: "mkswap"},
+					need{op: equals, fact: 31 /* Command.name */, value: "hdparm"},
+					need{op: equals, fact: 31 /* Command.name */, value: "partprobe"},
+					need{op: equals, fact: 31 /* Command.name */, value: "blockdev"},
+					need{op: equals, fact: 31 /* Command.name */, value: "restore"},
+					need{op: equals, fact: 31 /* Command.name */, value: "badblocks"},
+					need{op: equals, fact: 31 /* Command.name */, value: "tune2fs"},
+					need{op: equals, fact: 31 /* Command.name */, value: "resize2fs"},
+					need{op: equals, fact: 31 /* Command.name */, value: "e2fsck"},
+					need{op: equals, fact: 31 /* Command.name */, value: "fsck"},
+					need{op: equals, fact: 31 /* Command.name */, value: "cryptsetup"},
+					need{op: equals, fact: 31 /* Command.name */, value: "mdadm"},
+					need{op: equals, fact: 31 /* Command.name */, value: "debugfs"},
+					need{op: equals, fact: 31 /* Command.name */, value: "xfs_repair"},
+					need{op: equals, fact: 31 /* Command.name */, value: "btrfs"},
+					need{op: equals, fact: 31 /* Command.name */, value: "testdisk"},
+					need{op: equals, fact: 31 /* Command.name */, value: "partclone"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ddrescue"},
+					need{op: equals, fact: 31 /* Command.name */, value: "kpartx"},
+					need{op: equals, fact: 31 /* Command.name */, value: "losetup"},
+					need{op: matches, fact: 31 /* Command.name */, value: "{mkfs,fsck}.*"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "lvremove"},
 					need{op: equals, fact: 31 /* Command.name */, value: "vgremove"},
 					need{op: equals, fact: 31 /* Command.name */, value: "pvremove"},
-					need{op: equals, fact: 31 /* Command.name */, value: "hdparm"},
-					need{op: matches, fact: 31 /* Command.name */, value: "mkfs.*"},
+					need{op: equals, fact: 31 /* Command.name */, value: "lvreduce"},
+					need{op: equals, fact: 31 /* Command.name */, value: "vgreduce"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "zfs"},
+				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 38 /* Command.argv */, value: "destroy"},
+					need{op: equals, fact: 38 /* Command.argv */, value: "rollback"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -648,8 +838,36 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "b3864816aada6fa65876d0cd9e5820c5d087aab847814ee3c3974fde16a17f24",
-		from:   23244, to: 27071,
+		digest: "642105741f6d4a555f800aa656f54cf9519a76c2f7324b99029793ca2d12bc6a",
+		from:   30087, to: 38892,
+	},
+	{
+		policy: Policy{
+			ID: "files.privilege_bits", Pack: "core", Principle: "least-privilege", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.name == \"chmod\" && c.argv.exists(a, a.matches(\"^0?[4-7][0-7]{3}$\") || a.matches(\"(^|,)([ugoa]*)[+=][rwxXt]*s\"))\n  || c.name == \"install\" && c.argv.exists(a, a.matches(\"^(-m|--mode=)?0?[4-7][0-7]{3}$\"))\n  || c.name == \"setcap\" && !option(c, \"rvh\", []) && size(c.argv) > 1)",
+			Message:   "This lets a program run with another user's rights, or with those of the system.",
+			Remedy:    "Run it with the rights it has; a person installs what needs more.",
+			Protected: true,
+			File:      "pack:core/files.yaml", Line: 151, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: anyOf, of: []need{
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "chmod"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "install"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "setcap"},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
+		from:   38892, to: 40120,
 	},
 	{
 		policy: Policy{
@@ -718,7 +936,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
-		from:   27071, to: 29077,
+		from:   40120, to: 42126,
 	},
 	{
 		policy: Policy{
@@ -745,7 +963,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   29077, to: 29766,
+		from:   42126, to: 42815,
 	},
 	{
 		policy: Policy{
@@ -763,7 +981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   29766, to: 30001,
+		from:   42815, to: 43050,
 	},
 	{
 		policy: Policy{
@@ -786,7 +1004,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   30001, to: 30439,
+		from:   43050, to: 43488,
 	},
 	{
 		policy: Policy{
@@ -804,13 +1022,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   30439, to: 30669,
+		from:   43488, to: 43718,
 	},
 	{
 		policy: Policy{
 			ID: "git.inline_code", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "git.exists(g, g.dangers.exists(d, d in [\"config_exec\", \"inline_alias\", \"exec_path\", \"ext_diff_exec\", \"upload_pack_exec\"]))",
+			When:      "git.exists(g, g.dangers.exists(d, d in [\"config_exec\", \"exec_path\", \"ext_diff_exec\", \"upload_pack_exec\"]) || \"inline_alias\" in g.dangers && g.config.exists(k, k.key.startsWith(\"alias.\") && !k.value.matches(\"^(status|log|diff|show|describe|rev-parse|shortlog|blame|ls-files|branch --list|remote -v)\\\\b[^!|;&$`]*$\")))",
 			Message:   "This makes git run a command that is hidden in an option or in configuration.",
 			Remedy:    "Run git without the option or the setting, for example `git fetch origin`, and the command by itself.",
 			Protected: true,
@@ -818,18 +1036,43 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: someValue, fact: 49 /* Git.dangers */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 49 /* Git.dangers */, value: "config_exec"},
+				need{op: all, of: []need{
+					need{op: someValue, fact: 49 /* Git.dangers */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 49 /* Git.dangers */, value: "config_exec"},
+						need{op: equals, fact: 49 /* Git.dangers */, value: "exec_path"},
+						need{op: equals, fact: 49 /* Git.dangers */, value: "ext_diff_exec"},
+						need{op: equals, fact: 49 /* Git.dangers */, value: "upload_pack_exec"},
+					}},
+				}},
 				need{op: equals, fact: 49 /* Git.dangers */, value: "inline_alias"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "exec_path"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "ext_diff_exec"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "upload_pack_exec"},
 			}},
 		}},
 		reads:  []string{"git"},
-		digest: "61301f86a5a4fbf6bfdc5d58a4c897b14c5310e474d12121150cbfb84b76bc74",
-		from:   30669, to: 31146,
+		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
+		from:   43718, to: 44736,
+	},
+	{
+		policy: Policy{
+			ID: "git.refs_from_input", Pack: "core", Principle: "nothing-lost", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "git.exists(g, g.subcommand == \"update-ref\" && g.args.exists(a, a == \"--stdin\") || g.subcommand == \"fast-import\")",
+			Message:   "This moves or deletes branches as an input says, which cannot be read before.",
+			Remedy:    "Name the branch, for example `git branch -d topic`.",
+			Protected: true,
+			File:      "pack:core/git.yaml", Line: 139, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 22 /* git */},
+			need{op: anyOf, of: []need{
+				need{op: equals, fact: 48 /* Git.subcommand */, value: "update-ref"},
+				need{op: equals, fact: 48 /* Git.subcommand */, value: "fast-import"},
+			}},
+		}},
+		reads:  []string{"git"},
+		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
+		from:   44736, to: 45287,
 	},
 	{
 		policy: Policy{
@@ -850,7 +1093,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   31146, to: 32757,
+		from:   45287, to: 46898,
 	},
 	{
 		policy: Policy{
@@ -883,7 +1126,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   32757, to: 34447,
+		from:   46898, to: 48588,
 	},
 	{
 		policy: Policy{
@@ -913,7 +1156,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   34447, to: 35828,
+		from:   48588, to: 49969,
 	},
 	{
 		policy: Policy{
@@ -953,7 +1196,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   35828, to: 37231,
+		from:   49969, to: 51372,
 	},
 	{
 		policy: Policy{
@@ -1001,7 +1244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   37231, to: 38523,
+		from:   51372, to: 52664,
 	},
 	{
 		policy: Policy{
@@ -1082,7 +1325,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   38523, to: 43048,
+		from:   52664, to: 57189,
 	},
 	{
 		policy: Policy{
@@ -1113,7 +1356,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "51ef07a9b93a574996aea24acb747c4292c6bc849a79a71fc817a8f681ba2aea",
-		from:   43048, to: 43733,
+		from:   57189, to: 57874,
 	},
 	{
 		policy: Policy{
@@ -1150,7 +1393,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   43733, to: 44448,
+		from:   57874, to: 58589,
 	},
 	{
 		policy: Policy{
@@ -1175,13 +1418,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   44448, to: 44974,
+		from:   58589, to: 59115,
 	},
 	{
 		policy: Policy{
 			ID: "protected.persistence", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"])\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"])",
+			When:      "files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"])\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
 			Message:   "This leaves something behind that runs on its own later, outside of the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
@@ -1302,12 +1545,21 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "update-rc.d"},
 					need{op: equals, fact: 31 /* Command.name */, value: "chkconfig"},
 					need{op: equals, fact: 31 /* Command.name */, value: "schtasks"},
+					need{op: all, of: []need{
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 31 /* Command.name */, value: "dbus-send"},
+							need{op: equals, fact: 31 /* Command.name */, value: "busctl"},
+							need{op: equals, fact: 31 /* Command.name */, value: "gdbus"},
+						}},
+						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 38 /* Command.argv */},
+					}},
 				}},
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "49e8e00566cc40f268afc4c200b8b276cb162237b67a02f022e502031f2bda7c",
-		from:   44974, to: 48436,
+		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
+		from:   59115, to: 63291,
 	},
 	{
 		policy: Policy{
@@ -1317,7 +1569,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 120, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 124, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1381,17 +1633,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   48436, to: 51738,
+		from:   63291, to: 66593,
 	},
 	{
 		policy: Policy{
 			ID: "protected.container_escape", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\") || a.startsWith(\"/:\") || a.startsWith(\"-v/:\") || a.startsWith(\"--volume=/:\") || a.matches(\"^(--mount=)?type=bind,(src|source)=/,\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || c.argv.exists(a, a.matches(\"^(-v|--volume=)?(~|/root|/home/[^/:]+|/Users/[^/:]+|/etc|/var|/usr|/proc|/sys|/dev)(/?):\") || a.contains(\":\") && a.startsWith(\"/\") && action.workspace != a.split(\":\")[0] && under(action.workspace, a.split(\":\")[0]))\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
+			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\") || a.startsWith(\"/:\") || a.startsWith(\"-v/:\") || a.startsWith(\"--volume=/:\") || a.matches(\"^(--mount=)?type=bind,(src|source)=/,\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || c.argv.exists(a, a.matches(\"^(-v|--volume=)?(~|/root|/home/[^/:]+|/Users/[^/:]+|/etc|/var|/usr|/proc|/sys|/dev)(/?):\") || a.contains(\":\") && a.startsWith(\"/\") && action.workspace != a.split(\":\")[0] && under(action.workspace, a.split(\":\")[0]))\n    || c.argv.exists(a, a.contains(\"type=bind\") && a.matches(\"(^|[,=\\\"])(src|source)=\\\"?(/|~|/root|/home/[^/,\\\"]+|/Users/[^/,\\\"]+|/etc|/var|/usr|/proc|/sys|/dev|/var/run[^,\\\"]*)/?\\\"?(,|$)\"))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 167, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 171, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1413,6 +1665,12 @@ var shippedPolicies = []shippedPolicy{
 					}},
 				}},
 				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: all, of: []need{
+					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: matches, fact: 38 /* Command.argv */, value: "{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*"},
+					need{op: someValue, fact: 38 /* Command.argv */},
+				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 38 /* Command.argv */, value: "--pid"},
 					need{op: equals, fact: 38 /* Command.argv */, value: "host"},
@@ -1428,14 +1686,44 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "103457eb3458219a5bc9aec9dc4e2095400054af455ed89402ec473de8f581de",
-		from:   51738, to: 54562,
+		digest: "18e289949a8a93229692e143b98f9cc4ae290ab28498526c2e972950bf698f0d",
+		from:   66593, to: 70437,
+	},
+	{
+		policy: Policy{
+			ID: "protected.other_agent", Pack: "core", Principle: "boundary-holds", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.name in [\"claude\", \"codex\", \"gemini\", \"cursor-agent\", \"copilot\", \"opencode\", \"aider\", \"goose\", \"qwen\", \"amp\", \"droid\"]\n  && (c.argv.exists(a, a in [\"--dangerously-skip-permissions\", \"--allow-dangerously-skip-permissions\", \"--yolo\", \"--dangerously-bypass-approvals-and-sandbox\", \"--full-auto\", \"--allow-all-tools\", \"--allow-all\", \"--yes-always\", \"--approval-mode=yolo\", \"bypassPermissions\", \"danger-full-access\", \"--permission-mode=bypassPermissions\", \"--sandbox=danger-full-access\", \"--dangerously-allow-all\", \"--skip-permissions-unsafe\"])\n    || c.name == \"gemini\" && option(c, \"y\", []) || c.name == \"cursor-agent\" && option(c, \"f\", [\"force\"])\n    || size(c.argv) > 2 && c.argv[1] == \"mcp\" && c.argv[2] in [\"add\", \"add-json\", \"add-from-claude-desktop\", \"remove\"]\n    || size(c.argv) > 2 && c.argv[1] == \"config\" && c.argv[2] in [\"set\", \"add\"]))",
+			Message:   "This starts another agent without its guards, or changes what one runs.",
+			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
+			Protected: true,
+			File:      "pack:core/protected.yaml", Line: 192, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: anyOf, of: []need{
+				need{op: equals, fact: 31 /* Command.name */, value: "claude"},
+				need{op: equals, fact: 31 /* Command.name */, value: "codex"},
+				need{op: equals, fact: 31 /* Command.name */, value: "gemini"},
+				need{op: equals, fact: 31 /* Command.name */, value: "cursor-agent"},
+				need{op: equals, fact: 31 /* Command.name */, value: "copilot"},
+				need{op: equals, fact: 31 /* Command.name */, value: "opencode"},
+				need{op: equals, fact: 31 /* Command.name */, value: "aider"},
+				need{op: equals, fact: 31 /* Command.name */, value: "goose"},
+				need{op: equals, fact: 31 /* Command.name */, value: "qwen"},
+				need{op: equals, fact: 31 /* Command.name */, value: "amp"},
+				need{op: equals, fact: 31 /* Command.name */, value: "droid"},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
+		from:   70437, to: 72458,
 	},
 	{
 		policy: Policy{
 			ID: "runtime.network_requires_approval", Pack: "core", Principle: "security-by-design", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "!actor.admin_approved && !(capabilities.network.mode in [\"proxy\", \"host\"] && capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\"))) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && remote(c)\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\"] && hosts(c).exists(h, !loopback(h))))",
+			When:      "!actor.admin_approved && !(capabilities.network.mode in [\"proxy\", \"host\"] && capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\"))) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && remote(c)\n    || c.name == \"rclone\" && c.argv.exists(a, a.matches(\"^:?[A-Za-z0-9_-]{2,}[A-Za-z0-9_,=-]*:\"))\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\"] && hosts(c).exists(h, !loopback(h))))",
 			Message:   "This needs the network, which nobody approved{needs}.",
 			Remedy:    "Work from what is in the work space and the caches; {declare}.",
 			Protected: true,
@@ -1464,6 +1752,10 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "netcat"},
 					need{op: equals, fact: 31 /* Command.name */, value: "socat"},
 					need{op: equals, fact: 31 /* Command.name */, value: "telnet"},
+					need{op: all, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "rclone"},
+						need{op: someValue, fact: 38 /* Command.argv */},
+					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "rsync"},
 					need{op: equals, fact: 31 /* Command.name */, value: "sshfs"},
 					need{op: equals, fact: 31 /* Command.name */, value: "ssh-copy-id"},
@@ -1473,8 +1765,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
-		digest: "ee00a0caab6782ab256e896cd10cc67e454f4d861f2b8da4a588e09e6457feda",
-		from:   54562, to: 56140,
+		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
+		from:   72458, to: 74394,
 	},
 	{
 		policy: Policy{
@@ -1484,12 +1776,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects to {unlisted}, which is not among the names that the network is approved for.",
 			Remedy:    "Use a name of the list in facts.capabilities.network.allow_domains; {allow}.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 47, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 49, Column: 5,
 		},
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   56140, to: 56521,
+		from:   74394, to: 74775,
 	},
 	{
 		policy: Policy{
@@ -1499,12 +1791,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Where this connects cannot be told from its words ({unseen}), so it cannot be compared with the names that the network is approved for.",
 			Remedy:    "Write the address out in the command, without a variable and without a file of options or addresses.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 107, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 109, Column: 5,
 		},
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   56521, to: 56830,
+		from:   74775, to: 75084,
 	},
 	{
 		policy: Policy{
@@ -1514,18 +1806,18 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A managed tool would run with more than the catalog declares for it.",
 			Remedy:    "Run the tool with the catalog's own profile, or widen it in repo_config.yaml, where the widening is on record.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 140, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 142, Column: 5,
 		},
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   56830, to: 60084,
+		from:   75084, to: 78338,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, a.matches(\"^(~|/[^ ]+)/\\\\.(ssh/(id_[a-z0-9_]+|[a-z0-9_-]+\\\\.pem)|aws/credentials|netrc|git-credentials|kube/config|docker/config\\\\.json)$\")))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file.",
 			Protected: true,
@@ -1542,6 +1834,69 @@ var shippedPolicies = []shippedPolicy{
 			need{op: matches, fact: 45 /* PathUse.path */, value: "/etc/ssh/ssh_host_*_key"},
 			need{op: matches, fact: 45 /* PathUse.path */, value: "/proc/*/environ"},
 			need{op: matches, fact: 45 /* PathUse.path */, value: "~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**"},
+			need{op: someValue, fact: 20 /* Shell.reads */},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 38 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "aws"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gsutil"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gcloud"},
+					need{op: equals, fact: 31 /* Command.name */, value: "az"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rclone"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "curl"},
+					need{op: equals, fact: 31 /* Command.name */, value: "wget"},
+					need{op: equals, fact: 31 /* Command.name */, value: "scp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "sftp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rsync"},
+					need{op: equals, fact: 31 /* Command.name */, value: "http"},
+					need{op: equals, fact: 31 /* Command.name */, value: "xh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "nc"},
+					need{op: equals, fact: 31 /* Command.name */, value: "mail"},
+					need{op: equals, fact: 31 /* Command.name */, value: "zip"},
+					need{op: equals, fact: 31 /* Command.name */, value: "7z"},
+				}},
+				need{op: someValue, fact: 38 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "grep"},
+					need{op: equals, fact: 31 /* Command.name */, value: "egrep"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rg"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ag"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ack"},
+				}},
+				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 47 /* PathUse.by */, value: "grep"},
+					need{op: equals, fact: 47 /* PathUse.by */, value: "egrep"},
+					need{op: equals, fact: 47 /* PathUse.by */, value: "rg"},
+					need{op: equals, fact: 47 /* PathUse.by */, value: "ag"},
+					need{op: equals, fact: 47 /* PathUse.by */, value: "ack"},
+				}},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 45 /* PathUse.path */, value: "~"},
+					need{op: equals, fact: 45 /* PathUse.path */, value: "/"},
+					need{op: equals, fact: 45 /* PathUse.path */, value: "~/*"},
+					need{op: equals, fact: 45 /* PathUse.path */, value: "/home"},
+					need{op: equals, fact: 45 /* PathUse.path */, value: "/root"},
+					need{op: equals, fact: 45 /* PathUse.path */, value: "/etc"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "gcore"},
+					need{op: equals, fact: 31 /* Command.name */, value: "procdump"},
+					need{op: equals, fact: 31 /* Command.name */, value: "avml"},
+				}},
+			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
@@ -1584,18 +1939,18 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "fc7626c20aad15b6ac174136f835a37e044c36a7a08dde0e3cec29cfaad193a3",
-		from:   60084, to: 67254,
+		digest: "37bca5b5dc76d67bd72f2f7b4025a54c399bec9ba1b162848770bd09af6b2a0a",
+		from:   78338, to: 89359,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.print", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
+			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"echo\", \"printf\"] && size(c.piped_to) == 0 && !c.raw.contains(\">\") && !c.within.exists(w, w in [\"command_substitution\", \"process_substitution\"])\n    && c.raw.matches(\"\\\\$(\\\\{[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)\\\\}|[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)([^A-Za-z_]|$))\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 71, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 91, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1675,6 +2030,17 @@ var shippedPolicies = []shippedPolicy{
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: all, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "printenv"},
+						need{op: someValue, fact: 38 /* Command.argv */},
+					}},
+					need{op: equals, fact: 31 /* Command.name */, value: "echo"},
+					need{op: equals, fact: 31 /* Command.name */, value: "printf"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "gpg"},
 			}},
 			need{op: all, of: []need{
@@ -1683,8 +2049,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"services", "shell"},
-		digest: "2be4f81ba8b15dee44cdc00aa1368d2969acfd8ced14a89a44b891d4973b7a13",
-		from:   67254, to: 70133,
+		digest: "afebb9ed4826d1688fe7b7348c1f72521b176212b1d09465c681f564bbb9ffc8",
+		from:   89359, to: 93671,
 	},
 	{
 		policy: Policy{
@@ -1694,7 +2060,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 93, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 116, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1702,7 +2068,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   70133, to: 70366,
+		from:   93671, to: 93904,
 	},
 	{
 		policy: Policy{
@@ -1712,7 +2078,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 116, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 139, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1777,7 +2143,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   70366, to: 72138,
+		from:   93904, to: 95676,
 	},
 	{
 		policy: Policy{
@@ -1787,7 +2153,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 133, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 156, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -1808,7 +2174,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   72138, to: 73232,
+		from:   95676, to: 96770,
 	},
 	{
 		policy: Policy{
@@ -1827,7 +2193,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   73232, to: 73645,
+		from:   96770, to: 97183,
 	},
 	{
 		policy: Policy{
@@ -1846,7 +2212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   73645, to: 74059,
+		from:   97183, to: 97597,
 	},
 	{
 		policy: Policy{
@@ -1865,7 +2231,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   74059, to: 74471,
+		from:   97597, to: 98009,
 	},
 	{
 		policy: Policy{
@@ -1891,7 +2257,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   74471, to: 75416,
+		from:   98009, to: 98954,
 	},
 	{
 		policy: Policy{
@@ -1910,7 +2276,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   75416, to: 75832,
+		from:   98954, to: 99370,
 	},
 	{
 		policy: Policy{
@@ -1925,25 +2291,42 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   75832, to: 76082,
+		from:   99370, to: 99620,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos_programs", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"ethos-program\")",
+			When:      "files.exists(f, f.protected == \"ethos-program\") || shell.commands.exists(c, c.name in [\"mv\", \"cp\", \"rm\", \"chmod\", \"ln\", \"tee\", \"install\", \"dd\", \"shred\", \"truncate\"] && c.raw.matches(\"[$`]\\\\(?(which|command -v|type -[pP]) +(ethos-[a-z]+|git)\"))",
 			Message:   "This changes or hides an installed program of ethos, or the git that leads to it{paths}.",
 			Remedy:    "Build it in the work space; a person installs it.",
 			Protected: true,
 			File:      "pack:core/widening.yaml", Line: 183, Column: 5,
 		},
-		need: need{op: all, of: []need{
-			need{op: someValue, fact: 23 /* files */},
-			need{op: equals, fact: 53 /* File.protected */, value: "ethos-program"},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 23 /* files */},
+				need{op: equals, fact: 53 /* File.protected */, value: "ethos-program"},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "mv"},
+					need{op: equals, fact: 31 /* Command.name */, value: "cp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rm"},
+					need{op: equals, fact: 31 /* Command.name */, value: "chmod"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ln"},
+					need{op: equals, fact: 31 /* Command.name */, value: "tee"},
+					need{op: equals, fact: 31 /* Command.name */, value: "install"},
+					need{op: equals, fact: 31 /* Command.name */, value: "dd"},
+					need{op: equals, fact: 31 /* Command.name */, value: "shred"},
+					need{op: equals, fact: 31 /* Command.name */, value: "truncate"},
+				}},
+			}},
 		}},
-		reads:  []string{"files"},
-		digest: "73b40b5e3cee7916e44f0093511c6b821c413065d1cea819f1fa026946cad546",
-		from:   76082, to: 76320,
+		reads:  []string{"files", "shell"},
+		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
+		from:   99620, to: 100351,
 	},
 	{
 		policy: Policy{
@@ -1953,7 +2336,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reads or changes what ethos keeps of a person's decisions{paths}.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 215, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 219, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1967,7 +2350,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   76320, to: 76841,
+		from:   100351, to: 100872,
 	},
 	{
 		policy: Policy{
@@ -1981,7 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   76841, to: 77115,
+		from:   100872, to: 101146,
 	},
 	{
 		policy: Policy{
@@ -1995,7 +2378,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   77115, to: 77181,
+		from:   101146, to: 101212,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2412,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   77181, to: 77841,
+		from:   101212, to: 101872,
 	},
 	{
 		policy: Policy{
@@ -2062,7 +2445,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   77841, to: 78420,
+		from:   101872, to: 102451,
 	},
 	{
 		policy: Policy{
@@ -2212,7 +2595,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   78420, to: 84060,
+		from:   102451, to: 108091,
 	},
 	{
 		policy: Policy{
@@ -2293,7 +2676,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   84060, to: 86118,
+		from:   108091, to: 110149,
 	},
 	{
 		policy: Policy{
@@ -2320,7 +2703,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   86118, to: 87372,
+		from:   110149, to: 111403,
 	},
 	{
 		policy: Policy{
@@ -2337,7 +2720,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   87372, to: 87595,
+		from:   111403, to: 111626,
 	},
 	{
 		policy: Policy{
@@ -2354,7 +2737,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   87595, to: 87899,
+		from:   111626, to: 111930,
 	},
 	{
 		policy: Policy{
@@ -2375,7 +2758,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   87899, to: 88323,
+		from:   111930, to: 112354,
 	},
 	{
 		policy: Policy{
@@ -2410,7 +2793,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   88323, to: 89334,
+		from:   112354, to: 113365,
 	},
 	{
 		policy: Policy{
@@ -2427,7 +2810,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   89334, to: 89562,
+		from:   113365, to: 113593,
 	},
 	{
 		policy: Policy{
@@ -2452,7 +2835,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   89562, to: 90060,
+		from:   113593, to: 114091,
 	},
 	{
 		policy: Policy{
@@ -2475,7 +2858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   90060, to: 90526,
+		from:   114091, to: 114557,
 	},
 	{
 		policy: Policy{
@@ -2492,7 +2875,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   90526, to: 90767,
+		from:   114557, to: 114798,
 	},
 	{
 		policy: Policy{
@@ -2509,7 +2892,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   90767, to: 90993,
+		from:   114798, to: 115024,
 	},
 	{
 		policy: Policy{
@@ -2526,7 +2909,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   90993, to: 91227,
+		from:   115024, to: 115258,
 	},
 	{
 		policy: Policy{
@@ -2547,7 +2930,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   91227, to: 91542,
+		from:   115258, to: 115573,
 	},
 	{
 		policy: Policy{
@@ -2564,7 +2947,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   91542, to: 91755,
+		from:   115573, to: 115786,
 	},
 	{
 		policy: Policy{
@@ -2582,7 +2965,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   91755, to: 92039,
+		from:   115786, to: 116070,
 	},
 	{
 		policy: Policy{
@@ -2599,7 +2982,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   92039, to: 92277,
+		from:   116070, to: 116308,
 	},
 	{
 		policy: Policy{
@@ -2616,7 +2999,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   92277, to: 92514,
+		from:   116308, to: 116545,
 	},
 	{
 		policy: Policy{
@@ -2630,7 +3013,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   92514, to: 92569,
+		from:   116545, to: 116600,
 	},
 	{
 		policy: Policy{
@@ -2644,7 +3027,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   92569, to: 92630,
+		from:   116600, to: 116661,
 	},
 	{
 		policy: Policy{
@@ -2658,7 +3041,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   92630, to: 92689,
+		from:   116661, to: 116720,
 	},
 	{
 		policy: Policy{
@@ -2672,7 +3055,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   92689, to: 92845,
+		from:   116720, to: 116876,
 	},
 	{
 		policy: Policy{
@@ -2686,7 +3069,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   92845, to: 92916,
+		from:   116876, to: 116947,
 	},
 	{
 		policy: Policy{
@@ -2710,7 +3093,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   92916, to: 93238,
+		from:   116947, to: 117269,
 	},
 	{
 		policy: Policy{
@@ -2726,7 +3109,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   93238, to: 98456,
+		from:   117269, to: 122487,
 	},
 	{
 		policy: Policy{
@@ -2748,7 +3131,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   98456, to: 98980,
+		from:   122487, to: 123011,
 	},
 	{
 		policy: Policy{
@@ -2774,7 +3157,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   98980, to: 99594,
+		from:   123011, to: 123625,
 	},
 	{
 		policy: Policy{
@@ -2790,7 +3173,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   99594, to: 99599,
+		from:   123625, to: 123630,
 	},
 	{
 		policy: Policy{
@@ -2815,7 +3198,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   99599, to: 100555,
+		from:   123630, to: 124586,
 	},
 	{
 		policy: Policy{
@@ -2848,7 +3231,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   100555, to: 101102,
+		from:   124586, to: 125133,
 	},
 	{
 		policy: Policy{
@@ -2864,7 +3247,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   101102, to: 101107,
+		from:   125133, to: 125138,
 	},
 	{
 		policy: Policy{
@@ -2880,7 +3263,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   101107, to: 101525,
+		from:   125138, to: 125556,
 	},
 	{
 		policy: Policy{
@@ -2896,7 +3279,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   101525, to: 101789,
+		from:   125556, to: 125820,
 	},
 	{
 		policy: Policy{
@@ -2912,7 +3295,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   101789, to: 102294,
+		from:   125820, to: 126325,
 	},
 	{
 		policy: Policy{
@@ -2945,7 +3328,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   102294, to: 102841,
+		from:   126325, to: 126872,
 	},
 	{
 		policy: Policy{
@@ -3035,7 +3418,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   102841, to: 107699,
+		from:   126872, to: 131730,
 	},
 	{
 		policy: Policy{
@@ -3051,6 +3434,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   107699, to: 107704,
+		from:   131730, to: 131735,
 	},
 }

@@ -30,10 +30,10 @@ func Find(c *record.Command) (found []record.Service) {
 	found = append(found, requests(name, argv)...)
 	if system, flags, lines := block(name); system != "" && !asksOnly(argv) {
 		w := words{argv, flags}
-		if s, ok := first(system, lines, w); ok {
+		if s, ok := first(system, lines, w); ok && system != "socket" {
 			found = append(found, s)
 		}
-		if system == "redis" {
+		if system == "redis" || system == "socket" && w.somewhere("*.sock*") {
 			found = append(found, typed(system, lines, c.Code)...)
 		}
 	}

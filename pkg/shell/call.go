@@ -193,7 +193,7 @@ func (c *walker) simple(inv invocation, name string) {
 // it reads from standard input.
 func takesStatements(name string) bool {
 	switch name {
-	case "psql", "mysql", "mariadb", "sqlite3", "duckdb", "mongosh", "mongo", "redis-cli", "valkey-cli", "cqlsh", "clickhouse-client", "sqlcmd", "sqlplus", "cockroach":
+	case "psql", "mysql", "mariadb", "sqlite3", "duckdb", "mongosh", "mongo", "redis-cli", "valkey-cli", "cqlsh", "clickhouse-client", "sqlcmd", "sqlplus", "cockroach", "socat", "nc", "ncat":
 		return true
 	}
 	return false

@@ -59,9 +59,6 @@ func (do *doing) run(u *utility, inv invocation) {
 	case effRead:
 		do.readAll(do.p.operands)
 	case effDelete:
-		if do.by == "rm" && do.p.has("i") && !do.p.has("f") && do.feedOf(inv).kind == feedNone {
-			return // it asks before each file, and nobody answers
-		}
 		do.writeAll(do.p.operands, opDelete)
 	case effCreate:
 		do.writeAll(do.p.operands, opCreate)

@@ -11,7 +11,9 @@ func (c *walker) find(inv invocation) {
 		c.write(c.locate(out, d), "find", opWrite)
 	}
 	for _, root := range f.roots {
-		if f.deletes {
+		if f.before {
+			c.write(c.locate(findArgs{}.found(root), d), "find", opDelete)
+		} else if f.deletes {
 			c.write(c.locate(f.found(root), d), "find", opDelete)
 		}
 	}
@@ -42,6 +44,7 @@ type findArgs struct {
 	name     string // pattern of -name, when every file found must match it
 	deletes  bool
 	tested   bool // some of the files are left out
+	before   bool // what is found is deleted before any test
 	outputs  []field
 	commands [][]field
 }
@@ -67,6 +70,7 @@ func findExpression(args []field) findArgs {
 		switch text := args[i].text; text {
 		case "-delete":
 			f.deletes = true
+			f.before = f.before || !f.tested && !filtered // what is tested after it is deleted already
 		case "-o", "-or", ",", "!", "-not":
 			alternatives = true
 		case "-name", "-iname":

@@ -13,9 +13,16 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 		c.parallelCommands(in, inv, args, known)
 		return
 	}
+	if text, ok := c.feedOf(inv).static(); ok && !known && args == nil && !p.has("a", "arg-file", "pipe") {
+		for line := range strings.SplitSeq(strings.TrimSuffix(text.text, "\n"), "\n") {
+			args = append(args, field{text: line, offset: text.at(0), runs: runs{{offset: text.at(0), fixed: true}}})
+		}
+		known = len(args) <= maxAlts
+	}
 	if !known {
 		args = []field{{text: "{}", dyn: true, offset: inv.fields[0].at(0)}}
 	}
+	words := template
 	code := join(template)
 	if !strings.Contains(code.text, "{") {
 		template = append(template[:len(template):len(template)], literal("{}", code.offset))
@@ -27,6 +34,14 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 		src.hole = "{}"
 		next.src = &src
 		next.shellCode(replaced(code, "{}", arg), w.name, dialectAny, &positional{dyn: true}, in)
+		if _, ok := findInterpreter(baseName(words[0].text)); ok && known { // with --quote a word stays one
+			run := in
+			run.fields = make([]field, len(words))
+			for i, f := range words {
+				run.fields[i] = replaced(f, "{}", arg)
+			}
+			next.dispatch(run)
+		}
 	}
 }
 

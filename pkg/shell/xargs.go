@@ -135,14 +135,30 @@ func (c *walker) hints(input feed, offset int) []field {
 	return unknown
 }
 
+// separator is the character that -d names, with the escapes of C.
+func separator(name string) string {
+	switch name {
+	case `\n`:
+		return "\n"
+	case `\t`:
+		return "\t"
+	case `\0`, `\x00`:
+		return "\x00"
+	}
+	return name
+}
+
 // xargsWords is the words that xargs reads; when they are not known, one that stands for any number of them.
 func (c *walker) xargsWords(p *parsed, input feed, lines bool) ([]field, bool) {
 	text, ok := input.static()
-	if !ok || p.has("a", "arg-file", "d", "delimiter", "E", "eof", "e") {
+	delimiter, delimited := p.value("d", "delimiter")
+	if !ok || p.has("a", "arg-file", "E", "eof", "e") || delimited && !delimiter.static() {
 		return []field{{text: "{}", dyn: true, many: true}}, false
 	}
 	var words []string
 	switch {
+	case delimited:
+		words = strings.Split(strings.TrimSuffix(text.text, "\n"), separator(delimiter.text))
 	case p.has("0", "null"):
 		words = strings.FieldsFunc(text.text, func(r rune) bool { return r == 0 })
 	case lines:
