@@ -7,6 +7,7 @@ type commands struct {
 	Pipe         pipeCmd         `cmd:"" default:"withargs" help:"Run the allowed records on standard input."`
 	Run          runCmd          `cmd:"" help:"Run one command now; its streams and status are passed through."`
 	Shell        shellCmd        `cmd:"" help:"Run a shell, as an agent's: a script, or an interactive one."`
+	Learn        learnCmd        `cmd:"" help:"Find the smallest set of declarations that lets a command pass, and write it as a patch of repo_config.yaml."`
 	Worker       workerCmd       `cmd:"" help:"Carry out file operations, as NDJSON requests, confined."`
 	Session      sessionCmd      `cmd:"" help:"One boundary for several commands."`
 	Plan         planCmd         `cmd:"" help:"Show what would be mounted, filtered and limited; nothing runs."`
@@ -31,6 +32,7 @@ A control that was asked for and is not in force ends the run before the command
 			{Command: "ethos-sandbox run --profile lint-offline --ro /data -- ./check.sh", Text: "read-only, and one more directory to read"},
 			{Command: "ethos-sandbox session start --name work && ethos-sandbox run --session work -- make", Text: "one boundary for several commands"},
 			{Command: "ethos-sandbox worker < requests.ndjson", Text: "read, write and search files as an agent's tools do, confined"},
+			{Command: "ethos-sandbox learn -o config.patch -- make test", Text: "what the command lacks, as a patch of repo_config.yaml"},
 			{Command: "ethos-sandbox plan -- make", Text: "what would be done, without doing it"},
 			{Command: "ethos-sandbox probe", Text: "what this machine can enforce"},
 		},

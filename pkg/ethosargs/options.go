@@ -120,6 +120,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
 	)},
+	{Name: "learn", Operands: Passthrough, Options: boundary(Compared, Option{Name: "out", Short: 'o', Class: Neutral, File: true})},
 	{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, maxLine,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "jobs", Short: 'j', Class: Neutral},

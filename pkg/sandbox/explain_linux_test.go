@@ -197,7 +197,7 @@ func TestExplainedGrants(t *testing.T) {
 		}
 		tried := 0
 		first, wrong, silent := map[bool]int{}, map[bool]int{}, map[bool]int{}
-		for _, c := range everyNth(all, 47) {
+		for _, c := range everyNth(all, 97) {
 			probe := newScene(t, c.place, c.command)
 			without, err := probe.with(t, false)
 			if passed(without, err) {
@@ -306,7 +306,7 @@ func failures() (list []string) {
 func TestNothingProposedForFailures(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		tried := 0
-		for _, command := range everyNth(failures(), 29) {
+		for _, command := range everyNth(failures(), 61) {
 			for _, explain := range []bool{true, false} {
 				s := newScene(t, "data", command)
 				r, err := s.with(t, explain)
@@ -319,7 +319,7 @@ func TestNothingProposedForFailures(t *testing.T) {
 				}
 			}
 		}
-		if t.Logf("%d failures", tried); tried < 5 {
+		if t.Logf("%d failures", tried); tried < 3 {
 			t.Errorf("%d failures were tried", tried)
 		}
 	})
@@ -342,10 +342,10 @@ func TestHostileOutput(t *testing.T) {
 		home + "/.config/gh/hosts.yml", home + "/../home/.ssh/id_rsa", "~/.ssh/id_rsa", spec.Workspace + "/.git/hooks/pre-commit", spec.Workspace + "/.git/config", spec.Workspace + "/.claude/settings.json",
 		spec.Workspace + "/.coding-ethos/x", "/etc/passwd", "/etc/shadow", "/usr/bin/env", "/proc/1/environ", "/dev/sda",
 	}
+	plan := mustBuild(t, spec)
 	for _, message := range []string{"open %s: no such file or directory", "cannot create '%s': Read-only file system", "%s: Permission denied"} {
 		for _, name := range names {
-			spec.Argv = []string{"sh", "-c", `printf '%s\n' "$1"; exit 1`, "sh", fmt.Sprintf(message, name)}
-			if d := proposed(execute(t, spec).Evidence.Denials); d.flag != "" {
+			if d := proposed(Infer(plan, Failed{Output: fmt.Sprintf(message, name), Read: true})); d.flag != "" {
 				t.Errorf("%q: %v", fmt.Sprintf(message, name), d)
 			}
 		}

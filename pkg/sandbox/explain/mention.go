@@ -196,12 +196,12 @@ func (x *Explainer) absolute(text string) string {
 	return filepath.Join(x.plan.Dir, text)
 }
 
-// argument finds the absolute paths in the words of a command line, each
-// beginning at a "/" or "~/" that follows nothing, a space, a quote, a sign of
-// the shell, or an option.
+// arguments finds the paths in a command line: words with a slash, and in a word
+// that is a script those between spaces, quotes and signs of the shell, or in an
+// option.
 func arguments(argv []string) (list []string) {
 	for _, arg := range argv {
-		if strings.HasPrefix(arg, "/") || strings.HasPrefix(arg, "~/") {
+		if strings.Contains(arg, "/") && arg[0] != '-' && !strings.Contains(arg, "://") {
 			list = append(list, arg)
 		}
 		if at := optionPath(arg); at > 0 {

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/sandbox/explain"
+)
+
+type learnCmd struct {
+	boundary.Flags
+	Out  string   `name:"out" short:"o" placeholder:"FILE" help:"Write the patch to this file; a name that ends in .yaml is the configuration, which is made or added to."`
+	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
+}
+
+// learning is one command line's.
+type learning struct {
+	*learnCmd
+	sys      *cli.System
+	answers  *bufio.Reader // of a person; nil where nobody is asked
+	declared []explain.Declared
+	given    []record.Denial
+	asked    map[string]bool
+	passed   bool
+}
+
+// maxRounds bounds how often a command is run.
+const maxRounds = 20
+
+// Run runs the command confined and observed, asks for each group of what it was
+// refused, and runs it again with what was granted, until it passes or nothing
+// new is refused. Where nobody can be asked it runs once. The status is 1 when the
+// command did not pass.
+func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
+	if len(c.Argv.Words()) == 0 {
+		return cli.Errorf(cli.Usage, "write it after --: ethos-sandbox learn -- make test", "no command is given")
+	}
+	l := &learning{learnCmd: c, sys: sys, asked: map[string]bool{}}
+	if f, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(f) {
+		l.answers = bufio.NewReader(sys.Stdin)
+	}
+	var workspace string
+	for range maxRounds {
+		plan, denials, err := l.once(ctx)
+		if err != nil {
+			return err
+		}
+		workspace = plan.Workspace
+		if l.passed || !l.grant(plan, denials) || l.answers == nil {
+			break
+		}
+	}
+	if err := l.patch(workspace); err != nil {
+		return err
+	}
+	if !l.passed {
+		return cli.Negative
+	}
+	return nil
+}
+
+// once runs the command. Its output goes to standard error, where it does not mix
+// with the patch.
+func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, error) {
+	spec, err := specNow(l.sys, &l.Flags, l.Argv.Words())
+	if err != nil {
+		return nil, nil, err
+	}
+	spec.Explain, spec.CloseStdin = true, true
+	plan, err := build(spec, cli.Refused)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := streams(l.sys)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := sandbox.Run(ctx, plan, sandbox.IO{Stdin: own.Stdin, Stdout: own.Stderr, Stderr: own.Stderr})
+	sandbox.Release()
+	if err != nil {
+		return nil, nil, refused(err, cli.Refused)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, nil, cause
+	}
+	l.passed = out.Status == record.StatusExited && out.ExitCode == 0
+	sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv})
+	return plan, out.Evidence.Denials, nil
+}
+
+// groups are the kinds of what is asked for, in the order in which a person is
+// asked.
+var groups = []struct{ flag, title string }{
+	{"--ro", "to read outside of the work space"}, {"--rw", "to write"}, {"--allow-domain", "to reach by name"}, {"--unix-socket", "to connect to"},
+}
+
+// grant asks for each group of what was refused, and reports whether anything new
+// was granted. Where nobody is asked, all of it goes into the patch.
+func (l *learning) grant(plan *sandbox.Plan, denials []record.Denial) (more bool) {
+	for _, g := range groups {
+		var list []record.Denial
+		for _, d := range denials {
+			if strings.HasPrefix(d.Remedy, g.flag+" ") && !l.asked[d.Remedy] && d.What != "an address outside" {
+				list = append(list, d)
+				l.asked[d.Remedy] = true
+			}
+		}
+		if len(list) > 0 && l.yes(g.title, list) {
+			for _, d := range list {
+				l.take(g.flag, d)
+			}
+			more = true
+		}
+	}
+	for _, d := range denials {
+		if d.Remedy == "" && d.Kind != "" && !l.asked[d.What] {
+			l.asked[d.What] = true
+			l.sys.Deny(explained(d), "")
+		}
+	}
+	return more
+}
+
+// yes shows a group and asks for it.
+func (l *learning) yes(title string, list []record.Denial) bool {
+	fmt.Fprintf(l.sys.Stderr, "ethos-sandbox: the command wants %s:\n", title)
+	for _, d := range list {
+		fmt.Fprintf(l.sys.Stderr, "    %s\n", printable.Line(d.What+" ("+cmp.Or(d.Process, record.Inferred)+")"))
+	}
+	if l.answers == nil {
+		return true
+	}
+	fmt.Fprint(l.sys.Stderr, "ethos-sandbox: grant it and run again? [y/N] ")
+	line, err := l.answers.ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (answer == "y" || answer == "yes")
+}
+
+// take adds what was granted to the flags; what is to be written need not be
+// declared to be read.
+func (l *learning) take(flag string, d record.Denial) {
+	to := map[string]*[]string{"--ro": &l.Ro, "--rw": &l.Rw, "--allow-domain": &l.AllowDomain, "--unix-socket": &l.UnixSocket}[flag]
+	value := cmp.Or(d.Path, d.What)
+	*to = append(*to, value)
+	covered := func(path string) bool { return path == value || strings.HasPrefix(path, value+"/") }
+	if flag == "--rw" {
+		l.Ro = slices.DeleteFunc(l.Ro, covered)
+	}
+	l.given = slices.DeleteFunc(l.given, func(o record.Denial) bool { return flag == "--rw" && covered(o.Path) })
+	l.given = append(l.given, d)
+}
+
+// patch writes what was granted: as a patch of repo_config.yaml what that can
+// have, and the flags for run.
+func (l *learning) patch(workspace string) error {
+	if len(l.given) == 0 {
+		if !l.passed {
+			l.sys.Fail("nothing was found that a declaration would allow", "its own messages say why it failed")
+		}
+		return nil
+	}
+	const name = "repo_config.yaml"
+	var add []explain.Declared
+	var flags []string
+	for _, d := range l.given {
+		flags = append(flags, d.Remedy)
+		if key, path, ok := strings.Cut(strings.TrimSuffix(d.Declare, "]"), ": ["); ok {
+			add = append(add, explain.Declared{Key: key, Path: path})
+		}
+	}
+	verdict := "was refused these, and may want more when it has them"
+	if l.passed {
+		verdict = "passes with these"
+	}
+	fmt.Fprintf(l.sys.Stderr, "ethos-sandbox: the command %s: %s\n", verdict, strings.Join(flags, " "))
+	if len(add) == 0 {
+		return nil
+	}
+	config, whole := filepath.Join(workspace, name), strings.HasSuffix(l.Out, ".yaml")
+	if whole {
+		config = l.Out
+	}
+	text, err := readConfig(config)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "make it a regular file that can be read", "%w", err)
+	}
+	changed, diff, ok := explain.Patch(name, text, add)
+	if !ok {
+		return cli.Errorf(cli.BadInput, "add below sandbox, by hand: "+printable.Line(fmt.Sprint(add)), "%s has its lists in a form that no patch was made for", config)
+	}
+	switch {
+	case l.Out == "":
+		l.sys.Warn("the patch widens what a command may do", "read it, git apply it, and let it count: ethos-decide trust "+name)
+		return l.sys.Print(diff)
+	case whole:
+		l.sys.Warn(l.Out+" widens what a command may do", "read it, and let it count: ethos-decide trust "+printable.Word(l.Out))
+		return os.WriteFile(l.Out, []byte(changed), 0o644)
+	}
+	return os.WriteFile(l.Out, []byte(diff), 0o644)
+}
+
+// readConfig reads a configuration, "" for none. A link could lead anywhere, and
+// what lies in a work space is not always the person's.
+func readConfig(path string) (string, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is no regular file", path)
+	}
+	text, err := os.ReadFile(path)
+	return string(text), err
+}

@@ -1,0 +1,109 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Declared are paths that a configuration is to have below sandbox, as
+// [Explainer.Written] writes them, by key.
+type Declared struct{ Key, Path string }
+
+// Patch adds paths to the text of a repo_config.yaml, and returns the new text and
+// the unified diff that makes it. The rest of the text stays as it is. It does not read YAML: ok is false where the
+// text has the section or a list in a form that it does not know, and the paths
+// have to be added by hand.
+func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if text == "" {
+		lines = nil
+	}
+	inserted := map[int][]string{} // before the line of this number
+	var keys []string
+	for _, d := range add {
+		if !slices.Contains(keys, d.Key) {
+			keys = append(keys, d.Key)
+		}
+	}
+	section := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "sandbox:") })
+	if section < 0 {
+		inserted[len(lines)] = append(inserted[len(lines)], "sandbox:")
+	} else if rest := strings.TrimSpace(strings.TrimPrefix(lines[section], "sandbox:")); rest != "" && !strings.HasPrefix(rest, "#") {
+		return "", "", false
+	}
+	for _, key := range keys {
+		var paths []string
+		for _, d := range add {
+			if d.Key == key {
+				paths = append(paths, d.Path)
+			}
+		}
+		if !insert(lines, section, key, paths, inserted) {
+			return "", "", false
+		}
+	}
+	changed, diff = unified(name, lines, inserted)
+	return changed, diff, true
+}
+
+// insert adds paths to the list of a key: a new list, or the items after the key
+// of one that stands in lines of its own.
+func insert(lines []string, section int, key string, paths []string, inserted map[int][]string) bool {
+	at := -1
+	for i := section + 1; section >= 0 && i < len(lines) && (lines[i] == "" || strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "#")); i++ {
+		if strings.HasPrefix(strings.TrimLeft(lines[i], " "), key+":") {
+			at = i
+		}
+	}
+	indent := "  "
+	if section >= 0 && section+1 < len(lines) && strings.HasPrefix(lines[section+1], " ") {
+		indent = lines[section+1][:len(lines[section+1])-len(strings.TrimLeft(lines[section+1], " "))]
+	}
+	var items []string
+	where := section + 1
+	switch {
+	case at >= 0 && strings.TrimSpace(lines[at]) != key+":":
+		return false // on one line
+	case at >= 0:
+		where = at + 1
+		if where < len(lines) && strings.HasPrefix(strings.TrimLeft(lines[where], " "), "- ") {
+			indent = strings.Repeat(" ", len(lines[where])-len(strings.TrimLeft(lines[where], " ")))
+		} else {
+			indent += "  "
+		}
+	default:
+		if section < 0 {
+			where = len(lines)
+		}
+		items = []string{indent + key + ":"}
+		indent += "  "
+	}
+	for _, path := range paths {
+		items = append(items, indent+"- "+path)
+	}
+	inserted[where] = append(inserted[where], items...)
+	return true
+}
+
+// unified is one hunk with all lines: configurations are short.
+func unified(name string, lines []string, inserted map[int][]string) (changed, diff string) {
+	var whole, body strings.Builder
+	added := 0
+	for i := 0; i <= len(lines); i++ {
+		for _, line := range inserted[i] {
+			body.WriteString("+" + line + "\n")
+			whole.WriteString(line + "\n")
+			added++
+		}
+		if i < len(lines) {
+			body.WriteString(" " + lines[i] + "\n")
+			whole.WriteString(lines[i] + "\n")
+		}
+	}
+	from, start, made := "a/"+name, 1, ""
+	if len(lines) == 0 {
+		from, start, made = "/dev/null", 0, "new file mode 100644\n"
+	}
+	return whole.String(), fmt.Sprintf("diff --git a/%s b/%s\n%s--- %s\n+++ b/%s\n@@ -%d,%d +1,%d @@\n%s", name, name, made, from, name, start, len(lines), len(lines)+added, body.String())
+}

@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+)
+
+// TestPatch holds that git applies a patch, and what then stands there.
+func TestPatch(t *testing.T) {
+	probetest.Need(t, "command:git")
+	add := []Declared{{"read_paths", "~/a"}, {"read_write_paths", "../b"}, {"read_paths", `"c d"`}}
+	for text, want := range map[string]string{
+		"":                                       "sandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\n",
+		"git:\n  x: 1\n":                         "git:\n  x: 1\nsandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\n",
+		"sandbox: # mine\n    enforce: cgroup\n": "sandbox: # mine\n    read_paths:\n      - ~/a\n      - \"c d\"\n    read_write_paths:\n      - ../b\n    enforce: cgroup\n",
+		"sandbox:\n  read_paths:\n  - /opt\ngit: {}\n": "sandbox:\n  read_write_paths:\n    - ../b\n  read_paths:\n  - ~/a\n  - \"c d\"\n  - /opt\ngit: {}\n",
+		"sandbox: {}\n":                    "",
+		"sandbox:\n  read_paths: [/opt]\n": "",
+	} {
+		changed, diff, ok := Patch("repo_config.yaml", text, add)
+		if changed != want || ok != (want != "") {
+			t.Errorf("%q: %t %q, want %q", text, ok, changed, want)
+		}
+		if !ok {
+			continue
+		}
+		dir := t.TempDir()
+		path := filepath.Join(dir, "repo_config.yaml")
+		if text != "" {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "p"), []byte(diff), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("git", "apply", "p")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%q: %v %s\n%s", text, err, out, diff)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
