@@ -136,14 +136,15 @@ func (l *learning) grant(plan *sandbox.Plan, denials []record.Denial) (more bool
 
 // yes shows a group and asks for it.
 func (l *learning) yes(title string, list []record.Denial) bool {
-	fmt.Fprintf(l.sys.Stderr, "ethos-sandbox: the command wants %s:\n", title)
+	text := "the command wants " + title + ":"
 	for _, d := range list {
-		fmt.Fprintf(l.sys.Stderr, "    %s\n", printable.Line(d.What+" ("+cmp.Or(d.Process, record.Inferred)+")"))
+		text += "\n" + d.What + " (" + cmp.Or(d.Process, record.Inferred) + ")"
 	}
 	if l.answers == nil {
+		l.sys.Deny(text, "")
 		return true
 	}
-	fmt.Fprint(l.sys.Stderr, "ethos-sandbox: grant it and run again? [y/N] ")
+	l.sys.Deny(text, "y grants it, and the command runs again; anything else does not [y/N]")
 	line, err := l.answers.ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return err == nil && (answer == "y" || answer == "yes")
@@ -185,7 +186,7 @@ func (l *learning) patch(workspace string) error {
 	if l.passed {
 		verdict = "passes with these"
 	}
-	fmt.Fprintf(l.sys.Stderr, "ethos-sandbox: the command %s: %s\n", verdict, strings.Join(flags, " "))
+	l.sys.Warn("the command "+verdict+": "+strings.Join(flags, " "), "")
 	if len(add) == 0 {
 		return nil
 	}
