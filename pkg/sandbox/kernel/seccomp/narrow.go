@@ -1,9 +1,12 @@
 package seccomp
 
+import "syscall"
+
 // Narrowing is what one command of a session is refused on top of the session's
 // own filters. With noNetwork it makes no socket but Unix ones and netlink's; with
 // noMetadata it changes no mode, owner, time or attribute of a file, which
-// landlock(7) does not hold, wherever the file is.
+// landlock(7) does not hold, wherever the file is, and gets of ioctl(2) only what is
+// known to change none.
 func Narrowing(noNetwork, noMetadata bool) Profile {
 	p := Profile{Name: "narrowing", Default: Allow}
 	if noNetwork {
@@ -14,16 +17,30 @@ func Narrowing(noNetwork, noMetadata bool) Profile {
 			"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "futimesat", "utimensat",
 			"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
 		}, Action: Errno(ePERM), Why: "Landlock does not hold it"})
-		for _, request := range []uint64{fsSetFlags, fsSetXattr, fsSetVersion} {
-			p.Rules = append(p.Rules, Rule{Calls: []string{"ioctl"}, When: []Cond{{Arg: 1, Op: Equal, Value: request}}, Action: Errno(ePERM), Why: "Landlock does not hold it"})
+		const why = "file systems change files by requests of their own"
+		refuse := func(when ...Cond) {
+			p.Rules = append(p.Rules, Rule{Calls: []string{"ioctl"}, When: when, Action: Errno(eNOTTY), Why: why})
 		}
+		between := func(above, below uint64) []Cond {
+			return []Cond{{Arg: 1, Op: GreaterEqual, Value: above}, {Arg: 1, Op: Less, Value: below}}
+		}
+		refuse(Cond{Arg: 1, Op: Less, Value: terminals})
+		refuse(between(terminals+0x100, sockets)...)
+		refuse(append(noneOf(1, harmless[:]...), Cond{Arg: 1, Op: GreaterEqual, Value: sockets + 0x100})...)
 	}
 	return p
 }
 
-// Requests of ioctl(2) on files, and an errno. Source: linux/fs.h, asm-generic/errno.h.
+// Requests of ioctl(2): the first of 256 of terminals and of sockets, which are
+// about no file, and others that change nothing but what may be written. Source:
+// asm-generic/ioctls.h, linux/sockios.h, linux/fs.h, linux/fiemap.h.
 const (
-	fsSetFlags   = 0x40086602 // FS_IOC_SETFLAGS
-	fsSetXattr   = 0x401c5820 // FS_IOC_FSSETXATTR
-	fsSetVersion = 0x40087602 // FS_IOC_SETVERSION
+	terminals               = 0x5400
+	sockets                 = 0x8900
+	eNOTTY    syscall.Errno = 25
 )
+
+var harmless = [...]uint64{
+	0x80045430, 0x40045431, 0x802c542a, 0x402c542b, 0x402c542c, 0x402c542d, // TIOCGPTN TIOCSPTLCK TCGETS2 TCSETS2 TCSETSW2 TCSETSF2
+	0x80086601, 0xc020660b, 0x40049409, 0x4020940d, // FS_IOC_GETFLAGS FS_IOC_FIEMAP FICLONE FICLONERANGE
+}

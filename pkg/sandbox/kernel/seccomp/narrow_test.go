@@ -22,8 +22,16 @@ func TestNarrowing(t *testing.T) {
 		{false, true, "utimensat", [6]uint64{}, eperm},
 		{false, true, "removexattrat", [6]uint64{}, eperm},
 		{false, true, "file_setattr", [6]uint64{}, eperm},
-		{false, true, "ioctl", [6]uint64{3, 0x40086602}, eperm},
-		{false, true, "ioctl", [6]uint64{3, junk | 0x401c5820}, eperm},
+		{false, true, "ioctl", [6]uint64{3, 0x40086602}, Errno(eNOTTY)},        // FS_IOC_SETFLAGS
+		{false, true, "ioctl", [6]uint64{3, junk | 0x401c5820}, Errno(eNOTTY)}, // FS_IOC_FSSETXATTR
+		{false, true, "ioctl", [6]uint64{3, 0x5000940e}, Errno(eNOTTY)},        // BTRFS_IOC_SUBVOL_CREATE
+		{false, true, "ioctl", [6]uint64{3, 1}, Errno(eNOTTY)},
+		{false, true, "ioctl", [6]uint64{3, 0x5500}, Errno(eNOTTY)},
+		{false, true, "ioctl", [6]uint64{3, 0x8a00}, Errno(eNOTTY)},
+		{false, true, "ioctl", [6]uint64{3, 0x541b}, Allow},     // FIONREAD
+		{false, true, "ioctl", [6]uint64{3, 0x8910}, Allow},     // SIOCGIFNAME
+		{false, true, "ioctl", [6]uint64{3, 0x80045430}, Allow}, // TIOCGPTN
+		{true, false, "ioctl", [6]uint64{3, 0x40086602}, Allow},
 		{false, true, "ioctl", [6]uint64{3, 0x5401}, Allow}, // TCGETS
 		{false, true, "openat", [6]uint64{}, Allow},
 	} {
