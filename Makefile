@@ -55,14 +55,21 @@ build: programs ## build the five programs into build/ and prove that this machi
 	  echo "make: hint: the lines above name each lack and its remedy; the programs themselves are built" >&2; \
 	  exit 1; }
 
+# How programs are built; paths of this machine are in none that is installed.
+BUILDFLAGS = -trimpath
+
 .PHONY: programs
 programs:
-	$(GO) build -trimpath -o $(BUILD)/ ./cmd/...
+	$(GO) build $(BUILDFLAGS) -o $(BUILD)/ ./cmd/...
+
+# Built as `go vet` compiles, so that nothing is compiled twice; -v shows how far it is, also where nobody has a terminal.
+quickstart: BUILDFLAGS = -v
 
 .PHONY: quickstart
 quickstart: build ## run `go vet` on this repository through the whole pipe
-	@$(GO) list -deps -test ./... > /dev/null # fetches what go vet will read: it runs without network
-	$(BUILD)/ethos-facts -- go vet ./... | $(BUILD)/ethos-decide | $(BUILD)/ethos-sandbox | $(BUILD)/ethos-trace --sarif $(BUILD)/vet.sarif
+	@echo "$(GO) list: fetching and compiling what go vet reads; it runs without network"
+	@$(GO) list -export -deps -test ./... > /dev/null
+	$(BUILD)/ethos-facts --grant timeout=30m -- go vet ./... | $(BUILD)/ethos-decide | $(BUILD)/ethos-sandbox | $(BUILD)/ethos-trace --sarif $(BUILD)/vet.sarif
 	@echo "SARIF report: $(BUILD)/vet.sarif"
 
 .PHONY: test
@@ -182,8 +189,14 @@ clients: ## install the pinned programs that tests drive as clients (npm, networ
 	chmod a+x "$(ETHOS_TEST_CLIENTS)/$(MULTITOOL)" # all that its install script would do
 
 .PHONY: install
-install: programs install-apparmor ## install the programs and man pages under PREFIX (default /usr/local)
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1"
+install: programs install-apparmor ## install the programs, man pages and completions under PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	@for p in $(filter-out ethos-git,$(PROGRAMS)); do \
+	  $(BUILD)/$$p --completion bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p" && \
+	  $(BUILD)/$$p --completion zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$p" && \
+	  $(BUILD)/$$p --completion fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$p.fish" || exit 1; \
+	done
 	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
 	install -m 0644 $(PROGRAMS:%=docs/man/%.1) "$(DESTDIR)$(PREFIX)/share/man/man1/"
 

@@ -31,7 +31,8 @@ func modelFor(args []string) any {
 		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust", "pending", "approve", "hook"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
-	if slices.ContainsFunc(args, other) {
+	named := len(args) > 0 && !strings.HasPrefix(args[0], "-") // the plain form takes none: one that is unknown is compared with all
+	if named || slices.ContainsFunc(args, other) {
 		return &commands{}
 	}
 	return &decideOnly{}

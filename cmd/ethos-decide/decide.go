@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -57,6 +58,9 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, In: sys.Stdin, Out: out, Now: sys.Now}
 	people := watchedBy(sys)
+	if in, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(in) {
+		sys.Warn("reading records from the terminal, up to Ctrl-D", "ethos-facts -- COMMAND | ethos-decide")
+	}
 	tally, err := filter.Run(ctx, func(l *record.Line) error {
 		decided, err := d.decide(ctx, l)
 		if err == nil && !c.Quiet {
@@ -69,6 +73,9 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	d.approver.warn(sys)
+	if tally.Bad > 0 {
+		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are no records: their error lines on standard output say why", tally.Bad, tally.Lines), "ethos-facts makes records: ethos-facts -- COMMAND | ethos-decide")
+	}
 	return d.status(tally)
 }
 

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
+	"ethos/pkg/printable"
 	"ethos/pkg/trust"
 )
 
@@ -37,7 +39,8 @@ type library struct {
 	sets     map[string]*policy.Set
 	memory   *trust.Memory
 	failed   error           // that kept the memory from being asked
-	told     map[string]bool // files that were said not to be trusted
+	told     map[string]bool // files that were said not to be trusted, or not to be read
+	misnamed []string        // files of the work space that nothing reads, because of their names
 }
 
 func newLibrary(flags policyFlags, sys *cli.System) *library {
@@ -82,6 +85,7 @@ func (l *library) sources(workspace string) ([]policy.Source, error) {
 	if workspace == "" {
 		return l.given, nil
 	}
+	l.misnamed = misnamedIn(workspace)
 	sources := slices.Clone(l.given)
 	for i, path := range append([]string{filepath.Join(workspace, consumerFile)}, trust.Around(workspace, consumerFile)...) {
 		source, err := l.consumer(path, i > 0)
@@ -94,6 +98,26 @@ func (l *library) sources(workspace string) ([]policy.Source, error) {
 		}
 	}
 	return sources, nil
+}
+
+// misnamedIn lists the files of a work space that are named almost as those that
+// are read.
+func misnamedIn(workspace string) (files []string) {
+	for _, name := range []string{"coding_ethos.yaml", "repo_config.yml"} {
+		if _, err := os.Lstat(filepath.Join(workspace, name)); err == nil {
+			files = append(files, filepath.Join(workspace, name))
+		}
+	}
+	return files
+}
+
+// unread says that a file has no effect, and what its name should be.
+func unread(file string) string {
+	want := capability.ConfigName
+	if strings.HasPrefix(filepath.Base(file), "coding") {
+		want = consumerFile
+	}
+	return printable.Line(file) + " is not read and has no effect: its name should be " + want
 }
 
 // consumer reads the policy file of a work space, or of a work tree around it.

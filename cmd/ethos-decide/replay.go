@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ import (
 type replayCmd struct {
 	policyFlags
 	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto."`
-	Trace   []string `arg:"" name:"trace" help:"Files of decided records, one a line; - is standard input."`
+	Trace   []string `arg:"" name:"trace" help:"Files of decided records, one a line, or directories of them such as .coding-ethos/traces; - is standard input."`
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
@@ -32,7 +34,11 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	d.recorded = true
 	var n replayed
-	for _, name := range c.Trace {
+	files, err := tracesOf(c.Trace)
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
 		if err := c.trace(ctx, sys, d, name, &n); err != nil {
 			return err
 		}
@@ -58,13 +64,18 @@ func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name
 		defer f.Close()
 		from = f
 	}
-	in := record.NewReader(from, c.MaxLine)
+	in := record.NewReader(record.Interruptible(ctx, from), c.MaxLine)
 	for {
 		l, err := in.Next()
-		if errors.Is(err, io.EOF) {
+		var bad *record.BadLine
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && !errors.As(err, &bad): // it would come again
+			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay %s: %w", name, err)}
+		case err != nil:
 			n.bad++
 			sys.Warn(fmt.Sprintf("%s:%d: %v", name, in.LineNumber(), err), "")
 			continue
@@ -75,6 +86,31 @@ func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name
 			}
 		}
 	}
+}
+
+// tracesOf are the files of records that names lead to: of a directory, such as a
+// store of traces, the NDJSON files in it and below.
+func tracesOf(names []string) (files []string, err error) {
+	for _, name := range names {
+		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		before := len(files)
+		err := filepath.WalkDir(name, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && filepath.Ext(path) == ".ndjson" {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay: %w", err)}
+		}
+		if len(files) == before {
+			return nil, cli.Errorf(cli.BadInput, "name a store, such as .coding-ethos/traces, or files of decided records", "replay: %s has no .ndjson file", name)
+		}
+	}
+	return files, nil
 }
 
 // replayOne decides a record again and prints it when something changes.

@@ -23,6 +23,12 @@ func (v *verdict) pending() []record.Configuration {
 // tell says on standard error, once, which policy files count for less than they
 // say. Of those of the facts ethos-facts has said it.
 func (l *library) tell(sys *cli.System, d record.Decision) {
+	for _, file := range l.misnamed {
+		if !l.told[file] {
+			l.told[file] = true
+			sys.Warn(unread(file), "")
+		}
+	}
 	for _, c := range trust.Pending(d.Policy.Configuration) {
 		if l.told[c.Path] {
 			continue
@@ -41,6 +47,11 @@ func (l *library) notice(v *verdict, now time.Time) string {
 	for _, c := range v.pending() {
 		if l.memory.Once(v.actor.Session, c, now) {
 			text = append(text, trust.Notice(c))
+		}
+	}
+	for _, file := range l.misnamed {
+		if l.memory.Once(v.actor.Session, record.Configuration{Path: file, Digest: "not read"}, now) {
+			text = append(text, unread(file))
 		}
 	}
 	if len(text) > 0 && l.failed != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"ethos/pkg/catalog"
@@ -120,7 +121,11 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 		options.Config = absolute(sys, c.Config)
 	}
 	if w.deriver, err = facts.New(options); err != nil {
-		return nil, cli.Errorf(cli.Usage, catalog.KnownProfile(c.Profile), "%w", err)
+		hint := catalog.KnownProfile(c.Profile)
+		if strings.HasPrefix(err.Error(), "grant ") {
+			hint = "ethos-facts --help lists what --grant takes"
+		}
+		return nil, cli.Errorf(cli.Usage, hint, "%w", err)
 	}
 	return w, nil
 }

@@ -12,6 +12,7 @@ type commands struct {
 	Session      sessionCmd      `cmd:"" help:"One boundary for several commands."`
 	Plan         planCmd         `cmd:"" help:"Show what would be mounted, filtered and limited; nothing runs."`
 	Probe        probeCmd        `cmd:"" help:"Try what this machine can enforce."`
+	Doctor       probeCmd        `cmd:"" help:"The same as probe."`
 	Inside       insideCmd       `cmd:"" name:"probe-inside" hidden:"" help:"What probe runs confined."`
 	WorkerInside insideWorkerCmd `cmd:"" hidden:"" help:"What worker runs confined."`
 }

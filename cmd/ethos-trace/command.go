@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -55,6 +57,17 @@ func (f storeFlag) dir(sys *cli.System) string {
 		return trace.DefaultDir(workspace(sys.Dir))
 	}
 	return absolute(sys.Dir, dir)
+}
+
+// nothingYet reports whether a store could not be opened because nothing was
+// recorded in this work space yet, and says so: that is no mistake of a command
+// that lists. A store that was named, or is to be verified, has to be there.
+func (f storeFlag) nothingYet(sys *cli.System, err error) bool {
+	if !errors.Is(err, fs.ErrNotExist) || f.Store != "" || sys.Getenv("ETHOS_STORE") != "" {
+		return false
+	}
+	sys.Warn("nothing is recorded yet: "+f.dir(sys)+" does not exist", "pipe records through ethos-trace, or name a store with --store")
+	return true
 }
 
 // open opens the store for reading.

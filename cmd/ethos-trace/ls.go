@@ -49,6 +49,9 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 		return errors.Join(c.each(ctx, sys, since, list, out), out.Flush())
 	}
 	s, err := c.open(sys)
+	if c.nothingYet(sys, err) {
+		return nil
+	}
 	if err == nil {
 		err = errors.Join(c.store(ctx, s, since, list), out.Flush())
 	}

@@ -45,6 +45,9 @@ func (c *statsCmd) count(ctx context.Context, sys *cli.System, counter *trace.Co
 		return err
 	}
 	s, err := c.open(sys)
+	if c.nothingYet(sys, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"ethos/pkg/nearest"
 )
 
 // Program is one ethos program.
@@ -154,7 +156,28 @@ func (p Program) usage(err error, kind Kind) error {
 	if kind == Runner {
 		status = Refused
 	}
-	return &Error{Status: status, Err: errors.New(lowerFirst(err.Error())), Hint: p.Name + " --help shows the usage"}
+	message := strings.Replace(lowerFirst(err.Error()), `one of "",`, "one of ", 1) // "" stands for a flag that is not given
+	return &Error{Status: status, Err: errors.New(message), Hint: p.meant(err) + p.Name + " --help shows the usage"}
+}
+
+// meant is the command that a word was meant for which is none, as the beginning
+// of a hint; "" where there is none near.
+func (p Program) meant(err error) string {
+	var fault *kong.ParseError
+	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
+	if !ok || !errors.As(err, &fault) || fault.Context == nil {
+		return ""
+	}
+	var names []string
+	for _, command := range fault.Context.Model.Children {
+		if !command.Hidden {
+			names = append(append(names, command.Name), command.Aliases...)
+		}
+	}
+	if name := nearest.Name(word, names); name != "" {
+		return "did you mean " + p.Name + " " + name + "? "
+	}
+	return ""
 }
 
 func (p Program) model(sys *System) (*kong.Kong, error) {

@@ -142,6 +142,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "session publish", Operands: Words, Person: true, Options: []Option{{Name: "publish-any", Bool: true, Class: Widens}}},
 	{Name: "session serve", Operands: Words},
 	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+	{Name: "doctor", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 	{Name: "probe-inside", Operands: Words},
 	{Name: "worker-inside", Operands: Words},
 }}

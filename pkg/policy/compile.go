@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
+
+	"ethos/pkg/nearest"
 )
 
 // mistake is something wrong in an expression, at an offset in characters.
@@ -27,7 +29,7 @@ func compile(when string) (*ast.AST, []mistake) {
 	if issues.Err() != nil {
 		var all []mistake
 		for _, e := range issues.Errors() {
-			all = append(all, mistake{offsetOf(when, e.Location.Line(), e.Location.Column()), e.Message})
+			all = append(all, mistake{offsetOf(when, e.Location.Line(), e.Location.Column()), meant(env, e.Message)})
 		}
 		return nil, all
 	}
@@ -36,6 +38,27 @@ func compile(when string) (*ast.AST, []mistake) {
 	}
 	a := checked.NativeRep()
 	return a, append(badPatterns(a), structs(a)...)
+}
+
+// meant adds to the message of an unknown name the one that is near it.
+func meant(env *cel.Env, message string) string {
+	rest, ok := strings.CutPrefix(message, "undeclared reference to '")
+	word, _, _ := strings.Cut(rest, "'")
+	if !ok {
+		return message
+	}
+	var names []string
+	for name := range env.Functions() {
+		names = append(names, name)
+	}
+	for _, v := range env.Variables() {
+		names = append(names, v.Name())
+	}
+	message = "undeclared reference to '" + word + "'"
+	if name := nearest.Name(word, names); name != "" {
+		message += "; did you mean " + name + "?"
+	}
+	return message
 }
 
 // structs finds literals of record types: they could only be made to mislead.

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -146,11 +147,26 @@ func whereElse(r *rule) string {
 	return " at " + r.place()
 }
 
+// choices are, behind a key that is missing, the values that it can have.
+func (l *loader) choices(key string) string {
+	switch key {
+	case "effect":
+		return ": it is deny, ask, warn or allow"
+	case "principle":
+		var ids []string
+		for _, p := range l.set.principles {
+			ids = append(ids, p.ID)
+		}
+		return ": the shipped ones are " + strings.Join(ids, ", ") + "; others stand under principles"
+	}
+	return ""
+}
+
 // add checks and compiles a new policy.
 func (l *loader) add(f *file, w *written) {
 	for _, name := range []string{"principle", "effect", "when", "message", "remedy"} {
 		if w.given[name] == nil {
-			f.fault(w.at, "policy %q has no %q", w.ID, name)
+			f.fault(w.at, "policy %q has no %q%s", w.ID, name, l.choices(name))
 		}
 	}
 	if w.Pack == "" {

@@ -57,6 +57,9 @@ func (d *document) syntax(err error) {
 			line, message = n, text
 		}
 	}
+	if line >= 1 && line <= len(d.lines) && strings.HasPrefix(strings.TrimLeft(d.lines[line-1], " "), "\t") {
+		message = "a tab at the beginning of a line: YAML takes spaces there"
+	}
 	d.faultAt(line, 1, "%s", message)
 }
 
