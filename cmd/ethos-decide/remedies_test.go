@@ -16,6 +16,10 @@ import (
 // policy with commands in its remedy can have more. "read X" and "edit X" are
 // an agent's file tools.
 var done = map[string][]string{
+	"code.decoded_inline":                      {"python3 -c 'print(1)'"},
+	"code.environment_program":                 {"./tool --check"},
+	"files.privilege_bits":                     {"chmod 755 build/tool", "build/tool"},
+	"protected.other_agent":                    {"make test"},
 	"files.outside_delete":                     {"rm -rf build", "rm -f /tmp/scratch"},
 	"protected.widening.records":               {"ethos-facts -- make | ethos-decide | ethos-sandbox | ethos-trace", "ethos-trace --no-store records.ndjson"},
 	"protected.ethos_state":                    {"ls"},
