@@ -115,11 +115,11 @@ func hint(r *Request, n syscall.Errno) string {
 	switch n {
 	case syscall.EROFS, syscall.EBUSY, syscall.EACCES, syscall.EPERM:
 		if changes(r.Op) {
-			return "the boundary, or the mode of the file, keeps it as it is: `ethos-sandbox worker --dry-run` with the same flags shows what can be written"
+			return "the boundary, or the mode of the file, keeps it as it is: `ethos-sandbox worker --dry-run` with the same flags, in a session `ethos-sandbox session show NAME`, shows what can be written"
 		}
-		return "the boundary, or the mode of the file, hides it: `ethos-sandbox worker --dry-run` with the same flags shows what can be read"
+		return "the boundary, or the mode of the file, hides it: `ethos-sandbox worker --dry-run` with the same flags, in a session `ethos-sandbox session show NAME`, shows what can be read"
 	case syscall.ENOENT:
-		return "it does not exist, or the boundary hides it: `ethos-sandbox worker --dry-run` with the same flags shows what can be read"
+		return "it does not exist, or the boundary hides it: `ethos-sandbox worker --dry-run` with the same flags, in a session `ethos-sandbox session show NAME`, shows what can be read"
 	case syscall.ENOSPC, syscall.EDQUOT:
 		return "make room on the file system that holds it"
 	case syscall.ENOTEMPTY:
