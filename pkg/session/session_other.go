@@ -78,6 +78,8 @@ type Want struct {
 	Argv, Env    []string
 	Dir          string
 	Timeout      time.Duration
+	NoNetwork    bool
+	DenyWrite    []string
 	Evidence     bool
 	In, Out, Err *os.File
 	Signals      <-chan os.Signal
