@@ -1817,7 +1817,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"**/id_rsa\", \"**/id_ed25519\", \"**/id_ecdsa\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, a.matches(\"^(~|/[^ ]+)/\\\\.(ssh/(id_[a-z0-9_]+|[a-z0-9_-]+\\\\.pem)|aws/credentials|netrc|git-credentials|kube/config|docker/config\\\\.json)$\")))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && (glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path) || touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, a.matches(\"^(~|/[^ ]+)/\\\\.(ssh/(id_[a-z0-9_]+|[a-z0-9_-]+\\\\.pem)|aws/credentials|netrc|git-credentials|kube/config|docker/config\\\\.json)$\")))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file.",
 			Protected: true,
@@ -1939,8 +1939,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "524a3e3f40aaa800d027aaf0a92d62128e80f0ed1f33d1ce3d5da081b83ef985",
-		from:   78338, to: 89410,
+		digest: "89bed4d669aa3535d02f0dadc55d8ef738e9351f26f7ba0c999ae64d0cf9b5f2",
+		from:   78338, to: 89467,
 	},
 	{
 		policy: Policy{
@@ -1950,7 +1950,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 91, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 92, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2050,7 +2050,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "afebb9ed4826d1688fe7b7348c1f72521b176212b1d09465c681f564bbb9ffc8",
-		from:   89410, to: 93722,
+		from:   89467, to: 93779,
 	},
 	{
 		policy: Policy{
@@ -2060,7 +2060,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 116, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 117, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2068,7 +2068,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   93722, to: 93955,
+		from:   93779, to: 94012,
 	},
 	{
 		policy: Policy{
@@ -2078,7 +2078,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 139, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 140, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2143,7 +2143,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   93955, to: 95727,
+		from:   94012, to: 95784,
 	},
 	{
 		policy: Policy{
@@ -2153,7 +2153,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 156, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 157, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2174,7 +2174,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   95727, to: 96821,
+		from:   95784, to: 96878,
 	},
 	{
 		policy: Policy{
@@ -2193,7 +2193,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   96821, to: 97234,
+		from:   96878, to: 97291,
 	},
 	{
 		policy: Policy{
@@ -2212,7 +2212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   97234, to: 97648,
+		from:   97291, to: 97705,
 	},
 	{
 		policy: Policy{
@@ -2231,7 +2231,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   97648, to: 98060,
+		from:   97705, to: 98117,
 	},
 	{
 		policy: Policy{
@@ -2257,7 +2257,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   98060, to: 99005,
+		from:   98117, to: 99062,
 	},
 	{
 		policy: Policy{
@@ -2276,7 +2276,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   99005, to: 99421,
+		from:   99062, to: 99478,
 	},
 	{
 		policy: Policy{
@@ -2291,7 +2291,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   99421, to: 99671,
+		from:   99478, to: 99728,
 	},
 	{
 		policy: Policy{
@@ -2326,7 +2326,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   99671, to: 100402,
+		from:   99728, to: 100459,
 	},
 	{
 		policy: Policy{
@@ -2350,7 +2350,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   100402, to: 100923,
+		from:   100459, to: 100980,
 	},
 	{
 		policy: Policy{
@@ -2364,7 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   100923, to: 101197,
+		from:   100980, to: 101254,
 	},
 	{
 		policy: Policy{
@@ -2378,7 +2378,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   101197, to: 101263,
+		from:   101254, to: 101320,
 	},
 	{
 		policy: Policy{
@@ -2412,7 +2412,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   101263, to: 101923,
+		from:   101320, to: 101980,
 	},
 	{
 		policy: Policy{
@@ -2445,7 +2445,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   101923, to: 102502,
+		from:   101980, to: 102559,
 	},
 	{
 		policy: Policy{
@@ -2595,7 +2595,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   102502, to: 108142,
+		from:   102559, to: 108199,
 	},
 	{
 		policy: Policy{
@@ -2676,7 +2676,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   108142, to: 110200,
+		from:   108199, to: 110257,
 	},
 	{
 		policy: Policy{
@@ -2703,7 +2703,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   110200, to: 111454,
+		from:   110257, to: 111511,
 	},
 	{
 		policy: Policy{
@@ -2720,7 +2720,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   111454, to: 111677,
+		from:   111511, to: 111734,
 	},
 	{
 		policy: Policy{
@@ -2737,7 +2737,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   111677, to: 111981,
+		from:   111734, to: 112038,
 	},
 	{
 		policy: Policy{
@@ -2758,7 +2758,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   111981, to: 112405,
+		from:   112038, to: 112462,
 	},
 	{
 		policy: Policy{
@@ -2793,7 +2793,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   112405, to: 113416,
+		from:   112462, to: 113473,
 	},
 	{
 		policy: Policy{
@@ -2810,7 +2810,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   113416, to: 113644,
+		from:   113473, to: 113701,
 	},
 	{
 		policy: Policy{
@@ -2835,7 +2835,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   113644, to: 114142,
+		from:   113701, to: 114199,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   114142, to: 114608,
+		from:   114199, to: 114665,
 	},
 	{
 		policy: Policy{
@@ -2875,7 +2875,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   114608, to: 114849,
+		from:   114665, to: 114906,
 	},
 	{
 		policy: Policy{
@@ -2892,7 +2892,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   114849, to: 115075,
+		from:   114906, to: 115132,
 	},
 	{
 		policy: Policy{
@@ -2909,7 +2909,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   115075, to: 115309,
+		from:   115132, to: 115366,
 	},
 	{
 		policy: Policy{
@@ -2930,7 +2930,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   115309, to: 115624,
+		from:   115366, to: 115681,
 	},
 	{
 		policy: Policy{
@@ -2947,7 +2947,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   115624, to: 115837,
+		from:   115681, to: 115894,
 	},
 	{
 		policy: Policy{
@@ -2965,7 +2965,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   115837, to: 116121,
+		from:   115894, to: 116178,
 	},
 	{
 		policy: Policy{
@@ -2982,7 +2982,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   116121, to: 116359,
+		from:   116178, to: 116416,
 	},
 	{
 		policy: Policy{
@@ -2999,7 +2999,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   116359, to: 116596,
+		from:   116416, to: 116653,
 	},
 	{
 		policy: Policy{
@@ -3013,7 +3013,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   116596, to: 116651,
+		from:   116653, to: 116708,
 	},
 	{
 		policy: Policy{
@@ -3027,7 +3027,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   116651, to: 116712,
+		from:   116708, to: 116769,
 	},
 	{
 		policy: Policy{
@@ -3041,7 +3041,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   116712, to: 116771,
+		from:   116769, to: 116828,
 	},
 	{
 		policy: Policy{
@@ -3055,7 +3055,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   116771, to: 116927,
+		from:   116828, to: 116984,
 	},
 	{
 		policy: Policy{
@@ -3069,7 +3069,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   116927, to: 116998,
+		from:   116984, to: 117055,
 	},
 	{
 		policy: Policy{
@@ -3093,7 +3093,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   116998, to: 117320,
+		from:   117055, to: 117377,
 	},
 	{
 		policy: Policy{
@@ -3109,7 +3109,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   117320, to: 122538,
+		from:   117377, to: 122595,
 	},
 	{
 		policy: Policy{
@@ -3131,7 +3131,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   122538, to: 123062,
+		from:   122595, to: 123119,
 	},
 	{
 		policy: Policy{
@@ -3157,7 +3157,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   123062, to: 123676,
+		from:   123119, to: 123733,
 	},
 	{
 		policy: Policy{
@@ -3173,7 +3173,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   123676, to: 123681,
+		from:   123733, to: 123738,
 	},
 	{
 		policy: Policy{
@@ -3198,7 +3198,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   123681, to: 124637,
+		from:   123738, to: 124694,
 	},
 	{
 		policy: Policy{
@@ -3231,7 +3231,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   124637, to: 125184,
+		from:   124694, to: 125241,
 	},
 	{
 		policy: Policy{
@@ -3247,7 +3247,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   125184, to: 125189,
+		from:   125241, to: 125246,
 	},
 	{
 		policy: Policy{
@@ -3263,7 +3263,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   125189, to: 125607,
+		from:   125246, to: 125664,
 	},
 	{
 		policy: Policy{
@@ -3279,7 +3279,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   125607, to: 125871,
+		from:   125664, to: 125928,
 	},
 	{
 		policy: Policy{
@@ -3295,7 +3295,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   125871, to: 126376,
+		from:   125928, to: 126433,
 	},
 	{
 		policy: Policy{
@@ -3328,7 +3328,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   126376, to: 126923,
+		from:   126433, to: 126980,
 	},
 	{
 		policy: Policy{
@@ -3418,7 +3418,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   126923, to: 131781,
+		from:   126980, to: 131838,
 	},
 	{
 		policy: Policy{
@@ -3434,6 +3434,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   131781, to: 131786,
+		from:   131838, to: 131843,
 	},
 }
