@@ -1817,7 +1817,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && (glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path) || touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, a.matches(\"^(~|/[^ ]+)/\\\\.(ssh/(id_[a-z0-9_]+|[a-z0-9_-]+\\\\.pem)|aws/credentials|netrc|git-credentials|kube/config|docker/config\\\\.json)$\")))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| touches(shell.reads, [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n  && shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))\n|| shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, glob(\"{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}\", a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file.",
 			Protected: true,
@@ -1834,10 +1834,27 @@ var shippedPolicies = []shippedPolicy{
 			need{op: matches, fact: 45 /* PathUse.path */, value: "/etc/ssh/ssh_host_*_key"},
 			need{op: matches, fact: 45 /* PathUse.path */, value: "/proc/*/environ"},
 			need{op: matches, fact: 45 /* PathUse.path */, value: "~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**"},
-			need{op: someValue, fact: 20 /* Shell.reads */},
+			need{op: all, of: []need{
+				need{op: anyOf, of: []need{
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.ssh/id_*"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.aws/credentials"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.netrc"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.git-credentials"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.kube/config"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.local"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.production"},
+				}},
+				need{op: someValue, fact: 20 /* Shell.reads */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: matches, fact: 45 /* PathUse.path */, value: "**/id_{rsa,dsa,ecdsa,ed25519}"},
+			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: matches, fact: 38 /* Command.argv */, value: "{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1939,18 +1956,18 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "89bed4d669aa3535d02f0dadc55d8ef738e9351f26f7ba0c999ae64d0cf9b5f2",
-		from:   78338, to: 89467,
+		digest: "28ca4b503ff2cac55ffad6aecfc70d41bb2173a7fec79b0976bcb923ea54a5cd",
+		from:   78338, to: 89905,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.print", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"echo\", \"printf\"] && size(c.piped_to) == 0 && !c.raw.contains(\">\") && !c.within.exists(w, w in [\"command_substitution\", \"process_substitution\"])\n    && c.raw.matches(\"\\\\$(\\\\{[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)\\\\}|[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)([^A-Za-z_]|$))\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
+			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"echo\", \"printf\"] && c.argv.exists(a, a == \"\") && size(c.piped_to) == 0 && !c.raw.contains(\">\") && !c.within.exists(w, w in [\"command_substitution\", \"process_substitution\"])\n    && c.raw.matches(\"\\\\$(\\\\{[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)\\\\}|[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)([^A-Za-z_]|$))\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 92, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 94, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2035,8 +2052,14 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 31 /* Command.name */, value: "printenv"},
 						need{op: someValue, fact: 38 /* Command.argv */},
 					}},
-					need{op: equals, fact: 31 /* Command.name */, value: "echo"},
-					need{op: equals, fact: 31 /* Command.name */, value: "printf"},
+					need{op: all, of: []need{
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 31 /* Command.name */, value: "echo"},
+							need{op: equals, fact: 31 /* Command.name */, value: "printf"},
+						}},
+						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: equals, fact: 38 /* Command.argv */},
+					}},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -2049,8 +2072,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"services", "shell"},
-		digest: "afebb9ed4826d1688fe7b7348c1f72521b176212b1d09465c681f564bbb9ffc8",
-		from:   89467, to: 93779,
+		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
+		from:   89905, to: 94454,
 	},
 	{
 		policy: Policy{
@@ -2060,7 +2083,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 117, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 119, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2068,7 +2091,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   93779, to: 94012,
+		from:   94454, to: 94687,
 	},
 	{
 		policy: Policy{
@@ -2078,7 +2101,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 140, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 142, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2143,7 +2166,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   94012, to: 95784,
+		from:   94687, to: 96459,
 	},
 	{
 		policy: Policy{
@@ -2153,7 +2176,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 157, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 159, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2174,7 +2197,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   95784, to: 96878,
+		from:   96459, to: 97553,
 	},
 	{
 		policy: Policy{
@@ -2193,7 +2216,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   96878, to: 97291,
+		from:   97553, to: 97966,
 	},
 	{
 		policy: Policy{
@@ -2212,7 +2235,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   97291, to: 97705,
+		from:   97966, to: 98380,
 	},
 	{
 		policy: Policy{
@@ -2231,7 +2254,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   97705, to: 98117,
+		from:   98380, to: 98792,
 	},
 	{
 		policy: Policy{
@@ -2257,7 +2280,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   98117, to: 99062,
+		from:   98792, to: 99737,
 	},
 	{
 		policy: Policy{
@@ -2276,7 +2299,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   99062, to: 99478,
+		from:   99737, to: 100153,
 	},
 	{
 		policy: Policy{
@@ -2291,7 +2314,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   99478, to: 99728,
+		from:   100153, to: 100403,
 	},
 	{
 		policy: Policy{
@@ -2326,7 +2349,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   99728, to: 100459,
+		from:   100403, to: 101134,
 	},
 	{
 		policy: Policy{
@@ -2350,7 +2373,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   100459, to: 100980,
+		from:   101134, to: 101655,
 	},
 	{
 		policy: Policy{
@@ -2364,7 +2387,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   100980, to: 101254,
+		from:   101655, to: 101929,
 	},
 	{
 		policy: Policy{
@@ -2378,7 +2401,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   101254, to: 101320,
+		from:   101929, to: 101995,
 	},
 	{
 		policy: Policy{
@@ -2412,7 +2435,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   101320, to: 101980,
+		from:   101995, to: 102655,
 	},
 	{
 		policy: Policy{
@@ -2445,7 +2468,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   101980, to: 102559,
+		from:   102655, to: 103234,
 	},
 	{
 		policy: Policy{
@@ -2595,7 +2618,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   102559, to: 108199,
+		from:   103234, to: 108874,
 	},
 	{
 		policy: Policy{
@@ -2676,7 +2699,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   108199, to: 110257,
+		from:   108874, to: 110932,
 	},
 	{
 		policy: Policy{
@@ -2703,7 +2726,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   110257, to: 111511,
+		from:   110932, to: 112186,
 	},
 	{
 		policy: Policy{
@@ -2720,7 +2743,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   111511, to: 111734,
+		from:   112186, to: 112409,
 	},
 	{
 		policy: Policy{
@@ -2737,7 +2760,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   111734, to: 112038,
+		from:   112409, to: 112713,
 	},
 	{
 		policy: Policy{
@@ -2758,7 +2781,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   112038, to: 112462,
+		from:   112713, to: 113137,
 	},
 	{
 		policy: Policy{
@@ -2793,7 +2816,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   112462, to: 113473,
+		from:   113137, to: 114148,
 	},
 	{
 		policy: Policy{
@@ -2810,7 +2833,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   113473, to: 113701,
+		from:   114148, to: 114376,
 	},
 	{
 		policy: Policy{
@@ -2835,7 +2858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   113701, to: 114199,
+		from:   114376, to: 114874,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2881,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   114199, to: 114665,
+		from:   114874, to: 115340,
 	},
 	{
 		policy: Policy{
@@ -2875,7 +2898,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   114665, to: 114906,
+		from:   115340, to: 115581,
 	},
 	{
 		policy: Policy{
@@ -2892,7 +2915,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   114906, to: 115132,
+		from:   115581, to: 115807,
 	},
 	{
 		policy: Policy{
@@ -2909,7 +2932,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   115132, to: 115366,
+		from:   115807, to: 116041,
 	},
 	{
 		policy: Policy{
@@ -2930,7 +2953,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   115366, to: 115681,
+		from:   116041, to: 116356,
 	},
 	{
 		policy: Policy{
@@ -2947,7 +2970,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   115681, to: 115894,
+		from:   116356, to: 116569,
 	},
 	{
 		policy: Policy{
@@ -2965,7 +2988,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   115894, to: 116178,
+		from:   116569, to: 116853,
 	},
 	{
 		policy: Policy{
@@ -2982,7 +3005,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   116178, to: 116416,
+		from:   116853, to: 117091,
 	},
 	{
 		policy: Policy{
@@ -2999,7 +3022,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   116416, to: 116653,
+		from:   117091, to: 117328,
 	},
 	{
 		policy: Policy{
@@ -3013,7 +3036,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   116653, to: 116708,
+		from:   117328, to: 117383,
 	},
 	{
 		policy: Policy{
@@ -3027,7 +3050,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   116708, to: 116769,
+		from:   117383, to: 117444,
 	},
 	{
 		policy: Policy{
@@ -3041,7 +3064,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   116769, to: 116828,
+		from:   117444, to: 117503,
 	},
 	{
 		policy: Policy{
@@ -3055,7 +3078,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   116828, to: 116984,
+		from:   117503, to: 117659,
 	},
 	{
 		policy: Policy{
@@ -3069,7 +3092,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   116984, to: 117055,
+		from:   117659, to: 117730,
 	},
 	{
 		policy: Policy{
@@ -3093,7 +3116,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   117055, to: 117377,
+		from:   117730, to: 118052,
 	},
 	{
 		policy: Policy{
@@ -3109,7 +3132,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   117377, to: 122595,
+		from:   118052, to: 123270,
 	},
 	{
 		policy: Policy{
@@ -3131,7 +3154,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   122595, to: 123119,
+		from:   123270, to: 123794,
 	},
 	{
 		policy: Policy{
@@ -3157,7 +3180,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   123119, to: 123733,
+		from:   123794, to: 124408,
 	},
 	{
 		policy: Policy{
@@ -3173,7 +3196,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   123733, to: 123738,
+		from:   124408, to: 124413,
 	},
 	{
 		policy: Policy{
@@ -3198,7 +3221,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   123738, to: 124694,
+		from:   124413, to: 125369,
 	},
 	{
 		policy: Policy{
@@ -3231,7 +3254,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   124694, to: 125241,
+		from:   125369, to: 125916,
 	},
 	{
 		policy: Policy{
@@ -3247,7 +3270,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   125241, to: 125246,
+		from:   125916, to: 125921,
 	},
 	{
 		policy: Policy{
@@ -3263,7 +3286,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   125246, to: 125664,
+		from:   125921, to: 126339,
 	},
 	{
 		policy: Policy{
@@ -3279,7 +3302,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   125664, to: 125928,
+		from:   126339, to: 126603,
 	},
 	{
 		policy: Policy{
@@ -3295,7 +3318,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   125928, to: 126433,
+		from:   126603, to: 127108,
 	},
 	{
 		policy: Policy{
@@ -3328,7 +3351,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   126433, to: 126980,
+		from:   127108, to: 127655,
 	},
 	{
 		policy: Policy{
@@ -3418,7 +3441,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   126980, to: 131838,
+		from:   127655, to: 132513,
 	},
 	{
 		policy: Policy{
@@ -3434,6 +3457,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   131838, to: 131843,
+		from:   132513, to: 132518,
 	},
 }
