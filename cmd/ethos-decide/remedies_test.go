@@ -30,10 +30,6 @@ var done = map[string][]string{
 	"code.remote_to_interpreter":               {"cat install.sh", "bash install.sh"}, // the later steps; the download is the network's
 	"code.remote_inline":                       {"cat x.py", "python3 x.py"},
 	"code.decoded_to_interpreter":              {"bash clear.sh", "bash -c 'echo hello'"},
-	"code.decoded_inline":                      {"cat notes.txt", "python3 -c 'print(1)'"},
-	"code.environment_program":                 {"man ls", "bash build.sh", "less README.md"},
-	"files.privilege_bits":                     {"chmod 755 build/x", "build/x"},
-	"protected.other_agent":                    {"ls", "git diff"},
 	"code.opaque":                              {"./generate > run.sh", "bash run.sh"},
 	"code.opaque_unattended":                   {"./generate > run.sh", "bash run.sh"},
 	"code.hidden_name":                         {"/bin/rm -rf build"},
