@@ -29,12 +29,11 @@ type learnCmd struct {
 // learning is one command line's.
 type learning struct {
 	*learnCmd
-	sys      *cli.System
-	answers  *bufio.Reader // of a person; nil where nobody is asked
-	declared []explain.Declared
-	given    []record.Denial
-	asked    map[string]bool
-	passed   bool
+	sys     *cli.System
+	answers *bufio.Reader // of a person; nil where nobody is asked
+	given   []record.Denial
+	asked   map[string]bool
+	passed  bool
 }
 
 // maxRounds bounds how often a command is run.

@@ -139,10 +139,10 @@ func (e *editor) parse(text []byte) error {
 		return errors.New("it is not an object")
 	}
 	var twice error
-	root.Range(func(v *hujson.Value) bool {
+	for v := range root.All() {
 		o, ok := v.Value.(*hujson.Object)
 		if !ok {
-			return true
+			continue
 		}
 		seen := map[string]bool{}
 		for _, m := range o.Members {
@@ -152,8 +152,7 @@ func (e *editor) parse(text []byte) error {
 			}
 			seen[name] = true
 		}
-		return true
-	})
+	}
 	if twice == nil {
 		e.text, e.root = text, root
 	}
