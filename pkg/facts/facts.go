@@ -167,6 +167,9 @@ func (w *work) paths(uses []record.PathUse, abs []string) {
 		if abs[i] != "" || u.Certain {
 			w.files.add(u.Op, u.Path, abs[i], true)
 			w.into(u, abs[i])
+			if w.gitsOwn(u, uses) {
+				w.files.inside(u)
+			}
 		}
 		if u.Op != "read" {
 			uses[i].Outside = w.place.outsideUse(u, w.files.files)

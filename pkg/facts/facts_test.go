@@ -242,6 +242,8 @@ func TestGitFacts(t *testing.T) {
 	write(t, root+"/other/.git/HEAD", "ref: refs/heads/main\n")
 	write(t, root+"/other/.git/config", "[remote \"origin\"]\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n")
 	d := deriver(t, Options{Home: root + "/h"})
+	complete := func(f record.Facts) bool { return len(f.Incomplete) == 0 }
+	unread := func(f record.Facts) bool { return slices.Contains(f.Incomplete, record.IncompleteGitRepo) }
 	for _, c := range []struct {
 		script string
 		check  func(record.Facts) bool
@@ -265,7 +267,20 @@ func TestGitFacts(t *testing.T) {
 		{"git rm sub/a.go", func(f record.Facts) bool { return writes(f, "sub/a.go") && f.Files[0].WorkspaceRelative == "sub/a.go" }},
 		{"git -C sub rm a.go", func(f record.Facts) bool { return writes(f, "sub/a.go") }},
 		{"git -C \"$X\" push", func(f record.Facts) bool { return len(f.Incomplete) > 0 }},
-		{"mkdir new && cd new && git push -f", func(f record.Facts) bool { return len(f.Incomplete) > 0 }},
+		{"mkdir new && cd new && git push -f", func(f record.Facts) bool { return slices.Equal(f.Git[0].BranchTargets, []string{"topic"}) }},
+		{"git init -q ../new && git -C ../new commit -m x", complete},
+		{"git clone https://x.example/y.git && cd y && git checkout -b z && git commit -m x > log", complete},
+		{"git worktree add ../tree && cd ../tree && git commit -m x", complete},
+		{"mkdir ../new && cd ../new && git init && git commit -m x", complete},
+		{"git clone https://x.example/y.git y && cd y && git push -f", func(f record.Facts) bool { return slices.Contains(f.Git[1].Dangers, "force_push_protected") }},
+		{"git -C new push -f", unread}, // nobody makes it
+		{"./setup && git -C new push -f", unread},
+		{"mkdir new; rmdir new; ln -s ../other new; git -C new push -f", unread},
+		{"mkdir new; mv ../other new; git -C new push -f", unread},
+		{"git init new; cp -r x new/.git; git -C new push -f", unread},
+		{"git init new; echo x > new/.git/config; git -C new push -f", unread},
+		{"mkdir new; echo x > \"$X\"; git -C new push -f", unread},
+		{"git init other; git -C ../other push -f", func(f record.Facts) bool { return slices.Contains(f.Git[1].Dangers, "force_push_protected") }},
 		{"echo git push --force", func(f record.Facts) bool { return len(f.Git) == 0 }},
 	} {
 		if _, f := derive(t, d, shellAction(root+"/w", c.script), record.Actor{}); !c.check(f) {

@@ -26,12 +26,13 @@ type gitWork struct {
 	writes []string // and to Shell.Writes
 	runs   int
 	after  map[string]gitargs.Context // by directory
+	made   made
 }
 
 // read adds a git entry for every git command of the analysis. What git writes and runs in the directory that the action starts in is part of the analysis
 // already; what depends on another repository is added here.
 func (g *gitWork) read(a shell.Analysis) {
-	g.found, g.after = []record.Git{}, map[string]gitargs.Context{}
+	g.found, g.after, g.made = []record.Git{}, map[string]gitargs.Context{}, madeBy(a)
 	for i := range a.Shell.Commands {
 		g.command(&a.Shell.Commands[i], a.Cwds[i], 0)
 	}
@@ -91,9 +92,14 @@ func (g *gitWork) reading(c *record.Command, cwd string) gitargs.Reading {
 	return r
 }
 
-// contextAt is the repository around a directory. What cannot be looked at, such as a directory that a script makes first, is unknown and said so.
+// contextAt is the repository around a directory, which the script itself may make. What cannot be looked at is unknown and said so.
 func (g *gitWork) contextAt(dir string, over gitrepo.Options) gitargs.Context {
 	at := resolve(g.d.opt.Tree, dir, false)
+	if over.GitDir == "" && over.WorkTree == "" && !at.exists && !at.partial && strings.HasPrefix(dir, "/") {
+		if ctx, ok := g.newAt(path.Clean(dir)); ok {
+			return ctx
+		}
+	}
 	if dir == "" || !strings.HasPrefix(dir, "/") || !at.exists || at.partial {
 		g.lacks.add(record.IncompleteGitRepo)
 		return gitargs.Context{}

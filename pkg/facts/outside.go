@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -45,6 +46,44 @@ func (p place) outside(name string) bool {
 	}
 	return true
 }
+
+// gitsOwn reports a path outside of the work space that git alone changes and that is nobody else's: a linked work tree of the repository, of which
+// `git worktree remove` removes none with changes in it, and a new file beside the work space, such as that of `git bundle create`.
+func (w *work) gitsOwn(u record.PathUse, uses []record.PathUse) bool {
+	same := func(other record.PathUse) bool { return other.By != "git" && other.Op == u.Op && other.Path == u.Path }
+	if u.By != "git" || slices.ContainsFunc(uses, same) {
+		return false
+	}
+	f := w.files.of(u)
+	if f == nil || !f.Outside || f.ViaSymlink {
+		return false
+	}
+	if !f.Exists {
+		around := path.Dir(w.place.workspace)
+		return u.Op == "write" && around != "/" && within(f.Resolved, around)
+	}
+	forced := func(word *string) bool { return word == nil || strings.HasPrefix(*word, "-") }
+	other := func(g record.Git) bool {
+		return g.Subcommand == "rm" || g.Subcommand == "clean" || g.Subcommand == "worktree" && slices.ContainsFunc(g.Args, forced)
+	}
+	if u.Op != "delete" || slices.ContainsFunc(w.git, other) {
+		return false
+	}
+	linked := w.d.repos.at(f.Resolved).Record
+	return linked.CommonDir != "" && linked.CommonDir == w.repo.Record.CommonDir && linked.Root == f.Resolved
+}
+
+// of is the file of a use; nil is none.
+func (f *fileFacts) of(u record.PathUse) *record.File {
+	i := slices.IndexFunc(f.files, func(file record.File) bool { return file.Op == u.Op && file.Path == u.Path })
+	if i < 0 {
+		return nil
+	}
+	return &f.files[i]
+}
+
+// inside has a file count as one of the work space.
+func (f *fileFacts) inside(u record.PathUse) { f.of(u).Outside = false }
 
 // outsideUse judges a path that a command changes: by what it leads to, and
 // where that is not known by the part of it that is written out.

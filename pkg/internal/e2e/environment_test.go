@@ -13,7 +13,7 @@ func TestCallersSecretsStayOutside(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	s := newSession(t)
 	s.env = append(s.env, "GITHUB_TOKEN=one", "GEMINI_API_KEY=two", "CI=true")
-	const pipe = ` -- sh -c 'echo "$GITHUB_TOKEN,$GEMINI_API_KEY,$CI,$GOPROXY"' | ethos-decide | ethos-sandbox | jq -rj 'select(.result) | .result.capture.stdout.text'`
+	const pipe = ` -- sh -c 'echo "${GITHUB_TOKEN:+one},${GEMINI_API_KEY:+two},$CI,$GOPROXY"' | ethos-decide | ethos-sandbox | jq -rj 'select(.result) | .result.capture.stdout.text'`
 	for flags, want := range map[string]string{
 		"":                                       ",,true,\n",
 		"--tool go-vet":                          ",,true,off\n",

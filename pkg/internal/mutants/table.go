@@ -9,7 +9,7 @@ const (
 	calls     = "pkg/sandbox/kernel/mount/calls_linux.go"
 	building  = "pkg/sandbox/kernel/mount/steps_linux.go"
 	initFile  = "pkg/sandbox/kernel/steps/init_linux.go"
-	rules     = "pkg/sandbox/control/landlock_linux.go"
+	rules     = "pkg/sandbox/control/landlockrules_linux.go"
 	network   = "pkg/sandbox/control/network_linux.go"
 	protected = "pkg/sandbox/control/protectedpaths_linux.go"
 	filters   = "pkg/sandbox/kernel/seccomp/deny.go"
@@ -121,7 +121,7 @@ var single = []Mutant{
 	{Name: "record: the subject", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `if subject != d.Subject {`, `if false {`}}, Tests: records},
 	{Name: "record: no decision", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `return refusal(reasonMissing, "pass it through ethos-decide first", "the record has no decision"), nil`, `return nil, nil`}}, Tests: records},
 	{Name: "record: the seal", Edits: []Edit{{"pkg/record/decision.go", `err != nil || own.Seal != d.Seal`, `err != nil || own.Seal == ""`}}, Tests: records},
-	{Name: "record: the verdict fits the matches", Edits: []Edit{{"pkg/record/decision.go", `case m.Effect == VerdictDeny && d.Verdict != VerdictDeny,`, `case`}}, Tests: records},
+	{Name: "record: the verdict fits the matches", Edits: []Edit{{"pkg/record/decision.go", `case m.Effect == VerdictDeny && d.Verdict != VerdictDeny && !(approved && d.covers(m.ID)),`, `case`}}, Tests: records},
 	{Name: "record: ask is not allow", Edits: []Edit{{"cmd/ethos-sandbox/judge.go", `case record.VerdictAllow, record.VerdictWarn:`, `case record.VerdictAllow, record.VerdictWarn, record.VerdictAsk:`}, {"cmd/ethos-sandbox/judge.go", "\tcase record.VerdictAsk:\n", "\tcase \"\":\n"}}, Tests: records},
 }
 

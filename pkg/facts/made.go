@@ -1,0 +1,69 @@
+package facts
+
+import (
+	"path"
+	"slices"
+
+	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/shell"
+)
+
+// made is what a script does to the directories that it works in.
+type made struct {
+	byGit, byMkdir []string // directories that it makes, as absolute paths
+	others         []string // what else it writes; "" is unknown
+}
+
+func madeBy(a shell.Analysis) (m made) {
+	for i, u := range a.Shell.Writes {
+		abs := a.Writes[i]
+		switch {
+		case u.Op == "create" && u.By == "git" && abs != "":
+			m.byGit = append(m.byGit, path.Clean(abs))
+		case u.Op == "create" && u.By == "mkdir" && abs != "":
+			m.byMkdir = append(m.byMkdir, path.Clean(abs))
+		default:
+			m.others = append(m.others, cleaned(abs))
+		}
+	}
+	return m
+}
+
+// holds reports whether dir is one of the directories, or lies in one.
+func holds(dirs []string, dir string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return within(dir, d) })
+}
+
+// touches reports whether something else may become dir or lead to it, or its repository.
+func (m made) touches(dir string) bool {
+	return slices.ContainsFunc(m.others, func(w string) bool {
+		return w == "" || within(dir, w) || within(w, dir+"/.git")
+	})
+}
+
+// newAt is the repository around a directory that is not there yet, because the script makes it: `git clone`, `git init` and `git worktree add`
+// leave one with the configuration that holds where the script starts, or less; `mkdir` leaves a part of what is around it.
+func (g *gitWork) newAt(dir string) (gitargs.Context, bool) {
+	if g.made.touches(dir) {
+		return gitargs.Context{}, false
+	}
+	switch {
+	case holds(g.made.byGit, dir):
+		ctx := g.contextAt(g.action.Cwd, gitrepo.Options{})
+		ctx.Refs = nil
+		ctx.Repo.Branch, ctx.Repo.Detached, ctx.Repo.Upstream = "", false, ""
+		return ctx, true
+	case holds(g.made.byMkdir, dir):
+		return g.contextAt(path.Dir(dir), gitrepo.Options{}), true
+	}
+	return gitargs.Context{}, false
+}
+
+// cleaned is path.Clean, but that nothing stays nothing.
+func cleaned(name string) string {
+	if name == "" {
+		return ""
+	}
+	return path.Clean(name)
+}
