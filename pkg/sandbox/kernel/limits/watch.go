@@ -20,6 +20,8 @@ const (
 	// costShare is how many times longer than a look the pause after it is at least: the watch takes at most a 50th of
 	// one processor, however large the tree.
 	costShare = 49
+	// longest is the longest pause: on a machine with more to do than it can, looks take long and memory is taken all the same.
+	longest = 2 * time.Second
 )
 
 // Run watches until the context ends, the tree is over the limit, or nothing is left of it, and returns the largest
@@ -46,7 +48,7 @@ func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 		if over || sample.Processes == 0 {
 			return peak, nil
 		}
-		timer.Reset(max(w.interval(sample), costShare*time.Since(started)))
+		timer.Reset(max(w.interval(sample), min(longest, costShare*time.Since(started))))
 	}
 }
 
