@@ -157,6 +157,8 @@ func judgeFault(call occurrence, normal, r faultReport, ran, late bool) string {
 		return "the error is no refusal"
 	case r.Error != "" && call.Nr == unix.SYS_WRITE && call.Role == "init" && strings.Contains(r.Error, "could not go on"): // the report itself was not sent
 		return ""
+	case r.Error != "" && call.Nr == unix.SYS_RT_SIGPROCMASK && call.Role == "init" && strings.Contains(r.Error, "killed by SIGSEGV"): // the Go runtime ends a child whose signals it cannot set: rtsigprocmask in runtime/sys_linux_amd64.s
+		return ""
 	case r.Error != "" && call.Role != "parent" && r.Stage == "" && r.Code == CodeSetup && !strings.Contains(r.Error, "set-up was killed"):
 		return "the error does not name the stage"
 	case r.Error != "":

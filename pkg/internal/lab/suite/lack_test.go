@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ethos/pkg/record"
 )
 
 // TestLackRequired : without a cgroup, what requires one does not run.
@@ -38,9 +40,9 @@ func TestLackAvailable(t *testing.T) {
 	noneLeft(t)
 }
 
-// TestLackMemory : the weaker layer ends a run that is over its limit all the same.
+// TestLackMemory : the weaker layer ends a run that stays over its limit all the same.
 func TestLackMemory(t *testing.T) {
-	if e := run(t, []string{"--memory", "64M"}, attack(t, "eat", 500)...); e.status == 0 || strings.Contains(e.stdout, "held") {
+	if e := run(t, []string{"--memory", "64M"}, attack(t, "keep", 500)...); e.Status != record.StatusOOM {
 		t.Errorf("status %d: %s%s", e.status, e.stdout, e.stderr)
 	}
 }
