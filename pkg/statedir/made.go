@@ -77,11 +77,7 @@ func openFresh(in *os.Root, fresh string) (root *os.Root, dir *os.File, err erro
 		return nil, nil, err
 	}
 	if dir, err = root.Open("."); err == nil {
-		var opened, named fs.FileInfo
-		if opened, err = dir.Stat(); err == nil {
-			named, err = in.Lstat(fresh)
-		}
-		if err == nil && os.SameFile(opened, named) {
+		if isNamed(in, fresh, dir) {
 			return root, dir, nil
 		}
 		dir.Close()
@@ -115,12 +111,22 @@ func removeLeft(in *os.Root, name string) {
 		if err != nil {
 			continue
 		}
-		if syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		if syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && isNamed(in, e.Name(), dir) {
 			removeFresh(in, e.Name(), root)
 		}
 		dir.Close()
 		root.Close()
 	}
+}
+
+// isNamed reports whether a name is still that of an open directory: its maker may have renamed it before it let go of the lock.
+func isNamed(in *os.Root, name string, dir *os.File) bool {
+	named, err := in.Lstat(name)
+	if err != nil {
+		return false
+	}
+	opened, err := dir.Stat()
+	return err == nil && os.SameFile(opened, named)
 }
 
 // removeFresh removes an open directory of this name, and .gitignore in it.
