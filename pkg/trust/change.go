@@ -51,16 +51,28 @@ func (m *Memory) Save(e Entry, now time.Time) error {
 
 // replace writes a file whole or not at all.
 func replace(dir, name string, text []byte) error {
+	return write(dir, name, text, (*os.File).Sync, os.Rename)
+}
+
+// place writes a file whole, and only where there is none of that name. It does
+// not wait for the disk: what it keeps is of no use after the machine has gone down.
+func place(dir, name string, text []byte) error {
+	return write(dir, name, text, func(*os.File) error { return nil }, os.Link)
+}
+
+// write writes a file under a name of its own, and gives it its name by rename(2)
+// or link(2).
+func write(dir, name string, text []byte, settle func(*os.File) error, named func(from, to string) error) error {
 	f, err := os.CreateTemp(dir, partial)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(text)
-	if err := errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Chmod(0o600), settle(f), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), filepath.Join(dir, name))
+	return named(f.Name(), filepath.Join(dir, name))
 }
 
 // partial begins the name of what is being written.

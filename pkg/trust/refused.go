@@ -91,20 +91,6 @@ func (m *Memory) Note(r Refused, now time.Time) error {
 	return err
 }
 
-// place writes a file whole, and only where there is none of that name.
-func place(dir, name string, text []byte) error {
-	f, err := os.CreateTemp(dir, partial)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Chmod(0o600), f.Close()); err != nil {
-		return err
-	}
-	return os.Link(f.Name(), filepath.Join(dir, name))
-}
-
 // forgetRefused removes calls that are too old, and the oldest where there are
 // too many. It is no matter when it fails.
 func forgetRefused(dir string, now time.Time) {
