@@ -47,9 +47,9 @@ func (p place) outside(name string) bool {
 	return true
 }
 
-// gitsOwn reports a path outside of the work space that git alone changes and that is nobody else's: a linked work tree of the repository, of which
+// gitMayChange reports a path outside of the work space that git alone changes and that is nobody else's: a linked work tree of the repository, of which
 // `git worktree remove` removes none with changes in it, and a new file beside the work space, such as that of `git bundle create`.
-func (w *work) gitsOwn(u record.PathUse, uses []record.PathUse) bool {
+func (w *work) gitMayChange(u record.PathUse, uses []record.PathUse) bool {
 	same := func(other record.PathUse) bool { return other.By != "git" && other.Op == u.Op && other.Path == u.Path }
 	if u.By != "git" || slices.ContainsFunc(uses, same) {
 		return false
