@@ -53,6 +53,7 @@ type pipe struct {
 
 	mu                    sync.Mutex
 	bad, unable, negative bool
+	unread                bool            // a line of standard input is no record
 	recovered             []record.Denial // of runs that were killed; the first action's evidence has them
 }
 
@@ -72,6 +73,9 @@ func (p *pipe) note(flag *bool) {
 }
 
 func (p *pipe) status() error {
+	if p.unread {
+		p.sys.Fail("standard input has lines that are no records: their error lines on standard output say why", "ethos-facts and ethos-decide make records: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox")
+	}
 	switch {
 	case p.bad:
 		return cli.Exit(cli.BadInput)
@@ -96,6 +100,7 @@ func (p *pipe) read() error {
 			return nil // the caller reports the cause
 		case errors.As(err, &bad):
 			line = bad.Line("sandbox", in.LineNumber(), p.sys.Now())
+			p.note(&p.unread)
 		case err != nil:
 			return fmt.Errorf("read records: %w", err)
 		}
