@@ -38,6 +38,15 @@ func modelFor(args []string) any {
 	return &decideOnly{}
 }
 
+// quick reads the usual command lines of the plain form, those of hooks among them.
+func quick(args []string) cli.Command {
+	c := &decideCmd{}
+	if rest, ok := cli.Plain(c, args); !ok || rest != nil {
+		return nil
+	}
+	return c
+}
+
 func program(args []string) cli.Program {
 	return cli.Program{
 		Name:    "ethos-decide",
@@ -48,6 +57,7 @@ stricter always counts; what it weakens counts once a person has accepted it wit
 
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
+		Quick:    quick,
 		Examples: []cli.Example{
 			{Command: "ethos-facts -c 'rm -rf ~' | ethos-decide", Text: "a denial, status 1"},
 			{Command: "ethos-decide hook install claude", Text: "sets Claude Code up: every call decided, confined and recorded"},

@@ -26,6 +26,17 @@ func modelFor(args []string) any {
 	return &commands{Derive: derive}
 }
 
+// quick reads the usual command lines, those of hooks among them.
+func quick(args []string) cli.Command {
+	c := &deriveCmd{line: args}
+	rest, ok := cli.Plain(c, args)
+	if !ok || rest != nil && (len(rest) == 1 || rest[1] == "derive" || rest[1] == "--") { // the model leaves these out
+		return nil
+	}
+	c.Argv = rest
+	return c
+}
+
 func program(args []string) cli.Program {
 	return cli.Program{
 		Name:    "ethos-facts",
@@ -38,6 +49,7 @@ The trust mode is --mode, else ETHOS_MODE, else what the agent's permission_mode
 other: safe), else safe. With --from records the action stays and the facts are new; a decision and a result of before are taken out,
 because they were made from other facts.`,
 		Commands: modelFor(args),
+		Quick:    quick,
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace", Text: "one command through the whole pipe"},
 			{Command: "ethos-facts -c 'cd /tmp && rm -rf x' | jq .facts.shell", Text: "what a script would do"},

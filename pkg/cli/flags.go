@@ -43,9 +43,10 @@ type versionFlag bool
 
 // BeforeReset prints one line.
 func (versionFlag) BeforeReset(p Program, sys *System) error {
-	_, err := fmt.Fprintf(sys.Stdout, "%s %s\n", p.Name, Version())
-	return orDone(err)
+	return orDone(sys.Print(p.version()))
 }
+
+func (p Program) version() string { return p.Name + " " + Version() + "\n" }
 
 type manFlag bool
 

@@ -21,8 +21,8 @@ type Program struct {
 	// Commands points to a kong command structure; the commands in it have
 	// Run(ctx context.Context, sys *System) error.
 	Commands any
-	// Quick, when set, reads a command line without the model, for programs of which each millisecond counts; nil leaves it to the model. What it returns
-	// must be what the model would have read.
+	// Quick, when set, reads a command line without the model, for command lines of which each millisecond counts, mostly by [Plain]; nil leaves it to the
+	// model. What it returns must be what the model would have read.
 	Quick func(args []string) Command
 }
 
@@ -76,6 +76,9 @@ func (p Program) Run(ctx context.Context, sys *System, args []string) (status St
 }
 
 func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind) error {
+	if len(args) == 1 && args[0] == "--version" {
+		return sys.Print(p.version())
+	}
 	if c := p.quick(args); c != nil {
 		*kind = kindOf(c, p.Kind)
 		return c.Run(ctx, sys)
@@ -97,14 +100,17 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 	return parsed.Run(sys)
 }
 
-// Parse reads args into p.Commands by the model and runs nothing: the yardstick for what [Program.Quick] reads.
-func (p Program) Parse(sys *System, args []string) error {
+// Selected reads args by the model, runs nothing, and returns the command that they come to: the yardstick for what [Program.Quick] reads.
+func (p Program) Selected(sys *System, args []string) (any, error) {
 	model, err := p.model(sys)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = model.Parse(args)
-	return err
+	parsed, err := model.Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	return parsed.Selected().Target.Addr().Interface(), nil
 }
 
 func (p Program) quick(args []string) Command {

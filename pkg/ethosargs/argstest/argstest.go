@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,7 @@ func Agree(t *testing.T, program Program, args []string) {
 		words[i] = ethosargs.Word{Text: a, Known: true}
 	}
 	ours := ethosargs.Read(table, words)
+	quickly(t, program, args)
 	theirs, err := real.Read(system(), args)
 	if err != nil {
 		return // nothing happens
@@ -129,6 +131,35 @@ func Agree(t *testing.T, program Program, args []string) {
 	}
 	sameFlags(t, args, ours, theirs)
 	sameRest(t, args, ours, theirs)
+}
+
+// quickly compares what a program reads without its model with what the model
+// reads.
+func quickly(t *testing.T, program Program, args []string) {
+	t.Helper()
+	if program(args).Quick == nil {
+		return
+	}
+	quick := program(args).Quick(args)
+	if quick == nil {
+		return
+	}
+	slow, err := program(args).Selected(system(), args)
+	if err != nil {
+		t.Fatalf("%q is read without the model, which refuses it: %v", args, err)
+	}
+	if alike(quick); !reflect.DeepEqual(quick, alike(slow)) {
+		t.Fatalf("%q:\nwithout the model %+v\nby the model      %+v", args, quick, slow)
+	}
+}
+
+// alike takes the "--" out of a command to run, which the model leaves or not.
+func alike(command any) any {
+	argv := reflect.ValueOf(command).Elem().FieldByName("Argv")
+	if argv.IsValid() && argv.Len() > 0 {
+		argv.Set(reflect.ValueOf(cli.Argv(slices.Clone(argv.Interface().(cli.Argv).Words()))))
+	}
+	return command
 }
 
 func sameFlags(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Reading) {

@@ -11,7 +11,7 @@ import (
 var layers = [][]string{
 	{"pkg/printable"},
 	{"pkg/record"},
-	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/nearest", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
+	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nearest", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs"},
 	{"pkg/ethosargs"},
 	{"pkg/fileops", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
@@ -36,7 +36,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/nearest", "pkg/quantity", "pkg/egress/rule", "pkg/netargs", "pkg/services", "pkg/snippet"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/flagfield", "pkg/nearest", "pkg/quantity", "pkg/egress/rule", "pkg/netargs", "pkg/services", "pkg/snippet"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

@@ -123,7 +123,7 @@ func (r *Request) flagSpec(files sandbox.Files, env []string) (sandbox.Spec, err
 	}
 	line := &commandLine{}
 	p := cli.Program{Name: "ethos-sandbox", Summary: "Plans.", Commands: line}
-	if err := p.Parse(&cli.System{Stdout: io.Discard, Stderr: io.Discard}, args); err != nil {
+	if _, err := p.Selected(&cli.System{Stdout: io.Discard, Stderr: io.Discard}, args); err != nil {
 		return sandbox.Spec{}, fmt.Errorf("command line: %w", err)
 	}
 	return line.Plan.Spec(files, r.dir(), env, line.Plan.Argv.Words())

@@ -1,21 +1,22 @@
-package boundary
+// Package flagfield finds the field of a command's struct that a flag sets, by
+// the tags that the command-line model is made of too.
+package flagfield
 
 import (
 	"reflect"
-	"strconv"
 	"strings"
 )
 
-// Field is the field of a command that a flag is for, with its tag; it is not
-// valid when there is none.
-func Field(command reflect.Value, flag string) (reflect.Value, reflect.StructTag) {
+// Find is the field of a command that a flag (--name or -n) sets, with its tag.
+// It is not valid when there is none.
+func Find(command reflect.Value, flag string) (reflect.Value, reflect.StructTag) {
 	for i := range command.NumField() {
 		field := command.Type().Field(i)
 		short, hasShort := field.Tag.Lookup("short")
 		_, operands := field.Tag.Lookup("arg")
 		switch {
 		case field.Anonymous:
-			if found, tag := Field(command.Field(i), flag); found.IsValid() {
+			if found, tag := Find(command.Field(i), flag); found.IsValid() {
 				return found, tag
 			}
 		case !operands && flag == "--"+flagName(field), hasShort && flag == "-"+short:
@@ -39,17 +40,4 @@ func flagName(field reflect.StructField) string {
 		name.WriteRune(c)
 	}
 	return strings.ToLower(name.String())
-}
-
-// given lists the values that a flag was given.
-func (f *Flags) given(flag string) []string {
-	switch value, _ := Field(reflect.ValueOf(f).Elem(), "--"+flag); {
-	case value.Kind() == reflect.Slice:
-		return value.Interface().([]string)
-	case value.Kind() == reflect.String && value.String() != "":
-		return []string{value.String()}
-	case value.Kind() == reflect.Int64 && value.Int() != 0:
-		return []string{strconv.FormatInt(value.Int(), 10)}
-	}
-	return nil
 }
