@@ -126,6 +126,9 @@ func workspaceOf(line *record.Line) string {
 	if line.Decode("action", &action) != nil {
 		return "/"
 	}
+	if info, err := os.Stat(action.Workspace); err != nil || !info.IsDir() {
+		return "/" // core.worktree may name a directory that is not there
+	}
 	return action.Workspace
 }
 

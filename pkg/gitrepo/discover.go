@@ -37,9 +37,12 @@ func find(dir string, opt Options) (place, error) {
 	}
 }
 
-// named is the repository that GIT_DIR or --git-dir names.
+// named is the repository that GIT_DIR or --git-dir names; none, where git would find none there either.
 func named(dir string, opt Options) (place, error) {
 	gitDir := absolute(dir, opt.GitDir)
+	if toCome(gitDir) {
+		return place{}, nil
+	}
 	if target, err := GitFile(gitDir); err == nil {
 		gitDir = target
 	}
@@ -51,6 +54,21 @@ func named(dir string, opt Options) (place, error) {
 		return place{}, fmt.Errorf("open %s: not a git repository", gitDir)
 	}
 	return p, nil
+}
+
+// toCome reports whether a path is certainly no git directory yet: nothing is there, or a directory without a HEAD (setup.c, is_git_directory). What cannot be looked at,
+// and a file, which may lead elsewhere, is another matter.
+func toCome(gitDir string) bool {
+	info, err := os.Stat(gitDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = os.Lstat(gitDir)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(gitDir, "HEAD"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // probe looks at one directory.

@@ -107,9 +107,30 @@ func TestOpenOverrides(t *testing.T) {
 	if err != nil || r.Record.Root != s.path("tree") || r.Record.GitDir != s.path("r/.git") {
 		t.Errorf("%+v, %v", r.Record, err)
 	}
-	opt.GitDir = "../nothing"
-	if _, err := Open(s.path("tree"), opt); err == nil {
-		t.Error("a GIT_DIR that is no repository is accepted")
+}
+
+// TestOpenToCome: a named repository that is certainly not there is none; one that git may take for one, and this package cannot read, is an error.
+func TestOpenToCome(t *testing.T) {
+	s := newSandbox(t)
+	s.write("empty/x", "")
+	s.write("head/HEAD", "nonsense")
+	s.write("file", "gitdir: "+strings.Repeat("/", 64<<10))
+	if err := os.Symlink("gone", s.path("link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(s.path("linked"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("refs/heads/main", s.path("linked/HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	for name, toCome := range map[string]bool{"nothing": true, "nothing/below": true, "empty": true, "head": false, "file": false, "link": false, "linked": false} {
+		opt := s.options()
+		opt.GitDir = s.path(name)
+		r, err := Open(s.home, opt)
+		if toCome != (err == nil) || r.Record.GitDir != "" {
+			t.Errorf("%s: %+v, %v", name, r.Record, err)
+		}
 	}
 }
 
