@@ -137,6 +137,7 @@ func (w *work) analyse() {
 		w.lacks.add(record.IncompleteGitRepo)
 	}
 	opt := shell.Options{Cwd: w.action.Cwd, Workspace: w.action.Workspace, Home: w.d.opt.Home, Git: w.repo.context(&lacks{})}
+	opt.Git.Env = w.d.opt.Env
 	switch w.action.Kind {
 	case record.KindExec:
 		w.commands(shell.AnalyzeArgv(w.action.Argv, opt), opt)

@@ -164,7 +164,7 @@ func (c *call) setConfig(key, value, via string) {
 		c.out.danger("config_hooks_path", "hook_bypass")
 	default:
 		if !c.inert(k, key, value) {
-			c.out.danger("config_exec")
+			c.executes(key, &value)
 		}
 	}
 	if key == "core.worktree" {

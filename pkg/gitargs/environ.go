@@ -67,7 +67,7 @@ func (c *call) execVariable(key string, a record.Assignment) {
 		return
 	}
 	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Value: text(a.Value), Via: a.Name})
-	c.out.danger("config_exec")
+	c.executes(key, a.Value)
 }
 
 // placeVariable notes a variable that moves the repository, its parts, or git's programs, or makes git write a log.

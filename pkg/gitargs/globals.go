@@ -89,13 +89,16 @@ func (c *call) place(name, value string) {
 		c.out.WorkTree = value
 	case "--bare":
 		if c.out.GitDir == "" {
-			c.out.GitDir = "."
+			c.out.GitDir, c.bare = ".", true
 		}
 	}
 }
 
 func (c *call) changeDir(dir string, static bool) {
 	c.out.danger("change_dir")
+	if c.bare { // the directory that --bare meant is not the one that the command works in
+		c.out.incomplete(record.IncompleteUnresolved)
+	}
 	if !static { // any repository: what is known of this one says nothing
 		c.dirUnknown = true
 		c.ctx.Repo, c.ctx.Config, c.ctx.Refs = record.Repo{}, nil, nil

@@ -15,6 +15,8 @@ type call struct {
 	sub        string // of commands that have their own subcommands: drop, of stash drop
 	words             // of cmd, after its options were parsed
 	dirUnknown bool   // -C with a value that is not static
+	bare       bool   // --bare, which means the directory that it stands in
+	editors    []record.GitConfig
 }
 
 // command is one entry of the tables.
@@ -53,6 +55,7 @@ func Read(argv []*string, ctx Context) Reading {
 		rest = c.globals(tail(argv))
 	}
 	c.resolve(rest)
+	c.edits()
 	c.elsewhere()
 	c.out.finish()
 	return *c.out

@@ -1,0 +1,72 @@
+package gitargs
+
+import (
+	"regexp"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// executes notes a program that the command is given for its purpose and that is not known. A text editor's line is kept until the command is known, which says what is edited.
+func (c *call) executes(key string, value *string) {
+	if value != nil && kindOf(key) == kindEditor && program(strings.SplitN(strings.TrimSpace(*value), " ", 2)[0], textTools) {
+		c.editors = append(c.editors, record.GitConfig{Key: key, Value: *value})
+		return
+	}
+	c.out.danger("config_exec")
+}
+
+// textTools are programs that people give git in place of an editor, to write a message or a list of commits without one.
+const textTools = "sed gsed cp cat tee printf echo"
+
+// messages are commands that have an editor write a message, and nothing that is executed.
+var messages = []string{"commit", "tag", "merge", "revert", "cherry-pick", "notes"}
+
+// edits judges the text tools that stand in an editor's place. One that edits a message is code that the command runs, and is read as such. The list of a rebase can hold commands
+// (exec), so a tool there may do no more than choose what becomes of commits.
+func (c *call) edits() {
+	for _, e := range c.editors {
+		switch sub := c.out.Git.Subcommand; {
+		case sub == "rebase" && (picks(e.Value) || e.Key == "core.editor" && c.listElsewhere()), has(messages, sub), len(c.out.Git.Class) == 1 && c.out.Git.Class[0] == "read":
+			c.out.Runs = append(c.out.Runs, Run{Via: "editor " + e.Key, Script: e.Value + ` "$@"`, Argv: Words("COMMIT_EDITMSG")})
+		default:
+			c.out.danger("config_exec")
+		}
+	}
+}
+
+// listElsewhere reports whether an editor of messages does not get a rebase's list: there is none, or it has an editor of its own.
+func (c *call) listElsewhere() bool {
+	if value, known := c.getenv("GIT_SEQUENCE_EDITOR"); known && value != "" {
+		return true
+	}
+	return !c.on("interactive", "edit-todo")
+}
+
+// picks reports whether a line is sed with commands that only change the word before a commit, or take lines out: git-rebase(1), INTERACTIVE MODE. No such change makes the word
+// exec, or x, from another: an x comes to be in fixup alone, behind an i that nothing takes away.
+func picks(line string) bool {
+	words, fault := splitAlias(line)
+	if fault != "" || strings.ContainsAny(line, "|&<>()`\\\n#~%{}!$*?[]") {
+		return false
+	}
+	edits := 0
+	for _, w := range words[min(1, len(words)):] {
+		switch {
+		case has([]string{"-i", "-E", "-r", "-e", "-ie", "-i.bak"}, w):
+		case picked.MatchString(w):
+			edits++
+		default:
+			return false
+		}
+	}
+	return edits > 0 && has([]string{"sed", "gsed", "/bin/sed", "/usr/bin/sed"}, words[0])
+}
+
+// picked is a list of sed commands: an address, and a deletion or a substitution of the word that a line begins with.
+var picked = func() *regexp.Regexp {
+	const address = `([0-9]+(,([0-9]+|\+[0-9]+))?|/[0-9a-zA-Z _-]+/)?`
+	const verb = `(pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|break|b)`
+	const one = `(` + address + `(d|s/\^?` + verb + ` ?/` + verb + ` ?/g?))`
+	return regexp.MustCompile(`^` + one + `( ?; ?` + one + `)*;?$`)
+}()
