@@ -10,7 +10,7 @@ func readCheckout(c *call) {
 		c.out.danger("checkout_discard")
 	}
 	if name, ok := c.newBranch("b", "B", "orphan"); ok {
-		c.out.head = name
+		c.out.head, c.out.orphan = name, c.on("orphan")
 		if c.on("B") {
 			c.out.danger("ref_rewrite")
 		}
@@ -91,7 +91,7 @@ func readSwitch(c *call) {
 		c.out.danger("checkout_discard")
 	}
 	if name, ok := c.newBranch("create", "force-create", "orphan"); ok {
-		c.out.head = name
+		c.out.head, c.out.orphan = name, c.on("orphan")
 		if c.on("force-create") {
 			c.out.danger("ref_rewrite")
 		}

@@ -22,7 +22,7 @@ func (c *call) inert(k kind, key, value string) bool {
 	case kindCredential:
 		return plainHelper(value)
 	case kindTemplate:
-		return value == ""
+		return value == "" || c.ctx.PlainTemplate != nil && c.ctx.PlainTemplate(value)
 	case kindInclude:
 		return value == "" || value == "/dev/null"
 	case kindURL:

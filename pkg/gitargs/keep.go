@@ -2,6 +2,7 @@ package gitargs
 
 import (
 	"strings"
+	"unicode"
 
 	"ethos/pkg/record"
 )
@@ -122,12 +123,28 @@ func (c *call) renameSection() {
 	}
 	section, _, _ := strings.Cut(strings.ToLower(to), ".")
 	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: to, Via: viaConfig})
-	switch section {
-	case "branch", "user", "color": // nothing in them is executed
-	default:
+	switch {
+	case has([]string{"branch", "user", "color"}, section): // nothing in them is executed
+	case c.ctx.Config == nil || c.on("file", "blob") || c.hasenv("GIT_CONFIG") || strings.ContainsFunc(to, unicode.IsControl):
+		c.out.danger("config_exec")
+	case !c.plantRenamed(text(first(c.args)), to):
 		c.out.danger("config_exec")
 	}
 	c.unset(canonicalKey(text(first(c.args)) + "."))
+}
+
+// plantRenamed judges the entries of a section, in whatever file, under their new names. It reports whether there are any: those of a section that is not there yet are unknown.
+func (c *call) plantRenamed(from, to string) bool {
+	var moved []record.GitConfig
+	c.ctx.Config.Each(func(key, value string) {
+		if i := strings.LastIndexByte(key, '.'); i >= 0 && strings.EqualFold(key[:i], from) {
+			moved = append(moved, record.GitConfig{Key: canonicalKey(to + key[i:]), Value: value})
+		}
+	})
+	for _, m := range moved {
+		c.plant(m.Key, m.Value)
+	}
+	return len(moved) > 0
 }
 
 // template notes --template of init and clone: a directory whose hooks are copied.

@@ -14,6 +14,8 @@ type Context struct {
 	Config Config              // the repository's effective configuration; nil when unknown
 	Refs   *Refs               // local names; nil when unknown
 	Env    []record.Assignment // environment variables set for this command, later ones win; what the user has set for good stays out
+	// PlainTemplate reports whether a directory of templates brings nothing that git would execute or read as configuration; nil when nobody can look.
+	PlainTemplate func(dir string) bool
 }
 
 // Config is a git configuration in memory. Keys are canonical: section and variable in lower case, as
@@ -43,6 +45,7 @@ type Reading struct {
 	GitDir, WorkTree string
 
 	head   *string            // the branch after the command, when it switches
+	orphan bool               // that branch has no commit
 	config []record.GitConfig // written to a configuration file
 }
 
@@ -82,6 +85,11 @@ func (r Reading) Elsewhere() bool { return r.Dir != "" || r.GitDir != "" || r.Wo
 func (r Reading) After(ctx Context) Context {
 	if r.head != nil {
 		ctx.Repo.Branch, ctx.Repo.Detached, ctx.Repo.Upstream = *r.head, false, ""
+		if ctx.Refs != nil && !r.orphan && !slices.Contains(ctx.Refs.Branches, *r.head) {
+			refs := *ctx.Refs
+			refs.Branches = append(slices.Clone(refs.Branches), *r.head)
+			ctx.Refs = &refs
+		}
 	}
 	if len(r.config) > 0 {
 		ctx.Config = layered{under: ctx.Config, over: r.config}

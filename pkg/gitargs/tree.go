@@ -20,8 +20,19 @@ func readRm(c *call) {
 		c.out.class("index")
 	default:
 		c.does()
-		c.write("delete", c.args...)
+		for _, w := range c.args {
+			if text(w) != "." || !c.unborn() {
+				c.write("delete", w)
+			}
+		}
 	}
+}
+
+// unborn reports whether the current branch has no commit: after checkout --orphan, the index holds the files of the branch before, which has them. rm -rf . is how
+// git-checkout(1) begins anew.
+func (c *call) unborn() bool {
+	r := &c.ctx.Repo
+	return c.ctx.Refs != nil && r.GitDir != "" && r.Branch != "" && !r.Detached && !has(c.ctx.Refs.Branches, r.Branch)
 }
 
 func readMv(c *call) {

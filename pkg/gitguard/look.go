@@ -34,7 +34,7 @@ func look(c Call) *looked {
 	first := gitargs.Read(c.words(), gitargs.Context{Env: env})
 	l := &looked{call: c, options: options(c, first)}
 	l.repo, l.repoErr = gitrepo.Open(under(c.Dir, first.Dir), l.options)
-	l.ctx = gitargs.Context{Repo: l.repo.Record, Config: l.repo.Config, Env: env}
+	l.ctx = gitargs.Context{Repo: l.repo.Record, Config: l.repo.Config, Env: env, PlainTemplate: gitrepo.PlainTemplate}
 	l.read()
 	if !reads(l.reading.Git.Class) { // only what changes something depends on the names of refs
 		l.readRefs()
