@@ -25,11 +25,15 @@ func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
 	}
-	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, slots: make(chan struct{}, c.Jobs)}
+	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, queue: make(chan queued, maxQueued)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
 	p.recovered = recoverRuns(p.ctx, sys)
+	for range c.Jobs {
+		p.running.Go(p.work)
+	}
 	err := p.read()
+	close(p.queue)
 	p.running.Wait()
 	sandbox.Release()
 	if err = errors.Join(err, p.out.Flush()); err != nil {
@@ -46,7 +50,9 @@ type pipe struct {
 	sys     *cli.System
 	out     *record.Writer
 	max     int
-	slots   chan struct{}
+	jobs    int         // actions that run at once
+	queue   chan queued // in the order in which they came
+	pending int         // actions that were read and have not ended; under mu
 	running sync.WaitGroup
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -55,6 +61,16 @@ type pipe struct {
 	bad, unable, negative bool
 	unread                bool            // a line of standard input is no record
 	recovered             []record.Denial // of runs that were killed; the first action's evidence has them
+}
+
+// maxQueued bounds the actions that were read and wait for others to end. Each
+// may be as long as a line.
+const maxQueued = 64
+
+// queued is an action that was read, and the number of its line.
+type queued struct {
+	line   *record.Line
+	number int
 }
 
 // takeRecovered is what was recovered, once.
@@ -87,7 +103,7 @@ func (p *pipe) status() error {
 	return nil
 }
 
-// read takes one line after the other. Actions run beside it, up to the number of slots; every other line is passed on at once.
+// read takes one line after the other. Actions run beside it, up to the number of jobs, and wait in a queue; every other line is passed on at once.
 func (p *pipe) read() error {
 	in := record.NewReader(record.Interruptible(p.ctx, p.sys.Stdin), p.max)
 	for {
@@ -111,21 +127,45 @@ func (p *pipe) read() error {
 			p.write(line)
 			continue
 		}
-		p.start(line, in.LineNumber())
+		p.enqueue(queued{line, in.LineNumber()})
 	}
 }
 
-func (p *pipe) start(line *record.Line, number int) {
-	p.slots <- struct{}{}
-	p.running.Add(1)
-	go func() {
-		defer func() { <-p.slots; p.running.Done() }()
-		if err := p.action(line); err != nil {
-			p.note(&p.bad)
-			line = err.Line("sandbox", number, p.sys.Now())
+// enqueue takes an action that was read. One that has to wait is announced, so
+// that who looks on sees how many do.
+func (p *pipe) enqueue(q queued) {
+	if p.count(1) > p.jobs {
+		p.write(record.NewQueued(q.line.ID()))
+	}
+	select {
+	case p.queue <- q:
+	case <-p.ctx.Done():
+	}
+}
+
+// count adds to the actions that were read and have not ended, and returns how
+// many there are.
+func (p *pipe) count(n int) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pending += n
+	return p.pending
+}
+
+// work does what is queued, one after the other. After the end of the context
+// nothing is begun.
+func (p *pipe) work() {
+	for q := range p.queue {
+		if p.ctx.Err() != nil {
+			return
 		}
-		p.write(line)
-	}()
+		if err := p.action(q.line); err != nil {
+			p.note(&p.bad)
+			q.line = err.Line("sandbox", q.number, p.sys.Now())
+		}
+		p.write(q.line)
+		p.count(-1)
+	}
 }
 
 // write passes a line on at once: somebody may be looking. A reader that went away ends everything.

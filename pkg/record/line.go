@@ -72,27 +72,6 @@ func NewLine(id string, now time.Time, action Action, actor Actor) *Line {
 	return l
 }
 
-// NewOutput makes a live output line of the action id.
-func NewOutput(id, stream string, piece []byte) *Line {
-	out := Output{Stream: stream}
-	out.Text, out.Base64 = TextOrBase64(piece)
-	l := newLine(LineOutput, id)
-	l.put("output", out)
-	return l
-}
-
-// NewStart returns the output line that announces an action as it is started. Its text is empty and there, so that who joins the texts
-// of output lines gets what the command printed and nothing else.
-func NewStart(id string, action Action) *Line {
-	l := newLine(LineOutput, id)
-	l.put("output", struct {
-		Stream string `json:"stream"`
-		Text   string `json:"text"`
-		Action Action `json:"action"`
-	}{"stdout", "", action})
-	return l
-}
-
 // Line makes the error line of b for the given stage and line number.
 func (b *BadLine) Line(stage string, number int, now time.Time) *Line {
 	id := b.ID

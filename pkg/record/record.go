@@ -380,15 +380,6 @@ type PolicySet struct {
 	Configuration []Configuration `json:"configuration,omitempty"`
 }
 
-// Output is a piece of a running command's output; it stands on a line of its own.
-type Output struct {
-	Stream string `json:"stream" required:"true"` // stdout | stderr
-	Text   string `json:"text,omitempty"`
-	Base64 string `json:"base64,omitempty"` // instead of Text when the bytes are not UTF-8
-	// Action is what has just been started, on the first output line of its id; that line has an empty Text. See [NewStart].
-	Action *Action `json:"action,omitempty"`
-}
-
 // Error stands on a line of its own, in place of a line that was not valid.
 type Error struct {
 	Stage       string `json:"stage" required:"true"` // facts | decide | sandbox | trace

@@ -163,6 +163,8 @@ func sample(t testing.TB) []*trace.Entry {
 		entry(t, 11, argv("npm", "install"), left(1, injected("/w/sub/.git/hooks/post-checkout.held1")),
 			trace.Finding{Rule: "ethos.tool_failed", Level: trace.LevelError, Message: "npm exited with status 1"}),
 		entry(t, 12, argv("npm", "ci"), connected(1, sampleConnections()...)),
+		entry(t, 13, argv("make", "all"), ran("", 2, 360, "cc -c a.c\n", "a.c: No such file\nmake: *** [all] Error 1\n"),
+			trace.Finding{Rule: "ethos.tool_failed", Level: trace.LevelError, Message: "make exited with status 2"}),
 	}
 }
 

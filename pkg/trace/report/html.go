@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -24,8 +25,9 @@ type HTML struct {
 	timeline timeline
 	tools    map[string]int // filter number
 	names    []string
-	body     *os.File // the actions, while they are collected; unlinked
-	w        *bufio.Writer
+	body     *os.File     // the actions, while they are collected; unlinked
+	row      bytes.Buffer // the action that is written now
+	list     actionList
 	n        int
 	overview overview
 	counts   [maxToolFilters + 1]int // actions of each filter
@@ -50,7 +52,16 @@ func (h *HTML) Action(e *trace.Entry) error {
 	h.overview.add(e, h.n)
 	filter := h.filter(e)
 	h.counts[filter]++
-	writeAction(h.w, e, h.n, filter)
+	writeAction(&h.row, e, h.n, filter)
+	return h.keep(e, filter)
+}
+
+// keep moves the action that was written to the file.
+func (h *HTML) keep(e *trace.Entry, filter int) error {
+	h.list.add(e, int64(h.row.Len()), filter)
+	if _, err := h.row.WriteTo(h.body); err != nil {
+		return fmt.Errorf("keep report: %w", err)
+	}
 	return nil
 }
 
@@ -65,9 +76,9 @@ func (h *HTML) Bad(id string, e record.Error) error {
 	h.summary.addBad(e)
 	h.n++
 	h.counts[0]++
-	fmt.Fprintf(h.w, "<details class=\"a w o-invalid t-0\"><summary><span class=\"b denied\">invalid</span><code>line %d of ethos-%s</code></summary>\n", e.Line, text(e.Stage))
-	fmt.Fprintf(h.w, "<div class=\"in\" id=\"a%d\"><div><p><b>%s</b>: %s</p><pre>%s</pre></div></div></details>\n", h.n, text(e.Code), text(e.Message), block(e.InputPrefix))
-	return nil
+	fmt.Fprintf(&h.row, "<details class=\"a f w o-invalid t-0\"><summary><span class=\"b denied\">invalid</span><code>line %d of ethos-%s</code></summary>\n", e.Line, text(e.Stage))
+	fmt.Fprintf(&h.row, "<div class=\"in\" id=\"a%d\"><div><p><b>%s</b>: %s</p><pre>%s</pre></div></div></details>\n", h.n, text(e.Code), text(e.Message), block(e.InputPrefix))
+	return h.keep(nil, 0)
 }
 
 // begin opens the temporary file that the actions wait in: the summary stands before them.
@@ -83,7 +94,7 @@ func (h *HTML) begin() error {
 		f.Close()
 		return fmt.Errorf("keep report: %w", err)
 	}
-	h.body, h.w = f, bufio.NewWriterSize(f, 64<<10)
+	h.body = f
 	return nil
 }
 
@@ -111,19 +122,13 @@ func (h *HTML) Close() error {
 	h.head(w)
 	if h.body != nil {
 		defer h.body.Close()
-		if err := h.w.Flush(); err != nil {
-			return err
-		}
-		if _, err := h.body.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, h.body); err != nil {
+		if err := h.list.write(w, h.body); err != nil {
 			return err
 		}
 	}
 	fmt.Fprint(w, "</div>\n</section>\n")
-	tallyTable(w, "Session", h.summary.sessions)
-	tallyTable(w, "Tool", h.summary.tools)
+	tallyTable(w, "h-sessions", "Agents and sessions", "Agent and session", h.summary.sessions)
+	tallyTable(w, "h-tools", "Tools", "Tool", h.summary.tools)
 	h.confinement(w)
 	fmt.Fprintf(w, "</main>\n<footer><p>Written by ethos-trace %s.</p></footer>\n</body>\n</html>\n", text(h.version))
 	return w.Flush()
@@ -139,6 +144,7 @@ func (h *HTML) head(w *bufio.Writer) {
 	fmt.Fprintf(w, "<title>ethos: %s</title>\n<style>%s</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#actions\">Skip to the actions</a>\n", text(h.summary.headline()), css)
 	h.banner(w)
 	fmt.Fprint(w, "<main>\n")
+	h.failed(w)
 	h.refused(w)
 	h.allDenials(w)
 	h.network(w)

@@ -131,14 +131,42 @@ func TestHTMLComplete(t *testing.T) {
 	doc := htmlOf(t, sample(t)...)
 	for _, want := range []string{
 		"rm -rf ~", "deletes the home directory", "delete single files inside the work space", "pack:core/fs.yaml:12", "a.go:3:5", "landlock", "pipe_to_interpreter",
-		"0197f6a0-0000-7000-8000-000000000001", "was ended at its time limit", "No such file", "3.0 MiB memory", "invalid_json", "<time datetime=\"2026-01-02T03:04:01Z\">",
+		"0197f6a0-0000-7000-8000-000000000001", "was ended at its time limit", "No such file", "3.0 MiB memory", "invalid_json", "<time datetime=\"2026-01-02T03:04:05Z\">",
 	} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if n := strings.Count(doc, "<details "); n != len(sample(t))+1 {
+	if n := strings.Count(doc, "<details class=\"a "); n != len(sample(t))+1 {
 		t.Errorf("%d actions", n)
+	}
+}
+
+// TestHTMLOrder holds that actions stand by agent and session, what needs a look
+// before the rest, and that equal failures are one row that opens to the others.
+func TestHTMLOrder(t *testing.T) {
+	of := func(e *trace.Entry, agent, session string) *trace.Entry {
+		e.Actor.Agent, e.Actor.Session = agent, session
+		return e
+	}
+	fails := func(n int) *trace.Entry { return entry(t, n, argv("make"), ran("", 2, 1, "", "gone\n")) }
+	doc := htmlOf(t,
+		of(entry(t, 1, argv("calm-one"), ran("", 0, 1, "", "")), "codex", "s1"),
+		of(entry(t, 2, argv("calm-two"), ran("", 0, 1, "", "")), "claude", "s2"),
+		of(fails(3), "claude", "s2"), of(fails(4), "claude", "s2"), of(fails(5), "claude", "s2"), of(fails(6), "codex", "s3"))
+	list := doc[strings.Index(doc, `<div class="list">`):]
+	var got []string
+	for _, m := range regexp.MustCompile(`<h3>([^<]*) <span class="dim">[0-9]+ action|id="(a[0-9]+)"|<summary>([0-9]+ more actions?) like`).FindAllStringSubmatch(list, -1) {
+		got = append(got, m[1]+m[2]+m[3])
+	}
+	if want := "claude s2 a3 2 more actions a4 a5 a2 codex s3 a6 no agent a7 codex s1 a1"; strings.Join(got, " ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+	}
+	if !strings.Contains(doc, `<code>make</code><span class="dim"> ×3</span><br><code class="dim">gone</code>`) {
+		t.Error("the failures are not listed once, with their number and last line")
+	}
+	if strings.Index(doc, "h-failed") > strings.Index(doc, "h-time") {
+		t.Error("the failures do not come first")
 	}
 }
 
@@ -159,7 +187,7 @@ func TestContrast(t *testing.T) {
 		t.Fatalf("%d schemes", len(schemes))
 	}
 	pairs := [][2]string{
-		{"fg", "bg"}, {"dim", "bg"}, {"link", "bg"}, {"fg", "code"}, {"dim", "code"}, {"good", "goodbg"}, {"bad", "badbg"}, {"fail", "failbg"}, {"warn", "warnbg"}, {"calm", "calmbg"},
+		{"fg", "bg"}, {"dim", "bg"}, {"link", "bg"}, {"fg", "code"}, {"dim", "code"}, {"good", "goodbg"}, {"bad", "badbg"}, {"fail", "failbg"}, {"warn", "warnbg"}, {"ask", "askbg"}, {"calm", "calmbg"},
 	}
 	for i, s := range schemes {
 		colors := map[string]string{}
@@ -278,14 +306,14 @@ func TestBrowserFilters(t *testing.T) {
 	doc := htmlOf(t, sample(t)...)
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
 	click := `<script>
-const shown = () => [...document.querySelectorAll(".list>.a")].filter(a => getComputedStyle(a).display !== "none").length
+const shown = () => [...document.querySelectorAll(".list .a")].filter(a => getComputedStyle(a).display !== "none").length
 const after = id => { document.getElementById(id).click(); return shown() }
 document.title = [shown(), after("o-denied"), after("o-wrong"), after("o-invalid"), after("o-all"), after("t-1"), after("o-passed"),
   document.documentElement.scrollWidth > window.innerWidth ? "too wide" : "fits"].join(" ")
 </script>`
 	for _, wide := range []string{"360", "1200"} {
 		dom := chromium(t, policy.ReplaceAllString(doc, "")+click, "--dump-dom", "--window-size="+wide+",900")
-		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "13 2 10 1 13 1 0 fits" {
+		if got := regexp.MustCompile(`<title>([^<]*)</title>`).FindStringSubmatch(dom); got == nil || got[1] != "14 2 11 1 14 1 0 fits" {
 			t.Errorf("%s pixels wide: shown actions: %q", wide, got)
 		}
 	}

@@ -29,8 +29,16 @@ func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 	if o.Negative() {
 		wrong = " w"
 	}
-	fmt.Fprintf(w, "<details class=\"a%s o-%s t-%d\"><summary><span class=\"b %s\">%s</span><code>%s</code><span class=\"took\">%s</span>%s</summary>\n",
-		wrong, o, filter, o, o, text(clip(oneLine(e.Command()), 300)), took, stamped(e.Time, "15:04:05"))
+	end := e.Exit()
+	if o == trace.Failed {
+		last, _ := e.LastLine()
+		end = ending(end, clip(last, maxLast))
+	}
+	if end != "" {
+		end = "<span class=\"end\">" + text(end) + "</span>"
+	}
+	fmt.Fprintf(w, "<details class=\"a f%s o-%s t-%d\"><summary><span class=\"b %s\">%s</span><span class=\"what\"><code>%s</code>%s</span><span class=\"took\">%s</span>%s</summary>\n",
+		wrong, o, filter, o, o, text(clip(oneLine(e.Command()), 300)), end, took, stamped(e.When(), "15:04:05"))
 	fmt.Fprintf(w, "<div class=\"in\" id=\"a%d\"><div><pre class=\"cmd\">%s</pre>", number, block(clip(e.Command(), htmlCommand)))
 	writeWhy(w, e)
 	writeDenials(w, e)

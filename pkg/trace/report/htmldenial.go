@@ -47,12 +47,8 @@ func (h *HTML) allDenials(w io.Writer) {
 	}
 	tableStart(w, "h-denied", "Denied by the sandbox", "Layer", "What", "#Action")
 	for _, row := range l.rows {
-		times := ""
-		if row.times > 1 {
-			times = fmt.Sprintf(" <span class=\"dim\">×%d</span>", row.times)
-		}
 		fmt.Fprintf(w, "<tr><td><span class=\"b denied\">%s</span></td><td>%s%s</td><td class=\"n\"><a href=\"#a%d\">%d</a></td></tr>\n",
-			text(strings.ReplaceAll(clip(row.Layer, 60), "_", " ")), deniedText(row.Denial), times, row.number, row.number)
+			text(strings.ReplaceAll(clip(row.Layer, 60), "_", " ")), deniedText(row.Denial), dimTimes(row.times), row.number, row.number)
 	}
 	fmt.Fprint(w, strings.Replace(tableEnd, "</table>", "</table>"+moreText(l.more), 1))
 }

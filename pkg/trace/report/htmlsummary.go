@@ -47,10 +47,10 @@ type control struct {
 func (v *overview) add(e *trace.Entry, number int) {
 	v.spaces = addFew(v.spaces, e.Action.Workspace)
 	v.agents = addFew(v.agents, e.Actor.Agent)
-	if v.first == "" || e.Time < v.first {
-		v.first = e.Time
+	if v.first == "" || e.When() < v.first {
+		v.first = e.When()
 	}
-	v.last = max(v.last, e.Time)
+	v.last = max(v.last, e.When())
 	for _, f := range e.Reported() {
 		v.finding(f, number)
 	}
@@ -88,15 +88,12 @@ func (v *overview) finding(f trace.Finding, number int) {
 }
 
 func (r *findingRow) write(w io.Writer) {
-	where, times := place(r.Finding), ""
+	where := place(r.Finding)
 	if where == "" {
 		where = "in the command"
 	}
-	if r.times > 1 {
-		times = fmt.Sprintf(" <span class=\"dim\">×%d</span>", r.times)
-	}
 	fmt.Fprintf(w, "<tr><td><span class=\"b %s\">%s</span></td><td><a href=\"#a%d\"><code>%s</code></a></td><td>%s%s</td><td><code class=\"dim\">%s</code></td></tr>\n",
-		levelClass(r.Level), r.Level, r.number, text(where), prose(r.Message), times, text(clip(r.Rule, 100)))
+		levelClass(r.Level), r.Level, r.number, text(where), prose(r.Message), dimTimes(r.times), text(clip(r.Rule, 100)))
 }
 
 func levelClass(l trace.Level) string {
@@ -136,6 +133,7 @@ func (h *HTML) banner(w io.Writer) {
 	fmt.Fprintf(w, "<header><p class=\"dim\">ethos report</p><h1 class=\"h-%s\">%s</h1>\n<p>%s</p>\n", state, capital(verdict), text(s.headline()))
 	fmt.Fprintf(w, "<p class=\"dim\">%s</p>\n", h.whereabouts())
 	h.share(w)
+	h.legend(w)
 	fmt.Fprint(w, "</header>\n")
 }
 
@@ -186,6 +184,51 @@ func (h *HTML) share(w io.Writer) {
 		fmt.Fprintf(w, "<rect class=\"denied\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"12\"/>", x, 100-x)
 	}
 	fmt.Fprint(w, "</svg>\n")
+}
+
+// legend says what the colours of the share are, and what each outcome means.
+func (h *HTML) legend(w io.Writer) {
+	fmt.Fprint(w, "<dl class=\"key\">")
+	for _, o := range outcomeOrder() {
+		if n := h.summary.outcomes[o]; n > 0 {
+			fmt.Fprintf(w, "<dt><span class=\"b %s\">%s</span></dt><dd><b>%d</b> %s</dd>", o, o, n, text(meaning(o)))
+		}
+	}
+	if n := h.summary.bad; n > 0 {
+		fmt.Fprintf(w, "<dt><span class=\"b denied\">invalid</span></dt><dd><b>%d</b> no record that could be read</dd>", n)
+	}
+	fmt.Fprint(w, "</dl>\n")
+}
+
+// failed lists the failures by agent and session, each once.
+func (h *HTML) failed(w io.Writer) {
+	l := &h.summary.failures
+	if len(l.rows) == 0 {
+		return
+	}
+	tableStart(w, "h-failed", "Failures", "Ended", "Command and last line of its output", "#Action")
+	groups := l.grouped()
+	for _, rows := range groups {
+		if len(groups) > 1 {
+			fmt.Fprintf(w, "<tr><th scope=\"rowgroup\" colspan=\"3\">%s</th></tr>\n", text(whoever(rows[0].who)))
+		}
+		for _, r := range rows {
+			fmt.Fprintf(w, "<tr><td><span class=\"b failed\">%s</span></td><td><code>%s</code>%s", text(r.exit), text(r.command), dimTimes(r.times))
+			if r.last != "" {
+				fmt.Fprintf(w, "<br><code class=\"dim\">%s</code>", text(r.last))
+			}
+			fmt.Fprintf(w, "</td><td class=\"n\"><a href=\"#a%d\">%d</a></td></tr>\n", r.number, r.number)
+		}
+	}
+	fmt.Fprint(w, strings.Replace(tableEnd, "</table>", "</table>"+moreText(l.more), 1))
+}
+
+// dimTimes is the mark of what is folded.
+func dimTimes(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return "<span class=\"dim\">" + times(n) + "</span>"
 }
 
 // refused lists what stood against something, each policy once, with the way out.
@@ -253,18 +296,22 @@ func (h *HTML) allFindings(w io.Writer) {
 }
 
 // tallyTable is what was counted of each tool, or of each session.
-func tallyTable(w io.Writer, what string, rows map[string]*tally) {
+func tallyTable(w io.Writer, id, title, what string, rows map[string]*tally) {
 	if len(rows) == 0 {
 		return
 	}
-	tableStart(w, "h-"+strings.ToLower(what)+"s", what+"s", what, "#Runs", "#Passed", "#Failed", "#Denied", "#Findings", "#Time")
+	columns := []string{what}
+	for _, c := range tallyHead() {
+		columns = append(columns, "#"+capital(c))
+	}
+	tableStart(w, id, title, columns...)
 	for i, r := range sorted(rows) {
 		if i == maxTableRows {
-			fmt.Fprintf(w, "<tr><td colspan=\"7\" class=\"dim\">and %d more</td></tr>\n", len(rows)-i)
+			fmt.Fprintf(w, "<tr><td colspan=\"9\" class=\"dim\">and %d more</td></tr>\n", len(rows)-i)
 			break
 		}
 		fmt.Fprintf(w, "<tr><th scope=\"row\">%s</th>", text(clip(r.name, 60)))
-		for _, n := range []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms)} {
+		for _, n := range r.cells() {
 			fmt.Fprintf(w, "<td class=\"n\">%s</td>", n)
 		}
 		fmt.Fprint(w, "</tr>\n")

@@ -52,6 +52,8 @@ func (h *Human) Tick() error {
 func (h *Human) Output(id string, o record.Output) error {
 	switch {
 	case h.live == nil:
+	case o.Queued:
+		h.live.waits(id)
 	case o.Action != nil:
 		h.live.started(id, trace.CommandOf(*o.Action))
 	default:
@@ -60,11 +62,15 @@ func (h *Human) Output(id string, o record.Output) error {
 	return nil
 }
 
-// Action writes the line of an action, with what went wrong below it.
+// Action writes the line of an action, with what went wrong below it. What has
+// been told of one just like it is not told again.
 func (h *Human) Action(e *trace.Entry) error {
 	h.erase(e.Line.ID())
-	h.summary.add(e)
-	h.line(e)
+	again := h.summary.add(e)
+	h.line(e, again)
+	if again > 1 {
+		return h.out.Flush()
+	}
 	h.why(e)
 	h.findings(e)
 	h.denials(e)
@@ -119,23 +125,39 @@ const noteIndent = "         "
 // outcomeCells is the width of the first column.
 const outcomeCells = 9
 
-func (h *Human) line(e *trace.Entry) {
+// line writes the row of an action: outcome, time, command, and how it ended,
+// with the last line of its output when it failed.
+func (h *Human) line(e *trace.Entry, again int) {
 	outcome := e.Outcome()
-	took, end := "", ""
+	took, last, folded := "", "", ""
 	if e.Ran() {
 		took = span(e.Result.DurationMS)
 	}
-	switch outcome {
-	case trace.Failed:
-		end = bracketed(e.Ending(), counted(len(e.Denials()), "denial"))
-	case trace.Found:
-		end = bracketed(counted(len(e.Findings), "finding"), counted(len(e.Denials()), "denial"))
+	if outcome == trace.Failed {
+		last, _ = e.LastLine()
 	}
-	command := visible(oneLine(e.Command()))
+	if again > 1 {
+		folded = "as above" + times(again)
+	}
+	h.row(outcome, took, e.Command(), bracketed(e.Exit(), counted(len(e.Reported()), "finding"), counted(len(e.Denials()), "denial"), folded), last)
+}
+
+// row writes the columns of a row. The command gets two thirds of the room at
+// most where the last line of the output needs more than the other.
+func (h *Human) row(outcome trace.Outcome, took, command, end, last string) {
+	command, end, last = visible(oneLine(command)), visible(end), visible(last)
+	if last != "" {
+		last = "  │ " + last
+	}
 	if cells := h.cells(); cells > 0 {
-		command = fit(command, cells-outcomeCells-len(noteIndent)-width(end))
+		room := cells - outcomeCells - len(noteIndent) - width(end)
+		if last != "" {
+			command = fit(command, max(room*2/3, room-width(last)))
+		}
+		command = fit(command, room)
+		last = fit(last, room-width(command))
 	}
-	h.print(h.style.outcome(outcome, pad(string(outcome), outcomeCells)), padLeft(took, 8)+" "+command+end)
+	h.print(h.style.outcome(outcome, pad(string(outcome), outcomeCells)), padLeft(took, 8)+" "+command+end+last)
 }
 
 // oneLine is a command or message in one line of bounded length: what is hidden in its further lines must not stay unseen.
@@ -209,8 +231,14 @@ func place(f trace.Finding) string {
 	return text
 }
 
-// tail shows the end of what a failed command printed.
+// tail shows the end of what a failed command printed, where that is more than
+// the line that its row has.
 func (h *Human) tail(e *trace.Entry) {
+	if last, lines := e.LastLine(); lines < 2 && (h.cells() == plainWidth || width(visible(last)) < h.cells()/3) {
+		if c := e.Result.Capture; c.Stdout.Base64+c.Stderr.Base64 == "" && !c.Stdout.Truncated && !c.Stderr.Truncated {
+			return
+		}
+	}
 	for _, s := range []struct {
 		name   string
 		stream record.Stream

@@ -34,6 +34,47 @@ func TestHumanNarrow(t *testing.T) {
 	}
 }
 
+// TestFolded holds that a failure and a refusal are told once, that the same
+// again is one line with its number, and that what only looks alike is told.
+func TestFolded(t *testing.T) {
+	failed := func(n int, last string, denials ...record.Denial) *trace.Entry {
+		set := ran("", 2, 10, "first\n", last)
+		r := set["result"].(record.Result)
+		r.Capture.Sandbox.Denials = denials
+		set["result"] = r
+		return entry(t, n, argv("make", "all"), set)
+	}
+	net := record.Denial{Layer: "network", What: "a.example:443"}
+	for name, c := range map[string]struct {
+		entries []*trace.Entry
+		want    string // of the last row
+	}{
+		"the same":            {[]*trace.Entry{failed(1, "gone\n"), failed(2, "gone\n")}, "as above ×2"},
+		"another time":        {[]*trace.Entry{failed(1, "FAIL p 0.012s\n"), failed(2, "FAIL p 1.3s\n")}, "as above ×2"},
+		"another last line":   {[]*trace.Entry{failed(1, "gone\n"), failed(2, "there\n")}, "(exit 2)  │ there"},
+		"another denial":      {[]*trace.Entry{failed(1, "gone\n"), failed(2, "gone\n", net)}, "(exit 2, 1 denial)"},
+		"refused alike":       {[]*trace.Entry{entry(t, 1, argv("x"), denied("deny", "p", "m", "")), entry(t, 2, argv("x"), denied("deny", "p", "m", ""))}, "as above ×2"},
+		"refused by another":  {[]*trace.Entry{entry(t, 1, argv("x"), denied("deny", "p", "m", "")), entry(t, 2, argv("x"), denied("deny", "q", "m", ""))}, "q: m"},
+		"another command":     {[]*trace.Entry{entry(t, 1, argv("x"), denied("deny", "p", "m", "")), entry(t, 2, argv("y"), denied("deny", "p", "m", ""))}, "p: m"},
+		"a long command":      {[]*trace.Entry{entry(t, 1, argv(strings.Repeat("x", 5000)+"1"), denied("deny", "p", "m", "")), entry(t, 2, argv(strings.Repeat("x", 5000)+"2"), denied("deny", "p", "m", ""))}, "p: m"},
+		"what passed is told": {[]*trace.Entry{entry(t, 1, argv("x"), ran("", 0, 1, "", "")), entry(t, 2, argv("x"), ran("", 0, 1, "", ""))}, "passed       1 ms x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			h := NewHuman(&out, Terminal{}, testNow)
+			for _, e := range c.entries {
+				out.Reset()
+				if err := h.Action(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := out.String(); !strings.Contains(got, c.want) || strings.Contains(c.want, "as above") != (strings.Count(got, "\n") == 1) && name != "what passed is told" {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
 // TestHumanHidesNothing holds that what a command does in its second line is seen, and that what would steer the terminal is not sent.
 func TestHumanHidesNothing(t *testing.T) {
 	var out bytes.Buffer

@@ -15,21 +15,26 @@ func (h *Human) writeSummary() {
 	if s.actions+s.bad > 1 {
 		fmt.Fprintln(h.out)
 	}
+	h.failed()
+	h.refused()
+	h.deniedByLayers()
+	if s.actions > 1 && len(s.reasons)+len(s.denied.rows) > 0 {
+		fmt.Fprintln(h.out)
+	}
+	h.network()
 	if len(s.sessions) > 0 && s.actions > 1 {
-		h.table("session", s.sessions)
+		h.table(whoTitle, s.sessions)
 	}
 	if len(s.tools) > 1 {
 		h.table("tool", s.tools)
 	}
-	h.refused()
-	h.deniedByLayers()
-	h.network()
+	h.legend()
 	for _, line := range wrap(s.headline(), h.cells()) {
 		fmt.Fprintln(h.out, h.style.bold(line))
 	}
 }
 
-// headline is the last line: "3 actions: 1 passed, 2 denied; 4 findings; 1.2 s".
+// headline is the last line: "3 actions: 2 denied, 1 passed; 4 findings; 1.2 s".
 func (s *summary) headline() string {
 	parts := []string{}
 	for _, o := range outcomeOrder() {
@@ -62,28 +67,43 @@ func (s *summary) headline() string {
 // maxTableRows bounds the table on a terminal; the rest is counted.
 const maxTableRows = 30
 
+// maxTableName and leastColumn are widths in the table, in cells.
+const (
+	maxTableName = 45
+	leastColumn  = 5
+)
+
 // table is what was counted of each tool, or of each session.
 func (h *Human) table(what string, tallies map[string]*tally) {
-	rows := sorted(tallies)
-	name := len(what)
-	for _, r := range rows {
-		name = max(name, min(width(visible(r.name)), 40))
-	}
-	head := []string{"runs", "passed", "failed", "denied", "findings", "time"}
-	line := func(first string, cells []string) {
-		text := pad(first, name)
-		for i, c := range cells {
-			text += "  " + padLeft(c, max(len(head[i]), 6))
+	rows, head := sorted(tallies), tallyHead()
+	name, room := len(what), maxTableName
+	if cells := h.cells(); cells > 0 {
+		for _, c := range head {
+			cells -= max(len(c), leastColumn) + 1
 		}
-		h.print("", text)
+		room = min(room, max(cells-3, leastColumn)) // a time may take eight
+	}
+	for _, r := range rows {
+		name = max(name, width(visible(r.name)))
+	}
+	name = min(name, room)
+	line := func(first string, cells []string) {
+		text := pad(fit(first, name), name)
+		for i, c := range cells {
+			text += " " + padLeft(c, max(len(head[i]), leastColumn))
+		}
+		if cells := h.cells(); cells > 0 {
+			text = fit(text, cells)
+		}
+		fmt.Fprintln(h.out, text)
 	}
 	line(what, head)
 	for i, r := range rows {
 		if i == maxTableRows {
-			h.print("", fmt.Sprintf("… and %d more %ss", len(rows)-i, what))
+			h.print("", fmt.Sprintf("… and %d more", len(rows)-i))
 			break
 		}
-		line(fit(visible(r.name), 40), []string{number(r.runs), number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms)})
+		line(visible(r.name), r.cells())
 	}
 	fmt.Fprintln(h.out)
 }
@@ -101,6 +121,44 @@ func number(n int) string {
 		return "·"
 	}
 	return strconv.Itoa(n)
+}
+
+// failed lists the failures by agent and session, each once.
+func (h *Human) failed() {
+	l := &h.summary.failures
+	if h.summary.actions < 2 || len(l.rows) == 0 {
+		return // the one action has just said it
+	}
+	groups, listed := l.grouped(), 0
+	for _, rows := range groups {
+		if len(groups) > 1 {
+			h.print("", h.style.bold(visible(whoever(rows[0].who))))
+		}
+		for _, r := range rows {
+			if listed++; listed > maxFindings {
+				continue
+			}
+			h.row(trace.Failed, "", r.command, times(r.times)+bracketed(r.exit), r.last)
+		}
+	}
+	if more := len(l.rows) + l.more - maxFindings; more > 0 {
+		h.note(fmt.Sprintf("… and %d more that failed: ethos-trace ls --outcome failed", more))
+	}
+	fmt.Fprintln(h.out)
+}
+
+// legend says what the words mean that a first reader may not know, where they
+// stand.
+func (h *Human) legend() {
+	if h.summary.actions < 2 {
+		return
+	}
+	for _, o := range outcomeOrder() {
+		if o == trace.Failed || o == trace.Denied || o == trace.Passed || h.summary.outcomes[o] == 0 {
+			continue
+		}
+		h.hang(h.style.outcome(o, pad(string(o), outcomeCells))+noteIndent, meaning(o))
+	}
 }
 
 // deniedByLayers lists what the sandbox denied, and where what it put aside is kept.

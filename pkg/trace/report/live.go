@@ -18,7 +18,8 @@ type live struct {
 	now     func() time.Time
 	began   time.Time
 	running []*running
-	drawn   int // lines on the screen
+	queued  map[string]bool // actions that wait for others
+	drawn   int             // lines on the screen
 	frame   int
 }
 
@@ -31,17 +32,25 @@ type running struct {
 }
 
 func newLive(cells func() int, now func() time.Time) *live {
-	return &live{cells: cells, now: now, began: now()}
+	return &live{cells: cells, now: now, began: now(), queued: map[string]bool{}}
 }
 
 // begin notes that an action runs. It returns nil when there are too many to follow.
 func (l *live) begin(id string) *running {
+	delete(l.queued, id)
 	if r := l.find(id); r != nil || len(l.running) == maxRunning {
 		return r
 	}
 	r := &running{id: id, since: l.now()}
 	l.running = append(l.running, r)
 	return r
+}
+
+// waits notes that an action waits until others have ended.
+func (l *live) waits(id string) {
+	if len(l.queued) < maxRunning {
+		l.queued[id] = true
+	}
 }
 
 func (l *live) started(id, command string) {
@@ -74,6 +83,7 @@ func (l *live) find(id string) *running {
 }
 
 func (l *live) done(id string) {
+	delete(l.queued, id)
 	for i, r := range l.running {
 		if r.id == id {
 			l.running = append(l.running[:i], l.running[i+1:]...)
@@ -108,6 +118,14 @@ func (l *live) draw(w io.Writer) {
 			break
 		}
 		l.line(w, "running", now.Sub(r.since), r.command, r.last)
+	}
+	if len(l.running)+len(l.queued) > 1 {
+		text := fmt.Sprintf("%d running", len(l.running))
+		if len(l.queued) > 0 {
+			text += fmt.Sprintf(", %d waiting", len(l.queued))
+		}
+		fmt.Fprintln(w, text)
+		l.drawn++
 	}
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"strings"
@@ -25,14 +26,22 @@ type Markdown struct {
 	findings []trace.Finding
 	places   []string              // of the findings
 	times    map[trace.Finding]int // how often each was reported
-	details  strings.Builder
-	blocks   map[string]bool // in details
-	hidden   int             // findings and failures left out
+	details  []*failedBlock
+	size     int                                // of the blocks in details
+	blocks   map[[sha256.Size]byte]*failedBlock // in details
+	hidden   int                                // findings and failures left out
+}
+
+// failedBlock is a failure with the end of what it printed, once however often
+// it happened to one agent in one session.
+type failedBlock struct {
+	who, command, ending, output string
+	times                        int
 }
 
 // NewMarkdown writes to out.
 func NewMarkdown(out io.Writer) *Markdown {
-	return &Markdown{out: out, summary: newSummary(), times: map[trace.Finding]int{}, blocks: map[string]bool{}}
+	return &Markdown{out: out, summary: newSummary(), times: map[trace.Finding]int{}, blocks: map[[sha256.Size]byte]*failedBlock{}}
 }
 
 // Action takes an entry.
@@ -77,19 +86,73 @@ func (m *Markdown) failure(e *trace.Entry) {
 		last, _ := tail(s, tailLines)
 		text = append(text, last...)
 	}
-	block := fmt.Sprintf("\n%s %s, without output\n", htmlCode(oneLine(clip(e.Command(), 300))), htmlText(e.Ending()))
-	if len(text) > 0 {
-		block = fmt.Sprintf("\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", htmlCode(oneLine(clip(e.Command(), 300))), htmlText(e.Ending()), fenced(clip(strings.Join(text, "\n"), 4000)))
+	last, _ := e.LastLine()
+	b := &failedBlock{who: clip(e.Who(), 200), command: htmlCode(oneLine(clip(e.Command(), 300))), ending: htmlText(ending(e.Exit(), clip(last, 200))), times: 1}
+	if len(text) > 1 {
+		b.output = fenced(clip(strings.Join(text, "\n"), 4000))
 	}
-	if m.blocks[block] {
+	like, ok := e.Likeness()
+	if !ok {
+		like = sha256.Sum256([]byte(b.command + b.ending + b.output))
+	}
+	key := sha256.Sum256(append([]byte(b.who), like[:]...))
+	if same := m.blocks[key]; same != nil {
+		same.times++
 		return
 	}
-	if m.details.Len()+len(block) > markdownBytes {
+	if m.size += len(b.write()); m.size > markdownBytes {
 		m.hidden++
 		return
 	}
-	m.blocks[block] = true
-	m.details.WriteString(block)
+	m.blocks[key] = b
+	m.details = append(m.details, b)
+}
+
+func (b *failedBlock) write() string {
+	row := b.command + times(b.times) + " " + b.ending
+	if b.output == "" {
+		return "\n" + row + "\n"
+	}
+	return "\n<details><summary>" + row + "</summary>\n\n" + b.output + "\n</details>\n"
+}
+
+// failed writes the failures, by agent and session where there are several.
+func (m *Markdown) failed(w io.Writer) {
+	if len(m.details) == 0 {
+		return
+	}
+	var order []string
+	groups := map[string][]*failedBlock{}
+	for _, b := range m.details {
+		if groups[b.who] == nil {
+			order = append(order, b.who)
+		}
+		groups[b.who] = append(groups[b.who], b)
+	}
+	fmt.Fprint(w, "### Failures\n")
+	for _, who := range order {
+		if len(order) > 1 {
+			fmt.Fprintf(w, "\n#### %s\n", cell(whoever(who)))
+		}
+		for _, b := range groups[who] {
+			io.WriteString(w, b.write())
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// legend says what the outcomes mean that there are.
+func (m *Markdown) legend(w io.Writer) {
+	if m.summary.actions == 0 {
+		return
+	}
+	fmt.Fprint(w, "\n<details><summary>What the words mean</summary>\n\n| outcome | means |\n|---|---|\n")
+	for _, o := range outcomeOrder() {
+		if m.summary.outcomes[o] > 0 {
+			fmt.Fprintf(w, "| %s | %s |\n", o, cell(meaning(o)))
+		}
+	}
+	fmt.Fprint(w, "\n</details>\n")
 }
 
 // Fresh implements [Sink].
@@ -101,20 +164,19 @@ func (m *Markdown) Close() error {
 	s := m.summary
 	icon, verdict := s.verdict()
 	fmt.Fprintf(w, "## %s ethos: %s\n\n%s\n\n", icon, verdict, s.headline())
+	m.failed(w)
 	m.refused(w)
 	m.denied(w)
 	m.network(w)
 	m.listed(w)
-	if m.details.Len() > 0 {
-		fmt.Fprintf(w, "### Failures\n%s\n", m.details.String())
-	}
 	if m.hidden > 0 {
 		fmt.Fprintf(w, "… and %d more, in the SARIF log and the store.\n\n", m.hidden)
 	}
-	if tallies(w, "session", m.summary.sessions); len(m.summary.sessions) > 0 {
+	if tallies(w, "Agents and sessions", whoTitle, m.summary.sessions); len(m.summary.sessions) > 0 {
 		fmt.Fprintln(w)
 	}
-	tallies(w, "tool", m.summary.tools)
+	tallies(w, "Tools", "tool", m.summary.tools)
+	m.legend(w)
 	return w.Flush()
 }
 
@@ -123,11 +185,7 @@ func (m *Markdown) listed(w io.Writer) {
 		if i == 0 {
 			fmt.Fprint(w, "### Findings\n\n| level | where | rule | message |\n|---|---|---|---|\n")
 		}
-		times := ""
-		if n := m.times[f]; n > 1 {
-			times = fmt.Sprintf(" ×%d", n)
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s%s |\n", f.Level, code(m.places[i]), code(f.Rule), cellProse(f.Message), times)
+		fmt.Fprintf(w, "| %s | %s | %s | %s%s |\n", f.Level, code(m.places[i]), code(f.Rule), cellProse(f.Message), times(m.times[f]))
 	}
 	if len(m.findings) > 0 {
 		fmt.Fprintln(w)
@@ -162,11 +220,7 @@ func (m *Markdown) denied(w io.Writer) {
 		if i == 0 {
 			fmt.Fprint(w, "### Denied by the sandbox\n\n| layer | what | why | kept in | what to do |\n|---|---|---|---|---|\n")
 		}
-		times := ""
-		if row.times > 1 {
-			times = fmt.Sprintf(" ×%d", row.times)
-		}
-		fmt.Fprintf(w, "| %s | %s%s | %s | %s | %s |\n", code(row.Layer), code(oneLine(row.What)), times, cellProse(oneLine(row.Reason)), code(row.Kept), cellProse(oneLine(row.Remedy)))
+		fmt.Fprintf(w, "| %s | %s%s | %s | %s | %s |\n", code(row.Layer), code(oneLine(row.What)), times(row.times), cellProse(oneLine(row.Reason)), code(row.Kept), cellProse(oneLine(row.Remedy)))
 	}
 	if l.more > 0 {
 		fmt.Fprintf(w, "\nand %d more\n", l.more)
@@ -177,17 +231,17 @@ func (m *Markdown) denied(w io.Writer) {
 }
 
 // tallies is a table of what was counted of each tool, or of each session.
-func tallies(w io.Writer, what string, rows map[string]*tally) {
+func tallies(w io.Writer, title, what string, rows map[string]*tally) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "### %s%ss\n\n| %s | runs | passed | failed | denied | findings | time |\n|---|--:|--:|--:|--:|--:|--:|\n", strings.ToUpper(what[:1]), what[1:], what)
+	fmt.Fprintf(w, "### %s\n\n| %s | %s |\n|---|%s\n", title, what, strings.Join(tallyHead(), " | "), strings.Repeat("--:|", len(tallyHead())))
 	for i, r := range sorted(rows) {
 		if i == maxTableRows {
-			fmt.Fprintf(w, "\nand %d more %ss\n", len(rows)-i, what)
+			fmt.Fprintf(w, "\nand %d more\n", len(rows)-i)
 			break
 		}
-		fmt.Fprintf(w, "| %s | %d | %s | %s | %s | %s | %s |\n", code(r.name), r.runs, number(r.passed), number(r.failed), number(r.denied), number(r.findings), orDot(r.ms))
+		fmt.Fprintf(w, "| %s | %s |\n", code(r.name), strings.Join(r.cells(), " | "))
 	}
 }
 

@@ -21,8 +21,10 @@ func (s style) outcome(o trace.Outcome, text string) string {
 	switch o {
 	case trace.Passed, trace.Allowed:
 		return s.sgr("32", text)
-	case trace.Found, trace.Asked, trace.Undecided:
+	case trace.Found:
 		return s.sgr("33", text)
+	case trace.Asked, trace.Undecided:
+		return s.sgr("35", text)
 	case trace.Reported:
 		return s.sgr("2", text)
 	}
@@ -30,8 +32,11 @@ func (s style) outcome(o trace.Outcome, text string) string {
 }
 
 func (s style) effect(effect, text string) string {
-	if effect == record.VerdictDeny {
+	switch effect {
+	case record.VerdictDeny:
 		return s.sgr("31", text)
+	case record.VerdictAsk:
+		return s.sgr("35", text)
 	}
 	return s.sgr("33", text)
 }

@@ -29,15 +29,17 @@ type summary struct {
 	compared bool    // with a baseline,
 	fresh    int     // which lacks so many findings and denials
 	tools    map[string]*tally
-	sessions map[string]*tally // of those that were in one
+	sessions map[string]*tally // of those of an agent, or in a session
 	reasons  map[string]*reasonRow
+	failures failures
+	alike    likenesses
 }
 
 // tally counts the actions of one tool, or of one session.
 type tally struct {
-	name                                   string
-	runs, passed, failed, denied, findings int
-	ms                                     float64
+	name                                                 string
+	runs, passed, found, failed, asked, denied, findings int
+	ms                                                   float64
 }
 
 // reasonRow is one policy that stood against something, as the strictest that did.
@@ -48,10 +50,11 @@ type reasonRow struct {
 }
 
 func newSummary() *summary {
-	return &summary{outcomes: map[trace.Outcome]int{}, tools: map[string]*tally{}, sessions: map[string]*tally{}, reasons: map[string]*reasonRow{}}
+	return &summary{outcomes: map[trace.Outcome]int{}, tools: map[string]*tally{}, sessions: map[string]*tally{}, reasons: map[string]*reasonRow{}, alike: likenesses{}}
 }
 
-func (s *summary) add(e *trace.Entry) {
+// add counts an entry, and returns how often its like came: see [trace.Entry.Likeness].
+func (s *summary) add(e *trace.Entry) (again int) {
 	outcome := e.Outcome()
 	s.actions++
 	s.outcomes[outcome]++
@@ -69,12 +72,14 @@ func (s *summary) add(e *trace.Entry) {
 		name = e.CommandName()
 	}
 	count(s.tools, name, e, outcome)
-	if session := e.Session(); session != "" {
-		count(s.sessions, session, e, outcome)
+	if who := e.Who(); who != "" {
+		count(s.sessions, who, e, outcome)
 	}
+	s.failures.add(e, s.actions+s.bad)
 	if why := e.Why(); len(why) > 0 {
 		s.addReason(why[0], e.Command())
 	}
+	return s.alike.add(e)
 }
 
 // count adds an action to the tally of a name, or of the others when there are
@@ -93,8 +98,12 @@ func count(rows map[string]*tally, name string, e *trace.Entry, outcome trace.Ou
 	switch outcome {
 	case trace.Passed, trace.Allowed, trace.Reported:
 		row.passed++
-	case trace.Denied, trace.Asked, trace.Undecided:
+	case trace.Denied:
 		row.denied++
+	case trace.Asked, trace.Undecided:
+		row.asked++
+	case trace.Found:
+		row.found++
 	default:
 		row.failed++
 	}
@@ -159,7 +168,20 @@ func (s *summary) sortedReasons() []*reasonRow {
 	})
 }
 
-// outcomeOrder is how outcomes are listed.
+// outcomeOrder is how outcomes are listed: what needs a look comes first.
 func outcomeOrder() []trace.Outcome {
-	return []trace.Outcome{trace.Passed, trace.Found, trace.Failed, trace.Denied, trace.Asked, trace.Undecided, trace.Allowed, trace.Reported}
+	return []trace.Outcome{trace.Failed, trace.Denied, trace.Asked, trace.Undecided, trace.Found, trace.Passed, trace.Allowed, trace.Reported}
 }
+
+// cells are the numbers of a row, as tallyHead names them.
+func (t *tally) cells() []string {
+	return []string{number(t.runs), number(t.failed), number(t.denied), number(t.asked), number(t.found), number(t.passed), number(t.findings), orDot(t.ms)}
+}
+
+// tallyHead names the columns of a tally.
+func tallyHead() []string {
+	return []string{"runs", "failed", "denied", "asked", "found", "passed", "findings", "time"}
+}
+
+// whoTitle names the column of those who asked for the actions.
+const whoTitle = "agent and session"

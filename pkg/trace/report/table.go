@@ -27,14 +27,24 @@ func NewTable(t Terminal) *Table {
 // idTail is how much of an id a list shows: its random end, which show accepts.
 const idTail = 12
 
-// Entry is the line of an entry: id, time, outcome, duration, command, and how much the sandbox denied it.
+// Entry is the line of an entry: id, when it ran, outcome, duration, command,
+// how it ended with the last line of what it printed, how much the sandbox
+// denied it, and the policies against it.
 func (t *Table) Entry(e *trace.Entry) string {
 	took := ""
 	if e.Ran() {
 		took = span(e.Result.DurationMS)
 	}
 	o := e.Outcome()
-	return t.line(e.Line.ID(), e.Time, t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), bracketed(counted(len(e.Denials()), "denial"))+bracketed(strings.Join(e.Reasons(), ", ")))
+	last := ""
+	if o == trace.Failed {
+		last, _ = e.LastLine()
+	}
+	if cells := t.cells(); cells > 0 {
+		last = fit(visible(last), (cells-idTail-len(stampLayout)-outcomeCells)/3)
+	}
+	end := bracketed(ending(e.Exit(), last), counted(len(e.Denials()), "denial")) + bracketed(strings.Join(e.Reasons(), ", "))
+	return t.line(e.Line.ID(), e.When(), t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), visible(end))
 }
 
 // Invalid is the line of an error line.

@@ -147,6 +147,38 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// TestTerminalCounts holds that the live lines say how many actions run and how
+// many wait for them, and that both numbers go down again.
+func TestTerminalCounts(t *testing.T) {
+	sent := onTerminal(t, 80, map[string]string{"TERM": "xterm"}, func(out *os.File, term Terminal) {
+		h := NewHuman(out, term, testNow)
+		at := func(step func()) {
+			step()
+			if err := h.Tick(); err != nil {
+				t.Error(err)
+			}
+			fmt.Fprintln(out, "--")
+		}
+		action := argv("make")
+		start := func(id string) { h.Output(id, record.Output{Stream: "stdout", Action: &action}) }
+		at(func() {
+			start("a")
+			start("b")
+			h.Output("c", record.Output{Queued: true})
+			h.Output("d", record.Output{Queued: true})
+		})
+		at(func() { h.live.done("a"); start("c") })
+		at(func() { h.live.done("b"); h.live.done("d") })
+	})
+	var got []string
+	for _, m := range regexp.MustCompile(`[0-9]+ running.*|--`).FindAllString(sent, -1) {
+		got = append(got, m)
+	}
+	if text := strings.Join(got, "|"); text != "2 running, 2 waiting|--|2 running, 1 waiting|--|--" {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestTerminalWithoutColor(t *testing.T) {
 	sent := onTerminal(t, 80, map[string]string{"TERM": "xterm", "NO_COLOR": "1"}, showAll(t))
 	if colorExpr.MatchString(sent) {

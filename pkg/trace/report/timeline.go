@@ -36,11 +36,7 @@ type timeBar struct {
 }
 
 func (t *timeline) add(e *trace.Entry, number int) {
-	stamp := e.Time
-	if e.Result != nil && e.Result.Started != "" {
-		stamp = e.Result.Started
-	}
-	from, err := time.Parse(time.RFC3339Nano, stamp)
+	from, err := time.Parse(time.RFC3339Nano, e.When())
 	if err != nil {
 		return
 	}

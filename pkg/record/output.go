@@ -1,0 +1,45 @@
+package record
+
+// Output is a piece of a running command's output; it stands on a line of its own.
+type Output struct {
+	Stream string `json:"stream" required:"true"` // stdout | stderr
+	Text   string `json:"text,omitempty"`
+	Base64 string `json:"base64,omitempty"` // instead of Text when the bytes are not UTF-8
+	// Action is what has just been started, on the first output line of its id; that line has an empty Text. See [NewStart].
+	Action *Action `json:"action,omitempty"`
+	// Queued says that the action waits until others have ended. Such a line has an empty Text. See [NewQueued].
+	Queued bool `json:"queued,omitempty"`
+}
+
+// NewOutput makes a live output line of the action id.
+func NewOutput(id, stream string, piece []byte) *Line {
+	out := Output{Stream: stream}
+	out.Text, out.Base64 = TextOrBase64(piece)
+	l := newLine(LineOutput, id)
+	l.put("output", out)
+	return l
+}
+
+// NewStart returns the output line that announces an action as it is started. Its text is empty and there, so that who joins the texts
+// of output lines gets what the command printed and nothing else.
+func NewStart(id string, action Action) *Line {
+	l := newLine(LineOutput, id)
+	l.put("output", struct {
+		Stream string `json:"stream"`
+		Text   string `json:"text"`
+		Action Action `json:"action"`
+	}{"stdout", "", action})
+	return l
+}
+
+// NewQueued returns the output line that announces an action that waits for
+// others to end. Its text is empty and there, as in [NewStart].
+func NewQueued(id string) *Line {
+	l := newLine(LineOutput, id)
+	l.put("output", struct {
+		Stream string `json:"stream"`
+		Text   string `json:"text"`
+		Queued bool   `json:"queued"`
+	}{"stdout", "", true})
+	return l
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/trace"
+)
+
+// maxLikenesses bounds the refusals and failures that are remembered, so that
+// the same again is folded.
+const maxLikenesses = 10_000
+
+// likenesses counts refusals and failures that are the same to a reader.
+type likenesses map[[sha256.Size]byte]int
+
+// add counts an entry and returns how often its like came, this time included;
+// 1 for what is never folded, or is not remembered any more.
+func (l likenesses) add(e *trace.Entry) int {
+	like, ok := e.Likeness()
+	if !ok || len(l) == maxLikenesses && l[like] == 0 {
+		return 1
+	}
+	l[like]++
+	return l[like]
+}
+
+// maxFailures bounds the failures that a summary lists, and maxLast the bytes
+// of a last line.
+const (
+	maxFailures = 100
+	maxLast     = 400
+)
+
+// failureRow is a failure, once however often it happened to one agent in one
+// session.
+type failureRow struct {
+	who, command, exit, last string
+	number                   int // of the first action
+	times                    int
+}
+
+// failures lists the failures of all actions, in bounded memory.
+type failures struct {
+	rows  []*failureRow
+	known map[failureKey]*failureRow
+	more  int // left out
+}
+
+type failureKey struct {
+	who  string
+	like [sha256.Size]byte
+}
+
+func (l *failures) add(e *trace.Entry, number int) {
+	if e.Outcome() != trace.Failed {
+		return
+	}
+	like, foldable := e.Likeness()
+	key := failureKey{e.Who(), like}
+	if row := l.known[key]; row != nil && foldable {
+		row.times++
+		return
+	}
+	if len(l.rows) == maxFailures {
+		l.more++
+		return
+	}
+	last, _ := e.LastLine()
+	row := &failureRow{who: clip(e.Who(), 200), command: clip(oneLine(e.Command()), 300), exit: e.Exit(), last: clip(last, maxLast), number: number, times: 1}
+	l.rows = append(l.rows, row)
+	if l.known == nil {
+		l.known = map[failureKey]*failureRow{}
+	}
+	l.known[key] = row
+}
+
+// grouped lists the rows by agent and session, in the order in which each
+// failed first.
+func (l *failures) grouped() (groups [][]*failureRow) {
+	at := map[string]int{}
+	for _, row := range l.rows {
+		i, known := at[row.who]
+		if !known {
+			i = len(groups)
+			at[row.who] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], row)
+	}
+	return groups
+}
+
+// ending is how a run ended and the last line of its output: "exit 2: no such file".
+func ending(exit, last string) string {
+	if exit == "" || last == "" {
+		return exit
+	}
+	return exit + ": " + last
+}
+
+// times is the mark of what is folded, and "" for what came once.
+func times(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return " ×" + strconv.Itoa(n)
+}
+
+// whoever names the group of those that no agent asked for.
+func whoever(who string) string {
+	if strings.TrimSpace(who) == "" {
+		return "no agent"
+	}
+	return who
+}
+
+// meaning says what an outcome means, for people who do not know the word.
+func meaning(o trace.Outcome) string {
+	switch o {
+	case trace.Failed:
+		return "ran, and ended with another status than 0, a signal or at a limit"
+	case trace.Denied:
+		return "policy or the sandbox refused it; it did not run"
+	case trace.Asked:
+		return "did not run, and waits for a person: ethos-decide pending"
+	case trace.Undecided:
+		return "did not run, because nobody decided about it"
+	case trace.Found:
+		return "ran, and reported findings, or the sandbox denied it something"
+	case trace.Passed:
+		return "ran, and its exit status was 0"
+	case trace.Allowed:
+		return "may run; it was not ethos that ran it"
+	}
+	return "an event of an agent; there was nothing to run"
+}
