@@ -189,6 +189,9 @@ func (p *page) git(entries []record.Git) {
 		if len(g.Dangers) > 0 {
 			text += "  dangers " + strings.Join(g.Dangers, ", ")
 		}
+		if len(g.Loses) > 0 {
+			text += "  loses " + strings.Join(g.Loses, ", ")
+		}
 		p.row("git", text)
 	}
 }

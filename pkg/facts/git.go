@@ -26,6 +26,7 @@ type gitWork struct {
 	writes []string // and to Shell.Writes
 	runs   int
 	after  map[string]gitargs.Context // by directory
+	saved  map[string]saved           // by git directory
 	made   made
 }
 
@@ -47,6 +48,7 @@ func (g *gitWork) command(c *record.Command, cwd string, depth int) {
 		return
 	}
 	r := g.reading(c, cwd)
+	r.Git.Loses = g.loses(r, cwd)
 	g.found = append(g.found, r.Git)
 	g.lacks.add(r.Incomplete...)
 	if cwd != g.opt.Cwd || r.Elsewhere() {

@@ -8,6 +8,7 @@ func readCheckout(c *call) {
 	c.does()
 	if c.on("force") {
 		c.out.danger("checkout_discard")
+		c.loses(Discard{Modified: true, Staged: true}, nil)
 	}
 	if name, ok := c.newBranch("b", "B", "orphan"); ok {
 		c.out.head, c.out.orphan = name, c.on("orphan")
@@ -19,6 +20,9 @@ func readCheckout(c *call) {
 	first, paths := c.checkoutOperands()
 	if len(paths) > 0 || c.on("patch", "pathspec-from-file", "ours", "theirs") {
 		c.discard(paths)
+		if !c.on("patch", "ours", "theirs", "merge") {
+			c.loses(Discard{Modified: true, Staged: first != nil}, paths)
+		}
 		return
 	}
 	c.switchTo(first)
@@ -89,6 +93,7 @@ func readSwitch(c *call) {
 	c.does()
 	if c.on("discard-changes", "force") {
 		c.out.danger("checkout_discard")
+		c.loses(Discard{Modified: true, Staged: true}, nil)
 	}
 	if name, ok := c.newBranch("create", "force-create", "orphan"); ok {
 		c.out.head, c.out.orphan = name, c.on("orphan")
@@ -113,6 +118,7 @@ func readReadTree(c *call) {
 	}
 	if c.on("reset") && c.on("u") {
 		c.out.danger("hard_reset")
+		c.loses(Discard{Modified: true, Staged: true}, nil)
 	}
 	c.output("index-output")
 }
@@ -127,6 +133,7 @@ func readCheckoutIndex(c *call) {
 	prefix, _ := c.last("prefix")
 	if c.on("force") && prefix == "" && !c.on("temp") {
 		c.out.danger("checkout_discard")
+		c.loses(Discard{Modified: true}, c.args)
 	}
 	if prefix != "" && c.on("all", "stdin") {
 		c.write("write", &prefix)
@@ -153,11 +160,16 @@ func readMergeFile(c *call) {
 func readStashPush(c *call) {
 	c.does()
 	c.pathspecs(c.args)
+	c.out.Save = Save{Stash: true}
+	if len(c.args) == 0 && !c.on("keep-index", "staged", "patch", "pathspec-from-file") {
+		c.out.Save = Save{Stash: true, Staged: true, Tracked: true, Untracked: c.on("include-untracked", "all")}
+	}
 }
 
 func readStashDrop(c *call) {
 	c.does()
 	c.out.danger("stash_drop")
+	c.out.Discard = Discard{Stash: true}
 }
 
 func readWorktreeAdd(c *call) {
@@ -177,6 +189,7 @@ func readWorktreeRemove(c *call) {
 	c.does()
 	if c.on("force") {
 		c.out.danger("worktree_force")
+		c.out.Discard = Discard{WorkTrees: names(c.args)}
 	}
 	c.write("delete", c.args...)
 }

@@ -14,6 +14,8 @@ func readCommit(c *call) {
 		return
 	}
 	c.does()
+	whole := len(c.args) == 0 && !c.on("pathspec-from-file", "patch", "interactive", "only")
+	c.out.Save = Save{Staged: whole, Tracked: whole && c.on("all")}
 	c.hooks()
 	c.signing()
 	if c.on("no-post-rewrite") {

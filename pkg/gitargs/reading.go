@@ -44,6 +44,11 @@ type Reading struct {
 	// GitDir and WorkTree are the places that options, else variables, name; relative to Dir. "" leaves them to be found.
 	GitDir, WorkTree string
 
+	// Discard is what it would throw away, and Save what it would keep for
+	// the commands after it.
+	Discard Discard
+	Save    Save
+
 	head   *string            // the branch after the command, when it switches
 	orphan bool               // that branch has no commit
 	config []record.GitConfig // written to a configuration file

@@ -10,6 +10,9 @@ func readBranch(c *call) {
 		c.does()
 		if c.on("D") || force {
 			c.out.danger("branch_force_delete")
+			if !c.on("remotes") {
+				c.out.Discard = Discard{Branches: names(c.args)}
+			}
 		}
 	case c.on("M", "C"), c.on("move", "copy"):
 		c.does()
@@ -93,10 +96,12 @@ func readUpdateRef(c *call) {
 	switch ref := text(c.args[0]); {
 	case strings.HasPrefix(ref, heads):
 		c.out.danger("branch_force_delete")
+		c.out.Discard = Discard{Branches: []string{strings.TrimPrefix(ref, heads)}}
 	case strings.HasPrefix(ref, "refs/tags/"):
 		c.out.danger("tag_delete")
 	case ref == "refs/stash":
 		c.out.danger("stash_drop")
+		c.out.Discard = Discard{Stash: true}
 	}
 }
 

@@ -25,6 +25,9 @@ func readRm(c *call) {
 				c.write("delete", w)
 			}
 		}
+		if c.on("force") {
+			c.loses(Discard{Modified: true, Staged: !c.unborn()}, c.args)
+		}
 	}
 }
 
@@ -59,6 +62,8 @@ func readClean(c *call) {
 		return
 	case forced && !c.on("interactive"):
 		c.out.danger("clean_force")
+		c.loses(Discard{Untracked: !c.on("X"), Ignored: c.on("x", "X"), Dirs: c.on("d") || len(c.args) > 0, Nested: len(c.values("force")) > 1,
+			Except: c.values("exclude")}, c.args)
 	}
 	c.does()
 	c.write("delete", c.args...)
@@ -100,6 +105,9 @@ func readRestore(c *call) {
 	if !staged || c.on("worktree") {
 		c.out.class("worktree")
 		c.out.danger("restore_discard")
+		if !c.on("patch", "ours", "theirs", "merge") {
+			c.loses(Discard{Modified: true, Staged: staged}, c.args)
+		}
 		c.write("write", c.args...)
 	}
 }
@@ -114,6 +122,7 @@ func readReset(c *call) {
 	}
 	if c.on("hard") {
 		c.out.danger("hard_reset")
+		c.loses(Discard{Modified: true, Staged: true}, nil)
 	}
 	if c.on("hard", "merge", "keep") {
 		c.out.class("worktree")

@@ -78,6 +78,7 @@ func (e *Explanation) writeFacts(row func(name, format string, args ...any)) {
 	}
 	row("class", "%s", strings.Join(g.Class, " "))
 	row("dangers", "%s", strings.Join(g.Dangers, " "))
+	row("loses", "%s", strings.Join(g.Loses, " "))
 	row("remote", "%s", g.Remote)
 	row("moves", "%s", strings.Join(g.BranchTargets, " "))
 	for _, c := range g.Config {

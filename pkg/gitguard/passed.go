@@ -50,7 +50,7 @@ func (l *looked) actorJSON() []byte {
 
 // gitJSON is a git entry as record.Git encodes. What a command that only reads seldom has is left to encoding/json.
 func gitJSON(g *record.Git) ([]byte, error) {
-	if len(g.Refspecs)+len(g.Config)+len(g.Globals) > 0 || slices.Contains(g.Args, nil) {
+	if len(g.Refspecs)+len(g.Config)+len(g.Globals)+len(g.Loses) > 0 || slices.Contains(g.Args, nil) {
 		var text bytes.Buffer
 		e := json.NewEncoder(&text)
 		e.SetEscapeHTML(false)

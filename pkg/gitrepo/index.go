@@ -70,6 +70,17 @@ type indexReader struct {
 	version uint32
 	name    []byte // of the entry before; version 4 leaves out what two names share
 	links   []string
+	all     *[]indexEntry // every entry goes here, unless nil
+}
+
+// indexEntry is one entry: gitformat-index(5).
+type indexEntry struct {
+	name         string
+	mode, size   uint32
+	ctime, mtime [2]uint32 // seconds and nanoseconds
+	inode        uint32
+	oid          string // as bytes
+	stage        int    // of a conflict; 0 without one
 }
 
 var errIndex = errors.New("not a git index")
@@ -114,6 +125,12 @@ func (r *indexReader) entry() error {
 	}
 	if mode == gitlinkMode {
 		r.links = append(r.links, string(name))
+	}
+	if r.all != nil {
+		e := indexEntry{name: string(name), mode: mode, oid: string(r.text[start+fixed : flags]), stage: int(r.text[flags]>>4) & 3}
+		u := func(at int) uint32 { return binary.BigEndian.Uint32(r.text[start+at:]) }
+		e.ctime, e.mtime, e.inode, e.size = [2]uint32{u(0), u(4)}, [2]uint32{u(8), u(12)}, u(20), u(36)
+		*r.all = append(*r.all, e)
 	}
 	return nil
 }
@@ -170,20 +187,28 @@ func (r *indexReader) varint() (int, error) {
 	return 0, errIndex
 }
 
-// base is the name of the shared index in the extension "link", which follows the entries; "" when there is none.
+// base is the name of the shared index in the extension "link"; "" when there is none.
 func (r *indexReader) base() string {
-	for r.at+8 <= len(r.text)-r.hash {
-		size := int(binary.BigEndian.Uint32(r.text[r.at+4:]))
-		body := r.at + 8
-		if size < 0 || body+size > len(r.text) {
-			return ""
-		}
-		if string(r.text[r.at:r.at+4]) == "link" && size >= r.hash {
-			return nonZero(r.text[body : body+r.hash])
-		}
-		r.at = body + size
+	if link := r.extension("link"); len(link) >= r.hash {
+		return nonZero(link[:r.hash])
 	}
 	return ""
+}
+
+// extension is the content of an extension, which follow the entries; nil when there is none of that name.
+func (r *indexReader) extension(name string) []byte {
+	for at := r.at; at+8 <= len(r.text)-r.hash; {
+		size := int(binary.BigEndian.Uint32(r.text[at+4:]))
+		body := at + 8
+		if size < 0 || body+size > len(r.text) {
+			return nil
+		}
+		if string(r.text[at:at+4]) == name {
+			return r.text[body : body+size]
+		}
+		at = body + size
+	}
+	return nil
 }
 
 // nonZero is the hash in hexadecimal; one of zeros stands for none.

@@ -68,6 +68,7 @@ var factTable = [...]struct {
 	{"PathUse.by", ofUses(func(u *record.PathUse) string { return u.By })},
 	{"Git.subcommand", ofGit(func(g *record.Git) []string { return []string{g.Subcommand} })},
 	{"Git.dangers", ofGit(func(g *record.Git) []string { return g.Dangers })},
+	{"Git.loses", ofGit(func(g *record.Git) []string { return g.Loses })},
 	{"Git.class", ofGit(func(g *record.Git) []string { return g.Class })},
 	{"File.op", ofFiles(func(f *record.File) string { return f.Op })},
 	{"File.path", ofFiles(func(f *record.File) string { return f.Path })},

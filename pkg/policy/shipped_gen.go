@@ -600,8 +600,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 51 /* File.op */, value: "delete"},
-					need{op: equals, fact: 51 /* File.op */, value: "move"},
+					need{op: equals, fact: 52 /* File.op */, value: "delete"},
+					need{op: equals, fact: 52 /* File.op */, value: "move"},
 				}},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 1 /* Action.kind */, value: "file"},
@@ -612,8 +612,8 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 1 /* Action.kind */, value: "file"},
 				need{op: someValue, fact: 23 /* files */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 51 /* File.op */, value: "delete"},
-					need{op: equals, fact: 51 /* File.op */, value: "move"},
+					need{op: equals, fact: 52 /* File.op */, value: "delete"},
+					need{op: equals, fact: 52 /* File.op */, value: "move"},
 				}},
 			}},
 		}},
@@ -665,10 +665,10 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 23 /* files */},
 				need{op: equals, fact: 1 /* Action.kind */, value: "file"},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 51 /* File.op */, value: "delete"},
-					need{op: equals, fact: 51 /* File.op */, value: "move"},
+					need{op: equals, fact: 52 /* File.op */, value: "delete"},
+					need{op: equals, fact: 52 /* File.op */, value: "move"},
 				}},
-				need{op: matches, fact: 52 /* File.path */, value: "{**/,}.git{,/*,/objects/**,/refs/**}"},
+				need{op: matches, fact: 53 /* File.path */, value: "{**/,}.git{,/*,/objects/**,/refs/**}"},
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
@@ -1055,13 +1055,32 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "git.uncommitted_work", Pack: "core", Principle: "nothing-lost", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "git.exists(g, g.loses.exists(l, l != \"\"))",
+			Message:   "This throws away work that is in no commit, and the repository has such work.",
+			Remedy:    "Look with `git status` and `git stash list`; keep the work first, for example with `git stash push -u` or `git commit -am wip`.",
+			Protected: true,
+			File:      "pack:core/git.yaml", Line: 139, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 22 /* git */},
+			need{op: someValue, fact: 50 /* Git.loses */},
+			need{op: differs, fact: 50 /* Git.loses */},
+		}},
+		reads:  []string{"git"},
+		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
+		from:   44736, to: 45125,
+	},
+	{
+		policy: Policy{
 			ID: "git.refs_from_input", Pack: "core", Principle: "nothing-lost", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, g.subcommand == \"update-ref\" && g.args.exists(a, a == \"--stdin\") || g.subcommand == \"fast-import\")",
 			Message:   "This moves or deletes branches as an input says, which cannot be read before.",
 			Remedy:    "Name the branch, for example `git branch -d topic`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 139, Column: 5,
+			File:      "pack:core/git.yaml", Line: 161, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1072,7 +1091,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   44736, to: 45287,
+		from:   45125, to: 45676,
 	},
 	{
 		policy: Policy{
@@ -1093,7 +1112,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   45287, to: 46898,
+		from:   45676, to: 47287,
 	},
 	{
 		policy: Policy{
@@ -1108,25 +1127,25 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 51 /* File.op */, value: "delete"},
-				need{op: equals, fact: 51 /* File.op */, value: "move"},
-				need{op: equals, fact: 51 /* File.op */, value: "write"},
-				need{op: equals, fact: 51 /* File.op */, value: "append"},
-				need{op: equals, fact: 51 /* File.op */, value: "truncate"},
-				need{op: equals, fact: 51 /* File.op */, value: "edit"},
-				need{op: equals, fact: 51 /* File.op */, value: "create"},
-				need{op: equals, fact: 51 /* File.op */, value: "link"},
-				need{op: equals, fact: 51 /* File.op */, value: "delete"},
-				need{op: equals, fact: 51 /* File.op */, value: "move"},
-				need{op: equals, fact: 51 /* File.op */, value: "write"},
-				need{op: equals, fact: 51 /* File.op */, value: "append"},
-				need{op: equals, fact: 51 /* File.op */, value: "truncate"},
-				need{op: equals, fact: 51 /* File.op */, value: "edit"},
+				need{op: equals, fact: 52 /* File.op */, value: "delete"},
+				need{op: equals, fact: 52 /* File.op */, value: "move"},
+				need{op: equals, fact: 52 /* File.op */, value: "write"},
+				need{op: equals, fact: 52 /* File.op */, value: "append"},
+				need{op: equals, fact: 52 /* File.op */, value: "truncate"},
+				need{op: equals, fact: 52 /* File.op */, value: "edit"},
+				need{op: equals, fact: 52 /* File.op */, value: "create"},
+				need{op: equals, fact: 52 /* File.op */, value: "link"},
+				need{op: equals, fact: 52 /* File.op */, value: "delete"},
+				need{op: equals, fact: 52 /* File.op */, value: "move"},
+				need{op: equals, fact: 52 /* File.op */, value: "write"},
+				need{op: equals, fact: 52 /* File.op */, value: "append"},
+				need{op: equals, fact: 52 /* File.op */, value: "truncate"},
+				need{op: equals, fact: 52 /* File.op */, value: "edit"},
 			}},
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   46898, to: 48588,
+		from:   47287, to: 48977,
 	},
 	{
 		policy: Policy{
@@ -1156,7 +1175,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   48588, to: 49969,
+		from:   48977, to: 50358,
 	},
 	{
 		policy: Policy{
@@ -1196,7 +1215,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   49969, to: 51372,
+		from:   50358, to: 51761,
 	},
 	{
 		policy: Policy{
@@ -1244,7 +1263,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   51372, to: 52664,
+		from:   51761, to: 53053,
 	},
 	{
 		policy: Policy{
@@ -1325,7 +1344,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   52664, to: 57189,
+		from:   53053, to: 57578,
 	},
 	{
 		policy: Policy{
@@ -1340,9 +1359,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "git"},
-				need{op: differs, fact: 51 /* File.op */, value: "read"},
-				need{op: differs, fact: 51 /* File.op */, value: "list"},
+				need{op: equals, fact: 54 /* File.protected */, value: "git"},
+				need{op: differs, fact: 52 /* File.op */, value: "read"},
+				need{op: differs, fact: 52 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/hooks/**"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/config"},
@@ -1356,7 +1375,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "51ef07a9b93a574996aea24acb747c4292c6bc849a79a71fc817a8f681ba2aea",
-		from:   57189, to: 57874,
+		from:   57578, to: 58263,
 	},
 	{
 		policy: Policy{
@@ -1371,9 +1390,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "agent-settings"},
-				need{op: differs, fact: 51 /* File.op */, value: "read"},
-				need{op: differs, fact: 51 /* File.op */, value: "list"},
+				need{op: equals, fact: 54 /* File.protected */, value: "agent-settings"},
+				need{op: differs, fact: 52 /* File.op */, value: "read"},
+				need{op: differs, fact: 52 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.claude/settings*.json"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.claude/settings*.json"},
@@ -1393,7 +1412,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   57874, to: 58589,
+		from:   58263, to: 58978,
 	},
 	{
 		policy: Policy{
@@ -1408,9 +1427,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "ethos"},
-				need{op: differs, fact: 51 /* File.op */, value: "read"},
-				need{op: differs, fact: 51 /* File.op */, value: "list"},
+				need{op: equals, fact: 54 /* File.protected */, value: "ethos"},
+				need{op: differs, fact: 52 /* File.op */, value: "read"},
+				need{op: differs, fact: 52 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "coding_ethos.yml"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "repo_config.yaml"},
@@ -1418,7 +1437,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   58589, to: 59115,
+		from:   58978, to: 59504,
 	},
 	{
 		policy: Policy{
@@ -1433,9 +1452,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "shell-startup"},
-				need{op: differs, fact: 51 /* File.op */, value: "read"},
-				need{op: differs, fact: 51 /* File.op */, value: "list"},
+				need{op: equals, fact: 54 /* File.protected */, value: "shell-startup"},
+				need{op: differs, fact: 52 /* File.op */, value: "read"},
+				need{op: differs, fact: 52 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bashrc"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bash_profile"},
@@ -1559,7 +1578,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   59115, to: 63291,
+		from:   59504, to: 63680,
 	},
 	{
 		policy: Policy{
@@ -1633,7 +1652,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   63291, to: 66593,
+		from:   63680, to: 66982,
 	},
 	{
 		policy: Policy{
@@ -1687,7 +1706,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "18e289949a8a93229692e143b98f9cc4ae290ab28498526c2e972950bf698f0d",
-		from:   66593, to: 70437,
+		from:   66982, to: 70826,
 	},
 	{
 		policy: Policy{
@@ -1717,7 +1736,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   70437, to: 72458,
+		from:   70826, to: 72847,
 	},
 	{
 		policy: Policy{
@@ -1766,7 +1785,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   72458, to: 74394,
+		from:   72847, to: 74783,
 	},
 	{
 		policy: Policy{
@@ -1781,7 +1800,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   74394, to: 74775,
+		from:   74783, to: 75164,
 	},
 	{
 		policy: Policy{
@@ -1796,7 +1815,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   74775, to: 75084,
+		from:   75164, to: 75473,
 	},
 	{
 		policy: Policy{
@@ -1811,7 +1830,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   75084, to: 78338,
+		from:   75473, to: 78727,
 	},
 	{
 		policy: Policy{
@@ -1826,7 +1845,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "credentials"},
+				need{op: equals, fact: 54 /* File.protected */, value: "credentials"},
 			}},
 			need{op: matches, fact: 45 /* PathUse.path */, value: "~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}"},
 			need{op: matches, fact: 45 /* PathUse.path */, value: "~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}"},
@@ -1957,7 +1976,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "28ca4b503ff2cac55ffad6aecfc70d41bb2173a7fec79b0976bcb923ea54a5cd",
-		from:   78338, to: 89905,
+		from:   78727, to: 90294,
 	},
 	{
 		policy: Policy{
@@ -2073,7 +2092,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   89905, to: 94454,
+		from:   90294, to: 94843,
 	},
 	{
 		policy: Policy{
@@ -2091,7 +2110,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   94454, to: 94687,
+		from:   94843, to: 95076,
 	},
 	{
 		policy: Policy{
@@ -2166,7 +2185,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   94687, to: 96459,
+		from:   95076, to: 96848,
 	},
 	{
 		policy: Policy{
@@ -2197,7 +2216,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   96459, to: 97553,
+		from:   96848, to: 97942,
 	},
 	{
 		policy: Policy{
@@ -2216,7 +2235,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   97553, to: 97966,
+		from:   97942, to: 98355,
 	},
 	{
 		policy: Policy{
@@ -2235,7 +2254,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   97966, to: 98380,
+		from:   98355, to: 98769,
 	},
 	{
 		policy: Policy{
@@ -2254,7 +2273,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   98380, to: 98792,
+		from:   98769, to: 99181,
 	},
 	{
 		policy: Policy{
@@ -2280,7 +2299,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   98792, to: 99737,
+		from:   99181, to: 100126,
 	},
 	{
 		policy: Policy{
@@ -2299,7 +2318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   99737, to: 100153,
+		from:   100126, to: 100542,
 	},
 	{
 		policy: Policy{
@@ -2314,7 +2333,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   100153, to: 100403,
+		from:   100542, to: 100792,
 	},
 	{
 		policy: Policy{
@@ -2329,7 +2348,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "ethos-program"},
+				need{op: equals, fact: 54 /* File.protected */, value: "ethos-program"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2349,7 +2368,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   100403, to: 101134,
+		from:   100792, to: 101523,
 	},
 	{
 		policy: Policy{
@@ -2364,7 +2383,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 53 /* File.protected */, value: "ethos-state"},
+				need{op: equals, fact: 54 /* File.protected */, value: "ethos-state"},
 			}},
 			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos"},
 			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos/**"},
@@ -2373,7 +2392,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   101134, to: 101655,
+		from:   101523, to: 102044,
 	},
 	{
 		policy: Policy{
@@ -2387,7 +2406,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   101655, to: 101929,
+		from:   102044, to: 102318,
 	},
 	{
 		policy: Policy{
@@ -2401,7 +2420,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   101929, to: 101995,
+		from:   102318, to: 102384,
 	},
 	{
 		policy: Policy{
@@ -2435,7 +2454,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   101995, to: 102655,
+		from:   102384, to: 103044,
 	},
 	{
 		policy: Policy{
@@ -2468,7 +2487,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   102655, to: 103234,
+		from:   103044, to: 103623,
 	},
 	{
 		policy: Policy{
@@ -2618,7 +2637,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   103234, to: 108874,
+		from:   103623, to: 109263,
 	},
 	{
 		policy: Policy{
@@ -2699,7 +2718,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   108874, to: 110932,
+		from:   109263, to: 111321,
 	},
 	{
 		policy: Policy{
@@ -2726,7 +2745,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   110932, to: 112186,
+		from:   111321, to: 112575,
 	},
 	{
 		policy: Policy{
@@ -2743,7 +2762,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   112186, to: 112409,
+		from:   112575, to: 112798,
 	},
 	{
 		policy: Policy{
@@ -2760,7 +2779,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   112409, to: 112713,
+		from:   112798, to: 113102,
 	},
 	{
 		policy: Policy{
@@ -2781,7 +2800,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   112713, to: 113137,
+		from:   113102, to: 113526,
 	},
 	{
 		policy: Policy{
@@ -2806,17 +2825,17 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 48 /* Git.subcommand */, value: "cherry-pick"},
 						need{op: equals, fact: 48 /* Git.subcommand */, value: "am"},
 					}},
-					need{op: someValue, fact: 50 /* Git.class */},
+					need{op: someValue, fact: 51 /* Git.class */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 50 /* Git.class */, value: "refs"},
-						need{op: equals, fact: 50 /* Git.class */, value: "history"},
+						need{op: equals, fact: 51 /* Git.class */, value: "refs"},
+						need{op: equals, fact: 51 /* Git.class */, value: "history"},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   113137, to: 114148,
+		from:   113526, to: 114537,
 	},
 	{
 		policy: Policy{
@@ -2833,7 +2852,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   114148, to: 114376,
+		from:   114537, to: 114765,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2877,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   114376, to: 114874,
+		from:   114765, to: 115263,
 	},
 	{
 		policy: Policy{
@@ -2881,7 +2900,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   114874, to: 115340,
+		from:   115263, to: 115729,
 	},
 	{
 		policy: Policy{
@@ -2898,7 +2917,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   115340, to: 115581,
+		from:   115729, to: 115970,
 	},
 	{
 		policy: Policy{
@@ -2915,7 +2934,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   115581, to: 115807,
+		from:   115970, to: 116196,
 	},
 	{
 		policy: Policy{
@@ -2932,7 +2951,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   115807, to: 116041,
+		from:   116196, to: 116430,
 	},
 	{
 		policy: Policy{
@@ -2953,7 +2972,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   116041, to: 116356,
+		from:   116430, to: 116745,
 	},
 	{
 		policy: Policy{
@@ -2970,7 +2989,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   116356, to: 116569,
+		from:   116745, to: 116958,
 	},
 	{
 		policy: Policy{
@@ -2988,7 +3007,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   116569, to: 116853,
+		from:   116958, to: 117242,
 	},
 	{
 		policy: Policy{
@@ -3005,7 +3024,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   116853, to: 117091,
+		from:   117242, to: 117480,
 	},
 	{
 		policy: Policy{
@@ -3022,7 +3041,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   117091, to: 117328,
+		from:   117480, to: 117717,
 	},
 	{
 		policy: Policy{
@@ -3036,7 +3055,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   117328, to: 117383,
+		from:   117717, to: 117772,
 	},
 	{
 		policy: Policy{
@@ -3050,7 +3069,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   117383, to: 117444,
+		from:   117772, to: 117833,
 	},
 	{
 		policy: Policy{
@@ -3064,7 +3083,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   117444, to: 117503,
+		from:   117833, to: 117892,
 	},
 	{
 		policy: Policy{
@@ -3078,7 +3097,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   117503, to: 117659,
+		from:   117892, to: 118048,
 	},
 	{
 		policy: Policy{
@@ -3092,7 +3111,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   117659, to: 117730,
+		from:   118048, to: 118119,
 	},
 	{
 		policy: Policy{
@@ -3116,7 +3135,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   117730, to: 118052,
+		from:   118119, to: 118441,
 	},
 	{
 		policy: Policy{
@@ -3132,7 +3151,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   118052, to: 123270,
+		from:   118441, to: 123659,
 	},
 	{
 		policy: Policy{
@@ -3154,7 +3173,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   123270, to: 123794,
+		from:   123659, to: 124183,
 	},
 	{
 		policy: Policy{
@@ -3171,16 +3190,16 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 50 /* Git.class */},
-					need{op: differs, fact: 50 /* Git.class */, value: "read"},
-					need{op: differs, fact: 50 /* Git.class */, value: "remote"},
+					need{op: someValue, fact: 51 /* Git.class */},
+					need{op: differs, fact: 51 /* Git.class */, value: "read"},
+					need{op: differs, fact: 51 /* Git.class */, value: "remote"},
 				}},
-				need{op: equals, fact: 50 /* Git.class */, value: "remote"},
+				need{op: equals, fact: 51 /* Git.class */, value: "remote"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   123794, to: 124408,
+		from:   124183, to: 124797,
 	},
 	{
 		policy: Policy{
@@ -3196,7 +3215,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   124408, to: 124413,
+		from:   124797, to: 124802,
 	},
 	{
 		policy: Policy{
@@ -3221,7 +3240,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   124413, to: 125369,
+		from:   124802, to: 125758,
 	},
 	{
 		policy: Policy{
@@ -3238,14 +3257,14 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 50 /* Git.class */},
+					need{op: someValue, fact: 51 /* Git.class */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 50 /* Git.class */, value: "worktree"},
-						need{op: equals, fact: 50 /* Git.class */, value: "index"},
-						need{op: equals, fact: 50 /* Git.class */, value: "refs"},
-						need{op: equals, fact: 50 /* Git.class */, value: "history"},
-						need{op: equals, fact: 50 /* Git.class */, value: "config"},
-						need{op: equals, fact: 50 /* Git.class */, value: "exec"},
+						need{op: equals, fact: 51 /* Git.class */, value: "worktree"},
+						need{op: equals, fact: 51 /* Git.class */, value: "index"},
+						need{op: equals, fact: 51 /* Git.class */, value: "refs"},
+						need{op: equals, fact: 51 /* Git.class */, value: "history"},
+						need{op: equals, fact: 51 /* Git.class */, value: "config"},
+						need{op: equals, fact: 51 /* Git.class */, value: "exec"},
 					}},
 				}},
 				need{op: equals, fact: 48 /* Git.subcommand */, value: "push"},
@@ -3254,7 +3273,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   125369, to: 125916,
+		from:   125758, to: 126305,
 	},
 	{
 		policy: Policy{
@@ -3270,7 +3289,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   125916, to: 125921,
+		from:   126305, to: 126310,
 	},
 	{
 		policy: Policy{
@@ -3286,7 +3305,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   125921, to: 126339,
+		from:   126310, to: 126728,
 	},
 	{
 		policy: Policy{
@@ -3302,7 +3321,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   126339, to: 126603,
+		from:   126728, to: 126992,
 	},
 	{
 		policy: Policy{
@@ -3318,7 +3337,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   126603, to: 127108,
+		from:   126992, to: 127497,
 	},
 	{
 		policy: Policy{
@@ -3335,14 +3354,14 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 50 /* Git.class */},
+					need{op: someValue, fact: 51 /* Git.class */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 50 /* Git.class */, value: "worktree"},
-						need{op: equals, fact: 50 /* Git.class */, value: "index"},
-						need{op: equals, fact: 50 /* Git.class */, value: "refs"},
-						need{op: equals, fact: 50 /* Git.class */, value: "history"},
-						need{op: equals, fact: 50 /* Git.class */, value: "config"},
-						need{op: equals, fact: 50 /* Git.class */, value: "exec"},
+						need{op: equals, fact: 51 /* Git.class */, value: "worktree"},
+						need{op: equals, fact: 51 /* Git.class */, value: "index"},
+						need{op: equals, fact: 51 /* Git.class */, value: "refs"},
+						need{op: equals, fact: 51 /* Git.class */, value: "history"},
+						need{op: equals, fact: 51 /* Git.class */, value: "config"},
+						need{op: equals, fact: 51 /* Git.class */, value: "exec"},
 					}},
 				}},
 				need{op: equals, fact: 48 /* Git.subcommand */, value: "push"},
@@ -3351,7 +3370,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   127108, to: 127655,
+		from:   127497, to: 128044,
 	},
 	{
 		policy: Policy{
@@ -3441,7 +3460,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   127655, to: 132513,
+		from:   128044, to: 132902,
 	},
 	{
 		policy: Policy{
@@ -3457,6 +3476,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   132513, to: 132518,
+		from:   132902, to: 132907,
 	},
 }

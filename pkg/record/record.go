@@ -185,6 +185,7 @@ type Git struct {
 	Globals       map[string]string `json:"globals"`            // -C, --git-dir, … each with its (last) value
 	Class         []string          `json:"class"`              // read worktree index refs history config remote exec
 	Dangers       []string          `json:"dangers"`            // sorted, unique codes
+	Loses         []string          `json:"loses,omitempty"`    // sorted: the work in no commit that is there and that it throws away: modified staged untracked ignored stash commits unknown
 	Refspecs      []Refspec         `json:"refspecs"`
 	Remote        string            `json:"remote,omitempty"`
 	BranchTargets []string          `json:"branch_targets"` // remote branches (short names) a push would move or delete

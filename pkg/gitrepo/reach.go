@@ -1,0 +1,187 @@
+package gitrepo
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxCommits bounds a walk over commits, and clockSkew by how many seconds a commit may be older than its parents.
+const (
+	maxCommits = 50_000
+	clockSkew  = 2 * 24 * 3600
+)
+
+// HasStash reports whether there is a stash entry.
+func (r *Repository) HasStash() (bool, error) {
+	oid, err := r.resolveRef("refs/stash")
+	return oid != "", err
+}
+
+// Unmerged reports whether one of the branches has a commit that no other ref leads to: no branch that is not among them, no tag, no remote-tracking branch, and not
+// HEAD. A branch that is not there has none.
+func (r *Repository) Unmerged(branches []string) (bool, error) {
+	if r.Record.CommonDir == "" {
+		return false, nil
+	}
+	all, err := r.refValues()
+	if err != nil {
+		return true, err
+	}
+	var lost []string
+	for _, b := range branches {
+		if oid := all[heads+b]; oid != "" {
+			lost = append(lost, oid)
+		}
+		delete(all, heads+b)
+	}
+	if head, err := r.resolveRef("HEAD"); err == nil && head != "" && !slices.Contains(branches, r.Record.Branch) {
+		all["HEAD"] = head
+	}
+	delete(all, "refs/stash")
+	o := openObjects(r.Record.CommonDir)
+	defer o.close()
+	return o.beyond(lost, all)
+}
+
+// beyond reports whether one of the commits is reached from no ref. Below the oldest of them nothing is looked at.
+func (o *objects) beyond(lost []string, refs map[string]string) (bool, error) {
+	missing := map[string]bool{}
+	var oldest int64
+	for i, oid := range lost {
+		c, name, err := o.commit(oid)
+		if err != nil {
+			return true, err
+		}
+		if missing[name] = true; i == 0 || c.date < oldest {
+			oldest = c.date
+		}
+	}
+	seen := map[string]bool{}
+	var queue []string
+	push := func(oid string) {
+		delete(missing, oid)
+		if !seen[oid] {
+			seen[oid] = true
+			queue = append(queue, oid)
+		}
+	}
+	for _, oid := range refs {
+		push(oid)
+	}
+	for len(queue) > 0 && len(missing) > 0 {
+		if len(seen) > maxCommits {
+			return true, fmt.Errorf("walk the commits: %w", ErrTooLarge)
+		}
+		oid := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		c, name, err := o.commit(oid)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errObject) {
+			continue // the end of a shallow clone, or a tag of something else
+		}
+		if err != nil {
+			return true, err
+		}
+		delete(missing, name)
+		if c.date < oldest-clockSkew {
+			continue
+		}
+		for _, parent := range c.parents {
+			push(parent)
+		}
+	}
+	return len(missing) > 0, nil
+}
+
+// resolveRef follows a ref to the object that it names, as bytes; "" when there is none.
+func (r *Repository) resolveRef(name string) (string, error) {
+	if r.reftable() {
+		return "", fmt.Errorf("read %s: %w", r.Record.CommonDir, ErrReftable)
+	}
+	for range 6 {
+		dir := r.Record.CommonDir
+		if name == "HEAD" {
+			dir = r.Record.GitDir
+		}
+		text, err := readFile(filepath.Join(dir, name), maxPointer)
+		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) || errors.Is(err, ErrIrregular) {
+			return r.packedRef(name)
+		}
+		if err != nil {
+			return "", err
+		}
+		value := strings.TrimSpace(string(text))
+		if isHash(value) {
+			oid, err := hex.DecodeString(value)
+			return string(oid), err
+		}
+		target, ok := strings.CutPrefix(value, "ref:")
+		if name = strings.TrimSpace(target); !ok || !refName(name) {
+			return "", fmt.Errorf("read %s: not a ref", name)
+		}
+	}
+	return "", fmt.Errorf("read %s: too many symbolic refs", name)
+}
+
+func (r *Repository) packedRef(name string) (string, error) {
+	values, err := r.packedValues()
+	return values[name], err
+}
+
+// packedValues reads packed-refs.
+func (r *Repository) packedValues() (map[string]string, error) {
+	values := map[string]string{}
+	text, err := readFile(filepath.Join(r.Record.CommonDir, "packed-refs"), maxPackedRefs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return values, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		hash, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		if oid, bad := hex.DecodeString(hash); ok && bad == nil && isHash(hash) {
+			values[name] = string(oid)
+		}
+	}
+	return values, err
+}
+
+// refValues is every branch, tag and remote-tracking branch with the object that it names.
+func (r *Repository) refValues() (map[string]string, error) {
+	values, err := r.packedValues()
+	if err != nil {
+		return nil, err
+	}
+	w := refWalk{names: map[string]bool{}}
+	for _, kind := range [...]string{"refs/heads", "refs/tags", "refs/remotes"} {
+		if err := w.loose(r.Record.CommonDir, kind, 0); err != nil {
+			return nil, err
+		}
+	}
+	for name := range w.names {
+		if oid, err := r.resolveRef(name); err == nil && oid != "" {
+			values[name] = oid
+		}
+	}
+	return values, nil
+}
+
+// Linked is the linked work tree whose path ends in a name; nil when there is none, or it is gone.
+func (r *Repository) Linked(name string, opt Options) *Repository {
+	found, err := filepath.Glob(filepath.Join(escapeGlob(r.Record.CommonDir), "worktrees", "*", "gitdir"))
+	if err != nil {
+		return nil
+	}
+	for _, file := range found {
+		dot, err := Pointer(file)
+		if err != nil || filepath.Base(filepath.Dir(dot)) != name {
+			continue
+		}
+		if linked, err := Open(filepath.Dir(dot), opt); err == nil && linked.Record.CommonDir == r.Record.CommonDir {
+			return linked
+		}
+	}
+	return nil
+}

@@ -1,0 +1,431 @@
+package gitrepo
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // it names git's objects, and protects nothing
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"ethos/pkg/protected"
+)
+
+// The kinds of work that a commit does not hold.
+const (
+	WorkModified  = "modified"  // a file of the work tree differs from the index
+	WorkStaged    = "staged"    // the index has what HEAD has not
+	WorkUntracked = "untracked" // a file that is neither tracked nor ignored
+	WorkIgnored   = "ignored"   // an ignored file that is nowhere else: credentials and environments
+	WorkStash     = "stash"     // a stash entry
+	WorkCommits   = "commits"   // a commit that no other ref leads to
+	WorkUnknown   = "unknown"   // it could not be established
+)
+
+// Bounds of a look at a work tree. Beyond them the answer is that it is unknown.
+const (
+	maxHashed  = 128 << 20
+	maxVisited = 200_000
+)
+
+// Question asks for the work that a command would throw away.
+type Question struct {
+	Modified, Staged, Untracked, Ignored bool
+
+	Dirs   bool     // of the untracked and ignored, also those in directories without a tracked file
+	Nested bool     // and in repositories inside of the work tree
+	Dir    string   // absolute, where pathspecs start
+	Paths  []string // pathspecs; none are all files
+	Except []string // patterns of untracked files that stay
+}
+
+// Uncommitted lists the kinds of work that are there, of those that are asked for. It reads the index, the work tree and HEAD's trees, and starts
+// nothing: no filter, no fsmonitor, no hook. A file whose content is as in the index only after a filter counts as modified when its times differ, too.
+// An error, as of a split index or an object that is missing, means that more may be there.
+func (r *Repository) Uncommitted(q Question, opt Options) (kinds []string, err error) {
+	if r.Record.GitDir == "" || r.Record.Root == "" {
+		return nil, nil
+	}
+	l := &treeLook{r: r, q: q, root: r.Record.Root, objects: openObjects(r.Record.CommonDir)}
+	defer l.objects.close()
+	if err := l.readIndex(); err != nil {
+		return nil, err
+	}
+	l.limit()
+	if q.Modified {
+		if err := l.modified(); err != nil {
+			return l.kinds, err
+		}
+	}
+	if q.Staged {
+		if err := l.staged(); err != nil {
+			return l.kinds, err
+		}
+	}
+	if q.Untracked || q.Ignored {
+		if err := l.untracked(r.ignoresOf(opt)); err != nil {
+			return l.kinds, err
+		}
+	}
+	return l.kinds, nil
+}
+
+// treeLook is one look at a work tree.
+type treeLook struct {
+	r       *Repository
+	q       Question
+	root    string
+	objects *objects
+	kinds   []string
+
+	entries []indexEntry
+	written [2]int64          // when the index was written
+	trees   map[string]string // of the index's cache tree: directory → object
+	limits  []string          // paths from the root, or patterns; nil limits nothing
+	visited int
+	hashed  int64
+}
+
+func (l *treeLook) found(kind string) {
+	if !slices.Contains(l.kinds, kind) {
+		l.kinds = append(l.kinds, kind)
+	}
+}
+
+// readIndex reads the entries, and the trees that the index knows to be written.
+func (l *treeLook) readIndex() error {
+	file := filepath.Join(l.r.Record.GitDir, "index")
+	text, err := readFile(file, maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil {
+		m := info.ModTime()
+		l.written = [2]int64{m.Unix(), int64(m.Nanosecond())}
+	}
+	r := indexReader{text: text, hash: l.objects.hash, all: &l.entries}
+	if err := r.entries(); err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	if r.base() != "" {
+		return fmt.Errorf("read %s: a split index is not compared", file)
+	}
+	l.trees = map[string]string{}
+	cacheTree(r.extension("TREE"), l.objects.hash, "", l.trees, 0)
+	return nil
+}
+
+// cacheTree reads one record of the extension and those below it: a name, the count of entries (-1 is not written) and of subtrees, the object.
+func cacheTree(text []byte, hash int, dir string, into map[string]string, depth int) (rest []byte) {
+	name, text, ok := bytes.Cut(text, []byte{0})
+	head, text, more := bytes.Cut(text, []byte{'\n'})
+	count, subtrees, _ := strings.Cut(string(head), " ")
+	n, err := strconv.Atoi(subtrees)
+	if !ok || !more || err != nil || depth > 200 {
+		return nil
+	}
+	dir = path.Join(dir, string(name))
+	if !strings.HasPrefix(count, "-") {
+		if len(text) < hash {
+			return nil
+		}
+		into[dir], text = string(text[:hash]), text[hash:]
+	}
+	for ; n > 0 && len(text) > 0; n-- {
+		text = cacheTree(text, hash, dir, into, depth+1)
+	}
+	return text
+}
+
+// limit turns pathspecs into paths from the root. One with magic other than the root's limits nothing.
+func (l *treeLook) limit() {
+	if len(l.q.Paths) == 0 {
+		return
+	}
+	prefix, err := filepath.Rel(l.root, l.q.Dir)
+	if err != nil || prefix == ".." || strings.HasPrefix(prefix, "../") {
+		return
+	}
+	for _, spec := range l.q.Paths {
+		switch {
+		case strings.HasPrefix(spec, ":"):
+			l.limits = nil
+			return
+		case filepath.IsAbs(spec):
+			if spec, err = filepath.Rel(l.root, spec); err != nil {
+				l.limits = nil
+				return
+			}
+		default:
+			spec = path.Join(prefix, spec)
+		}
+		l.limits = append(l.limits, spec)
+	}
+}
+
+// oneName makes one component of a path: in a pathspec "*" matches "/", too.
+var oneName = strings.NewReplacer("/", "\x00")
+
+// named reports whether pathspecs include a path.
+func (l *treeLook) named(name string) bool {
+	return l.limits == nil || slices.ContainsFunc(l.limits, func(p string) bool {
+		return p == "." || name == p || strings.HasPrefix(name, p+"/") || strings.ContainsAny(p, "*?[") && wild(oneName.Replace(p), oneName.Replace(name))
+	})
+}
+
+// modified compares the work tree with the index. A file that is gone is nothing to lose.
+func (l *treeLook) modified() error {
+	for i := range l.entries {
+		e := &l.entries[i]
+		if e.mode == gitlinkMode || e.mode&0o170000 == 0o040000 || !l.named(e.name) {
+			continue
+		}
+		same, err := l.same(e)
+		if err != nil {
+			return err
+		}
+		if !same {
+			l.found(WorkModified)
+			return nil
+		}
+	}
+	return nil
+}
+
+// same reports that the work tree holds nothing else than an entry, or nothing at all.
+func (l *treeLook) same(e *indexEntry) (bool, error) {
+	name := filepath.Join(l.root, e.name)
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if e.stage != 0 {
+		return false, nil
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if ok && l.fresh(e, info, st) {
+		return true, nil
+	}
+	return l.sameContent(e, name, info)
+}
+
+// fresh is read-cache.c, ie_match_stat and is_racy_timestamp: size and times are those of the entry, and the index was written later.
+func (l *treeLook) fresh(e *indexEntry, info fs.FileInfo, st *syscall.Stat_t) bool {
+	at := func(t [2]uint32, sec, nsec int64) bool {
+		return t[0] == uint32(sec) && (t[1] == 0 || t[1] == uint32(nsec))
+	}
+	if uint32(info.Size()) != e.size || !at(e.mtime, int64(st.Mtim.Sec), int64(st.Mtim.Nsec)) || !at(e.ctime, int64(st.Ctim.Sec), int64(st.Ctim.Nsec)) {
+		return false
+	}
+	if (e.mode&0o170000 == 0o120000) != (info.Mode()&fs.ModeSymlink != 0) {
+		return false
+	}
+	sec := int64(e.mtime[0])
+	return sec < l.written[0] || sec == l.written[0] && int64(e.mtime[1]) < l.written[1]
+}
+
+// sameContent compares by the name that git would give the content; line ends of either kind count as the same.
+func (l *treeLook) sameContent(e *indexEntry, name string, info fs.FileInfo) (bool, error) {
+	var text []byte
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(name)
+		if err != nil {
+			return false, err
+		}
+		text = []byte(target)
+	case info.Mode().IsRegular():
+		if l.hashed += info.Size(); l.hashed > maxHashed {
+			return false, fmt.Errorf("compare %s: %w", name, ErrTooLarge)
+		}
+		var err error
+		if text, err = readFile(name, maxHashed); err != nil {
+			return false, err
+		}
+	default:
+		return info.IsDir(), nil // a directory in its place is looked at by its own files
+	}
+	if l.blob(text) == e.oid {
+		return true, nil
+	}
+	plain := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return len(plain) != len(text) && l.blob(plain) == e.oid, nil
+}
+
+func (l *treeLook) blob(text []byte) string {
+	var h hash.Hash = sha1.New() //nolint:gosec // as above
+	if l.objects.hash == sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(text))
+	_, _ = io.Copy(h, bytes.NewReader(text))
+	return string(h.Sum(nil))
+}
+
+// staged compares the index with HEAD's tree. What the index only lacks can be had from HEAD.
+func (l *treeLook) staged() error {
+	head, err := l.r.resolveRef("HEAD")
+	if err != nil {
+		return err
+	}
+	rest := map[string]*indexEntry{}
+	for i := range l.entries {
+		if e := &l.entries[i]; l.named(e.name) {
+			if e.stage != 0 {
+				l.found(WorkStaged)
+				return nil
+			}
+			rest[e.name] = e
+		}
+	}
+	if head != "" {
+		c, _, err := l.objects.commit(head)
+		if err != nil {
+			return err
+		}
+		if l.trees[""] == c.tree && c.tree != "" {
+			return nil
+		}
+		if err := l.compare(c.tree, "", rest, 0); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		l.found(WorkStaged)
+	}
+	return nil
+}
+
+// compare takes out of rest what a tree of HEAD has.
+func (l *treeLook) compare(tree, dir string, rest map[string]*indexEntry, depth int) error {
+	if l.trees[dir] == tree && dir != "" {
+		for name := range rest {
+			if strings.HasPrefix(name, dir+"/") {
+				delete(rest, name)
+			}
+		}
+		return nil
+	}
+	items, err := l.objects.tree(tree)
+	if err != nil {
+		return err
+	}
+	if l.visited += len(items); l.visited > maxVisited || depth > 200 {
+		return fmt.Errorf("compare with HEAD: %w", ErrTooLarge)
+	}
+	for _, item := range items {
+		name := path.Join(dir, item.name)
+		if item.mode == 0o040000 {
+			if err := l.compare(item.oid, name, rest, depth+1); err != nil {
+				return err
+			}
+		} else if e := rest[name]; e != nil && e.oid == item.oid {
+			delete(rest, name)
+		}
+	}
+	return nil
+}
+
+// untracked walks the work tree for files that the index does not have.
+func (l *treeLook) untracked(at ignores) error {
+	tracked, dirs := map[string]bool{}, map[string]bool{"": true}
+	for i := range l.entries {
+		name := l.entries[i].name
+		tracked[name] = true
+		for dir := path.Dir(name); dir != "." && !dirs[dir]; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	w := &untrackedWalk{treeLook: l, tracked: tracked, dirs: dirs}
+	for _, pattern := range l.q.Except {
+		if p, ok := parseIgnore(pattern); ok {
+			w.except.patterns = append(w.except.patterns, p)
+		}
+	}
+	return w.dir("", at, 0)
+}
+
+type untrackedWalk struct {
+	*treeLook
+	tracked, dirs map[string]bool
+	except        ignoreFile
+}
+
+// done reports that nothing more can be found.
+func (w *untrackedWalk) done() bool {
+	return (!w.q.Untracked || slices.Contains(w.kinds, WorkUntracked)) && (!w.q.Ignored || slices.Contains(w.kinds, WorkIgnored))
+}
+
+func (w *untrackedWalk) dir(dir string, at ignores, depth int) error {
+	items, err := os.ReadDir(filepath.Join(w.root, dir))
+	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if w.visited += len(items); w.visited > maxVisited || depth > 200 {
+		return fmt.Errorf("list the untracked files: %w", ErrTooLarge)
+	}
+	at = append(slices.Clip(at), readIgnore(filepath.Join(w.root, dir, ".gitignore"), dir))
+	for _, item := range items {
+		if w.done() {
+			return nil
+		}
+		if item.Name() == ".git" {
+			continue
+		}
+		if err := w.item(path.Join(dir, item.Name()), item.IsDir(), at, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *untrackedWalk) item(name string, isDir bool, at ignores, depth int) error {
+	if w.tracked[name] {
+		return nil
+	}
+	if _, stays := w.except.match(name, isDir); stays {
+		return nil
+	}
+	ignored := at.ignored(name, isDir) && !w.dirs[name]
+	if isDir {
+		switch {
+		case ignored, !w.dirs[name] && !w.q.Dirs && w.limits == nil:
+			return nil
+		case !w.q.Nested && !w.dirs[name] && occupied(filepath.Join(w.root, name, ".git")):
+			return nil
+		}
+		return w.dir(name, at, depth+1)
+	}
+	switch {
+	case !w.named(name):
+	case ignored && w.q.Ignored && protected.Secret(name):
+		w.found(WorkIgnored)
+	case !ignored && w.q.Untracked:
+		w.found(WorkUntracked)
+	}
+	return nil
+}
+
+// occupied reports whether a name exists, as what it may be.
+func occupied(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

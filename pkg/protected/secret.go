@@ -1,0 +1,52 @@
+package protected
+
+import (
+	"path"
+	"strings"
+)
+
+// samples are the suffixes of environment files that are made to be shown.
+var samples = []string{"example", "sample", "template", "tmpl", "dist", "defaults", "default", "schema", "vault", "encrypted", "enc", "gpg"}
+
+// EnvFile reports whether a path is an environment file, which holds the secrets
+// of a project: `.env`, `.env.local`, `prod.env`, `.envrc`. One that shows how
+// such a file looks is none.
+func EnvFile(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	switch {
+	case base == ".env", base == ".envrc":
+		return true
+	case strings.HasPrefix(base, ".env."):
+		for part := range strings.SplitSeq(base[len(".env."):], ".") {
+			for _, s := range samples {
+				if part == s {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// keys are the names by which the tools that make private keys store them.
+var keys = []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"}
+
+// Secret reports whether the name of a file says that it holds a secret, in
+// whatever directory it lies.
+func Secret(name string) bool {
+	if EnvFile(name) {
+		return true
+	}
+	base := strings.ToLower(path.Base(name))
+	for _, k := range keys {
+		if base == k {
+			return true
+		}
+	}
+	switch path.Ext(base) {
+	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk":
+		return true
+	}
+	return base == ".netrc" || base == ".git-credentials" || base == ".npmrc" || base == ".pypirc"
+}
