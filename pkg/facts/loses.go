@@ -8,6 +8,7 @@ import (
 
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/protected"
 	"ethos/pkg/record"
 )
 
@@ -50,8 +51,11 @@ func lostOf(repo *gitrepo.Repository, d gitargs.Discard, dir string, opt gitrepo
 		}
 	}
 	if d.Modified || d.Staged || d.Untracked || d.Ignored {
-		note(repo.Uncommitted(gitrepo.Question{Modified: d.Modified, Staged: d.Staged, Untracked: d.Untracked, Ignored: d.Ignored,
-			Dirs: d.Dirs, Nested: d.Nested, Dir: dir, Paths: d.Paths, Except: d.Except}, opt))
+		q := gitrepo.Question{Modified: d.Modified, Staged: d.Staged, Untracked: d.Untracked, Dirs: d.Dirs, Nested: d.Nested, Dir: dir, Paths: d.Paths, Except: d.Except}
+		if d.Ignored {
+			q.Ignored = protected.Secret
+		}
+		note(repo.Uncommitted(q, opt))
 	}
 	if d.Stash {
 		if has, err := repo.HasStash(); has || err != nil {

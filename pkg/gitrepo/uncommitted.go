@@ -16,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"ethos/pkg/protected"
 )
 
 // The kinds of work that a commit does not hold.
@@ -39,7 +37,9 @@ const (
 
 // Question asks for the work that a command would throw away.
 type Question struct {
-	Modified, Staged, Untracked, Ignored bool
+	Modified, Staged, Untracked bool
+
+	Ignored func(name string) bool // which ignored files count; nil counts none
 
 	Dirs   bool     // of the untracked and ignored, also those in directories without a tracked file
 	Nested bool     // and in repositories inside of the work tree
@@ -71,7 +71,7 @@ func (r *Repository) Uncommitted(q Question, opt Options) (kinds []string, err e
 			return l.kinds, err
 		}
 	}
-	if q.Untracked || q.Ignored {
+	if q.Untracked || q.Ignored != nil {
 		if err := l.untracked(r.ignoresOf(opt)); err != nil {
 			return l.kinds, err
 		}
@@ -339,93 +339,4 @@ func (l *treeLook) compare(tree, dir string, rest map[string]*indexEntry, depth 
 		}
 	}
 	return nil
-}
-
-// untracked walks the work tree for files that the index does not have.
-func (l *treeLook) untracked(at ignores) error {
-	tracked, dirs := map[string]bool{}, map[string]bool{"": true}
-	for i := range l.entries {
-		name := l.entries[i].name
-		tracked[name] = true
-		for dir := path.Dir(name); dir != "." && !dirs[dir]; dir = path.Dir(dir) {
-			dirs[dir] = true
-		}
-	}
-	w := &untrackedWalk{treeLook: l, tracked: tracked, dirs: dirs}
-	for _, pattern := range l.q.Except {
-		if p, ok := parseIgnore(pattern); ok {
-			w.except.patterns = append(w.except.patterns, p)
-		}
-	}
-	return w.dir("", at, 0)
-}
-
-type untrackedWalk struct {
-	*treeLook
-	tracked, dirs map[string]bool
-	except        ignoreFile
-}
-
-// done reports that nothing more can be found.
-func (w *untrackedWalk) done() bool {
-	return (!w.q.Untracked || slices.Contains(w.kinds, WorkUntracked)) && (!w.q.Ignored || slices.Contains(w.kinds, WorkIgnored))
-}
-
-func (w *untrackedWalk) dir(dir string, at ignores, depth int) error {
-	items, err := os.ReadDir(filepath.Join(w.root, dir))
-	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if w.visited += len(items); w.visited > maxVisited || depth > 200 {
-		return fmt.Errorf("list the untracked files: %w", ErrTooLarge)
-	}
-	at = append(slices.Clip(at), readIgnore(filepath.Join(w.root, dir, ".gitignore"), dir))
-	for _, item := range items {
-		if w.done() {
-			return nil
-		}
-		if item.Name() == ".git" {
-			continue
-		}
-		if err := w.item(path.Join(dir, item.Name()), item.IsDir(), at, depth); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *untrackedWalk) item(name string, isDir bool, at ignores, depth int) error {
-	if w.tracked[name] {
-		return nil
-	}
-	if _, stays := w.except.match(name, isDir); stays {
-		return nil
-	}
-	ignored := at.ignored(name, isDir) && !w.dirs[name]
-	if isDir {
-		switch {
-		case ignored, !w.dirs[name] && !w.q.Dirs && w.limits == nil:
-			return nil
-		case !w.q.Nested && !w.dirs[name] && occupied(filepath.Join(w.root, name, ".git")):
-			return nil
-		}
-		return w.dir(name, at, depth+1)
-	}
-	switch {
-	case !w.named(name):
-	case ignored && w.q.Ignored && protected.Secret(name):
-		w.found(WorkIgnored)
-	case !ignored && w.q.Untracked:
-		w.found(WorkUntracked)
-	}
-	return nil
-}
-
-// occupied reports whether a name exists, as what it may be.
-func occupied(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,8 @@ import (
 )
 
 // everything asks for all that a command can throw away.
-var everything = Question{Modified: true, Staged: true, Untracked: true, Ignored: true, Dirs: true}
+var everything = Question{Modified: true, Staged: true, Untracked: true, Dirs: true,
+	Ignored: func(name string) bool { return path.Base(name) == ".env" }}
 
 // worked makes a repository with files in several directories, an ignored one among them.
 func worked(s sandbox, init ...string) {
