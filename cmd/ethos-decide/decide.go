@@ -23,7 +23,7 @@ type decideCmd struct {
 	Confine cli.Choice `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
 	Session string     `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
 	Records string     `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
-	NoStore bool       `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .coding-ethos/traces of the work space."`
+	NoStore bool       `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
 	Quiet   bool       `short:"q" help:"Write nothing; the exit status tells."`
 	MaxLine int        `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }

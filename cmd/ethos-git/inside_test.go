@@ -106,18 +106,18 @@ func TestManagedGitStays(t *testing.T) {
 func TestTracesInside(t *testing.T) {
 	w := newInside(t)
 	_, errs, _ := w.script(true, `cd ws && ETHOS_STORE= git status`)
-	own, _, _ := w.script(false, `cat ws/.coding-ethos/traces/*/*/*`)
+	own, _, _ := w.script(false, `cat ws/.git/coding-ethos/traces/*/*/*`)
 	if own == "" {
 		t.Fatal(errs)
 	}
-	_, errs, _ = w.inside(`git status; git push --force origin main; rm -rf .coding-ethos /run/ethos/traces/*; git log`)
+	_, errs, _ = w.inside(`git status; git push --force origin main; rm -rf .git/coding-ethos /run/ethos/traces/*; git log`)
 	if strings.Contains(errs, "trace") {
 		t.Error(errs)
 	}
-	if again, _, _ := w.script(false, `cat ws/.coding-ethos/traces/*/*/*`); again != own {
+	if again, _, _ := w.script(false, `cat ws/.git/coding-ethos/traces/*/*/*`); again != own {
 		t.Errorf("the store of the work space was\n%s and is\n%s", own, again)
 	}
-	lines, _, _ := w.script(false, `cat ws/.coding-ethos/inside/*/*/* | wc -l`)
+	lines, _, _ := w.script(false, `cat ws/.git/coding-ethos/inside/*/*/* | wc -l`)
 	if strings.TrimSpace(lines) != "1" { // of git log: the ones before were removed from inside, which the manual says
 		t.Errorf("%s lines", lines)
 	}

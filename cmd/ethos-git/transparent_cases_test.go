@@ -44,6 +44,17 @@ func TestTransparentEditors(t *testing.T) {
 	}
 }
 
+// TestNothingListed: what ethos-git keeps of a work space is seen by no command of git, and git clean leaves it. A work tree that has a .coding-ethos keeps it.
+func TestNothingListed(t *testing.T) {
+	w := newWorld(t)
+	const look = `git status --ignored -s; git clean -nxd; git grep --no-index -c .; git ls-files -o; git clean -fdx; git status --ignored -s; ls -A`
+	w.same("unset ETHOS_STORE; " + threeCommits + look)
+	out, errs, _ := w.script(true, `unset ETHOS_STORE; `+threeCommits+`git clean -fdx; cat .git/coding-ethos/traces/*/*/*.ndjson | wc -l; mkdir .coding-ethos; git status; ls .coding-ethos`)
+	if out != "7\nOn branch main\nnothing to commit, working tree clean\n" {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // TestHiddenInEditors: what a text tool would do beside editing a message, or what it would write into what git executes, is refused before it happens. Each stands
 // beside its allowed twin in TestTransparentEditors and TestTransparentRepositories.
 func TestHiddenInEditors(t *testing.T) {

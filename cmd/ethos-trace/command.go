@@ -24,7 +24,7 @@ func program() cli.Program {
 		Name:    "ethos-trace",
 		Summary: "show and keep what was decided and done",
 		Description: "Reads the records that ethos-sandbox writes, takes secrets out, appends them to the store of their work space (" +
-			".coding-ethos/traces) and reports them.\n\n" +
+			".git/coding-ethos/traces) and reports them.\n\n" +
 			"Exit status: 0 when all ran and succeeded, 1 when something was denied, asked, failed or found, 3 when a line was not valid or an action " +
 			"has output but no end. Where both apply, 3 wins. With --baseline, findings that the baseline has do not count.\n\n" +
 			"Records read from standard input are stored; records read from files are shards that were stored where they were made, and are stored " +
@@ -44,7 +44,7 @@ func program() cli.Program {
 
 // storeFlag names the store of a command that looks into it.
 type storeFlag struct {
-	Store string `placeholder:"DIR" help:"The store; default $$ETHOS_STORE, else .coding-ethos/traces of the enclosing work tree."`
+	Store string `placeholder:"DIR" help:"The store; default $$ETHOS_STORE, else .git/coding-ethos/traces of the enclosing work tree."`
 }
 
 // dir is the store's directory, absolute.

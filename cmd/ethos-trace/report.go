@@ -18,7 +18,7 @@ type reportCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Files of records, merged; default standard input."`
 	Sarif    string   `placeholder:"FILE" help:"Write a SARIF 2.1.0 log too; its directory is made. - is standard output with --format sarif."`
 	Baseline string   `placeholder:"FILE" help:"An earlier SARIF log: mark results as new, unchanged or absent; what it has does not count for the exit status."`
-	Store    string   `placeholder:"DIR" xor:"store" help:"Keep records here instead of .coding-ethos/traces of their work space; default $$ETHOS_STORE."`
+	Store    string   `placeholder:"DIR" xor:"store" help:"Keep records here instead of .git/coding-ethos/traces of their work space; default $$ETHOS_STORE."`
 	NoStore  bool     `xor:"store" help:"Keep nothing."`
 	Format   string   `enum:"human,ndjson,sarif,markdown,html" default:"human" help:"What to write to standard output: human, ndjson, sarif, markdown or html."`
 	NoRedact bool     `help:"Leave secrets in what is stored and printed."`

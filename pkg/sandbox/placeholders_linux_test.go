@@ -150,7 +150,7 @@ func TestPlaceholdersShared(t *testing.T) {
 // TestPlaceholdersBesideStore: a store that is made in a writable directory while a command runs there neither ends the run nor comes to harm.
 func TestPlaceholdersBesideStore(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
-	spec := repository(t, "ls .coding-ethos ../other/.coding-ethos; ! echo x > ../other/.coding-ethos/x")
+	spec := repository(t, "ls ../other/.coding-ethos; ! echo x > ../other/.coding-ethos/x && ! echo x > .git/coding-ethos/x && ! echo x > .git/coding-ethos/traces/2026/day")
 	other := filepath.Join(filepath.Dir(spec.Workspace), "other")
 	if err := os.Mkdir(other, 0o755); err != nil {
 		t.Fatal(err)
@@ -158,8 +158,8 @@ func TestPlaceholdersBesideStore(t *testing.T) {
 	spec.WritePaths, spec.KeepsStore = []string{other}, true
 	release, done := started(t, spec)
 	var stores []string
-	for _, dir := range []string{spec.Workspace, other} {
-		stores = append(stores, filepath.Join(dir, ethosDir, "traces/2026/day"))
+	for _, dir := range []string{filepath.Join(spec.Workspace, ownInGit), filepath.Join(other, ethosDir)} {
+		stores = append(stores, filepath.Join(dir, "traces/2026/day"))
 		write(t, stores[len(stores)-1], "evidence\n")
 	}
 	release()

@@ -32,7 +32,7 @@ func makeDir(getenv func(string) string, dir string) error {
 // makeAll makes a directory and those above it. The one above may go away in between: while a command runs confined an empty
 // directory may stand for it, which goes when the command ends.
 func makeAll(getenv func(string) string, dir string) error {
-	if own := filepath.Dir(dir); filepath.Base(own) == ethosDir {
+	if own := filepath.Dir(dir); isOwn(own) {
 		if err := makeOwn(getenv, own); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func makeOwn(getenv func(string) string, own string) error {
 // noLink refuses a default store that a symbolic link leads out of the work space: a repository can carry such a link.
 func noLink(dir string) error {
 	parent := filepath.Dir(dir)
-	if filepath.Base(parent) != ethosDir {
+	if !isOwn(parent) {
 		return nil
 	}
 	for _, path := range []string{parent, dir} {
@@ -95,9 +95,9 @@ func own(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// ignore keeps the store out of git, for the whole of .coding-ethos when the store is in it.
+// ignore keeps the store out of git, for the whole directory of ethos when the store is in it.
 func ignore(dir string) error {
-	if parent := filepath.Dir(dir); filepath.Base(parent) == ethosDir {
+	if parent := filepath.Dir(dir); isOwn(parent) {
 		dir = parent
 	}
 	path := filepath.Join(dir, ".gitignore")

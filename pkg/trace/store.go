@@ -14,13 +14,39 @@ import (
 	"ethos/pkg/record"
 )
 
-// DefaultDir is where the store of a work space lives.
-func DefaultDir(workspace string) string { return filepath.Join(workspace, ethosDir, "traces") }
+// DefaultDir is where the store of a work space lives: where there is one, else below .coding-ethos where that exists, else below the git directory, which nobody lists and
+// git clean leaves alone. A work tree whose git directory lies elsewhere, or that is none, gets a .coding-ethos.
+func DefaultDir(workspace string) string {
+	shown := filepath.Join(workspace, ethosDir, "traces")
+	git := filepath.Join(workspace, gitDir)
+	inGit := filepath.Join(git, ethosInGit, "traces")
+	info, err := os.Lstat(git)
+	switch {
+	case err != nil || !info.IsDir() || !own(info) || there(shown):
+		return shown
+	case there(inGit) || !there(filepath.Dir(shown)):
+		return inGit
+	}
+	return shown
+}
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// isOwn reports whether a path is the directory of ethos in a work space.
+func isOwn(path string) bool {
+	base := filepath.Base(path)
+	return base == ethosDir || base == ethosInGit && filepath.Base(filepath.Dir(path)) == gitDir
+}
 
 const (
-	ethosDir = ".coding-ethos"
-	lockFile = "LOCK"
-	keyFile  = "redaction.key"
+	ethosDir   = ".coding-ethos"
+	gitDir     = ".git"
+	ethosInGit = "coding-ethos"
+	lockFile   = "LOCK"
+	keyFile    = "redaction.key"
 )
 
 // Store is an open store. It is not safe for concurrent use; several processes, or several Stores of one process, may

@@ -112,7 +112,7 @@ func TestInterceptionByConfiguration(t *testing.T) {
 	if strings.Contains(refused.stdout, `"text":"served\n"`) || len(got) != 1 || !strings.Contains(refused.stdout, `"remedy":"--allow-request '`+place+` POST /v1/x'"`) {
 		t.Errorf("refused: %q\n%s", got, refused)
 	}
-	reports := s.shell("ethos-trace < line.json --sarif out.sarif; cat out.sarif; grep -rc '" + secret + "' line.json .coding-ethos; ethos-trace status 2>/dev/null; true")
+	reports := s.shell("ethos-trace < line.json --sarif out.sarif; cat out.sarif; grep -rc '" + secret + "' line.json .git/coding-ethos; ethos-trace status 2>/dev/null; true")
 	if !strings.Contains(reports.stdout, "add that rule to the list allow of transfer") {
 		t.Errorf("the report has no remedy for the tool\n%s", reports)
 	}
@@ -122,7 +122,7 @@ func TestInterceptionByConfiguration(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(reports.stdout) {
-		if file, count, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && strings.HasPrefix(file, ".coding-ethos") && count != "0" {
+		if file, count, ok := strings.Cut(strings.TrimSpace(line), ":"); ok && strings.HasPrefix(file, ".git/coding-ethos") && count != "0" {
 			t.Errorf("the secret is in %s", file)
 		}
 	}

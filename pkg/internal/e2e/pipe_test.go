@@ -174,18 +174,21 @@ func TestUnknownMembersPassEveryStage(t *testing.T) {
 }
 
 // TestNothingIsLeftInTheWorkspace: what a run keeps out of reach need not exist, and does not exist afterwards. What it
-// does leave is in .coding-ethos, which git ignores and which its owner can delete.
+// does leave is in the git directory, which its owner can delete and nobody lists; it outlives git clean.
 func TestNothingIsLeftInTheWorkspace(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	s := newSession(t)
 	s.shell("ethos-facts -- true | ethos-decide | ethos-sandbox | ethos-trace").mustSucceed(t)
-	if left := s.shell("ls -A").mustSucceed(t).stdout; left != ".coding-ethos\n.git\n" {
+	if left := s.shell("ls -A").mustSucceed(t).stdout; left != ".git\n" {
 		t.Errorf("in the work space: %s", left)
 	}
-	if left := s.shell("git status --porcelain --ignored").mustSucceed(t).stdout; left != "!! .coding-ethos/\n" {
+	if left := s.shell("git status --porcelain --ignored; git clean -ndx; git grep --no-index -l .; git clean -fdx").stdout; left != "" {
 		t.Errorf("git sees: %s", left)
 	}
-	s.shell("rm -r .coding-ethos").mustSucceed(t)
+	if kept := s.shell("ethos-trace ls; ethos-trace verify").mustSucceed(t).stdout; !strings.Contains(kept, "true") {
+		t.Errorf("the record went: %s", kept)
+	}
+	s.shell("rm -r .git/coding-ethos").mustSucceed(t)
 }
 
 // TestToolsWalkTheWorkspace: what ethos keeps in the work space does not stand in the way of a tool that reads all of it.

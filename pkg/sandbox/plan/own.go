@@ -14,9 +14,10 @@ const ownInGit = ".git/coding-ethos"
 
 // findOwn decides where this program keeps what belongs to the work space: the
 // journal of placeholders and their pool, caches, traces of managed git. That is
-// EthosDir, where it exists or a store of traces is kept in it. A work space in
-// which nobody has used ethos yet stays as it is: what is needed is kept in its
-// git directory, which nobody lists. There it stays, once the journal is there.
+// EthosDir, where it exists or there is no git directory to keep it in. Else the
+// work space stays as it is: what is needed, and a store of traces, is kept in
+// its git directory, which nobody lists. There it stays, once the journal is
+// there.
 func (b *builder) findOwn() {
 	ws := b.spec.Workspace
 	b.own = filepath.Join(ws, EthosDir)
@@ -27,7 +28,7 @@ func (b *builder) findOwn() {
 	if b.ownedDir(inGit) && b.exists(filepath.Join(inGit, JournalName)) {
 		b.own = inGit
 	}
-	if !b.spec.KeepsStore && !b.exists(b.own) && b.files.files.Writable(filepath.Dir(inGit)) {
+	if !b.exists(b.own) && b.files.files.Writable(filepath.Dir(inGit)) {
 		b.own = inGit
 	}
 }
@@ -50,15 +51,19 @@ const whyOwn = "kept by ethos"
 // Where nothing is kept, a command must not make it either.
 func (b *builder) keepOwn(root string) error {
 	path := filepath.Join(root, EthosDir)
-	if root != b.spec.Workspace || b.spec.KeepsStore || b.exists(path) {
+	inGit := filepath.Join(root, ownInGit)
+	if root != b.spec.Workspace || b.spec.KeepsStore && b.own == path || b.exists(path) {
 		if err := b.hideOwn(path); err != nil {
 			return err
 		}
 	} else {
 		b.names = append(b.names, ProtectedNames{Dir: root, Names: []string{EthosDir}})
 	}
-	if root == b.spec.Workspace && b.own != path && b.exists(b.own) {
-		return b.hideOwn(b.own)
+	if info, err := b.files.lstat(inGit); err == nil && info != nil {
+		return b.hideOwn(inGit)
+	}
+	if b.own != inGit && b.ownedDir(filepath.Dir(inGit)) && !b.exists(filepath.Join(path, "traces")) {
+		return b.hideOwn(inGit) // a store may be made there while the command runs, and not by the command
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (e *Entry) Placeholder(path string) Placeholder {
 	switch {
 	case path != e.Path:
 	case e.InGit():
-		g.Dir = filepath.Base(path) == "hooks"
+		g.Dir = filepath.Base(path) == "hooks" || filepath.Base(path) == filepath.Base(ownInGit)
 		if filepath.Base(path) == "commondir" {
 			g.Content = ".\n"
 		}
