@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
+	"ethos/pkg/trust"
 )
 
 // errNothing is the failure of an agent's event that reached us as no record at all.
@@ -103,8 +105,8 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten, Approve: strictest.approve(), Never: strictest.never,
-		Prompts: c.prompts(&strictest.actor),
-		Notice:  strings.Trim(strings.Join(notices, "\n"), "\n"),
+		Inside: trust.Inside(os.DirFS("/proc")), Prompts: c.prompts(&strictest.actor),
+		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
 	})
 }
 

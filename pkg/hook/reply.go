@@ -30,6 +30,8 @@ type Verdict struct {
 	Approve string
 	// Never says that no approval lifts the refusal.
 	Never bool
+	// Inside says that the agent itself is confined: nobody's approval reaches it.
+	Inside bool
 	// Prompts has an agent that can do both ask the person about the rewritten
 	// call. Without it the agent may take the answer for the person's consent.
 	Prompts bool
@@ -186,6 +188,8 @@ func (v Verdict) retry() string {
 	switch {
 	case v.Approve != "":
 		return "A person can approve it: `" + v.Approve + "`; then try the same call again."
+	case v.Decision.Verdict == record.VerdictAsk && v.Inside:
+		return "This agent is confined as a whole, where no approval reaches it: a person does it outside."
 	case v.Decision.Verdict == record.VerdictAsk:
 		return "A person can approve it."
 	}

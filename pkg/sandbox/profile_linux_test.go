@@ -29,8 +29,12 @@ func profileTable() string {
 		if p.Set.CPUQuotaPercent > 0 {
 			cpu = fmt.Sprintf("%g", float64(p.Set.CPUQuotaPercent)/100)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %g min | %d GiB | %s | %d | %d |\n", p.Name, p.Summary, workspace, git, reach,
-			float64(p.Set.TimeoutSeconds)/60, p.Set.MemoryMB>>10, cpu, p.Set.Pids, p.Set.OpenFiles)
+		limit := "none"
+		if p.Set.TimeoutSeconds > 0 {
+			limit = fmt.Sprintf("%g min", float64(p.Set.TimeoutSeconds)/60)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %d GiB | %s | %d | %d |\n", p.Name, p.Summary, workspace, git, reach,
+			limit, p.Set.MemoryMB>>10, cpu, p.Set.Pids, p.Set.OpenFiles)
 	}
 	return b.String()
 }

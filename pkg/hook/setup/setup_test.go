@@ -6,10 +6,13 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"ethos/pkg/capability"
 )
 
 var update = flag.Bool("update", false, "write the examples")
@@ -30,6 +33,32 @@ func TestExamples(t *testing.T) {
 			}
 			if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, f.Text) {
 				t.Errorf("%s is not what is installed (go test ./pkg/hook/setup -update): %v", path, err)
+			}
+		}
+	}
+}
+
+// TestSettingsOfConfinedAgents: what install writes for an agent is among what a
+// confined agent reads and cannot change.
+func TestSettingsOfConfinedAgents(t *testing.T) {
+	none := func(string) string { return "" }
+	for _, a := range capability.Agents() {
+		place, err := Where(a.Name, false, Dirs{Home: "/home/u", Project: "/w", Getenv: none})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range place.Paths() {
+			shown := slices.ContainsFunc(a.State, func(s capability.AgentState) bool {
+				at, err := capability.Expand(capability.Space{Workspace: "/w", Home: "/home/u"}, none, []string{s.Path})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rel, ok := strings.CutPrefix(path, at[0].Name+"/")
+				name, _, _ := strings.Cut(rel, "/")
+				return ok && slices.Contains(s.Settings, name)
+			})
+			if !shown {
+				t.Errorf("%s: %s is not among the settings", a.Name, path)
 			}
 		}
 	}

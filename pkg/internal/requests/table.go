@@ -25,7 +25,7 @@ func All() []Request {
 	return all
 }
 
-// profileNames are all that there are.
+// profileNames are all that there are, but for that of a whole agent, which needs one.
 var profileNames = []string{"workspace", "lint-offline", "build", "test-loopback", "agent-shell", "agent-network"}
 
 func profiles() (list []Request) {

@@ -3,8 +3,10 @@
 package boundary
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/sandbox"
@@ -12,7 +14,8 @@ import (
 
 // Flags describe the boundary of one command. The tags are of its command-line model.
 type Flags struct {
-	Profile      string   `placeholder:"NAME" help:"Base: lint-offline, workspace, agent-shell, agent-network, test-loopback or build."`
+	Profile      string   `placeholder:"NAME" help:"Base: lint-offline, workspace, agent-shell, agent-network, agent, test-loopback or build."`
+	Agent        string   `placeholder:"NAME" help:"With the profile agent, which is then the base: the agent that the command starts, where the name of its program does not tell."`
 	Ro           []string `placeholder:"PATH" sep:"none" help:"Can be read."`
 	Rw           []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
 	DenyRead     []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written."`
@@ -42,11 +45,34 @@ func (f *Flags) None() bool { return reflect.ValueOf(*f).IsZero() }
 // Spec makes the spec of argv in a working directory, which the paths of the
 // flags are relative to. files show where the work space begins.
 func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
-	asked, err := capability.FromFlags(f.Profile, dir, f.given)
+	profile := f.Profile
+	if profile == "" && f.Agent != "" {
+		profile = capability.WholeAgentProfile
+	}
+	asked, err := capability.FromFlags(profile, dir, f.given)
+	agent, known := f.agent(profile, argv)
+	if known {
+		asked.ForAgent(agent)
+	}
+	if err == nil && !known && f.Agent != "" {
+		err = fmt.Errorf("--agent %s: the agents are %s, and the profile is %s", f.Agent, strings.Join(capability.AgentNames(), ", "), capability.WholeAgentProfile)
+	}
 	return sandbox.Spec{
+		Agent: agent.Name,
 		Asked: asked, Argv: argv, Dir: dir, Workspace: Workspace(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
 		Publish: f.Publish, PublishAny: f.PublishAny,
 	}, err
+}
+
+// agent is the one that is to be confined as a whole.
+func (f *Flags) agent(profile string, argv []string) (capability.Agent, bool) {
+	switch {
+	case profile != capability.WholeAgentProfile:
+		return capability.Agent{}, false
+	case f.Agent != "":
+		return capability.AgentNamed(f.Agent)
+	}
+	return capability.AgentOf(argv)
 }
 
 // Workspace is the enclosing git work tree, else the directory itself.

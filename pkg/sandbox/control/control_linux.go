@@ -30,7 +30,7 @@ func New(j *Job) []Control {
 		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j),
 		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
 		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
-		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
+		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
 	}
 }
 

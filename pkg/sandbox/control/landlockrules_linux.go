@@ -56,7 +56,7 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 		case m.Kind == mount.Overlay, plan.Managed(m) && m.Writable:
 			add(m.Target, change, false)
 		case plan.Managed(m), m.Kind == mount.Text:
-			add(m.Target, read, true)
+			add(m.Target, read, m.File)
 		case m.Device: // also as the caller opened it: /dev/stdin may be the host's /dev/null
 			add(m.Target, device, true)
 		}

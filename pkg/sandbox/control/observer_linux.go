@@ -43,7 +43,9 @@ func (c *observer) Begin(pid int) error {
 	}
 	number := func(name string) (int32, bool) { n, ok := c.arch.NumberOf(name); return int32(n), ok }
 	readOnly := func(path string) bool {
-		return plan.Covering(c.Plan.Paths, filepath.Clean(path)).Access == plan.ReadOnly
+		path = filepath.Clean(path)
+		writable, agents := c.Plan.OfAgent(path)
+		return agents && !writable || plan.Covering(c.Plan.Paths, path).Access == plan.ReadOnly
 	}
 	seen, err := observe.New(pid, number, readOnly)
 	if err != nil {

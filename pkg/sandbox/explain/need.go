@@ -102,7 +102,8 @@ func (x *Explainer) locate(n Need) (target, bool) {
 		}
 		t.making = true
 	}
-	if n.Entry && !t.making && at.Exists {
+	writable, agents := x.plan.OfAgent(at.Path)
+	if mountPoint := agents && !writable; n.Entry && !t.making && at.Exists && !mountPoint {
 		if t.Location, err = plan.Locate(x.files, filepath.Dir(at.Path)); err != nil {
 			return t, false
 		}
@@ -134,6 +135,15 @@ func (x *Explainer) readable(at plan.Location) bool {
 // kind compares what is inside with what is outside; "" is no difference.
 func (x *Explainer) kind(t target) string {
 	inside := plan.Covering(x.plan.Paths, t.Path)
+	if writable, ok := x.plan.OfAgent(t.Path); ok {
+		switch {
+		case writable == t.write: // its own directory, or a setting that it reads
+			return ""
+		case writable:
+			return record.KindHidden
+		}
+		return record.KindReadOnly
+	}
 	switch {
 	case t.Mode&fs.ModeSocket != 0:
 		if slices.Contains(x.plan.Sockets, t.Path) {

@@ -62,6 +62,11 @@ var reasons = map[string]string{
 func (x *Explainer) never(kind string, t target) string {
 	home := x.plan.Home
 	rel, below := strings.CutPrefix(t.Path, home+"/")
+	if writable, ok := x.plan.OfAgent(t.Path); ok && writable {
+		return "the agent has a directory of its own there, in which it sees its settings alone"
+	} else if ok {
+		return "it is a setting of the agent: change it outside"
+	}
 	switch {
 	case below && protected.HoldsCredentials(rel):
 		return "it holds credentials, which no declaration shows"

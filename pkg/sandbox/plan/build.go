@@ -36,6 +36,8 @@ type builder struct {
 	open         *Open    // nil where no request is opened
 	certificate  string   // of the authority
 	trusted      string   // the bundle of certificates that programs inside are told of
+	agent        []stateOf
+	agentState   []AgentState
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -113,7 +115,7 @@ func (b *builder) gather() error {
 	if err := b.homeRules(); err != nil {
 		return err
 	}
-	for _, add := range []func() error{b.declare, b.opening, b.keptAuthority} {
+	for _, add := range []func() error{b.declare, b.agentRules, b.opening, b.keptAuthority} {
 		if err := add(); err != nil {
 			return err
 		}
@@ -241,7 +243,7 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	managed, err := b.managedGit(entries)
+	managed, err := b.managed(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +258,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Recovered: b.spec.Recovered,
-		Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		AgentState: b.agentState, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
 	for _, add := range []func(*Plan) error{b.egress, b.publish} {

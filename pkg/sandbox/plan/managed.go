@@ -39,6 +39,17 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
+// managed are the mounts that come from the directory of ethos, or are another
+// file than the one in whose place they are.
+func (b *builder) managed(entries []Entry) ([]mount.Mount, error) {
+	git, err := b.managedGit(entries)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := b.agentMounts(entries)
+	return append(git, agent...), err
+}
+
 // program is the mount that shows ethos-sandbox to the file workers of a session.
 func (b *builder) program() []mount.Mount {
 	if b.spec.Program == "" {

@@ -26,6 +26,7 @@ type Plan struct {
 	Mounts         []mount.Mount    `json:"mounts"`
 	Placeholders   []Placeholder    `json:"placeholders"`
 	ProtectedNames []ProtectedNames `json:"protected_names"`
+	AgentState     []AgentState     `json:"agent_state,omitempty"`
 	ScratchBytes   int64            `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`

@@ -87,7 +87,8 @@ func (s *Spec) Digest(files Files) string {
 		Publish    []string
 		PublishAny bool
 		ProxyEnv   bool
-	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv})
+		Agent      string `json:",omitempty"`
+	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv, s.Agent})
 	if err != nil {
 		panic(err) // no value in it can be refused
 	}

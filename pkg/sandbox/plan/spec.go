@@ -22,6 +22,7 @@ type Spec struct {
 	KeepsStore bool
 	Require    []string // controls without which nothing runs; see [Controls]
 	Managed    ManagedGit
+	Agent      string          // the agent that is confined as a whole, see [capability.Agent]; "" is none
 	Program    string          // ethos-sandbox itself, shown at record.InsideSandbox; "" leaves it out
 	Publish    []string        // ports of the host that lead inside: [ADDRESS:]HOSTPORT:PORT
 	PublishAny bool            // also on addresses that other machines reach

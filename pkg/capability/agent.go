@@ -1,0 +1,76 @@
+package capability
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// WholeAgentProfile confines an agent together with all that it starts.
+const WholeAgentProfile = "agent"
+
+// Agent is a coding agent that can be confined as a whole, and what it needs of
+// the person beside the work space. The data is pkg/catalog/data/agents.yaml.
+type Agent struct {
+	Name     string       `yaml:"name"`
+	Programs []string     `yaml:"programs"` // names by which it is started
+	State    []AgentState `yaml:"state"`
+	Domains  []string     `yaml:"domains"` // where its model is
+	Env      []string     `yaml:"env"`     // variables that it gets when the caller has them
+}
+
+// AgentState is a directory that an agent takes for its own.
+type AgentState struct {
+	Path string `yaml:"path"` // as [Expand] reads it
+	// Settings are names in the person's directory that the agent reads and
+	// cannot change. The rest of that directory is not seen.
+	Settings []string `yaml:"settings"`
+}
+
+// Agents lists them. The caller does not change it.
+func Agents() []Agent { return agents }
+
+// AgentNames lists their names.
+func AgentNames() []string {
+	names := make([]string, len(agents))
+	for i := range agents {
+		names[i] = agents[i].Name
+	}
+	return names
+}
+
+// AgentNamed finds an agent by its name.
+func AgentNamed(name string) (Agent, bool) {
+	return agentBy(func(a Agent) bool { return a.Name == name })
+}
+
+// AgentOf is the agent that a command line starts, by the name of its program.
+func AgentOf(argv []string) (Agent, bool) {
+	if len(argv) == 0 {
+		return Agent{}, false
+	}
+	program := path.Base(argv[0])
+	return agentBy(func(a Agent) bool { return slices.Contains(a.Programs, program) })
+}
+
+func agentBy(is func(Agent) bool) (Agent, bool) {
+	i := slices.IndexFunc(agents, is)
+	if i < 0 {
+		return Agent{}, false
+	}
+	return agents[i], true
+}
+
+// ForAgent adds what an agent needs: its variables, and in a network of names
+// those of its model.
+func (a *Asked) ForAgent(agent Agent) {
+	a.Env.Pass = append(a.Env.Pass, agent.Env...)
+	if mode := a.Network.Mode; mode == "proxy" || mode == "" && a.Base.Network.Mode == "proxy" {
+		a.Network.AllowDomains = append(a.Network.AllowDomains, agent.Domains...)
+	}
+}
+
+// AgentHint names the way out where it is not known which agent is meant.
+func AgentHint() string {
+	return "write ethos-sandbox run --profile agent -- PROGRAM, or --agent NAME where the program has another name; NAME is " + strings.Join(AgentNames(), ", ")
+}

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// AgentState is a directory that a confined agent takes for its own. It is kept
+// for the work space in the directory of ethos, and shown at the place where the
+// agent looks for it. The person's directory of that name is not changed.
+type AgentState struct {
+	Dir string `json:"dir"` // below the directory of ethos
+	// Settings are the names that are the person's. Where the person has one, it
+	// is mounted, read-only, over what stands there; what a run has left under the
+	// others is taken away before the next one.
+	Settings []AgentSetting `json:"settings,omitempty"`
+}
+
+// AgentSetting is one of them.
+type AgentSetting struct {
+	Name  string `json:"name"`
+	Shown bool   `json:"shown,omitempty"`
+	Dir   bool   `json:"dir,omitempty"`
+}
+
+const (
+	whyAgentState    = "state of the agent"
+	whyAgentSettings = "settings of the agent"
+)
+
+// stateOf are the directories of one agent, resolved.
+type stateOf struct {
+	target   string
+	settings []resolvedPath
+	names    []string
+}
+
+// agentRules finds the directories of the agent, and keeps from the command what
+// its settings lead to, by links, in a directory that it can write.
+func (b *builder) agentRules() error {
+	if b.spec.Agent == "" {
+		if b.set.SandboxProfile == capability.WholeAgentProfile {
+			return Refuse(CodeDeclaration, capability.AgentHint(), "profile %s: it is not known which agent is to be confined", b.set.SandboxProfile)
+		}
+		return nil
+	}
+	agent, ok := capability.AgentNamed(b.spec.Agent)
+	if !ok {
+		return Refuse(CodeDeclaration, "the agents are "+join(capability.AgentNames()), "unknown agent %q", b.spec.Agent)
+	}
+	for _, s := range agent.State {
+		named, err := b.expand(s.Path)
+		if err != nil {
+			return Refuse(CodeDeclaration, "", "%s: %w", whyAgentState, err)
+		}
+		above, err := b.files.resolve(filepath.Dir(named.Name))
+		if err != nil {
+			return Refuse(CodeDeclaration, "", "%s: %w", whyAgentState, err)
+		}
+		one := stateOf{target: filepath.Join(above.path, filepath.Base(named.Name)), names: s.Settings}
+		for _, name := range s.Settings {
+			path := filepath.Join(named.Name, name)
+			p, err := b.files.resolve(path)
+			if err != nil {
+				return Refuse(CodeDeclaration, "", "%s: %w", whyAgentSettings, err)
+			}
+			one.settings = append(one.settings, p)
+			if err := b.denyWrite(path, whyAgentSettings); err != nil {
+				return err
+			}
+		}
+		b.agent = append(b.agent, one)
+	}
+	return nil
+}
+
+// agentMounts show the agent its directories, and in them the person's settings.
+// They come from the host by paths of their own, as managed git does, and take no
+// part in the table.
+func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
+	var list []mount.Mount
+	for _, s := range b.agent {
+		if access := Covering(entries, s.target).Access; access == ReadOnly || access == ReadWrite {
+			return nil, Refuse(CodeDeclaration, "keep it in a directory of its own, outside of the work space and of what is declared",
+				"%s %s lies in a directory that the command sees", whyAgentState, s.target)
+		}
+		sum := sha256.Sum256([]byte(s.target))
+		kept := AgentState{Dir: filepath.Join("agents", b.spec.Agent+"-"+filepath.Base(s.target)+"-"+hex.EncodeToString(sum[:6]))}
+		list = append(list, mount.Mount{Kind: mount.Bind, Target: s.target, Source: filepath.Join(b.own, kept.Dir), Writable: true, Why: whyAgentState})
+		for i, p := range s.settings {
+			setting := AgentSetting{Name: s.names[i]}
+			if p.exists && (p.dir || p.mode.IsRegular()) {
+				setting.Shown, setting.Dir = true, p.dir
+				list = append(list, mount.Mount{Kind: mount.Bind, Target: filepath.Join(s.target, s.names[i]), Source: p.path, File: !p.dir, Why: whyAgentSettings})
+			}
+			kept.Settings = append(kept.Settings, setting)
+		}
+		b.agentState = append(b.agentState, kept)
+		b.note(s.target, "what the agent keeps there is in %s; yours is not changed", filepath.Join(b.own, kept.Dir))
+	}
+	return list, nil
+}
+
+// OfAgent reports whether what is at a path inside is of the agent that is
+// confined as a whole, and whether the agent can change it.
+func (p *Plan) OfAgent(path string) (writable, ok bool) {
+	if len(p.AgentState) == 0 {
+		return false, false
+	}
+	m := mount.Covering(p.Mounts, path)
+	ok = m != nil && (m.Why == whyAgentState || m.Why == whyAgentSettings)
+	return ok && m.Writable, ok
+}
