@@ -58,9 +58,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, In: sys.Stdin, Out: out, Now: sys.Now}
 	people := watchedBy(sys)
-	if in, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(in) {
-		sys.Warn("reading records from the terminal, up to Ctrl-D", "ethos-facts -- COMMAND | ethos-decide")
-	}
+	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide")
 	tally, err := filter.Run(ctx, func(l *record.Line) error {
 		decided, err := d.decide(ctx, l)
 		if err == nil && !c.Quiet {

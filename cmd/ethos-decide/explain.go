@@ -27,6 +27,7 @@ func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide explain")
 	in := record.NewReader(sys.Stdin, c.MaxLine)
 	for seen := 0; ; seen++ {
 		l, err := in.Next()

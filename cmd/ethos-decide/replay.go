@@ -56,6 +56,9 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 
 func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name string, n *replayed) error {
 	from := sys.Stdin
+	if name == "-" {
+		sys.Waits("records", "name files or directories of records instead of -")
+	}
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

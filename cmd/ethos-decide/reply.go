@@ -70,6 +70,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	var strictest *verdict
 	var rewritten json.RawMessage
 	var lines bytes.Buffer
+	sys.Waits("records", "ethos-facts --from AGENT < EVENT | ethos-decide --reply AGENT")
 	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, In: sys.Stdin, Out: &lines, Now: sys.Now}
 	tally, err := filter.Run(ctx, func(l *record.Line) error {
 		v, err := d.decide(ctx, l)

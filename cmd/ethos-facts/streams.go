@@ -14,6 +14,7 @@ import (
 
 // lines describes one script a line.
 func (w *writer) lines(ctx context.Context) error {
+	w.sys.Waits("scripts, one a line,", "ethos-facts -- COMMAND, or ethos-facts -c SCRIPT")
 	in := record.NewReader(record.Interruptible(ctx, w.sys.Stdin), w.max)
 	return w.each(ctx, in.Waiting, func() error {
 		text, err := in.NextText()
@@ -30,6 +31,7 @@ func (w *writer) lines(ctx context.Context) error {
 
 // events describes an agent's events.
 func (w *writer) events(ctx context.Context, dialect string) error {
+	w.sys.Waits("hook events", "an agent writes them to its hook: ethos-facts --from "+dialect+" < EVENT")
 	in := hook.NewDocuments(record.Interruptible(ctx, w.sys.Stdin))
 	seen := false
 	err := w.each(ctx, in.Waiting, func() error {
@@ -82,6 +84,7 @@ func (w *writer) each(ctx context.Context, waiting func() bool, next func() erro
 // records derives the facts of recorded actions anew. The action and the actor stay, but for approval, which no input can give; what was decided and what
 // came of it goes, because it was made from other facts.
 func (w *writer) records(ctx context.Context) error {
+	w.sys.Waits("records", "ethos-facts --from records < FILE")
 	filter := record.Filter{Stage: "facts", MaxLine: w.max, In: w.sys.Stdin, Out: w.sys.Records(), Now: w.sys.Now}
 	tally, err := filter.Run(ctx, w.again)
 	w.bad += tally.Bad

@@ -28,6 +28,7 @@ func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, queue: make(chan queued, maxQueued)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
+	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox, or ethos-sandbox run -- COMMAND")
 	p.recovered = recoverRuns(p.ctx, sys)
 	for range c.Jobs {
 		p.running.Go(p.work)

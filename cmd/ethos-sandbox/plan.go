@@ -41,6 +41,7 @@ func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
 }
 
 func (c *planCmd) records(sys *cli.System) error {
+	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox plan, or ethos-sandbox plan -- COMMAND")
 	in := record.NewReader(sys.Stdin, 0)
 	for {
 		line, err := in.Next()

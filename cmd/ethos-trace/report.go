@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/trace/report"
 	"ethos/pkg/trace/sarif"
@@ -111,6 +114,7 @@ func (c *reportCmd) baseline(sys *cli.System) (*sarif.Baseline, error) {
 // read puts all input through the pipe.
 func (c *reportCmd) read(ctx context.Context, sys *cli.System, p *pipe) error {
 	if len(c.Files) == 0 {
+		sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace, or ethos-trace ls for what is stored")
 		return p.read(ctx, sys.Stdin, c.MaxLine)
 	}
 	for _, name := range c.Files {
@@ -176,7 +180,8 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 		if errors.As(err, &named) {
 			err = named.Err
 		}
-		return cli.Errorf(cli.BadInput, "choose a path that can be written", "write %s: %w", c.Sarif, err)
+		hint := cmp.Or(nospace.Hint(err, filepath.Dir(absolute(sys.Dir, c.Sarif))), "choose a path that can be written")
+		return cli.Errorf(cli.BadInput, hint, "write %s: %w", c.Sarif, err)
 	}
 	return nil
 }

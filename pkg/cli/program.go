@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"reflect"
 	"strings"
 
@@ -81,6 +82,7 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 	}
 	if c := p.quick(args); c != nil {
 		*kind = kindOf(c, p.Kind)
+		sys.warnLost(*kind)
 		return c.Run(ctx, sys)
 	}
 	model, err := p.model(sys)
@@ -96,6 +98,7 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 		return p.usage(err, *kind)
 	}
 	*kind = p.kindOf(parsed)
+	sys.warnLost(*kind)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(sys)
 }
@@ -155,7 +158,8 @@ func (p Program) kindOf(parsed *kong.Context) Kind {
 // usage makes the error of a command line that kong refused. Status 2 would look like the child's to the caller of a runner.
 func (p Program) usage(err error, kind Kind) error {
 	var fault *Error
-	if errors.As(err, &fault) {
+	var output *fs.PathError // the help, the schema, … could not be written
+	if errors.As(err, &fault) || errors.As(err, &output) {
 		return err
 	}
 	status := Usage

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
+	"syscall"
 
 	"ethos/pkg/nospace"
 )
@@ -94,7 +97,11 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	case errors.As(err, &fault):
 		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), fault.Hint)
 	}
-	return unexpected(kind), err.Error(), nospace.Hint(err, "")
+	hint := nospace.Hint(err, "")
+	if hint == "" && errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), os.Stdout.Name()) {
+		hint = "where standard output goes is full: make room there, or send it elsewhere"
+	}
+	return unexpected(kind), err.Error(), hint
 }
 
 // unexpected is the status of a failure that no command classified: never one that a caller could take for success or for the child's own.

@@ -65,6 +65,24 @@ func (s *System) Records() io.Writer {
 	return s.Stdout
 }
 
+// warnLost says that what a filter writes to standard output is lost. The Go
+// runtime opens the null device for reading and writing in the place of a
+// standard stream that is closed, so that nothing fails where it is written; who
+// sends the output there on purpose mostly opens it for writing alone.
+func (s *System) warnLost(kind Kind) {
+	if f, ok := s.Stdout.(*os.File); ok && kind == Filter && readWriteNull(f) {
+		s.Warn("standard output is closed, or is "+os.DevNull+" opened for reading and writing: what is written there is lost", "`>"+os.DevNull+"` says that this is meant")
+	}
+}
+
+// Waits says what the program waits for, where that is typed on a terminal: who
+// forgot the other end of the pipe would see nothing.
+func (s *System) Waits(what, hint string) {
+	if in, ok := s.Stdin.(*os.File); ok && IsTerminal(in) {
+		s.Warn("reading "+what+" from the terminal, up to Ctrl-D", hint)
+	}
+}
+
 // IsTerminal tells a terminal from files, pipes and the null device.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)

@@ -14,6 +14,21 @@ func DiscardTyped(terminal *os.File) error {
 	return unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }
 
+// readWriteNull reports whether f is the null device, opened for reading and
+// writing: null(4), fcntl(2).
+func readWriteNull(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	if err != nil || !os.SameFile(info, null) {
+		return false
+	}
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	return err == nil && flags&unix.O_ACCMODE == unix.O_RDWR
+}
+
 // TakesLines reports whether a line may be written to w while another program
 // uses it. It must not be written to a terminal that draws a screen (raw mode),
 // where it would stand in the picture, nor to one that stops who writes from the

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -46,6 +49,49 @@ func TestTakesLines(t *testing.T) {
 		}
 		if got := TakesLines(terminal); got != test.want {
 			t.Errorf("%s: %t, want %t", test.name, got, test.want)
+		}
+	}
+}
+
+// TestWaits holds that a filter whose input is typed says what it waits for, and
+// that no other does.
+func TestWaits(t *testing.T) {
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, c := range []struct {
+		in   io.Reader
+		said bool
+	}{{newTerminal(t), true}, {file, false}, {strings.NewReader(""), false}} {
+		var said strings.Builder
+		(&System{Name: "ethos-x", Stdin: c.in, Stderr: &said}).Waits("records", "make them")
+		if got := strings.Contains(said.String(), "reading records from the terminal, up to Ctrl-D\nethos-x: hint: make them\n"); got != c.said || !c.said && said.Len() > 0 {
+			t.Errorf("%T: %q", c.in, said.String())
+		}
+	}
+}
+
+// TestLostOutput tells the null device that stands in the place of a closed
+// stream from the one that was asked for.
+func TestLostOutput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	for _, c := range []struct {
+		name string
+		flag int
+		kind Kind
+		lost bool
+	}{{os.DevNull, os.O_RDWR, Filter, true}, {os.DevNull, os.O_RDWR, Runner, false}, {os.DevNull, os.O_WRONLY, Filter, false}, {file, os.O_RDWR | os.O_CREATE, Filter, false}} {
+		out, err := os.OpenFile(c.name, c.flag, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		var said strings.Builder
+		(&System{Name: "ethos-x", Stdout: out, Stderr: &said}).warnLost(c.kind)
+		if (said.Len() > 0) != c.lost {
+			t.Errorf("%+v: %q", c, said.String())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 )
 
@@ -173,7 +174,7 @@ func (g *Guard) record(l *looked, line *record.Line) {
 		return
 	}
 	if err := g.Recorder.Record(l.workspace, line, l.harmless()); err != nil {
-		g.Warn(fmt.Sprintf("trace: %v", err), "")
+		g.Warn(fmt.Sprintf("trace: %v", err), nospace.Hint(err, l.workspace))
 	}
 }
 

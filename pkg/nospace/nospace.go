@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -40,7 +41,7 @@ func directory(err error) string {
 	case errors.As(err, &two):
 		path = two.New
 	}
-	if !filepath.IsAbs(path) {
+	if !filepath.IsAbs(path) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") { // those lead elsewhere
 		return ""
 	}
 	return filepath.Dir(path)

@@ -51,10 +51,13 @@ func meant(env *cel.Env, message string) string {
 	for name := range env.Functions() {
 		names = append(names, name)
 	}
+	message = "undeclared reference to '" + word + "'"
+	if slices.Contains(names, word) {
+		return message + ": it is a function, " + word + "(…)"
+	}
 	for _, v := range env.Variables() {
 		names = append(names, v.Name())
 	}
-	message = "undeclared reference to '" + word + "'"
 	if name := nearest.Name(word, names); name != "" {
 		message += "; did you mean " + name + "?"
 	}

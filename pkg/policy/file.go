@@ -116,6 +116,9 @@ func (f *file) readPolicy(n *yaml.Node) {
 		}}
 	}
 	f.mapping(n, "a policy", keys...)
+	if w.Effect == record.VerdictAllow { // its examples of allow are what it matches
+		w.Examples.Deny, w.Examples.Allow = w.Examples.Allow, w.Examples.Deny
+	}
 	f.policies = append(f.policies, w)
 }
 
@@ -142,6 +145,9 @@ func (d *document) examples(to *Examples) func(*yaml.Node) {
 		return d.list("examples", func(n *yaml.Node) { *to = append(*to, d.example(n)) })
 	}
 	return func(n *yaml.Node) {
+		if !d.is(n, yaml.MappingNode, "examples", "a mapping of lists: deny: [COMMAND, …], allow: [COMMAND, …]") {
+			return
+		}
 		d.mapping(n, "examples", key{"deny", false, read(&to.Deny)}, key{"allow", false, read(&to.Allow)})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"ethos/pkg/record"
 )
 
 // Options say which policies decide.
@@ -165,7 +167,7 @@ func (l *loader) choices(key string) string {
 // add checks and compiles a new policy.
 func (l *loader) add(f *file, w *written) {
 	for _, name := range []string{"principle", "effect", "when", "message", "remedy"} {
-		if w.given[name] == nil {
+		if w.given[name] == nil && !(name == "remedy" && w.Effect == record.VerdictAllow) {
 			f.fault(w.at, "policy %q has no %q%s", w.ID, name, l.choices(name))
 		}
 	}

@@ -30,7 +30,10 @@ type Principle struct {
 	Title string
 }
 
-// Examples are actions with a known outcome. A deny example must be matched by its policy, an allow example must not be.
+// Examples are actions with a known outcome. A deny example must be matched by
+// its policy, an allow example must not be. A file writes those of a policy
+// whose effect is allow the other way round, as allow and deny: there they are
+// exchanged when they are read.
 type Examples struct {
 	Deny  []Example
 	Allow []Example

@@ -23,6 +23,14 @@ func (e *Entry) Denials() []record.Denial {
 	}
 	denials := e.Result.Capture.Sandbox.Denials
 	allowable := func(d record.Denial) bool { return d.Layer == record.LayerNetwork && d.Remedy != "" }
+	if slices.ContainsFunc(denials, func(d record.Denial) bool { return pipeGrant(d) != "" }) {
+		denials = slices.Clone(denials)
+		for i, d := range denials {
+			if grant := pipeGrant(d); grant != "" {
+				denials[i].Remedy = d.Remedy + ", in the pipe " + grant
+			}
+		}
+	}
 	if e.Tool() == "" || !slices.ContainsFunc(denials, allowable) {
 		return denials
 	}
@@ -33,6 +41,21 @@ func (e *Entry) Denials() []record.Denial {
 		}
 	}
 	return denials
+}
+
+// pipeGrant is how the limit of a denial is raised for a record, where that has
+// another flag than ethos-sandbox run; else "".
+func pipeGrant(d record.Denial) string {
+	if d.Kind != record.KindLimit {
+		return ""
+	}
+	if long, ok := strings.CutPrefix(d.Remedy, "--timeout "); ok {
+		return "ethos-facts --grant timeout=" + long
+	}
+	if much, ok := strings.CutPrefix(d.Remedy, "--memory "); ok {
+		return "ethos-facts --grant memory=" + strings.TrimSuffix(much, "M")
+	}
+	return ""
 }
 
 // forTool says what a flag is in the entry of a tool.

@@ -64,6 +64,9 @@ func (g *placeholders) Prepare(context.Context) error {
 	if len(paths) == 0 {
 		return nil
 	}
+	if hint := rootless(g.Plan.Workspace); hint != "" { // before anything of root's is left there
+		return plan.Refuse(plan.CodeSetup, hint, "placeholders: root cannot write to %s inside of a user namespace", g.Plan.Workspace)
+	}
 	err := makeKept(g.Plan)
 	if err == nil {
 		err = g.open()

@@ -107,6 +107,11 @@ const refusedHint = "a security module or the container around this process refu
 const coveredHint = "let the container have a full /proc (docker and podman: --security-opt systempaths=unconfined; kubernetes: procMount: Unmasked)"
 
 func stepHint(fault *steps.StepError) string {
+	if fault.Errno == syscall.EACCES || fault.Errno == syscall.EPERM && fault.Step.Stage != "mount" && fault.Step.Stage != "user_namespace" {
+		if hint := foreignHint(fault.Step.Object, os.Geteuid()); hint != "" {
+			return hint
+		}
+	}
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		return restrictedHint(refusedHint)

@@ -1,0 +1,62 @@
+package control
+
+import (
+	"fmt"
+	"os"
+	accounts "os/user"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// rootless is the way out where root works in a directory of somebody else in
+// which it may not write once it is confined, and "" everywhere else.
+func rootless(dir string) string {
+	if os.Geteuid() != 0 {
+		return ""
+	}
+	stat := statOf(dir)
+	groups, err := os.Getgroups()
+	if stat == nil || err != nil {
+		return ""
+	}
+	shared := stat.Mode&0o002 != 0 || stat.Mode&0o020 != 0 && slices.Contains(append(groups, os.Getegid()), int(stat.Gid))
+	if shared {
+		return ""
+	}
+	return foreignHint(dir, 0)
+}
+
+// foreignHint is the way out where a path lies in a directory of somebody else,
+// and "" where it does not. The user namespace maps the caller alone, and whoever
+// is root outside has no capability over the files of an owner that is not
+// mapped: user_namespaces(7).
+func foreignHint(path string, caller int) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	stat := statOf(path)
+	for ; (stat == nil || stat.Mode&syscall.S_IFMT != syscall.S_IFDIR) && path != "/"; stat = statOf(path) {
+		path = filepath.Dir(path)
+	}
+	if stat == nil || int(stat.Uid) == caller || stat.Uid == 0 {
+		return ""
+	}
+	owner := fmt.Sprintf("#%d", stat.Uid)
+	if u, err := accounts.LookupId(fmt.Sprint(stat.Uid)); err == nil {
+		owner = u.Username
+	}
+	if caller != 0 {
+		return fmt.Sprintf("%s belongs to %s: work in a directory of your own", path, owner)
+	}
+	return fmt.Sprintf("%s belongs to %s, over whose files root has no power inside: run it as its owner (sudo -u %s …), or in a directory of root's", path, owner, owner)
+}
+
+func statOf(path string) *syscall.Stat_t {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	stat, _ := info.Sys().(*syscall.Stat_t)
+	return stat
+}
