@@ -27,6 +27,7 @@ type builder struct {
 	protected    []resolvedPath
 	state        []resolvedPath // the state folders of ethos
 	links        []mount.Mount
+	named        []string // links by which the home directory, the work space and the working directory are named
 	notes        []Note
 	placeholders []Placeholder
 	names        []ProtectedNames
@@ -75,18 +76,18 @@ func (b *builder) locate(files Files) error {
 		if err != nil {
 			return Refuse(CodeDeclaration, "set HOME to a directory that exists", "home directory %s: %w", b.home, err)
 		}
-		b.home = p.path
+		b.home, b.named = p.path, append(b.named, p.links...)
 	}
 	ws, err := b.files.resolve(b.spec.Workspace)
 	if err != nil || !ws.dir {
 		return Refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
 	}
-	b.spec.Workspace = ws.path
+	b.spec.Workspace, b.named = ws.path, append(b.named, ws.links...)
 	dir, err := b.files.resolve(b.spec.Dir)
 	if err != nil || !dir.dir {
 		return Refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
 	}
-	b.spec.Dir = dir.path
+	b.spec.Dir, b.named = dir.path, append(b.named, dir.links...)
 	b.findOwn()
 	return nil
 }
@@ -203,11 +204,7 @@ func (b *builder) treeAround(dir string) string {
 // homeRules show the parts of the home directory that git and its like read, and hide credentials wherever a wider declaration would show them.
 func (b *builder) homeRules() error {
 	if b.set.Git != "none" {
-		for _, path := range b.inHome([]string{".gitconfig", ".config/git"}) {
-			if p, err := b.files.resolve(path); err == nil && p.exists {
-				b.rules = append(b.rules, rule{p, grantRead, "git configuration of the user"})
-			}
-		}
+		b.userConfiguration()
 	}
 	for _, path := range b.inHome(secrets()) {
 		if p, err := b.files.resolve(path); err == nil && p.exists {
@@ -248,7 +245,7 @@ func (b *builder) plan() (*Plan, error) {
 		return nil, err
 	}
 	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
-	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust)
+	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
 	if err != nil {
 		return nil, err
 	}

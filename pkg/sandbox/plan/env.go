@@ -40,6 +40,41 @@ var injecting = []string{
 var harmless = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS",
 	"PYTHONWARNINGS", "GOFLAGS", "MAKEFLAGS", "RUSTFLAGS", "CDPATH",
+	"npm_config_audit", "npm_config_color", "npm_config_engine_strict", "npm_config_fetch_retries", "npm_config_fetch_retry_maxtimeout", "npm_config_fetch_retry_mintimeout",
+	"npm_config_fetch_timeout", "npm_config_force", "npm_config_foreground_scripts", "npm_config_fund", "npm_config_ignore_scripts", "npm_config_include", "npm_config_install_links",
+	"npm_config_jobs", "npm_config_legacy_peer_deps", "npm_config_loglevel", "npm_config_maxsockets", "npm_config_offline", "npm_config_omit", "npm_config_package_lock",
+	"npm_config_prefer_offline", "npm_config_production", "npm_config_progress", "npm_config_save", "npm_config_save_exact", "npm_config_strict_peer_deps",
+	"npm_config_update_notifier", "npm_config_workspaces", "npm_config_yes",
+}
+
+// services are variables that lead to a service of the host, which acts for
+// whoever connects: an agent signs with every key that it holds.
+var services = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_*", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST"}
+
+// withoutNetwork make tools that look for a network say at once that there is
+// none, as their manuals have it: npm-config(7) offline and fetch-retries, pip's
+// --retries, cargo's net.offline and net.retry, GOPROXY of go help
+// module-proxy-protocol, uv's UV_OFFLINE. Caches are used as before.
+var (
+	withoutNetwork = []string{"CARGO_NET_OFFLINE=true", "GOPROXY=off", "GOTOOLCHAIN=local", "UV_OFFLINE=1", "npm_config_offline=true"}
+	withoutRetries = []string{"CARGO_NET_RETRY=0", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_RETRIES=0", "npm_config_fetch_retries=0", "npm_config_update_notifier=false"}
+)
+
+// offline sets them where nothing leaves the network namespace. With a loopback,
+// a registry may run inside. What the caller or a declaration says counts.
+func (b *builder) offline(values map[string]string) {
+	var settings []string
+	switch b.set.Network.Mode {
+	case "", "none":
+		settings = slices.Concat(withoutNetwork, withoutRetries)
+	case "loopback":
+		settings = withoutRetries
+	}
+	for _, setting := range settings {
+		if name, value, _ := strings.Cut(setting, "="); values[name] == "" {
+			values[name] = value
+		}
+	}
 }
 
 func matches(name string, patterns []string) bool {
@@ -63,6 +98,9 @@ func (b *builder) environment() ([]string, error) {
 		switch {
 		case name == "" || strings.ContainsRune(declared, 0):
 			return nil, Refuse(CodeDeclaration, "write it as NAME or NAME=VALUE", "environment variable %q has no valid name", declared)
+		case matches(name, services):
+			return nil, Refuse(CodeDeclaration, "do what needs its keys or its rights outside, for example sign the commits of a branch: git rebase --force-rebase --gpg-sign main",
+				"environment variable %s never reaches a confined command: it leads to a service of the host that acts for whoever connects", name)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
 			return nil, Refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
 				"environment variable %s never reaches a confined command", name)
@@ -71,6 +109,7 @@ func (b *builder) environment() ([]string, error) {
 		}
 	}
 	b.fixEnv(values)
+	b.offline(values)
 	b.proxyEnv(values)
 	if err := b.openEnv(values); err != nil {
 		return nil, err
