@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/flagfield"
 )
 
 // commands is the command line.
@@ -41,7 +42,7 @@ func modelFor(args []string) any {
 // quick reads the usual command lines of the plain form, those of hooks among them.
 func quick(args []string) cli.Command {
 	c := &decideCmd{}
-	if rest, ok := cli.Plain(c, args); !ok || rest != nil {
+	if rest, ok := flagfield.Plain(c, args); !ok || rest != nil {
 		return nil
 	}
 	return c

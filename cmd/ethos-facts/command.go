@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/flagfield"
 )
 
 // commands is the command line.
@@ -29,7 +30,7 @@ func modelFor(args []string) any {
 // quick reads the usual command lines, those of hooks among them.
 func quick(args []string) cli.Command {
 	c := &deriveCmd{line: args}
-	rest, ok := cli.Plain(c, args)
+	rest, ok := flagfield.Plain(c, args)
 	if !ok || rest != nil && (len(rest) == 1 || rest[1] == "derive" || rest[1] == "--") { // the model leaves these out
 		return nil
 	}

@@ -14,6 +14,14 @@ func specOfFlags(sys *cli.System, f *boundary.Flags, argv []string) (sandbox.Spe
 	return f.Spec(sandbox.HostFiles{}, sys.Dir, sys.Environ, argv)
 }
 
+// behindDashes are the words of a command; a flag that is unknown is none of them.
+func behindDashes(argv cli.Argv, status cli.Status) ([]string, error) {
+	if flag := argv.Unknown(); flag != "" {
+		return nil, cli.Errorf(status, "ethos-sandbox COMMAND --help shows the flags; the command to run stands behind --", "unknown flag %s", flag)
+	}
+	return argv.Words(), nil
+}
+
 // build makes the plan of a spec; a refusal becomes an error with the given status.
 func build(spec sandbox.Spec, status cli.Status) (*sandbox.Plan, error) {
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())

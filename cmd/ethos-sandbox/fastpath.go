@@ -1,8 +1,11 @@
 package main
 
-import "ethos/pkg/cli"
+import (
+	"ethos/pkg/cli"
+	"ethos/pkg/flagfield"
+)
 
-// fastPath reads the usual command lines of run and shell by [cli.Plain]: the model
+// fastPath reads the usual command lines of run and shell by [flagfield.Plain]: the model
 // of the whole command line takes longer than making the plan of a small command.
 func fastPath(args []string) cli.Command {
 	if len(args) < 2 {
@@ -11,13 +14,13 @@ func fastPath(args []string) cli.Command {
 	switch args[0] {
 	case "run":
 		c := &runCmd{}
-		if rest, ok := cli.Plain(c, args[1:]); ok && len(rest) > 1 {
+		if rest, ok := flagfield.Plain(c, args[1:]); ok && len(rest) > 1 {
 			c.Argv = rest
 			return c
 		}
 	case "shell":
 		c := &shellCmd{}
-		if rest, ok := cli.Plain(c, args[1:]); ok {
+		if rest, ok := flagfield.Plain(c, args[1:]); ok {
 			c.Args = rest
 			return c
 		}

@@ -37,7 +37,7 @@ func TestFastPath(t *testing.T) {
 		"run --allow-domain a,,b -- ls":                                      false,
 		"run --allow-domain a, -- ls":                                        false,
 		"run --publish 80:80 --sni allow -- ls":                              true,
-		"run --pids 5 -- ls":                                                 false,
+		"run --pids 5 -- ls":                                                 true,
 		"run --dry-run -- ls":                                                true,
 		"run --profile":                                                      false,
 		"run --profile -- ls":                                                false,

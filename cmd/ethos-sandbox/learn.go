@@ -44,7 +44,11 @@ const maxRounds = 20
 // new is refused. Where nobody can be asked it runs once. The status is 1 when the
 // command did not pass.
 func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
-	if len(c.Argv.Words()) == 0 {
+	argv, err := behindDashes(c.Argv, cli.Usage)
+	if err != nil {
+		return err
+	}
+	if len(argv) == 0 {
 		return cli.Errorf(cli.Usage, "write it after --: ethos-sandbox learn -- make test", "no command is given")
 	}
 	l := &learning{learnCmd: c, sys: sys, asked: map[string]bool{}}

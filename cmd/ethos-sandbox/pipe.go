@@ -263,7 +263,7 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 }
 
 func (p *pipe) denied(err error, evidence record.Sandbox) record.Result {
-	result := denied(err, evidence)
+	result := sandbox.DeniedBy(err, evidence)
 	switch result.Reason {
 	case sandbox.CodeSetup, sandbox.CodeVerify, sandbox.CodeRequire, sandbox.CodeUnsupported:
 		p.note(&p.unable)

@@ -15,6 +15,7 @@ import (
 
 type planCmd struct {
 	boundary.Flags
+	Fd         []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
 	JSON       bool     `name:"json" help:"As JSON."`
 	SeccompAsm bool     `help:"Show the seccomp program instead."`
 	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command; without it, a shell with these flags, and without flags records on standard input."`
@@ -22,7 +23,10 @@ type planCmd struct {
 
 // Run prints the plan of the command, or of each record on standard input.
 func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
-	words := c.Argv.Words()
+	words, err := behindDashes(c.Argv, cli.Usage)
+	if err != nil {
+		return err
+	}
 	if len(words) == 0 && !c.Flags.None() {
 		words = []string{"sh"}
 	}
@@ -31,6 +35,7 @@ func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
 		if err != nil {
 			return cli.Errorf(cli.Usage, "ethos-sandbox plan --help shows the flags", "%w", err)
 		}
+		spec.Descriptors = c.Fd
 		plan, err := build(spec, cli.BadInput)
 		if err != nil {
 			return err

@@ -25,6 +25,7 @@ type runCmd struct {
 	boundary.Flags
 	evidenceFlags
 	sessionFlags
+	Fd   []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
 	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
@@ -41,9 +42,15 @@ func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
-	argv := c.Argv.Words()
+	argv, err := behindDashes(c.Argv, cli.Refused)
+	if err != nil {
+		return err
+	}
 	c.record = c.recordOf(sys, record.Action{Kind: record.KindExec, Argv: argv})
 	if c.Session != "" && len(argv) > 0 {
+		if len(c.Fd) > 0 {
+			return cli.Errorf(cli.Refused, "leave out --session, or pass a file by its name", "--fd is not for a command of a session")
+		}
 		j := joining{word: c.Session, flags: c.Flags, given: c.Flags, plainGit: true, argv: argv, evidence: &c.evidenceFlags}
 		return j.run(ctx, sys)
 	}
@@ -51,6 +58,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	spec.Descriptors = c.Fd
 	return runSpec(ctx, sys, spec, &c.evidenceFlags)
 }
 
@@ -85,7 +93,7 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	}
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, e.refusal(err)
 	}
 	if e.DryRun {
 		return nil, nil, sys.Print(plan.Text())
@@ -97,12 +105,27 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	return plan, evidence, nil
 }
 
+// refusal tells where the evidence goes that nothing ran.
+func (e *evidenceFlags) refusal(err error) error {
+	if e.DryRun {
+		return err
+	}
+	to, fault := e.open()
+	if fault == nil {
+		fault = report(to, sandbox.Outcome{Evidence: sandbox.NoEvidence()}, err)
+	}
+	if fault != nil {
+		return errors.Join(err, fmt.Errorf("evidence: %w", fault))
+	}
+	return err
+}
+
 // catch has the signals of a command sent to a channel, which comes when that is so. It takes the runtime two switches of threads for each, so the plan is made meanwhile.
 func catch() <-chan chan os.Signal {
 	caught := make(chan chan os.Signal, 1)
 	go func() {
 		signals := make(chan os.Signal, 16)
-		signal.Notify(signals, forwarded()...)
+		signal.Notify(signals, sandbox.Forwarded()...)
 		caught <- signals
 	}()
 	return caught
@@ -145,17 +168,6 @@ func recoverRuns(ctx context.Context, sys *cli.System) []record.Denial {
 	return left
 }
 
-// forwarded are the signals that a user or a terminal sends to a command.
-func forwarded() []os.Signal {
-	list := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGALRM}
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
 func streams(sys *cli.System) (sandbox.IO, error) {
 	in, ok1 := sys.Stdin.(*os.File)
 	out, ok2 := sys.Stdout.(*os.File)
@@ -180,12 +192,11 @@ func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 		if out.Evidence.Reason != "" {
 			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "start it again; while it runs, leave the protected files of its work space alone", "%s: %s", plan.Argv[0], out.Evidence.Reason)
 		}
-		return cli.Exit(cli.SignalBase + cli.Status(out.Signal))
 	}
-	if out.ExitCode == 0 {
-		return nil
+	if status := out.ExitStatus(); status != 0 {
+		return cli.Exit(status)
 	}
-	return cli.Exit(out.ExitCode)
+	return nil
 }
 
 // open opens where the evidence goes, before anything runs; nil for nowhere.
@@ -228,7 +239,7 @@ func report(to io.WriteCloser, out sandbox.Outcome, failure error) error {
 	}
 	result := out.Result(record.Capture{})
 	if failure != nil {
-		result = denied(failure, out.Evidence)
+		result = sandbox.DeniedBy(failure, out.Evidence)
 	}
 	text, err := json.Marshal(result)
 	if err != nil {
@@ -236,13 +247,4 @@ func report(to io.WriteCloser, out sandbox.Outcome, failure error) error {
 	}
 	_, err = to.Write(append(text, '\n'))
 	return errors.Join(err, to.Close())
-}
-
-// denied is the result of what did not run.
-func denied(failure error, evidence record.Sandbox) record.Result {
-	var r *sandbox.Refusal
-	if errors.As(failure, &r) {
-		return sandbox.Denied(r.Code, r.Error(), r.Hint, evidence)
-	}
-	return sandbox.Denied(sandbox.CodeSetup, failure.Error(), "", evidence)
 }

@@ -22,9 +22,17 @@ type Program struct {
 	// Commands points to a kong command structure; the commands in it have
 	// Run(ctx context.Context, sys *System) error.
 	Commands any
-	// Quick, when set, reads a command line without the model, for command lines of which each millisecond counts, mostly by [Plain]; nil leaves it to the
+	// Quick, when set, reads a command line without the model, for command lines of which each millisecond counts, mostly by package flagfield; nil leaves it to the
 	// model. What it returns must be what the model would have read.
 	Quick func(args []string) Command
+}
+
+// Unknown is the first word when it is a flag that is unknown: kong takes it, and all behind it, for the command. "" is none.
+func (a Argv) Unknown() string {
+	if len(a) > 0 && len(a[0]) > 1 && a[0][0] == '-' && a[0] != "--" {
+		return a[0]
+	}
+	return ""
 }
 
 // Command is what a command line comes to.

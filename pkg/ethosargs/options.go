@@ -115,7 +115,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 		{Name: "jobs", Short: 'j', Class: Neutral},
 		maxLine,
 	}},
-	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord)},
+	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens})},
 	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
 		Option{Name: "plain-git", Bool: true, Class: Widens},
 		Option{Name: "command", Short: 'c', Class: Neutral},
@@ -128,6 +128,7 @@ var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
 		Option{Name: "json", Bool: true, Class: Neutral},
 		Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
+		Option{Name: "fd", Class: Neutral},
 	)},
 	{Name: "session start", Options: boundary(Compared,
 		Option{Name: "name", Class: Neutral},

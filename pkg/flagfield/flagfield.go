@@ -1,5 +1,5 @@
-// Package flagfield finds the field of a command's struct that a flag sets, by
-// the tags that the command-line model is made of too.
+// Package flagfield reads flags into the fields of a command's struct, by the tags
+// that the model of the command line is made of too.
 package flagfield
 
 import (

@@ -22,6 +22,9 @@ type (
 	Narrow = control.Narrow
 )
 
+// StatusRefused is the exit status of a program whose command did not begin.
+const StatusRefused = exec.StatusRefused
+
 // KeptBytes is how much of each stream a result keeps.
 const KeptBytes = exec.KeptBytes
 
@@ -38,6 +41,10 @@ var (
 	Explain = exec.Explain
 	// Infer is what can be told of a failed command in a session.
 	Infer = exec.Infer
+	// Forwarded are the signals that are passed on to a command.
+	Forwarded = exec.Forwarded
+	// RefusedStatus is the exit status of a program when nothing ran, by the code of the refusal.
+	RefusedStatus = exec.RefusedStatus
 	// NewCapture shows at most a number of bytes of two streams; 0 means no limit.
 	NewCapture = exec.NewCapture
 	// Shorten halves what a result keeps of a stream.

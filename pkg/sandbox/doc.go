@@ -1,7 +1,11 @@
 // Package sandbox confines one command.
 //
-// Two calls: [Build] makes a [Plan] of a [Spec], and [Run] carries it out. A plan is pure data, printed by [Plan.Text] and as JSON; making one
+// Underneath are two calls: [Build] makes a [Plan] of a [Spec], and [Run] carries it out. A plan is pure data, printed by [Plan.Text] and as JSON; making one
 // only reads. Carrying it out needs no privilege and starts nothing else than the command and its init.
+//
+// # Embedding
+//
+// A program that starts commands by package os/exec confines them with [New] and [Sandbox.Wrap], or [Sandbox.Run].
 //
 // # Contract
 //

@@ -43,3 +43,12 @@ func Denied(reason, message, hint string, evidence record.Sandbox) record.Result
 	}
 	return record.Result{Status: record.StatusDenied, Reason: reason, Message: message, Hint: hint, Capture: record.Capture{Sandbox: evidence}}
 }
+
+// DeniedBy is the result of what did not run, for the error that says why.
+func DeniedBy(failure error, evidence record.Sandbox) record.Result {
+	var r *Refusal
+	if errors.As(failure, &r) {
+		return Denied(r.Code, r.Error(), r.Hint, evidence)
+	}
+	return Denied(CodeSetup, failure.Error(), "", evidence)
+}

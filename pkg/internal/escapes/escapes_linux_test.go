@@ -38,6 +38,10 @@ func TestEscapes(t *testing.T) { everyCase(t, (*host).run) }
 // TestEscapesInSession runs every case as a command of a session, which inherits what confines it.
 func TestEscapesInSession(t *testing.T) { everyCase(t, (*host).runInSession) }
 
+// TestEscapesEmbedded runs every case that the flags of ethos-sandbox run can tell
+// as a command of a program that embeds ethos and needs no other: [sandbox.ExecShim].
+func TestEscapesEmbedded(t *testing.T) { everyCase(t, (*host).runEmbedded) }
+
 func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
 	cases := load(t)
 	twice(t, func(t *testing.T) {
@@ -112,6 +116,22 @@ func (h *host) runInSession(t *testing.T, c Case) {
 	place := h.place(t, c)
 	if !slices.Contains(c.Want, Refused) { // by the plan: nothing of it is a session's
 		h.confined(t, c, place, inSession)
+		h.after(t, c, place)
+	}
+}
+
+func (h *host) runEmbedded(t *testing.T, c Case) {
+	for _, need := range c.Needs {
+		meet(t, need)
+	}
+	for i := 0; i < len(c.Flags); i += 2 {
+		if slices.Contains([]string{"--allow-within-deny", "--cache", "--git", "--cwd", "--workspace"}, c.Flags[i]) {
+			return // of a record alone
+		}
+	}
+	place := h.place(t, c)
+	if !slices.Contains(c.Want, Refused) {
+		h.confined(t, c, place, embedded(c, place))
 		h.after(t, c, place)
 	}
 }
@@ -238,6 +258,25 @@ func inSession(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got r
 	}
 	got.Stdout.Text, got.Stderr.Text = text[0], text[1]
 	return out, got, err
+}
+
+// embedded runs it as [sandbox.Sandbox.Wrap] has it run: by this program.
+func embedded(c Case, place place) way {
+	return func(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got record.Capture, err error) {
+		cmd := exec.CommandContext(ctx, self())
+		cmd.Args = append([]string{"ethos-sandbox", "run", "--ro=" + self(), "--timeout=" + patience.String()}, place.flags(c)...)
+		cmd.Args = append(append(cmd.Args, "--"), p.Argv...)
+		cmd.Env, cmd.Dir = place.environ, place.work
+		var streams [2]bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &streams[0], &streams[1]
+		err = cmd.Run()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			err = nil
+		}
+		out.Status, out.ExitCode = record.StatusExited, cmd.ProcessState.ExitCode()
+		got.Stdout.Text, got.Stderr.Text = streams[0].String(), streams[1].String()
+		return out, got, err
+	}
 }
 
 // refused is a case that must not run at all. Its twin, on the host, is the way out: then it runs.

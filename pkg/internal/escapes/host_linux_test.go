@@ -207,9 +207,9 @@ func (p place) spec(c Case, script string) (sandbox.Spec, error) {
 		Argv:  []string{"sh", "-c", p.variables + script}, Dir: p.work, Workspace: p.work, Environ: p.environ, NewSession: true, CloseStdin: true,
 	}
 	s.ReadPaths, s.Timeout = []string{self()}, patience
-	for i := 0; i+1 < len(c.Flags); i += 2 {
-		value := strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(c.Flags[i+1])
-		if err := declare(&s, c.Flags[i], value); err != nil {
+	flags := p.flags(c)
+	for i := 0; i+1 < len(flags); i += 2 {
+		if err := declare(&s, flags[i], flags[i+1]); err != nil {
 			return s, err
 		}
 	}
@@ -217,6 +217,15 @@ func (p place) spec(c Case, script string) (sandbox.Spec, error) {
 		return s, fmt.Errorf("flag %s has no value", c.Flags[len(c.Flags)-1])
 	}
 	return s, nil
+}
+
+// flags are those of a case with the names of the place.
+func (p place) flags(c Case) []string {
+	list := slices.Clone(c.Flags)
+	for i := 1; i < len(list); i += 2 {
+		list[i] = strings.NewReplacer("$W", p.work, "$H", p.home, "$OUT", p.out).Replace(list[i])
+	}
+	return list
 }
 
 func self() string {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox"
 )
 
 // asUser, set in the environment, says that this is the second run of the tests, as an ordinary user.
@@ -23,6 +24,7 @@ const ordinary = 65534
 const attackWord = "attack"
 
 func TestMain(m *testing.M) {
+	sandbox.ExecShim()
 	if len(os.Args) > 1 && os.Args[1] == attackWord {
 		os.Exit(attack(os.Args[2:]))
 	}

@@ -19,14 +19,14 @@ var layers = [][]string{
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine"},
 	{"pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
 	{"pkg/sandbox/plan"},
-	{"pkg/sandbox/explain"},
+	{"pkg/sandbox/explain", "pkg/sandbox/boundary"},
 	{"pkg/sandbox/control"},
 	{"pkg/sandbox/exec"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
-	{"pkg/sandbox/probe", "pkg/sandbox/boundary", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
+	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
 	{"pkg/cli"},
 	{"pkg/ethosargs/argstest"},
-	{"cmd"},
+	{"cmd", "examples"},
 }
 
 // anywhere may be imported by tests of every layer.

@@ -1,5 +1,5 @@
 // Package boundary has the flags that describe the boundary of one command, and
-// makes of them what is asked of package sandbox.
+// makes of them the spec of a plan.
 package boundary
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/plan"
 )
 
 // Flags describe the boundary of one command. The tags are of its command-line model.
@@ -44,7 +44,7 @@ func (f *Flags) None() bool { return reflect.ValueOf(*f).IsZero() }
 
 // Spec makes the spec of argv in a working directory, which the paths of the
 // flags are relative to. files show where the work space begins.
-func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (sandbox.Spec, error) {
+func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan.Spec, error) {
 	profile := f.Profile
 	if profile == "" && f.Agent != "" {
 		profile = capability.WholeAgentProfile
@@ -57,7 +57,7 @@ func (f *Flags) Spec(files sandbox.Files, dir string, environ, argv []string) (s
 	if err == nil && !known && f.Agent != "" {
 		err = fmt.Errorf("--agent %s: the agents are %s, and the profile is %s", f.Agent, strings.Join(capability.AgentNames(), ", "), capability.WholeAgentProfile)
 	}
-	return sandbox.Spec{
+	return plan.Spec{
 		Agent: agent.Name,
 		Asked: asked, Argv: argv, Dir: dir, Workspace: Workspace(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
 		Publish: f.Publish, PublishAny: f.PublishAny,
@@ -76,7 +76,7 @@ func (f *Flags) agent(profile string, argv []string) (capability.Agent, bool) {
 }
 
 // Workspace is the enclosing git work tree, else the directory itself.
-func Workspace(files sandbox.Files, dir string) string {
+func Workspace(files plan.Files, dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := files.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at

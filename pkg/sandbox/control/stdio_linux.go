@@ -14,7 +14,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// stdio are the command's three streams. Every other descriptor is closed by its execve.
+// stdio are the command's three streams, and the descriptors that were declared.
+// Every other descriptor is closed by its execve.
 type stdio struct {
 	*Job
 	opened []*os.File
@@ -50,7 +51,21 @@ func (c *stdio) prepare() error {
 		}
 		c.Streams[i] = fd
 	}
+	for _, fd := range c.Plan.Descriptors {
+		if err := checkDeclared(c.Plan, fd); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// checkDeclared refuses a declared descriptor that this process was not started
+// with: what it opened itself is closed by execve(2), and is nobody else's.
+func checkDeclared(p *plan.Plan, fd int) error {
+	if fd <= 2 || closesOnExec(fd) {
+		return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open, as in ethos-sandbox run --fd 3 -- COMMAND 3<FILE", "descriptor %d is not one above 2 that was passed on", fd)
+	}
+	return checkStream(p, fd)
 }
 
 // Steps put the command's streams in their places and have every other descriptor closed by its execve: close_range(2), Linux 5.11. The sources
@@ -64,7 +79,18 @@ func (c *stdio) Steps(at Phase, p *Program) {
 			p.Command = append(p.Command, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(i), steps.Int(fd), steps.Int(i), steps.Int(0)))
 		}
 	}
-	p.Command = append(p.Command, step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(3), steps.Int(uint32(1<<32-1)), steps.Int(unix.CLOSE_RANGE_CLOEXEC)))
+	from := 3
+	for _, kept := range c.Plan.Descriptors { // they are in their places, and nothing else took those
+		if from < kept {
+			p.Command = append(p.Command, closeRange(from, uint32(kept-1)))
+		}
+		from = kept + 1
+	}
+	p.Command = append(p.Command, closeRange(from, 1<<32-1))
+}
+
+func closeRange(from int, to uint32) steps.Step {
+	return step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(from), steps.Int(to), steps.Int(unix.CLOSE_RANGE_CLOEXEC))
 }
 
 // closesOnExec reports a descriptor that is in its place already and would be
@@ -104,11 +130,11 @@ func CheckStreams(p *plan.Plan, c Command) error {
 func checkStream(p *plan.Plan, fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return fmt.Errorf("standard descriptor %d: fstat: %w", fd, err)
+		return fmt.Errorf("descriptor %d: fstat: %w", fd, err)
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return plan.Refuse(plan.CodeDeclaration, "declare the directory with --ro or --rw instead", "a standard descriptor of the command is a directory")
+		return plan.Refuse(plan.CodeDeclaration, "declare the directory with --ro or --rw instead", "descriptor %d of the command is a directory", fd)
 	case unix.S_IFREG:
 		return checkFile(p, fd)
 	}
@@ -122,11 +148,11 @@ func checkFile(p *plan.Plan, fd int) error {
 	}
 	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 	if err != nil {
-		return fmt.Errorf("standard descriptor %d: %w", fd, err)
+		return fmt.Errorf("descriptor %d: %w", fd, err)
 	}
 	around := func(e plan.Entry) bool { return e.Access == plan.ReadWrite && mount.Within(path, e.Path) }
 	if at := plan.Covering(p.Paths, path); at.Access == plan.ReadWrite || !slices.ContainsFunc(p.Paths, around) {
 		return nil
 	}
-	return plan.Refuse(plan.CodeDeclaration, "let it come through a pipe: cat FILE | ethos-sandbox …", "the command's standard input %s is protected, and could be opened again for writing", path)
+	return plan.Refuse(plan.CodeDeclaration, "let it come through a pipe: cat FILE | ethos-sandbox …", "descriptor %d of the command, %s, is protected, and could be opened again for writing", fd, path)
 }

@@ -44,6 +44,7 @@ type Plan struct {
 	Explain        bool             `json:"explain,omitempty"` // what the command asks for by name is observed
 	NewSession     bool             `json:"new_session"`
 	CloseStdin     bool             `json:"close_stdin"`
+	Descriptors    []int            `json:"descriptors,omitempty"` // beside 0, 1 and 2, in order
 	Notes          []Note           `json:"notes"`
 	Recovered      []record.Denial  `json:"-"` // what runs left that were killed
 	ProcFiles      []mount.File     `json:"-"` // for a /proc that is not proc(5)

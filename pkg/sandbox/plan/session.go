@@ -58,7 +58,7 @@ func (p *Plan) Joined(argv, env []string) ([]string, error) {
 
 // Digest names the boundary that is asked for: "sha256:" and the SHA-256 of the
 // profile, paths, network, limits and requirements, and of the work space. The
-// command, its directory, its environment, its limit of time and whether it is observed are not in it,
+// command, its directory, environment, descriptors and limit of time, and whether it is observed, are not in it,
 // and neither is what the file system happens to hold when the plan is made: a
 // repository that is cloned into the work space makes no other boundary of it.
 // It is resolved through files. Two specs of one digest differ in nothing that was asked for.

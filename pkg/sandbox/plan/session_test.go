@@ -75,6 +75,7 @@ func TestDigest(t *testing.T) {
 		"the profile's time":   func(s *Spec) { s.TimeoutSeconds = 7 },
 		"what was recovered":   func(s *Spec) { s.Recovered = nil },
 		"a link to its space":  func(s *Spec) { s.Workspace = "/srv/link" },
+		"its descriptors":      func(s *Spec) { s.Descriptors = []int{3} },
 		"managed git":          func(s *Spec) { s.Managed.Program = "/x" },
 	}
 	for name, change := range same {
@@ -102,7 +103,7 @@ func TestDigest(t *testing.T) {
 		change(&s)
 		differs(name, s)
 	}
-	known := []string{"Asked", "Argv", "Dir", "Workspace", "Environ", "KeepsStore", "Require", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "CloseStdin", "Explain", "NewSession", "Recovered"}
+	known := []string{"Asked", "Argv", "Dir", "Workspace", "Environ", "KeepsStore", "Require", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		if name := reflect.TypeFor[Spec]().Field(i).Name; !slices.Contains(known, name) {
 			t.Errorf("is %s of a spec in its digest? Say so in Digest and here", name)

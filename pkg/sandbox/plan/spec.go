@@ -19,18 +19,19 @@ type Spec struct {
 	Environ   []string
 	// KeepsStore says that a store of traces is kept in the work space, or may be
 	// while the command runs: its directory is there, and hidden.
-	KeepsStore bool
-	Require    []string // controls without which nothing runs; see [Controls]
-	Managed    ManagedGit
-	Agent      string          // the agent that is confined as a whole, see [capability.Agent]; "" is none
-	Program    string          // ethos-sandbox itself, shown at record.InsideSandbox; "" leaves it out
-	Publish    []string        // ports of the host that lead inside: [ADDRESS:]HOSTPORT:PORT
-	PublishAny bool            // also on addresses that other machines reach
-	ProxyEnv   bool            // HTTP_PROXY and its like name the proxy inside
-	CloseStdin bool            // the command's standard input is empty
-	Explain    bool            // what the command asks for by name is observed: see package explain
-	NewSession bool            // the command has no controlling terminal
-	Recovered  []record.Denial // what [Recover] found before the run: it goes into the evidence
+	KeepsStore  bool
+	Require     []string // controls without which nothing runs; see [Controls]
+	Managed     ManagedGit
+	Agent       string          // the agent that is confined as a whole, see [capability.Agent]; "" is none
+	Program     string          // ethos-sandbox itself, shown at record.InsideSandbox; "" leaves it out
+	Publish     []string        // ports of the host that lead inside: [ADDRESS:]HOSTPORT:PORT
+	PublishAny  bool            // also on addresses that other machines reach
+	ProxyEnv    bool            // HTTP_PROXY and its like name the proxy inside
+	Descriptors []int           // open ones of this process that the command has as well, above 2
+	CloseStdin  bool            // the command's standard input is empty
+	Explain     bool            // what the command asks for by name is observed: see package explain
+	NewSession  bool            // the command has no controlling terminal
+	Recovered   []record.Denial // what [Recover] found before the run: it goes into the evidence
 }
 
 // limitsOf are the limits of what is asked for.

@@ -28,23 +28,12 @@ func (p *Plan) Text() string {
 			line(list.name, "%s", strings.Join(list.hosts, " "))
 		}
 	}
-	if p.Egress != nil && p.Egress.SNI != "" {
-		line("sni", "%s: a TLS client may hide or misstate the server that it names", p.Egress.SNI)
-	}
-	if p.Egress != nil && p.Egress.Open != nil {
-		o := p.Egress.Open
-		if o.CABundle != "" {
-			line("opened", "%s, by %s", strings.Join(o.Opened(), " "), o.CABundle)
-		}
-		for _, rule := range o.Requests {
-			line("requests", "%s", rule)
-		}
-		for _, j := range o.Inject {
-			line("credential", "%s for %s, in %s", j.Env, j.Host, j.Header)
-		}
-	}
+	p.egressText(line)
 	for _, published := range p.Publish {
 		line("published", "%s", published)
+	}
+	if len(p.Descriptors) > 0 {
+		line("descriptors", "0 1 2 and %s", strings.Trim(fmt.Sprint(p.Descriptors), "[]"))
 	}
 	line("seccomp", "%s", p.SeccompText())
 	line("limits", "%s", p.Limits.Text())
@@ -67,6 +56,29 @@ func (p *Plan) Text() string {
 		b.WriteString(printable.Sprintf("\nnote         %s: %s\n", n.About, n.Reason))
 	}
 	return b.String()
+}
+
+// egressText are the lines of what is judged beside names.
+func (p *Plan) egressText(line func(name, format string, args ...any)) {
+	if p.Egress == nil {
+		return
+	}
+	if p.Egress.SNI != "" {
+		line("sni", "%s: a TLS client may hide or misstate the server that it names", p.Egress.SNI)
+	}
+	o := p.Egress.Open
+	if o == nil {
+		return
+	}
+	if o.CABundle != "" {
+		line("opened", "%s, by %s", strings.Join(o.Opened(), " "), o.CABundle)
+	}
+	for _, rule := range o.Requests {
+		line("requests", "%s", rule)
+	}
+	for _, j := range o.Inject {
+		line("credential", "%s for %s, in %s", j.Env, j.Host, j.Header)
+	}
 }
 
 // command is what runs; the plan of a session has none.

@@ -1,4 +1,4 @@
-package cli
+package flagfield
 
 import (
 	"encoding"
@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"ethos/pkg/flagfield"
 )
 
-// Plain reads a plain command line into a command, a pointer to its struct, by the tags of its fields, without the model of the program's whole command
-// line: building that takes a millisecond or more. rest is "--" and what follows it, nil when there is none. When ok is false, args have something that only
-// the model knows, or that is wrong, and the model has the messages: the command is then to be thrown away. What Plain reads, the model reads alike; it is
-// for [Program.Quick].
+// Plain reads a plain command line into a command, a pointer to its struct, by the
+// tags of its fields. The model of a program's whole command line takes a
+// millisecond or more to build. rest is "--" and what follows it, nil when there is
+// none. When ok is false, args have something that only the model knows, or that is
+// wrong, and the model has the messages: the command is then to be thrown away. What
+// Plain reads, the model reads alike.
 func Plain(command any, args []string) (rest []string, ok bool) {
 	v := reflect.ValueOf(command).Elem()
 	if !defaults(v) {
@@ -24,7 +24,7 @@ func Plain(command any, args []string) (rest []string, ok bool) {
 			return args, true
 		}
 		name, value, joined := strings.Cut(args[0], "=")
-		field, tag := flagfield.Find(v, name)
+		field, tag := Find(v, name)
 		if args = args[1:]; !field.IsValid() || !field.CanSet() || joined && !strings.HasPrefix(name, "--") {
 			return nil, false
 		}
@@ -64,9 +64,11 @@ func defaults(v reflect.Value) bool {
 	return true
 }
 
-// isSwitch reports a flag that takes no word of its own.
+// isSwitch reports a flag that takes no word of its own: a bool, or text that says
+// so, which is "true" when the flag stands alone.
 func isSwitch(field reflect.Value) bool {
-	return field.Kind() == reflect.Bool || field.Type() == reflect.TypeFor[Choice]()
+	own, ok := field.Addr().Interface().(interface{ IsBool() bool })
+	return field.Kind() == reflect.Bool || ok && own.IsBool() && field.Kind() == reflect.String
 }
 
 func turnOn(field reflect.Value, word string) {
@@ -74,7 +76,7 @@ func turnOn(field reflect.Value, word string) {
 		field.SetBool(true)
 		return
 	}
-	if field.SetString(string(Chosen)); word != "" {
+	if field.SetString("true"); word != "" {
 		field.SetString(word)
 	}
 }
@@ -92,12 +94,18 @@ func set(field reflect.Value, tag reflect.StructTag, word string) bool {
 	switch kind := field.Kind(); {
 	case kind == reflect.String:
 		field.SetString(word)
-	case field.Type() == reflect.TypeFor[int]():
+	case field.Type() == reflect.TypeFor[int](), field.Type() == reflect.TypeFor[int64]():
+		number, err := strconv.ParseInt(word, 10, 64)
+		if err != nil || strconv.FormatInt(number, 10) != word {
+			return false
+		}
+		field.SetInt(number)
+	case field.Type() == reflect.TypeFor[[]int]():
 		number, err := strconv.Atoi(word)
 		if err != nil || strconv.Itoa(number) != word {
 			return false
 		}
-		field.SetInt(int64(number))
+		field.Set(reflect.Append(field, reflect.ValueOf(number)))
 	case kind == reflect.Pointer && field.Type().Elem() == reflect.TypeFor[string]():
 		field.Set(reflect.ValueOf(&word))
 	case field.Type() != reflect.TypeFor[[]string]():
