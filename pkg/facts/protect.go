@@ -43,10 +43,6 @@ var rules = slices.Concat(named(), credentials(), []rule{
 	{classCredentials, "id_dsa"},
 	{classCredentials, "id_ecdsa"},
 	{classCredentials, "id_ed25519"},
-	{classCredentials, ".env"},
-	{classCredentials, ".env.local"},
-	{classCredentials, ".env.production"},
-	{classCredentials, ".env.*.local"},
 	{classCredentials, ".netrc"},
 	{classCredentials, ".git-credentials"},
 	{classCredentials, "/etc/shadow*"},
@@ -217,6 +213,12 @@ func (p place) protected(name string) string {
 	if rest, ok := below(lower, strings.ToLower(p.home)); ok {
 		class = worse(class, classOf(x.home, rest))
 	}
+	if rest, ok := homeOf(lower); ok {
+		class = worse(class, classOf(x.home, rest))
+	}
+	if protected.EnvFile(lower) {
+		class = worse(class, classCredentials)
+	}
 	if rest, ok := below(lower, strings.ToLower(p.workspace)); ok {
 		class = worse(class, classOf(x.workspace, rest))
 	}
@@ -226,6 +228,20 @@ func (p place) protected(name string) string {
 		}
 	}
 	return class
+}
+
+// homeOf is the part of a path below the home directory of whomever it belongs to, by where systems have them.
+func homeOf(name string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(name, "/root/"); ok {
+		return rest, true
+	}
+	for _, all := range [...]string{"/home/", "/users/"} {
+		if below, in := strings.CutPrefix(name, all); in {
+			_, rest, ok = strings.Cut(below, "/")
+			return rest, ok
+		}
+	}
+	return "", false
 }
 
 // classOf holds the beginning of a path against one group of rules.

@@ -52,6 +52,7 @@ var factTable = [...]struct {
 	{"Command.name", ofCommands(func(c *record.Command) string { return c.Name })},
 	{"Command.path", ofCommands(func(c *record.Command) string { return c.Path })},
 	{"Command.code", ofCommands(func(c *record.Command) string { return c.Code })},
+	{"Command.names", inCommands(func(c *record.Command) []string { return c.Names })},
 	{"Command.opaque", ofCommands(func(c *record.Command) string { return strconv.FormatBool(c.Opaque) })},
 	{"Command.interactive", ofCommands(func(c *record.Command) string { return strconv.FormatBool(c.Interactive) })},
 	{"Command.dynamic", ofCommands(func(c *record.Command) string { return strconv.FormatBool(c.Dynamic) })},

@@ -30,38 +30,38 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
-				need{op: someValue, fact: 39 /* Command.piped_from */},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
+				need{op: someValue, fact: 40 /* Command.piped_from */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "curl"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "wget"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "fetch"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "http"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "https"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "xh"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "aria2c"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "nc"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "ncat"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "netcat"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "socat"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "telnet"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "ftp"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "lftp"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "ssh"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "aws"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "gsutil"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "rclone"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "dig"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "nslookup"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "openssl"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "gh"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "lynx"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "w3m"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "curl"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "wget"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "fetch"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "http"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "https"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "xh"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "aria2c"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "nc"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "ncat"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "netcat"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "socat"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "telnet"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "ftp"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "lftp"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "ssh"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "aws"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "gsutil"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "rclone"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "dig"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "nslookup"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "openssl"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "gh"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "lynx"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "w3m"},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "curl"},
@@ -70,10 +70,10 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "aria2c"},
 					need{op: equals, fact: 31 /* Command.name */, value: "lynx"},
 				}},
-				need{op: someValue, fact: 42 /* Command.within */},
+				need{op: someValue, fact: 43 /* Command.within */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 42 /* Command.within */, value: "process_substitution"},
-					need{op: equals, fact: 42 /* Command.within */, value: "command_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "process_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -100,31 +100,31 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "fetch"},
 					need{op: equals, fact: 31 /* Command.name */, value: "aria2c"},
 				}},
-				need{op: someValue, fact: 42 /* Command.within */},
+				need{op: someValue, fact: 43 /* Command.within */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 42 /* Command.within */, value: "process_substitution"},
-					need{op: equals, fact: 42 /* Command.within */, value: "command_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "process_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "deno"},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "run"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "install"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "run"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "install"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 47 /* PathUse.by */, value: "curl"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "wget"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "aria2c"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "fetch"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "curl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "wget"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "aria2c"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "fetch"},
 					need{op: all, of: []need{
-						need{op: equals, fact: 47 /* PathUse.by */, value: "redirect"},
+						need{op: equals, fact: 48 /* PathUse.by */, value: "redirect"},
 						need{op: someValue, fact: 19 /* Shell.commands */},
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 31 /* Command.name */, value: "curl"},
@@ -152,19 +152,19 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
-				need{op: someValue, fact: 39 /* Command.piped_from */},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
+				need{op: someValue, fact: 40 /* Command.piped_from */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "base64"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "base32"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "basenc"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "xxd"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "uudecode"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "openssl"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "gpg"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "rev"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "od"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "hexdump"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "base64"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "base32"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "basenc"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "xxd"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "uudecode"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "openssl"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "gpg"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "rev"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "od"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "hexdump"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -193,10 +193,10 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "uudecode"},
 					need{op: equals, fact: 31 /* Command.name */, value: "rev"},
 				}},
-				need{op: someValue, fact: 42 /* Command.within */},
+				need{op: someValue, fact: 43 /* Command.within */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 42 /* Command.within */, value: "process_substitution"},
-					need{op: equals, fact: 42 /* Command.within */, value: "command_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "process_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
 				}},
 			}},
 		}},
@@ -218,7 +218,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 				need{op: equals, fact: 33 /* Command.code */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "bash"},
@@ -230,13 +230,13 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "source"},
 					need{op: equals, fact: 31 /* Command.name */, value: "."},
 				}},
-				need{op: someValue, fact: 39 /* Command.piped_from */},
+				need{op: someValue, fact: 40 /* Command.piped_from */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "eval"},
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 			}},
 		}},
 		reads:  []string{"shell"},
@@ -257,7 +257,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 				need{op: equals, fact: 33 /* Command.code */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "bash"},
@@ -269,13 +269,13 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "source"},
 					need{op: equals, fact: 31 /* Command.name */, value: "."},
 				}},
-				need{op: someValue, fact: 39 /* Command.piped_from */},
+				need{op: someValue, fact: 40 /* Command.piped_from */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "eval"},
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 			}},
 		}},
 		reads:  []string{"shell"},
@@ -286,14 +286,14 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.reverse_shell", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.name in [\"python\", \"python3\", \"perl\", \"ruby\", \"php\", \"node\", \"lua\"] && (c.code.contains(\"socket\") || c.code.contains(\"fsockopen\")) && (c.code.contains(\"dup2\") || c.code.contains(\"/bin/sh\") || c.code.contains(\"/bin/bash\")))",
+			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.names.exists(n, n in [\"socket\", \"Socket\", \"fsockopen\", \"TCPSocket\", \"net\", \"INET\", \"socketConnection\", \"connect\"])\n  && (c.names.exists(n, n == \"dup2\") || shell.commands.exists(x, x.name in [\"sh\", \"bash\", \"dash\", \"zsh\", \"ash\", \"ksh\"] && x.line == c.line && x.column == c.column)))",
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
 			File:      "pack:core/code.yaml", Line: 115, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
-			need{op: matches, fact: 45 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
@@ -301,84 +301,97 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "ncat"},
 					need{op: equals, fact: 31 /* Command.name */, value: "netcat"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "socat"},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 34 /* Command.names */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "python"},
-					need{op: equals, fact: 31 /* Command.name */, value: "python3"},
-					need{op: equals, fact: 31 /* Command.name */, value: "perl"},
-					need{op: equals, fact: 31 /* Command.name */, value: "ruby"},
-					need{op: equals, fact: 31 /* Command.name */, value: "php"},
-					need{op: equals, fact: 31 /* Command.name */, value: "node"},
-					need{op: equals, fact: 31 /* Command.name */, value: "lua"},
+					need{op: equals, fact: 34 /* Command.names */, value: "socket"},
+					need{op: equals, fact: 34 /* Command.names */, value: "Socket"},
+					need{op: equals, fact: 34 /* Command.names */, value: "fsockopen"},
+					need{op: equals, fact: 34 /* Command.names */, value: "TCPSocket"},
+					need{op: equals, fact: 34 /* Command.names */, value: "net"},
+					need{op: equals, fact: 34 /* Command.names */, value: "INET"},
+					need{op: equals, fact: 34 /* Command.names */, value: "socketConnection"},
+					need{op: equals, fact: 34 /* Command.names */, value: "connect"},
 				}},
-			}},
-		}},
-		reads:  []string{"shell"},
-		digest: "2ba72b167042ad717726c126df37036d7b7b2e2f54adba487ca8e2d67b801fb5",
-		from:   10670, to: 13036,
-	},
-	{
-		policy: Policy{
-			ID: "code.destructive_inline", Pack: "core", Principle: "nothing-lost", Effect: "deny",
-			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c,\n  c.code != \"\" && (c.code.matches(\"rm\\\\s+(-[a-zA-Z-]+\\\\s+)*-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+(-[a-zA-Z-]+\\\\s+)*[\\\"'\\\\\\\\]*(/|~|\\\\$HOME|\\\\*|\\\\.git|\\\\.)[\\\"'\\\\\\\\]*(/?\\\\*)?([\\\"'`\\\\s;&|)]|$)\")\n  || c.code.matches(\"(rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|removeSync|rimraf|remove_dir_all|RemoveAll)\\\\W{1,4}([\\\"'](/|~|\\\\.|\\\\.git|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var|opt|srv|boot|lib|bin|sbin))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|(pathlib\\\\.)?Path\\\\.home|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|\\\\$ENV\\\\{.?HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"[\\\"']rm[\\\"']\\\\s*,\\\\s*\\\\[?\\\\s*[\\\"']-[a-zA-Z-]*[rR][a-zA-Z-]*[\\\"']\\\\s*,\\\\s*([\\\"'](/|~|/(home|Users)(/[^/\\\"']+)?|/(root|etc|usr|var))/?[\\\"'*]|(os\\\\.path\\\\.)?expanduser|\\\\$ENV\\\\{.?HOME|(os|require\\\\(.os.\\\\))\\\\.homedir|Dir\\\\.home|process\\\\.env\\\\.HOME|ENV\\\\[.HOME|os\\\\.environ\\\\[.HOME)\")\n  || c.code.matches(\"unlink\\\\W{1,3}(glob|<)\\\\W{1,3}(~|/|\\\\$ENV)\"))\n  || c.name in [\"vim\", \"vi\", \"nvim\", \"ex\", \"ed\", \"emacs\", \"gdb\", \"ssh\", \"expect\", \"psql\", \"mysql\", \"sqlite3\"]\n    && c.argv.exists(a, a.matches(\"(!|system|shell|call).*rm\\\\s+-[a-zA-Z]*[rR][a-zA-Z]*\\\\s+[\\\"']*(/|~|\\\\$HOME|\\\\.git)\")))",
-			Message:   "The code in this option would delete a whole tree.",
-			Remedy:    "Delete the one directory that is to go with `rm -rf build`, where it can be read.",
-			Protected: true,
-			File:      "pack:core/code.yaml", Line: 132, Column: 5,
-		},
-		need: need{op: all, of: []need{
-			need{op: someValue, fact: 19 /* Shell.commands */},
-			need{op: anyOf, of: []need{
-				need{op: differs, fact: 33 /* Command.code */},
-				need{op: all, of: []need{
-					need{op: anyOf, of: []need{
-						need{op: equals, fact: 31 /* Command.name */, value: "vim"},
-						need{op: equals, fact: 31 /* Command.name */, value: "vi"},
-						need{op: equals, fact: 31 /* Command.name */, value: "nvim"},
-						need{op: equals, fact: 31 /* Command.name */, value: "ex"},
-						need{op: equals, fact: 31 /* Command.name */, value: "ed"},
-						need{op: equals, fact: 31 /* Command.name */, value: "emacs"},
-						need{op: equals, fact: 31 /* Command.name */, value: "gdb"},
-						need{op: equals, fact: 31 /* Command.name */, value: "ssh"},
-						need{op: equals, fact: 31 /* Command.name */, value: "expect"},
-						need{op: equals, fact: 31 /* Command.name */, value: "psql"},
-						need{op: equals, fact: 31 /* Command.name */, value: "mysql"},
-						need{op: equals, fact: 31 /* Command.name */, value: "sqlite3"},
+				need{op: anyOf, of: []need{
+					need{op: all, of: []need{
+						need{op: someValue, fact: 34 /* Command.names */},
+						need{op: equals, fact: 34 /* Command.names */, value: "dup2"},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 19 /* Shell.commands */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 31 /* Command.name */, value: "sh"},
+							need{op: equals, fact: 31 /* Command.name */, value: "bash"},
+							need{op: equals, fact: 31 /* Command.name */, value: "dash"},
+							need{op: equals, fact: 31 /* Command.name */, value: "zsh"},
+							need{op: equals, fact: 31 /* Command.name */, value: "ash"},
+							need{op: equals, fact: 31 /* Command.name */, value: "ksh"},
+						}},
+					}},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "4def483df1e4bcba2000bb304b68d6c1e147b4a38ea6d79713206db7266465d2",
-		from:   13036, to: 14868,
+		digest: "35d62cbad49f7fe370817a4f57dbcd670edf0bf4e84e15a3936ba19c42bf8988",
+		from:   10670, to: 13536,
 	},
 	{
 		policy: Policy{
 			ID: "code.remote_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.code != \"\" && (c.code.matches(\"(?s)\\\\b(exec|eval|compile|instance_eval|Function)\\\\s*[( ].{0,200}(urlopen|urllib|requests\\\\.get|httpx\\\\.get|http\\\\.get|https\\\\.get|fetch\\\\(|Net::HTTP|URI\\\\.open|LWP::Simple|curl |wget )\")\n  || c.code.matches(\"(?s)(urlopen|urllib|requests\\\\.get|httpx\\\\.get|URI\\\\.open|Net::HTTP|LWP::Simple|fetch\\\\(|require\\\\([\\\"']https?[\\\"']\\\\)).{0,300}\\\\b(exec|eval|instance_eval|Function)\\\\s*\\\\(\")))",
+			When:      "shell.commands.exists(c, c.names.exists(n, n in [\"exec\", \"eval\", \"compile\", \"instance_eval\", \"class_eval\", \"Function\", \"runInThisContext\", \"loadstring\", \"source\"])\n  && c.names.exists(n, n in [\"urlopen\", \"urllib\", \"requests\", \"httpx\", \"aiohttp\", \"fetch\", \"http\", \"https\", \"Net\", \"URI\", \"LWP\", \"HTTP\", \"axios\", \"got\", \"curl_exec\", \"url\", \"download\"]))",
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 175, Column: 5,
+			File:      "pack:core/code.yaml", Line: 133, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
-			need{op: differs, fact: 33 /* Command.code */},
+			need{op: someValue, fact: 34 /* Command.names */},
+			need{op: anyOf, of: []need{
+				need{op: equals, fact: 34 /* Command.names */, value: "exec"},
+				need{op: equals, fact: 34 /* Command.names */, value: "eval"},
+				need{op: equals, fact: 34 /* Command.names */, value: "compile"},
+				need{op: equals, fact: 34 /* Command.names */, value: "instance_eval"},
+				need{op: equals, fact: 34 /* Command.names */, value: "class_eval"},
+				need{op: equals, fact: 34 /* Command.names */, value: "Function"},
+				need{op: equals, fact: 34 /* Command.names */, value: "runInThisContext"},
+				need{op: equals, fact: 34 /* Command.names */, value: "loadstring"},
+				need{op: equals, fact: 34 /* Command.names */, value: "source"},
+			}},
+			need{op: someValue, fact: 34 /* Command.names */},
+			need{op: anyOf, of: []need{
+				need{op: equals, fact: 34 /* Command.names */, value: "urlopen"},
+				need{op: equals, fact: 34 /* Command.names */, value: "urllib"},
+				need{op: equals, fact: 34 /* Command.names */, value: "requests"},
+				need{op: equals, fact: 34 /* Command.names */, value: "httpx"},
+				need{op: equals, fact: 34 /* Command.names */, value: "aiohttp"},
+				need{op: equals, fact: 34 /* Command.names */, value: "fetch"},
+				need{op: equals, fact: 34 /* Command.names */, value: "http"},
+				need{op: equals, fact: 34 /* Command.names */, value: "https"},
+				need{op: equals, fact: 34 /* Command.names */, value: "Net"},
+				need{op: equals, fact: 34 /* Command.names */, value: "URI"},
+				need{op: equals, fact: 34 /* Command.names */, value: "LWP"},
+				need{op: equals, fact: 34 /* Command.names */, value: "HTTP"},
+				need{op: equals, fact: 34 /* Command.names */, value: "axios"},
+				need{op: equals, fact: 34 /* Command.names */, value: "got"},
+				need{op: equals, fact: 34 /* Command.names */, value: "curl_exec"},
+				need{op: equals, fact: 34 /* Command.names */, value: "url"},
+				need{op: equals, fact: 34 /* Command.names */, value: "download"},
+			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "6c26240d0f34ebb3c92354c3d353a5c738e4f55b9059f16af865649321e8d0a1",
-		from:   14868, to: 15609,
+		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
+		from:   13536, to: 14505,
 	},
 	{
 		policy: Policy{
@@ -388,53 +401,114 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 197, Column: 5,
+			File:      "pack:core/code.yaml", Line: 155, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
-			need{op: equals, fact: 36 /* Command.dynamic */, value: "true"},
+			need{op: equals, fact: 37 /* Command.dynamic */, value: "true"},
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   15609, to: 15933,
+		from:   14505, to: 14829,
 	},
 	{
 		policy: Policy{
 			ID: "code.interactive_shell", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "action.interactive && !actor.confined && shell.commands.exists(c, c.interactive || c.code != \"\"\n  && (c.code.matches(\"pty\\\\.spawn|code\\\\.interact|InteractiveConsole|IPython\\\\.embed|breakpoint\\\\(|set_trace|binding\\\\.(irb|pry)|repl\\\\W{1,4}start\")\n  || c.code.matches(\"(system|exec\\\\w*|spawn\\\\w*|popen\\\\w*|Popen|run|call|check_call|check_output)\\\\W{1,5}[\\\"'](/[\\\\w/]*/)?(ba|da|fi|k|z)?sh[\\\"']\")\n  || c.code.matches(\"(eval|exec|system)\\\\W{1,4}(input\\\\(|raw_input|sys\\\\.stdin|<STDIN>|<>|STDIN|\\\\$stdin|gets|readline)\")))",
+			When:      "action.interactive && !actor.confined && shell.commands.exists(c, c.interactive\n  || c.names.exists(n, n in [\"pty\", \"InteractiveConsole\", \"breakpoint\", \"set_trace\", \"repl\", \"IPython\"]) || c.names.exists(n, n in [\"code\", \"binding\"]) && c.names.exists(n, n in [\"interact\", \"irb\", \"pry\"])\n  || c.names.exists(n, n in [\"eval\", \"exec\", \"system\"]) && c.names.exists(n, n in [\"input\", \"raw_input\", \"stdin\", \"STDIN\", \"gets\", \"readline\"]))",
 			Message:   "The agent can type into this, it runs what is typed, and what is typed is reported to nobody.",
 			Remedy:    "Give it what it is to run in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or nothing with `</dev/null`; `ethos-sandbox run -- bash` is inside of a boundary, and a person puts every call there with --confine in the agent's hook.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 210, Column: 5,
+			File:      "pack:core/code.yaml", Line: 168, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
 			need{op: equals, fact: 6 /* Actor.confined */, value: "false"},
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 35 /* Command.interactive */, value: "true"},
-				need{op: differs, fact: 33 /* Command.code */},
+				need{op: equals, fact: 36 /* Command.interactive */, value: "true"},
+				need{op: all, of: []need{
+					need{op: someValue, fact: 34 /* Command.names */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 34 /* Command.names */, value: "pty"},
+						need{op: equals, fact: 34 /* Command.names */, value: "InteractiveConsole"},
+						need{op: equals, fact: 34 /* Command.names */, value: "breakpoint"},
+						need{op: equals, fact: 34 /* Command.names */, value: "set_trace"},
+						need{op: equals, fact: 34 /* Command.names */, value: "repl"},
+						need{op: equals, fact: 34 /* Command.names */, value: "IPython"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: someValue, fact: 34 /* Command.names */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 34 /* Command.names */, value: "code"},
+						need{op: equals, fact: 34 /* Command.names */, value: "binding"},
+					}},
+					need{op: someValue, fact: 34 /* Command.names */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 34 /* Command.names */, value: "interact"},
+						need{op: equals, fact: 34 /* Command.names */, value: "irb"},
+						need{op: equals, fact: 34 /* Command.names */, value: "pry"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: someValue, fact: 34 /* Command.names */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 34 /* Command.names */, value: "eval"},
+						need{op: equals, fact: 34 /* Command.names */, value: "exec"},
+						need{op: equals, fact: 34 /* Command.names */, value: "system"},
+					}},
+					need{op: someValue, fact: 34 /* Command.names */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 34 /* Command.names */, value: "input"},
+						need{op: equals, fact: 34 /* Command.names */, value: "raw_input"},
+						need{op: equals, fact: 34 /* Command.names */, value: "stdin"},
+						need{op: equals, fact: 34 /* Command.names */, value: "STDIN"},
+						need{op: equals, fact: 34 /* Command.names */, value: "gets"},
+						need{op: equals, fact: 34 /* Command.names */, value: "readline"},
+					}},
+				}},
 			}},
 		}},
 		reads:  []string{"action", "actor", "shell"},
-		digest: "57c2bf2b8ed3b0a03986b65da911630618eaa0c0cb1096e9fd9a0bfe4df6be60",
-		from:   15933, to: 16928,
+		digest: "ea350cf952b3a2126d0c1ee41660db9d1f43d7e6bd95c51ff3c5bd57e0b4dd10",
+		from:   14829, to: 16618,
 	},
 	{
 		policy: Policy{
 			ID: "code.decoded_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.opaque && c.code.matches(\"b64decode|atob|base64|decode64|fromhex|unhexlify|marshal\\\\.loads|zlib\\\\.decompress\")) || shell.commands.exists(c, unresolved(c) && c.name in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"cp\", \"mv\", \"rm\", \"tac\", \"strings\", \"xxd\", \"od\", \"tee\", \"scp\", \"curl\", \"grep\", \"awk\", \"sed\"])\n  && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))",
+			When:      "shell.commands.exists(c, c.opaque && c.names.exists(n, n in [\"b64decode\", \"b32decode\", \"b85decode\", \"a85decode\", \"atob\", \"base64\", \"base64_decode\", \"decode64\", \"decode_base64\", \"fromhex\", \"unhexlify\", \"marshal\", \"zlib\", \"decompress\", \"gzinflate\", \"str_rot13\", \"unpack\", \"unpack1\"])) || shell.commands.exists(c, unresolved(c) && c.name in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"cp\", \"mv\", \"rm\", \"tac\", \"strings\", \"xxd\", \"od\", \"tee\", \"scp\", \"curl\", \"grep\", \"awk\", \"sed\"])\n  && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))",
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 269, Column: 5,
+			File:      "pack:core/code.yaml", Line: 228, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: equals, fact: 34 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
+				need{op: someValue, fact: 34 /* Command.names */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 34 /* Command.names */, value: "b64decode"},
+					need{op: equals, fact: 34 /* Command.names */, value: "b32decode"},
+					need{op: equals, fact: 34 /* Command.names */, value: "b85decode"},
+					need{op: equals, fact: 34 /* Command.names */, value: "a85decode"},
+					need{op: equals, fact: 34 /* Command.names */, value: "atob"},
+					need{op: equals, fact: 34 /* Command.names */, value: "base64"},
+					need{op: equals, fact: 34 /* Command.names */, value: "base64_decode"},
+					need{op: equals, fact: 34 /* Command.names */, value: "decode64"},
+					need{op: equals, fact: 34 /* Command.names */, value: "decode_base64"},
+					need{op: equals, fact: 34 /* Command.names */, value: "fromhex"},
+					need{op: equals, fact: 34 /* Command.names */, value: "unhexlify"},
+					need{op: equals, fact: 34 /* Command.names */, value: "marshal"},
+					need{op: equals, fact: 34 /* Command.names */, value: "zlib"},
+					need{op: equals, fact: 34 /* Command.names */, value: "decompress"},
+					need{op: equals, fact: 34 /* Command.names */, value: "gzinflate"},
+					need{op: equals, fact: 34 /* Command.names */, value: "str_rot13"},
+					need{op: equals, fact: 34 /* Command.names */, value: "unpack"},
+					need{op: equals, fact: 34 /* Command.names */, value: "unpack1"},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -465,44 +539,44 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "xxd"},
 					need{op: equals, fact: 31 /* Command.name */, value: "basenc"},
 				}},
-				need{op: someValue, fact: 42 /* Command.within */},
-				need{op: equals, fact: 42 /* Command.within */, value: "command_substitution"},
+				need{op: someValue, fact: 43 /* Command.within */},
+				need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "a618e631d846214b28f2b08918c0c747e525f9405fa097d308af40aeffde3f20",
-		from:   16928, to: 18474,
+		digest: "4e4128f052bc407ba89a193ca27fb191e54a3cb6f9ed9dd4f1ced4de7b9330c2",
+		from:   16618, to: 18498,
 	},
 	{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers\n  || c.name in [\"pwsh\", \"powershell\"] && c.code.matches(\"(?i)(remove-item|clear-content|format-volume|clear-disk)\"))",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 293, Column: 5,
+			File:      "pack:core/code.yaml", Line: 252, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 43 /* Command.assignments */},
+					need{op: someValue, fact: 44 /* Command.assignments */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 44 /* Assignment.name */, value: "BASH_ENV"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "PROMPT_COMMAND"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "LESSOPEN"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "LESSCLOSE"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "PERL5OPT"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "PYTHONSTARTUP"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "PAGER"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "MANPAGER"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "GIT_PAGER"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "BROWSER"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "RUSTC_WRAPPER"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "RUSTC"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "BASH_ENV"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "PROMPT_COMMAND"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "LESSOPEN"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "LESSCLOSE"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "PERL5OPT"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "PYTHONSTARTUP"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "PAGER"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "MANPAGER"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "GIT_PAGER"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "BROWSER"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "RUSTC_WRAPPER"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "RUSTC"},
 						need{op: all, of: []need{
-							need{op: equals, fact: 44 /* Assignment.name */, value: "ENV"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "ENV"},
 							need{op: anyOf, of: []need{
 								need{op: equals, fact: 31 /* Command.name */, value: "sh"},
 								need{op: equals, fact: 31 /* Command.name */, value: "dash"},
@@ -510,13 +584,13 @@ var shippedPolicies = []shippedPolicy{
 								need{op: equals, fact: 31 /* Command.name */, value: "ash"},
 							}},
 						}},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "npm_config_script_shell"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "NPM_CONFIG_SCRIPT_SHELL"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "npm_config_script-shell"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "NODE_OPTIONS"},
-						need{op: equals, fact: 44 /* Assignment.name */, value: "RUBYOPT"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "npm_config_script_shell"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "NPM_CONFIG_SCRIPT_SHELL"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "npm_config_script-shell"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "NODE_OPTIONS"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "RUBYOPT"},
 						need{op: all, of: []need{
-							need{op: equals, fact: 44 /* Assignment.name */, value: "LD_LIBRARY_PATH"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "LD_LIBRARY_PATH"},
 							need{op: anyOf, of: []need{
 								need{op: equals, fact: 31 /* Command.name */, value: "git"},
 								need{op: equals, fact: 31 /* Command.name */, value: "ssh"},
@@ -529,7 +603,7 @@ var shippedPolicies = []shippedPolicy{
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "cargo"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "rg"},
 				need{op: equals, fact: 31 /* Command.name */, value: "ripgrep"},
@@ -537,33 +611,31 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 31 /* Command.name */, value: "zsh"},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "man"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "tar"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "xdotool"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "type"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "key"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "type"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "key"},
 					}},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "ydotool"},
 				need{op: equals, fact: 31 /* Command.name */, value: "wtype"},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "stuff"},
-					need{op: equals, fact: 41 /* Command.wrappers */, value: "screen"},
+					need{op: equals, fact: 42 /* Command.wrappers */, value: "screen"},
 				}},
-				need{op: equals, fact: 31 /* Command.name */, value: "pwsh"},
-				need{op: equals, fact: 31 /* Command.name */, value: "powershell"},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "ea3f36ab77f19b331cecedc57f75b6ea14746080899be166f15950a7073845a7",
-		from:   18474, to: 22748,
+		digest: "9084a94c86ef86be704ef81c14ca735a972acc599e37dfbb51b61462e2608cf0",
+		from:   18498, to: 22545,
 	},
 	{
 		policy: Policy{
@@ -579,18 +651,18 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 46 /* PathUse.op */, value: "delete"},
-					need{op: equals, fact: 46 /* PathUse.op */, value: "move"},
+					need{op: equals, fact: 47 /* PathUse.op */, value: "delete"},
+					need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 				}},
 				need{op: anyOf, of: []need{
-					need{op: differs, fact: 47 /* PathUse.by */, value: "rm"},
+					need{op: differs, fact: 48 /* PathUse.by */, value: "rm"},
 					need{op: all, of: []need{
 						need{op: someValue, fact: 19 /* Shell.commands */},
 						need{op: equals, fact: 31 /* Command.name */, value: "rm"},
 					}},
 				}},
 				need{op: anyOf, of: []need{
-					need{op: differs, fact: 47 /* PathUse.by */, value: "find"},
+					need{op: differs, fact: 48 /* PathUse.by */, value: "find"},
 					need{op: all, of: []need{
 						need{op: someValue, fact: 19 /* Shell.commands */},
 						need{op: equals, fact: 31 /* Command.name */, value: "find"},
@@ -600,8 +672,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 52 /* File.op */, value: "delete"},
-					need{op: equals, fact: 52 /* File.op */, value: "move"},
+					need{op: equals, fact: 53 /* File.op */, value: "delete"},
+					need{op: equals, fact: 53 /* File.op */, value: "move"},
 				}},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 1 /* Action.kind */, value: "file"},
@@ -612,14 +684,14 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 1 /* Action.kind */, value: "file"},
 				need{op: someValue, fact: 23 /* files */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 52 /* File.op */, value: "delete"},
-					need{op: equals, fact: 52 /* File.op */, value: "move"},
+					need{op: equals, fact: 53 /* File.op */, value: "delete"},
+					need{op: equals, fact: 53 /* File.op */, value: "move"},
 				}},
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   22748, to: 26919,
+		from:   22545, to: 26716,
 	},
 	{
 		policy: Policy{
@@ -633,14 +705,14 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 21 /* Shell.writes */},
-			need{op: equals, fact: 47 /* PathUse.by */, value: "rm"},
-			need{op: equals, fact: 46 /* PathUse.op */, value: "delete"},
+			need{op: equals, fact: 48 /* PathUse.by */, value: "rm"},
+			need{op: equals, fact: 47 /* PathUse.op */, value: "delete"},
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: equals, fact: 31 /* Command.name */, value: "rm"},
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   26919, to: 27787,
+		from:   26716, to: 27584,
 	},
 	{
 		policy: Policy{
@@ -656,24 +728,24 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 46 /* PathUse.op */, value: "delete"},
-					need{op: equals, fact: 46 /* PathUse.op */, value: "move"},
+					need{op: equals, fact: 47 /* PathUse.op */, value: "delete"},
+					need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 				}},
-				need{op: matches, fact: 45 /* PathUse.path */, value: "{**/,}.git{,/,/*,/objects/**,/refs/**}"},
+				need{op: matches, fact: 46 /* PathUse.path */, value: "{**/,}.git{,/,/*,/objects/**,/refs/**}"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
 				need{op: equals, fact: 1 /* Action.kind */, value: "file"},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 52 /* File.op */, value: "delete"},
-					need{op: equals, fact: 52 /* File.op */, value: "move"},
+					need{op: equals, fact: 53 /* File.op */, value: "delete"},
+					need{op: equals, fact: 53 /* File.op */, value: "move"},
 				}},
-				need{op: matches, fact: 53 /* File.path */, value: "{**/,}.git{,/*,/objects/**,/refs/**}"},
+				need{op: matches, fact: 54 /* File.path */, value: "{**/,}.git{,/*,/objects/**,/refs/**}"},
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   27787, to: 28726,
+		from:   27584, to: 28523,
 	},
 	{
 		policy: Policy{
@@ -697,35 +769,35 @@ var shippedPolicies = []shippedPolicy{
 				}},
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chmod"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chown"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chgrp"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chattr"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "setfacl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chmod"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chown"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chgrp"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chattr"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "setfacl"},
 				}},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/*"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "~"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "~/*"},
-					need{op: matches, fact: 45 /* PathUse.path */, value: "{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/*"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "~"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "~/*"},
+					need{op: matches, fact: 46 /* PathUse.path */, value: "{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/root,/sbin,/srv,/sys,/usr,/var}{,/[*]}"},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
-				need{op: equals, fact: 45 /* PathUse.path */, value: "/"},
+				need{op: equals, fact: 46 /* PathUse.path */, value: "/"},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chmod"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chown"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chgrp"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "chattr"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "setfacl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chmod"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chown"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chgrp"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "chattr"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "setfacl"},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   28726, to: 30087,
+		from:   28523, to: 29884,
 	},
 	{
 		policy: Policy{
@@ -741,12 +813,12 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
-					need{op: matches, fact: 45 /* PathUse.path */, value: "/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**"},
-					need{op: matches, fact: 45 /* PathUse.path */, value: "/dev/{mapper,disk}/**"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/dev/mem"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/dev/kmem"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/dev/port"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/proc/sysrq-trigger"},
+					need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**"},
+					need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{mapper,disk}/**"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/dev/mem"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/dev/kmem"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/dev/port"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/proc/sysrq-trigger"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -798,10 +870,10 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "zfs"},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "destroy"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "rollback"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "destroy"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "rollback"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -812,34 +884,34 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "diskutil"},
 					need{op: equals, fact: 31 /* Command.name */, value: "cryptsetup"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "destroy"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "labelclear"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "format"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "sanitize"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "write-zeroes"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "eraseDisk"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "eraseVolume"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "partitionDisk"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "zeroDisk"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "secureErase"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "luksFormat"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "luksErase"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "erase"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "reencrypt"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "destroy"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "labelclear"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "format"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "sanitize"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "write-zeroes"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "eraseDisk"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "eraseVolume"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "partitionDisk"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "zeroDisk"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "secureErase"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "luksFormat"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "luksErase"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "erase"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "reencrypt"},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "dd"},
-				need{op: someValue, fact: 38 /* Command.argv */},
-				need{op: matches, fact: 38 /* Command.argv */, value: "of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: matches, fact: 39 /* Command.argv */, value: "of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*"},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "642105741f6d4a555f800aa656f54cf9519a76c2f7324b99029793ca2d12bc6a",
-		from:   30087, to: 38892,
+		from:   29884, to: 38689,
 	},
 	{
 		policy: Policy{
@@ -856,18 +928,18 @@ var shippedPolicies = []shippedPolicy{
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "chmod"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "install"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "setcap"},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   38892, to: 40120,
+		from:   38689, to: 39917,
 	},
 	{
 		policy: Policy{
@@ -882,10 +954,10 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 22 /* git */},
-				need{op: someValue, fact: 49 /* Git.dangers */},
+				need{op: someValue, fact: 50 /* Git.dangers */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 49 /* Git.dangers */, value: "hook_bypass"},
-					need{op: equals, fact: 49 /* Git.dangers */, value: "config_hooks_path"},
+					need{op: equals, fact: 50 /* Git.dangers */, value: "hook_bypass"},
+					need{op: equals, fact: 50 /* Git.dangers */, value: "config_hooks_path"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -903,40 +975,40 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 31 /* Command.name */, value: "sh"},
 							need{op: equals, fact: 31 /* Command.name */, value: "bash"},
 						}},
-						need{op: someValue, fact: 43 /* Command.assignments */},
+						need{op: someValue, fact: 44 /* Command.assignments */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 44 /* Assignment.name */, value: "HUSKY"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "HUSKY_SKIP_HOOKS"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "LEFTHOOK"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "LEFTHOOK_EXCLUDE"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "SKIP"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "PRE_COMMIT_ALLOW_NO_CONFIG"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "OVERCOMMIT_DISABLE"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "OVERCOMMIT_SKIP"},
-							need{op: equals, fact: 44 /* Assignment.name */, value: "SKIP_SIMPLE_GIT_HOOKS"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "HUSKY"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "HUSKY_SKIP_HOOKS"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "LEFTHOOK"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "LEFTHOOK_EXCLUDE"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "SKIP"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "PRE_COMMIT_ALLOW_NO_CONFIG"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "OVERCOMMIT_DISABLE"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "OVERCOMMIT_SKIP"},
+							need{op: equals, fact: 45 /* Assignment.name */, value: "SKIP_SIMPLE_GIT_HOOKS"},
 						}},
 					}},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "export"},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 					}},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "pre-commit"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "uninstall"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "uninstall"},
 					}},
 					need{op: all, of: []need{
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 31 /* Command.name */, value: "lefthook"},
 							need{op: equals, fact: 31 /* Command.name */, value: "husky"},
 						}},
-						need{op: equals, fact: 38 /* Command.argv */, value: "uninstall"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "uninstall"},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
-		from:   40120, to: 42126,
+		from:   39917, to: 41923,
 	},
 	{
 		policy: Policy{
@@ -952,18 +1024,18 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 49 /* Git.dangers */},
+					need{op: someValue, fact: 50 /* Git.dangers */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 49 /* Git.dangers */, value: "force_push_protected"},
-						need{op: equals, fact: 49 /* Git.dangers */, value: "mirror_push"},
+						need{op: equals, fact: 50 /* Git.dangers */, value: "force_push_protected"},
+						need{op: equals, fact: 50 /* Git.dangers */, value: "mirror_push"},
 					}},
 				}},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "force_push"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "force_push"},
 			}},
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   42126, to: 42815,
+		from:   41923, to: 42612,
 	},
 	{
 		policy: Policy{
@@ -977,11 +1049,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "delete_remote_ref"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "delete_remote_ref"},
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   42815, to: 43050,
+		from:   42612, to: 42847,
 	},
 	{
 		policy: Policy{
@@ -995,16 +1067,16 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: someValue, fact: 49 /* Git.dangers */},
+			need{op: someValue, fact: 50 /* Git.dangers */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 49 /* Git.dangers */, value: "reflog_expire"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "gc_prune"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "filter_branch"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "reflog_expire"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "gc_prune"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "filter_branch"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   43050, to: 43488,
+		from:   42847, to: 43285,
 	},
 	{
 		policy: Policy{
@@ -1018,11 +1090,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "planted_exec"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "planted_exec"},
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   43488, to: 43718,
+		from:   43285, to: 43515,
 	},
 	{
 		policy: Policy{
@@ -1038,20 +1110,20 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 49 /* Git.dangers */},
+					need{op: someValue, fact: 50 /* Git.dangers */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 49 /* Git.dangers */, value: "config_exec"},
-						need{op: equals, fact: 49 /* Git.dangers */, value: "exec_path"},
-						need{op: equals, fact: 49 /* Git.dangers */, value: "ext_diff_exec"},
-						need{op: equals, fact: 49 /* Git.dangers */, value: "upload_pack_exec"},
+						need{op: equals, fact: 50 /* Git.dangers */, value: "config_exec"},
+						need{op: equals, fact: 50 /* Git.dangers */, value: "exec_path"},
+						need{op: equals, fact: 50 /* Git.dangers */, value: "ext_diff_exec"},
+						need{op: equals, fact: 50 /* Git.dangers */, value: "upload_pack_exec"},
 					}},
 				}},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "inline_alias"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "inline_alias"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   43718, to: 44736,
+		from:   43515, to: 44533,
 	},
 	{
 		policy: Policy{
@@ -1065,12 +1137,12 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: someValue, fact: 50 /* Git.loses */},
-			need{op: differs, fact: 50 /* Git.loses */},
+			need{op: someValue, fact: 51 /* Git.loses */},
+			need{op: differs, fact: 51 /* Git.loses */},
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   44736, to: 45125,
+		from:   44533, to: 44922,
 	},
 	{
 		policy: Policy{
@@ -1085,13 +1157,13 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 48 /* Git.subcommand */, value: "update-ref"},
-				need{op: equals, fact: 48 /* Git.subcommand */, value: "fast-import"},
+				need{op: equals, fact: 49 /* Git.subcommand */, value: "update-ref"},
+				need{op: equals, fact: 49 /* Git.subcommand */, value: "fast-import"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   45125, to: 45676,
+		from:   44922, to: 45473,
 	},
 	{
 		policy: Policy{
@@ -1106,13 +1178,13 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 21 /* Shell.writes */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 46 /* PathUse.op */, value: "delete"},
-				need{op: equals, fact: 46 /* PathUse.op */, value: "move"},
+				need{op: equals, fact: 47 /* PathUse.op */, value: "delete"},
+				need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 			}},
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   45676, to: 47287,
+		from:   45473, to: 47084,
 	},
 	{
 		policy: Policy{
@@ -1127,31 +1199,31 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 52 /* File.op */, value: "delete"},
-				need{op: equals, fact: 52 /* File.op */, value: "move"},
-				need{op: equals, fact: 52 /* File.op */, value: "write"},
-				need{op: equals, fact: 52 /* File.op */, value: "append"},
-				need{op: equals, fact: 52 /* File.op */, value: "truncate"},
-				need{op: equals, fact: 52 /* File.op */, value: "edit"},
-				need{op: equals, fact: 52 /* File.op */, value: "create"},
-				need{op: equals, fact: 52 /* File.op */, value: "link"},
-				need{op: equals, fact: 52 /* File.op */, value: "delete"},
-				need{op: equals, fact: 52 /* File.op */, value: "move"},
-				need{op: equals, fact: 52 /* File.op */, value: "write"},
-				need{op: equals, fact: 52 /* File.op */, value: "append"},
-				need{op: equals, fact: 52 /* File.op */, value: "truncate"},
-				need{op: equals, fact: 52 /* File.op */, value: "edit"},
+				need{op: equals, fact: 53 /* File.op */, value: "delete"},
+				need{op: equals, fact: 53 /* File.op */, value: "move"},
+				need{op: equals, fact: 53 /* File.op */, value: "write"},
+				need{op: equals, fact: 53 /* File.op */, value: "append"},
+				need{op: equals, fact: 53 /* File.op */, value: "truncate"},
+				need{op: equals, fact: 53 /* File.op */, value: "edit"},
+				need{op: equals, fact: 53 /* File.op */, value: "create"},
+				need{op: equals, fact: 53 /* File.op */, value: "link"},
+				need{op: equals, fact: 53 /* File.op */, value: "delete"},
+				need{op: equals, fact: 53 /* File.op */, value: "move"},
+				need{op: equals, fact: 53 /* File.op */, value: "write"},
+				need{op: equals, fact: 53 /* File.op */, value: "append"},
+				need{op: equals, fact: 53 /* File.op */, value: "truncate"},
+				need{op: equals, fact: 53 /* File.op */, value: "edit"},
 			}},
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   47287, to: 48977,
+		from:   47084, to: 48774,
 	},
 	{
 		policy: Policy{
 			ID: "process.fork_bomb", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name != \"\" && c.within.exists(w, w == \"function:\" + c.name) && (c.background || size(c.piped_to) > 0 || size(c.piped_from) > 0)) || shell.commands.exists(c, c.name in [\"perl\", \"python\", \"python3\", \"ruby\"] && (c.code.contains(\"fork while\") || c.code.contains(\"while fork\")\n  || c.code.matches(\"while\\\\s*(True|1)\\\\s*:\\\\s*os\\\\.fork\\\\(\")))",
+			When:      "shell.commands.exists(c, c.name != \"\" && c.within.exists(w, w == \"function:\" + c.name) && (c.background || size(c.piped_to) > 0 || size(c.piped_from) > 0)) || shell.commands.exists(c, c.names.exists(n, n == \"fork\") && c.names.exists(n, n in [\"while\", \"loop\"]) && !c.names.exists(n, n in [\"wait\", \"waitpid\", \"exit\", \"_exit\", \"if\"]))",
 			Message:   "This starts processes without end.",
 			Remedy:    "Bound the number of processes, for example `xargs -P 4`.",
 			Protected: true,
@@ -1161,21 +1233,22 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: differs, fact: 31 /* Command.name */},
-				need{op: someValue, fact: 42 /* Command.within */},
+				need{op: someValue, fact: 43 /* Command.within */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 34 /* Command.names */},
+				need{op: equals, fact: 34 /* Command.names */, value: "fork"},
+				need{op: someValue, fact: 34 /* Command.names */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "perl"},
-					need{op: equals, fact: 31 /* Command.name */, value: "python"},
-					need{op: equals, fact: 31 /* Command.name */, value: "python3"},
-					need{op: equals, fact: 31 /* Command.name */, value: "ruby"},
+					need{op: equals, fact: 34 /* Command.names */, value: "while"},
+					need{op: equals, fact: 34 /* Command.names */, value: "loop"},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "632e6c525eca0f515df768d37236e2bdb5087a03f756a582d97a0971a99e1ceb",
-		from:   48977, to: 50358,
+		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
+		from:   48774, to: 50560,
 	},
 	{
 		policy: Policy{
@@ -1185,7 +1258,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This signals every process of the user, or the system's own.",
 			Remedy:    "Signal the process you started, by its id, for example `kill \"$pid\"`.",
 			Protected: true,
-			File:      "pack:core/processes.yaml", Line: 20, Column: 5,
+			File:      "pack:core/processes.yaml", Line: 19, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1201,13 +1274,13 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 31 /* Command.name */, value: "pkill"},
 							need{op: equals, fact: 31 /* Command.name */, value: "killall"},
 						}},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 38 /* Command.argv */, value: "."},
-							need{op: equals, fact: 38 /* Command.argv */, value: ".*"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "systemd"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "init"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "sshd"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "."},
+							need{op: equals, fact: 39 /* Command.argv */, value: ".*"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "systemd"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "init"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "sshd"},
 						}},
 					}},
 				}},
@@ -1215,7 +1288,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   50358, to: 51761,
+		from:   50560, to: 51963,
 	},
 	{
 		policy: Policy{
@@ -1225,7 +1298,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This turns the machine off or restarts it.",
 			Remedy:    "Ask the person at the machine; restart only the service you work on.",
 			Protected: true,
-			File:      "pack:core/processes.yaml", Line: 36, Column: 5,
+			File:      "pack:core/processes.yaml", Line: 35, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1239,31 +1312,31 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 31 /* Command.name */, value: "init"},
 						need{op: equals, fact: 31 /* Command.name */, value: "telinit"},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "0"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "6"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "0"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "6"},
 					}},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "systemctl"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "poweroff"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "reboot"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "halt"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "suspend"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "hibernate"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "kexec"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "rescue"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "emergency"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "poweroff"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reboot"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "halt"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "suspend"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "hibernate"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "kexec"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "rescue"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "emergency"},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   51761, to: 53053,
+		from:   51963, to: 53255,
 	},
 	{
 		policy: Policy{
@@ -1273,17 +1346,17 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This weakens the protection of the machine itself.",
 			Remedy:    "Leave firewalls, accounts and kernel settings as they are; ask the person at the machine if the task needs it.",
 			Protected: true,
-			File:      "pack:core/processes.yaml", Line: 52, Column: 5,
+			File:      "pack:core/processes.yaml", Line: 51, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "setenforce"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "0"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "Permissive"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "0"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "Permissive"},
 					}},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "iptables"},
@@ -1291,14 +1364,14 @@ var shippedPolicies = []shippedPolicy{
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "nft"},
 					need{op: equals, fact: 31 /* Command.name */, value: "nft"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "flush"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "flush"},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "ufw"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "disable"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "reset"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "disable"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reset"},
 					}},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "auditctl"},
@@ -1308,27 +1381,27 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 31 /* Command.name */, value: "service"},
 						need{op: equals, fact: 31 /* Command.name */, value: "rc-service"},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "stop"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "disable"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "mask"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "kill"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "stop"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "disable"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "mask"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "kill"},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "aa-disable"},
 				need{op: equals, fact: 31 /* Command.name */, value: "aa-teardown"},
 				need{op: equals, fact: 31 /* Command.name */, value: "aa-complain"},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "csrutil"},
-					need{op: someValue, fact: 38 /* Command.argv */},
-					need{op: equals, fact: 38 /* Command.argv */, value: "disable"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: equals, fact: 39 /* Command.argv */, value: "disable"},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "spctl"},
-					need{op: someValue, fact: 38 /* Command.argv */},
-					need{op: equals, fact: 38 /* Command.argv */, value: "--master-disable"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: equals, fact: 39 /* Command.argv */, value: "--master-disable"},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "chpasswd"},
 				need{op: equals, fact: 31 /* Command.name */, value: "usermod"},
@@ -1344,7 +1417,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   53053, to: 57578,
+		from:   53255, to: 57780,
 	},
 	{
 		policy: Policy{
@@ -1359,9 +1432,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "git"},
-				need{op: differs, fact: 52 /* File.op */, value: "read"},
-				need{op: differs, fact: 52 /* File.op */, value: "list"},
+				need{op: equals, fact: 55 /* File.protected */, value: "git"},
+				need{op: differs, fact: 53 /* File.op */, value: "read"},
+				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/hooks/**"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/config"},
@@ -1375,7 +1448,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "51ef07a9b93a574996aea24acb747c4292c6bc849a79a71fc817a8f681ba2aea",
-		from:   57578, to: 58263,
+		from:   57780, to: 58465,
 	},
 	{
 		policy: Policy{
@@ -1390,9 +1463,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "agent-settings"},
-				need{op: differs, fact: 52 /* File.op */, value: "read"},
-				need{op: differs, fact: 52 /* File.op */, value: "list"},
+				need{op: equals, fact: 55 /* File.protected */, value: "agent-settings"},
+				need{op: differs, fact: 53 /* File.op */, value: "read"},
+				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.claude/settings*.json"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.claude/settings*.json"},
@@ -1412,7 +1485,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   58263, to: 58978,
+		from:   58465, to: 59180,
 	},
 	{
 		policy: Policy{
@@ -1427,9 +1500,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "ethos"},
-				need{op: differs, fact: 52 /* File.op */, value: "read"},
-				need{op: differs, fact: 52 /* File.op */, value: "list"},
+				need{op: equals, fact: 55 /* File.protected */, value: "ethos"},
+				need{op: differs, fact: 53 /* File.op */, value: "read"},
+				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "coding_ethos.yml"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "repo_config.yaml"},
@@ -1437,7 +1510,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   58978, to: 59504,
+		from:   59180, to: 59706,
 	},
 	{
 		policy: Policy{
@@ -1452,9 +1525,9 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "shell-startup"},
-				need{op: differs, fact: 52 /* File.op */, value: "read"},
-				need{op: differs, fact: 52 /* File.op */, value: "list"},
+				need{op: equals, fact: 55 /* File.protected */, value: "shell-startup"},
+				need{op: differs, fact: 53 /* File.op */, value: "read"},
+				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bashrc"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bash_profile"},
@@ -1536,30 +1609,30 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "batch"},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "systemctl"},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 38 /* Command.argv */, value: "enable"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "link"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "edit"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "preset"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "set-environment"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "import-environment"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "enable"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "link"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "edit"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "preset"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "set-environment"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "import-environment"},
 						}},
 					}},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "launchctl"},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 38 /* Command.argv */, value: "load"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "bootstrap"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "submit"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "enable"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "load"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "bootstrap"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "submit"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "enable"},
 						}},
 					}},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "loginctl"},
-						need{op: someValue, fact: 38 /* Command.argv */},
-						need{op: equals, fact: 38 /* Command.argv */, value: "enable-linger"},
+						need{op: someValue, fact: 39 /* Command.argv */},
+						need{op: equals, fact: 39 /* Command.argv */, value: "enable-linger"},
 					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "update-rc.d"},
 					need{op: equals, fact: 31 /* Command.name */, value: "chkconfig"},
@@ -1570,15 +1643,15 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 31 /* Command.name */, value: "busctl"},
 							need{op: equals, fact: 31 /* Command.name */, value: "gdbus"},
 						}},
-						need{op: someValue, fact: 38 /* Command.argv */},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   59504, to: 63680,
+		from:   59706, to: 63882,
 	},
 	{
 		policy: Policy{
@@ -1594,7 +1667,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
-					need{op: someValue, fact: 43 /* Command.assignments */},
+					need{op: someValue, fact: 44 /* Command.assignments */},
 					need{op: all, of: []need{
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 31 /* Command.name */, value: "export"},
@@ -1602,18 +1675,18 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 31 /* Command.name */, value: "typeset"},
 							need{op: equals, fact: 31 /* Command.name */, value: "readonly"},
 						}},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 					}},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "unset"},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 					}},
 					need{op: all, of: []need{
-						need{op: someValue, fact: 41 /* Command.wrappers */},
+						need{op: someValue, fact: 42 /* Command.wrappers */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 41 /* Command.wrappers */, value: "nsenter"},
-							need{op: equals, fact: 41 /* Command.wrappers */, value: "chroot"},
-							need{op: equals, fact: 41 /* Command.wrappers */, value: "unshare"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "nsenter"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "chroot"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "unshare"},
 						}},
 					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "mount"},
@@ -1633,7 +1706,7 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 31 /* Command.name */, value: "pgrep"},
 							need{op: equals, fact: 31 /* Command.name */, value: "pidof"},
 						}},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: someValue, fact: 19 /* Shell.commands */},
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 31 /* Command.name */, value: "pkill"},
@@ -1652,7 +1725,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   63680, to: 66982,
+		from:   63882, to: 67184,
 	},
 	{
 		policy: Policy{
@@ -1672,41 +1745,41 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 31 /* Command.name */, value: "nerdctl"},
 			}},
 			need{op: anyOf, of: []need{
-				need{op: someValue, fact: 38 /* Command.argv */},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: all, of: []need{
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "--cap-add=ALL"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "--cap-add=SYS_ADMIN"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "--security-opt=seccomp=unconfined"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "--security-opt=apparmor=unconfined"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add=ALL"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add=SYS_ADMIN"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "--security-opt=seccomp=unconfined"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "--security-opt=apparmor=unconfined"},
 					}},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: all, of: []need{
-					need{op: someValue, fact: 38 /* Command.argv */},
-					need{op: matches, fact: 38 /* Command.argv */, value: "{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*"},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: matches, fact: 39 /* Command.argv */, value: "{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*"},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: all, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "--pid"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "host"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "--pid"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "host"},
 				}},
 				need{op: all, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "--cap-add"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "ALL"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "ALL"},
 				}},
 				need{op: all, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "--cap-add"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "SYS_ADMIN"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "SYS_ADMIN"},
 				}},
 			}},
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "18e289949a8a93229692e143b98f9cc4ae290ab28498526c2e972950bf698f0d",
-		from:   66982, to: 70826,
+		from:   67184, to: 71028,
 	},
 	{
 		policy: Policy{
@@ -1736,7 +1809,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   70826, to: 72847,
+		from:   71028, to: 73049,
 	},
 	{
 		policy: Policy{
@@ -1773,7 +1846,7 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "telnet"},
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "rclone"},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "rsync"},
 					need{op: equals, fact: 31 /* Command.name */, value: "sshfs"},
@@ -1785,7 +1858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   72847, to: 74783,
+		from:   73049, to: 74985,
 	},
 	{
 		policy: Policy{
@@ -1800,7 +1873,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   74783, to: 75164,
+		from:   74985, to: 75366,
 	},
 	{
 		policy: Policy{
@@ -1815,7 +1888,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   75164, to: 75473,
+		from:   75366, to: 75675,
 	},
 	{
 		policy: Policy{
@@ -1830,13 +1903,13 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   75473, to: 78727,
+		from:   75675, to: 78929,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| touches(shell.reads, [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n  && shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))\n|| shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, glob(\"{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}\", a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))\n|| shell.commands.exists(c, c.code != \"\" && c.code.matches(\"(~|/root|/home/[^/\\\"']+|/Users/[^/\\\"']+|expanduser\\\\(.~|HOME.{0,8})/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg/|config/gh/|config/gcloud)\"))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| touches(shell.reads, [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n  && shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))\n|| shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\"])\n  && c.argv.exists(a, glob(\"{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}\", a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file.",
 			Protected: true,
@@ -1845,14 +1918,14 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "credentials"},
+				need{op: equals, fact: 55 /* File.protected */, value: "credentials"},
 			}},
-			need{op: matches, fact: 45 /* PathUse.path */, value: "~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}"},
-			need{op: matches, fact: 45 /* PathUse.path */, value: "~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}"},
-			need{op: matches, fact: 45 /* PathUse.path */, value: "/etc/{shadow,gshadow,sudoers}{,-}"},
-			need{op: matches, fact: 45 /* PathUse.path */, value: "/etc/ssh/ssh_host_*_key"},
-			need{op: matches, fact: 45 /* PathUse.path */, value: "/proc/*/environ"},
-			need{op: matches, fact: 45 /* PathUse.path */, value: "~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "/etc/{shadow,gshadow,sudoers}{,-}"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "/etc/ssh/ssh_host_*_key"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "/proc/*/environ"},
+			need{op: matches, fact: 46 /* PathUse.path */, value: "~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**"},
 			need{op: all, of: []need{
 				need{op: anyOf, of: []need{
 					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.ssh/id_*"},
@@ -1868,12 +1941,12 @@ var shippedPolicies = []shippedPolicy{
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 20 /* Shell.reads */},
-				need{op: matches, fact: 45 /* PathUse.path */, value: "**/id_{rsa,dsa,ecdsa,ed25519}"},
+				need{op: matches, fact: 46 /* PathUse.path */, value: "**/id_{rsa,dsa,ecdsa,ed25519}"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: someValue, fact: 38 /* Command.argv */},
-				need{op: matches, fact: 38 /* Command.argv */, value: "{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: matches, fact: 39 /* Command.argv */, value: "{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1896,7 +1969,7 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "zip"},
 					need{op: equals, fact: 31 /* Command.name */, value: "7z"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1907,22 +1980,22 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "ag"},
 					need{op: equals, fact: 31 /* Command.name */, value: "ack"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: someValue, fact: 20 /* Shell.reads */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 47 /* PathUse.by */, value: "grep"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "egrep"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "rg"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "ag"},
-					need{op: equals, fact: 47 /* PathUse.by */, value: "ack"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "grep"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "egrep"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "rg"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ag"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ack"},
 				}},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 45 /* PathUse.path */, value: "~"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "~/*"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/home"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/root"},
-					need{op: equals, fact: 45 /* PathUse.path */, value: "/etc"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "~"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "~/*"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/home"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/root"},
+					need{op: equals, fact: 46 /* PathUse.path */, value: "/etc"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -1958,7 +2031,7 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "zip"},
 					need{op: equals, fact: 31 /* Command.name */, value: "7z"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1967,16 +2040,12 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "podman"},
 					need{op: equals, fact: 31 /* Command.name */, value: "nerdctl"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
-			}},
-			need{op: all, of: []need{
-				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: differs, fact: 33 /* Command.code */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "28ca4b503ff2cac55ffad6aecfc70d41bb2173a7fec79b0976bcb923ea54a5cd",
-		from:   78727, to: 90294,
+		digest: "84071ea2af830b973636af2bd4be647495239e1c4481a42d13a3c62d3b4d0da1",
+		from:   78929, to: 89965,
 	},
 	{
 		policy: Policy{
@@ -1986,79 +2055,79 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 94, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 93, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gcloud"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "print-access-token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "print-access-token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gcloud"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "print-identity-token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "print-identity-token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gcloud"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "application-default"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "print-access-token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "application-default"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "print-access-token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "aws"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "configure"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "export-credentials"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "configure"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "export-credentials"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "aws"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "sts"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "get-session-token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "sts"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "get-session-token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "az"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "account"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "get-access-token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "account"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "get-access-token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "security"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "find-generic-password"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "find-generic-password"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "security"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "find-internet-password"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "find-internet-password"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "security"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "dump-keychain"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "dump-keychain"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "secret-tool"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "lookup"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "lookup"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "kubectl"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "config"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "view"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "--raw"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "config"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "view"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "--raw"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "vault"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "print"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "print"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "token"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "op"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "read"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "read"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "heroku"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth:token"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth:token"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 25 /* services */},
@@ -2069,15 +2138,15 @@ var shippedPolicies = []shippedPolicy{
 				need{op: anyOf, of: []need{
 					need{op: all, of: []need{
 						need{op: equals, fact: 31 /* Command.name */, value: "printenv"},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 					}},
 					need{op: all, of: []need{
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 31 /* Command.name */, value: "echo"},
 							need{op: equals, fact: 31 /* Command.name */, value: "printf"},
 						}},
-						need{op: someValue, fact: 38 /* Command.argv */},
-						need{op: equals, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
+						need{op: equals, fact: 39 /* Command.argv */},
 					}},
 				}},
 			}},
@@ -2092,7 +2161,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   90294, to: 94843,
+		from:   89965, to: 94514,
 	},
 	{
 		policy: Policy{
@@ -2102,15 +2171,15 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 119, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 118, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "credential_read"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "credential_read"},
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   94843, to: 95076,
+		from:   94514, to: 94747,
 	},
 	{
 		policy: Policy{
@@ -2120,7 +2189,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 142, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 141, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2145,15 +2214,15 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "sendmail"},
 					need{op: equals, fact: 31 /* Command.name */, value: "mail"},
 				}},
-				need{op: someValue, fact: 39 /* Command.piped_from */},
+				need{op: someValue, fact: 40 /* Command.piped_from */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "env"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "printenv"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "set"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "export"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "declare"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "compgen"},
-					need{op: equals, fact: 39 /* Command.piped_from */, value: "history"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "env"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "printenv"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "set"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "export"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "declare"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "compgen"},
+					need{op: equals, fact: 40 /* Command.piped_from */, value: "history"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -2176,16 +2245,16 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "env"},
 					need{op: equals, fact: 31 /* Command.name */, value: "printenv"},
 				}},
-				need{op: someValue, fact: 42 /* Command.within */},
+				need{op: someValue, fact: 43 /* Command.within */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 42 /* Command.within */, value: "process_substitution"},
-					need{op: equals, fact: 42 /* Command.within */, value: "command_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "process_substitution"},
+					need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   95076, to: 96848,
+		from:   94747, to: 96519,
 	},
 	{
 		policy: Policy{
@@ -2195,7 +2264,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 159, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 158, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2211,12 +2280,12 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "nc"},
 					need{op: equals, fact: 31 /* Command.name */, value: "ncat"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   96848, to: 97942,
+		from:   96519, to: 97613,
 	},
 	{
 		policy: Policy{
@@ -2235,7 +2304,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   97942, to: 98355,
+		from:   97613, to: 98026,
 	},
 	{
 		policy: Policy{
@@ -2254,7 +2323,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   98355, to: 98769,
+		from:   98026, to: 98440,
 	},
 	{
 		policy: Policy{
@@ -2273,7 +2342,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   98769, to: 99181,
+		from:   98440, to: 98852,
 	},
 	{
 		policy: Policy{
@@ -2294,12 +2363,12 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "hash"},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   99181, to: 100126,
+		from:   98852, to: 99797,
 	},
 	{
 		policy: Policy{
@@ -2318,7 +2387,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   100126, to: 100542,
+		from:   99797, to: 100213,
 	},
 	{
 		policy: Policy{
@@ -2333,7 +2402,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   100542, to: 100792,
+		from:   100213, to: 100463,
 	},
 	{
 		policy: Policy{
@@ -2348,7 +2417,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "ethos-program"},
+				need{op: equals, fact: 55 /* File.protected */, value: "ethos-program"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2368,7 +2437,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   100792, to: 101523,
+		from:   100463, to: 101194,
 	},
 	{
 		policy: Policy{
@@ -2383,7 +2452,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 54 /* File.protected */, value: "ethos-state"},
+				need{op: equals, fact: 55 /* File.protected */, value: "ethos-state"},
 			}},
 			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos"},
 			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos/**"},
@@ -2392,7 +2461,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   101523, to: 102044,
+		from:   101194, to: 101715,
 	},
 	{
 		policy: Policy{
@@ -2406,7 +2475,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   102044, to: 102318,
+		from:   101715, to: 101989,
 	},
 	{
 		policy: Policy{
@@ -2420,7 +2489,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   102318, to: 102384,
+		from:   101989, to: 102055,
 	},
 	{
 		policy: Policy{
@@ -2437,11 +2506,11 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
 					need{op: all, of: []need{
-						need{op: someValue, fact: 41 /* Command.wrappers */},
+						need{op: someValue, fact: 42 /* Command.wrappers */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 41 /* Command.wrappers */, value: "nohup"},
-							need{op: equals, fact: 41 /* Command.wrappers */, value: "setsid"},
-							need{op: equals, fact: 41 /* Command.wrappers */, value: "disown"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "nohup"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "setsid"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "disown"},
 						}},
 					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "nohup"},
@@ -2454,7 +2523,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   102384, to: 103044,
+		from:   102055, to: 102715,
 	},
 	{
 		policy: Policy{
@@ -2469,13 +2538,13 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 41 /* Command.wrappers */},
+					need{op: someValue, fact: 42 /* Command.wrappers */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 41 /* Command.wrappers */, value: "sudo"},
-						need{op: equals, fact: 41 /* Command.wrappers */, value: "doas"},
-						need{op: equals, fact: 41 /* Command.wrappers */, value: "su"},
-						need{op: equals, fact: 41 /* Command.wrappers */, value: "pkexec"},
-						need{op: equals, fact: 41 /* Command.wrappers */, value: "run0"},
+						need{op: equals, fact: 42 /* Command.wrappers */, value: "sudo"},
+						need{op: equals, fact: 42 /* Command.wrappers */, value: "doas"},
+						need{op: equals, fact: 42 /* Command.wrappers */, value: "su"},
+						need{op: equals, fact: 42 /* Command.wrappers */, value: "pkexec"},
+						need{op: equals, fact: 42 /* Command.wrappers */, value: "run0"},
 					}},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "sudo"},
@@ -2487,7 +2556,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   103044, to: 103623,
+		from:   102715, to: 103294,
 	},
 	{
 		policy: Policy{
@@ -2501,74 +2570,74 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "pr"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "merge"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "--admin"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "pr"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "merge"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "--admin"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "repo"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "delete"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "repo"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "repo"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "edit"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "repo"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "edit"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "repo"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "archive"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "repo"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "archive"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "secret"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "secret"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "ruleset"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "ruleset"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "login"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "login"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "auth"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "refresh"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "auth"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "refresh"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "release"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "delete"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "release"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "api"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "api"},
 				need{op: anyOf, of: []need{
 					need{op: all, of: []need{
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 38 /* Command.argv */, value: "DELETE"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "PUT"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "PATCH"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "-XDELETE"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "-XPUT"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "-XPATCH"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--method=DELETE"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--method=PUT"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--method=PATCH"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "DELETE"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "PUT"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "PATCH"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "-XDELETE"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "-XPUT"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "-XPATCH"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--method=DELETE"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--method=PUT"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--method=PATCH"},
 						}},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 31 /* Command.name */, value: "glab"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "repo"},
-				need{op: equals, fact: 38 /* Command.argv */, value: "delete"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "repo"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2578,14 +2647,14 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "pulumi"},
 					need{op: equals, fact: 31 /* Command.name */, value: "cdk"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "destroy"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "apply"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "up"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "import"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "taint"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "state"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "destroy"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "apply"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "up"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "import"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "taint"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "state"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -2594,30 +2663,30 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "kubectl"},
 					need{op: equals, fact: 31 /* Command.name */, value: "oc"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "delete"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "drain"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "cordon"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "scale"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "patch"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "replace"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "edit"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "apply"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "rollout"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "exec"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "drain"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "cordon"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "scale"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "patch"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "replace"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "edit"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "apply"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "rollout"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "exec"},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "helm"},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 38 /* Command.argv */, value: "install"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "upgrade"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "uninstall"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "rollback"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "delete"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "install"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "upgrade"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "uninstall"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "rollback"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -2632,12 +2701,12 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "vercel"},
 					need{op: equals, fact: 31 /* Command.name */, value: "netlify"},
 				}},
-				need{op: someValue, fact: 38 /* Command.argv */},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   103623, to: 109263,
+		from:   103294, to: 108934,
 	},
 	{
 		policy: Policy{
@@ -2667,15 +2736,15 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 31 /* Command.name */, value: "lerna"},
 						need{op: equals, fact: 31 /* Command.name */, value: "changeset"},
 					}},
-					need{op: equals, fact: 38 /* Command.argv */, value: "publish"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "publish"},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "twine"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "upload"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "upload"},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "gem"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "push"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "push"},
 				}},
 				need{op: all, of: []need{
 					need{op: anyOf, of: []need{
@@ -2685,17 +2754,17 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 31 /* Command.name */, value: "skopeo"},
 						need{op: equals, fact: 31 /* Command.name */, value: "crane"},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "push"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "copy"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "push"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "copy"},
 					}},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "gh"},
 					need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "release"},
-					need{op: equals, fact: 38 /* Command.argv */, value: "create"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "release"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "create"},
 				}},
 				need{op: all, of: []need{
 					need{op: anyOf, of: []need{
@@ -2706,19 +2775,19 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 31 /* Command.name */, value: "gradle"},
 						need{op: equals, fact: 31 /* Command.name */, value: "gradlew"},
 					}},
-					need{op: someValue, fact: 38 /* Command.argv */},
+					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 38 /* Command.argv */, value: "release"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "deploy"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "publish"},
-						need{op: equals, fact: 38 /* Command.argv */, value: "--release"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "release"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "deploy"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "publish"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "--release"},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   109263, to: 111321,
+		from:   108934, to: 110992,
 	},
 	{
 		policy: Policy{
@@ -2741,11 +2810,11 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 31 /* Command.name */, value: "gem"},
 				need{op: equals, fact: 31 /* Command.name */, value: "cargo"},
 			}},
-			need{op: someValue, fact: 38 /* Command.argv */},
+			need{op: someValue, fact: 39 /* Command.argv */},
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   111321, to: 112575,
+		from:   110992, to: 112246,
 	},
 	{
 		policy: Policy{
@@ -2758,11 +2827,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "amend"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "amend"},
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   112575, to: 112798,
+		from:   112246, to: 112469,
 	},
 	{
 		policy: Policy{
@@ -2775,11 +2844,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 48 /* Git.subcommand */, value: "stash"},
+			need{op: equals, fact: 49 /* Git.subcommand */, value: "stash"},
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   112798, to: 113102,
+		from:   112469, to: 112773,
 	},
 	{
 		policy: Policy{
@@ -2792,15 +2861,15 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: someValue, fact: 49 /* Git.dangers */},
+			need{op: someValue, fact: 50 /* Git.dangers */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 49 /* Git.dangers */, value: "change_dir"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "git_dir_override"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "change_dir"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "git_dir_override"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   113102, to: 113526,
+		from:   112773, to: 113197,
 	},
 	{
 		policy: Policy{
@@ -2814,28 +2883,28 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 49 /* Git.dangers */, value: "push_protected_branch"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "push_protected_branch"},
 				need{op: all, of: []need{
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "commit"},
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "merge"},
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "rebase"},
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "reset"},
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "revert"},
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "cherry-pick"},
-						need{op: equals, fact: 48 /* Git.subcommand */, value: "am"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "commit"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "merge"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "rebase"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "reset"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "revert"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "cherry-pick"},
+						need{op: equals, fact: 49 /* Git.subcommand */, value: "am"},
 					}},
-					need{op: someValue, fact: 51 /* Git.class */},
+					need{op: someValue, fact: 52 /* Git.class */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 51 /* Git.class */, value: "refs"},
-						need{op: equals, fact: 51 /* Git.class */, value: "history"},
+						need{op: equals, fact: 52 /* Git.class */, value: "refs"},
+						need{op: equals, fact: 52 /* Git.class */, value: "history"},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   113526, to: 114537,
+		from:   113197, to: 114208,
 	},
 	{
 		policy: Policy{
@@ -2848,11 +2917,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "force_push"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "force_push"},
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   114537, to: 114765,
+		from:   114208, to: 114436,
 	},
 	{
 		policy: Policy{
@@ -2865,19 +2934,19 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: someValue, fact: 49 /* Git.dangers */},
+			need{op: someValue, fact: 50 /* Git.dangers */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 49 /* Git.dangers */, value: "hard_reset"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "clean_force"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "checkout_discard"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "restore_discard"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "worktree_force"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "stash_drop"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "hard_reset"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "clean_force"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "checkout_discard"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "restore_discard"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "worktree_force"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "stash_drop"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   114765, to: 115263,
+		from:   114436, to: 114934,
 	},
 	{
 		policy: Policy{
@@ -2890,17 +2959,17 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: someValue, fact: 49 /* Git.dangers */},
+			need{op: someValue, fact: 50 /* Git.dangers */},
 			need{op: anyOf, of: []need{
-				need{op: equals, fact: 49 /* Git.dangers */, value: "branch_force_delete"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "tag_delete"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "ref_rewrite"},
-				need{op: equals, fact: 49 /* Git.dangers */, value: "rebase_published"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "branch_force_delete"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "tag_delete"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "ref_rewrite"},
+				need{op: equals, fact: 50 /* Git.dangers */, value: "rebase_published"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   115263, to: 115729,
+		from:   114934, to: 115400,
 	},
 	{
 		policy: Policy{
@@ -2913,11 +2982,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "merge_strategy_shortcut"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "merge_strategy_shortcut"},
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   115729, to: 115970,
+		from:   115400, to: 115641,
 	},
 	{
 		policy: Policy{
@@ -2930,11 +2999,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "unsigned"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "unsigned"},
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   115970, to: 116196,
+		from:   115641, to: 115867,
 	},
 	{
 		policy: Policy{
@@ -2947,11 +3016,11 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
-			need{op: equals, fact: 49 /* Git.dangers */, value: "submodule_update"},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "submodule_update"},
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   116196, to: 116430,
+		from:   115867, to: 116101,
 	},
 	{
 		policy: Policy{
@@ -2968,11 +3037,11 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 31 /* Command.name */, value: "git"},
 				need{op: equals, fact: 31 /* Command.name */, value: "ethos-git"},
 			}},
-			need{op: equals, fact: 37 /* Command.background */, value: "true"},
+			need{op: equals, fact: 38 /* Command.background */, value: "true"},
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   116430, to: 116745,
+		from:   116101, to: 116416,
 	},
 	{
 		policy: Policy{
@@ -2989,7 +3058,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   116745, to: 116958,
+		from:   116416, to: 116629,
 	},
 	{
 		policy: Policy{
@@ -3007,7 +3076,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   116958, to: 117242,
+		from:   116629, to: 116913,
 	},
 	{
 		policy: Policy{
@@ -3024,7 +3093,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   117242, to: 117480,
+		from:   116913, to: 117151,
 	},
 	{
 		policy: Policy{
@@ -3041,7 +3110,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   117480, to: 117717,
+		from:   117151, to: 117388,
 	},
 	{
 		policy: Policy{
@@ -3055,7 +3124,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   117717, to: 117772,
+		from:   117388, to: 117443,
 	},
 	{
 		policy: Policy{
@@ -3069,7 +3138,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   117772, to: 117833,
+		from:   117443, to: 117504,
 	},
 	{
 		policy: Policy{
@@ -3083,7 +3152,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   117833, to: 117892,
+		from:   117504, to: 117563,
 	},
 	{
 		policy: Policy{
@@ -3097,7 +3166,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   117892, to: 118048,
+		from:   117563, to: 117719,
 	},
 	{
 		policy: Policy{
@@ -3111,7 +3180,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   118048, to: 118119,
+		from:   117719, to: 117790,
 	},
 	{
 		policy: Policy{
@@ -3135,7 +3204,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   118119, to: 118441,
+		from:   117790, to: 118112,
 	},
 	{
 		policy: Policy{
@@ -3151,7 +3220,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   118441, to: 123659,
+		from:   118112, to: 123330,
 	},
 	{
 		policy: Policy{
@@ -3173,7 +3242,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   123659, to: 124183,
+		from:   123330, to: 123854,
 	},
 	{
 		policy: Policy{
@@ -3190,16 +3259,16 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 51 /* Git.class */},
-					need{op: differs, fact: 51 /* Git.class */, value: "read"},
-					need{op: differs, fact: 51 /* Git.class */, value: "remote"},
+					need{op: someValue, fact: 52 /* Git.class */},
+					need{op: differs, fact: 52 /* Git.class */, value: "read"},
+					need{op: differs, fact: 52 /* Git.class */, value: "remote"},
 				}},
-				need{op: equals, fact: 51 /* Git.class */, value: "remote"},
+				need{op: equals, fact: 52 /* Git.class */, value: "remote"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   124183, to: 124797,
+		from:   123854, to: 124468,
 	},
 	{
 		policy: Policy{
@@ -3215,7 +3284,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   124797, to: 124802,
+		from:   124468, to: 124473,
 	},
 	{
 		policy: Policy{
@@ -3240,7 +3309,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   124802, to: 125758,
+		from:   124473, to: 125429,
 	},
 	{
 		policy: Policy{
@@ -3257,23 +3326,23 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 51 /* Git.class */},
+					need{op: someValue, fact: 52 /* Git.class */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 51 /* Git.class */, value: "worktree"},
-						need{op: equals, fact: 51 /* Git.class */, value: "index"},
-						need{op: equals, fact: 51 /* Git.class */, value: "refs"},
-						need{op: equals, fact: 51 /* Git.class */, value: "history"},
-						need{op: equals, fact: 51 /* Git.class */, value: "config"},
-						need{op: equals, fact: 51 /* Git.class */, value: "exec"},
+						need{op: equals, fact: 52 /* Git.class */, value: "worktree"},
+						need{op: equals, fact: 52 /* Git.class */, value: "index"},
+						need{op: equals, fact: 52 /* Git.class */, value: "refs"},
+						need{op: equals, fact: 52 /* Git.class */, value: "history"},
+						need{op: equals, fact: 52 /* Git.class */, value: "config"},
+						need{op: equals, fact: 52 /* Git.class */, value: "exec"},
 					}},
 				}},
-				need{op: equals, fact: 48 /* Git.subcommand */, value: "push"},
-				need{op: equals, fact: 48 /* Git.subcommand */, value: "send-pack"},
+				need{op: equals, fact: 49 /* Git.subcommand */, value: "push"},
+				need{op: equals, fact: 49 /* Git.subcommand */, value: "send-pack"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   125758, to: 126305,
+		from:   125429, to: 125976,
 	},
 	{
 		policy: Policy{
@@ -3289,7 +3358,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   126305, to: 126310,
+		from:   125976, to: 125981,
 	},
 	{
 		policy: Policy{
@@ -3305,7 +3374,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   126310, to: 126728,
+		from:   125981, to: 126399,
 	},
 	{
 		policy: Policy{
@@ -3321,7 +3390,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   126728, to: 126992,
+		from:   126399, to: 126663,
 	},
 	{
 		policy: Policy{
@@ -3337,7 +3406,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   126992, to: 127497,
+		from:   126663, to: 127168,
 	},
 	{
 		policy: Policy{
@@ -3354,23 +3423,23 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 22 /* git */},
 			need{op: anyOf, of: []need{
 				need{op: all, of: []need{
-					need{op: someValue, fact: 51 /* Git.class */},
+					need{op: someValue, fact: 52 /* Git.class */},
 					need{op: anyOf, of: []need{
-						need{op: equals, fact: 51 /* Git.class */, value: "worktree"},
-						need{op: equals, fact: 51 /* Git.class */, value: "index"},
-						need{op: equals, fact: 51 /* Git.class */, value: "refs"},
-						need{op: equals, fact: 51 /* Git.class */, value: "history"},
-						need{op: equals, fact: 51 /* Git.class */, value: "config"},
-						need{op: equals, fact: 51 /* Git.class */, value: "exec"},
+						need{op: equals, fact: 52 /* Git.class */, value: "worktree"},
+						need{op: equals, fact: 52 /* Git.class */, value: "index"},
+						need{op: equals, fact: 52 /* Git.class */, value: "refs"},
+						need{op: equals, fact: 52 /* Git.class */, value: "history"},
+						need{op: equals, fact: 52 /* Git.class */, value: "config"},
+						need{op: equals, fact: 52 /* Git.class */, value: "exec"},
 					}},
 				}},
-				need{op: equals, fact: 48 /* Git.subcommand */, value: "push"},
-				need{op: equals, fact: 48 /* Git.subcommand */, value: "send-pack"},
+				need{op: equals, fact: 49 /* Git.subcommand */, value: "push"},
+				need{op: equals, fact: 49 /* Git.subcommand */, value: "send-pack"},
 			}},
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   127497, to: 128044,
+		from:   127168, to: 127715,
 	},
 	{
 		policy: Policy{
@@ -3417,17 +3486,17 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 31 /* Command.name */, value: "uvx"},
 							need{op: equals, fact: 31 /* Command.name */, value: "pipx"},
 						}},
-						need{op: someValue, fact: 38 /* Command.argv */},
+						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 38 /* Command.argv */, value: "--fix"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--fix-dry-run=false"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "-a"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "-A"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--write"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--autocorrect"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "--auto-correct"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "fix"},
-							need{op: equals, fact: 38 /* Command.argv */, value: "format"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--fix"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--fix-dry-run=false"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "-a"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "-A"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--write"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--autocorrect"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--auto-correct"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "fix"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "format"},
 						}},
 					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "black"},
@@ -3454,13 +3523,13 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "cargo"},
-				need{op: someValue, fact: 38 /* Command.argv */},
-				need{op: equals, fact: 38 /* Command.argv */, value: "fmt"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: equals, fact: 39 /* Command.argv */, value: "fmt"},
 			}},
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   128044, to: 132902,
+		from:   127715, to: 132573,
 	},
 	{
 		policy: Policy{
@@ -3476,6 +3545,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   132902, to: 132907,
+		from:   132573, to: 132578,
 	},
 }

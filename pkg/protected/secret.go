@@ -9,12 +9,12 @@ import (
 var samples = []string{"example", "sample", "template", "tmpl", "dist", "defaults", "default", "schema", "vault", "encrypted", "enc", "gpg"}
 
 // EnvFile reports whether a path is an environment file, which holds the secrets
-// of a project: `.env`, `.env.local`, `prod.env`, `.envrc`. One that shows how
-// such a file looks is none.
+// of a project: `.env`, `.env.local`. One that shows how such a file looks, such
+// as `.env.example`, is none.
 func EnvFile(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	switch {
-	case base == ".env", base == ".envrc":
+	case base == ".env":
 		return true
 	case strings.HasPrefix(base, ".env."):
 		for part := range strings.SplitSeq(base[len(".env."):], ".") {

@@ -152,9 +152,10 @@ type Command struct {
 	PipedFrom   []string     `json:"piped_from"` // names of the commands upstream in its pipeline, first to last
 	PipedTo     []string     `json:"piped_to"`   // names of the commands downstream, first to last
 	Assignments []Assignment `json:"assignments"`
-	Dynamic     bool         `json:"dynamic"`        // the command word is not static
-	Opaque      bool         `json:"opaque"`         // it runs code that analysis cannot see
-	Code        string       `json:"code,omitempty"` // inline code of an interpreter that is not a shell: python -c, perl -e; what a database client reads
+	Dynamic     bool         `json:"dynamic"`         // the command word is not static
+	Opaque      bool         `json:"opaque"`          // it runs code that analysis cannot see
+	Code        string       `json:"code,omitempty"`  // inline code of an interpreter that is not a shell: python -c, perl -e; what a database client reads
+	Names       []string     `json:"names,omitempty"` // the identifiers of that code, sorted: what stands in a string or a comment is none
 	// Interactive says that it runs commands which are typed into it: a shell
 	// or an interpreter without code, a remote shell, an editor, whose standard
 	// input the script leaves to its caller.

@@ -186,6 +186,7 @@ func (c *walker) simple(inv invocation, name string) {
 		c.emit(inv, name)
 	}
 	c.effects(inv, name)
+	c.consoleCode(inv, name)
 	c.ownProgram(inv)
 }
 

@@ -20,6 +20,7 @@ type invocation struct {
 	input    *feed // what a wrapper gives it to read
 	opaque   bool
 	code     string
+	names    []string
 	silent   bool // run by another command that is listed itself
 	cleared  bool // the caller's environment does not reach it
 	typed    bool // its words are read from an input that is typed
@@ -50,7 +51,7 @@ func (c *walker) emit(inv invocation, name string) {
 	f.Command = record.Command{
 		Name: name, Path: inv.fields[0].text, Argv: argv(inv.fields), Raw: inv.raw,
 		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
-		Assignments: recorded(inv.env), Dynamic: name == "" && inv.fields[0].uncertainHead(), Opaque: inv.opaque, Code: inv.code,
+		Assignments: recorded(inv.env), Dynamic: name == "" && inv.fields[0].uncertainHead(), Opaque: inv.opaque, Code: inv.code, Names: inv.names,
 		Interactive: c.interactive(inv, name),
 	}
 	c.noteRisks(&f.Command)

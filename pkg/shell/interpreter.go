@@ -112,6 +112,8 @@ func interpreterNamed(name string) (interpreter, bool) {
 		return osascript, true
 	case "make", "gmake", "ninja":
 		return makefile, true
+	case "emacs", "emacsclient":
+		return interpreter{inline: "eval execute e", argument: "l load q u", words: true}, true
 	case "guile", "racket", "elixir", "iex", "groovy", "scala", "swipl", "ghci", "ocaml", "sbcl", "clojure", "bb", "gdb", "octave", "gnuplot":
 		return interpreter{inline: "e eval c ex", argument: "l"}, true
 	}
@@ -152,6 +154,7 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	var acts []snippet.Act
 	if lang := languageOf(name); lang != snippet.None && inv.code != "" {
 		acts = snippet.Read(lang, inv.code)
+		inv.names = snippet.Names(lang, inv.code)
 		inv.opaque = inv.opaque || decodes(acts)
 	}
 	c.emit(inv, name)

@@ -23,6 +23,22 @@ func languageOf(name string) snippet.Language {
 		return snippet.Lua
 	case "awk", "gawk", "mawk", "nawk", "original-awk", "goawk", "busybox-awk":
 		return snippet.Awk
+	case "R", "Rscript", "littler":
+		return snippet.R
+	case "julia":
+		return snippet.Julia
+	case "osascript":
+		return snippet.AppleScript
+	case "tclsh", "wish", "jimsh", "expect":
+		return snippet.Tcl
+	case "make", "gmake":
+		return snippet.Makefile
+	case "emacs", "emacsclient", "guile", "racket", "sbcl", "clojure", "clj", "bb", "ecl", "clisp", "csi", "gsi", "mit-scheme":
+		return snippet.Lisp
+	case "pwsh", "powershell":
+		return snippet.PowerShell
+	case "gdb":
+		return snippet.Console
 	}
 	return snippet.None
 }
@@ -40,7 +56,7 @@ func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
 		case snippet.Start:
 			run := inv
 			run.fields, run.code, run.opaque, run.silent = nil, "", false, false
-			run.noFunc, run.noShell, run.input = true, true, &feed{closed: true}
+			run.noFunc, run.noShell = true, true
 			for _, word := range act.Words {
 				run.fields = append(run.fields, c.snippetWord(word, at))
 			}

@@ -28,10 +28,48 @@ type Act struct {
 
 const maxActs = 200
 
+// maxNames bounds [Names].
+const maxNames = 200
+
+// Names lists what the code calls things by: its identifiers, sorted, and the modules that are loaded by a string. What stands in other strings and in comments
+// is none.
+func Names(lang Language, code string) (names []string) {
+	if lang >= Tcl {
+		return nil
+	}
+	tokens := scan(lang, code)
+	for i, t := range tokens {
+		loaded := t.kind == text && i > 0 && (loads(tokens[i-1]) || i > 1 && tokens[i-1].is("(") && loads(tokens[i-2]))
+		if name := strings.TrimLeft(t.text, "$@%"); (t.kind == word || loaded) && name != "" && len(name) <= 64 && len(names) < 4*maxNames {
+			names = append(names, strings.TrimPrefix(name, "node:"))
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxNames)]
+}
+
+// loads reports a word after which a string names a module.
+func loads(t token) bool {
+	return t.kind == word && (t.text == "require" || t.text == "import" || t.text == "from" || t.text == "__import__" || t.text == "import_module" || t.text == "use")
+}
+
 // Read lists what code does, in the order of the calls.
 func Read(lang Language, code string) []Act { return read(lang, code, 0) }
 
 func read(lang Language, code string, depth int) []Act {
+	switch lang {
+	case Tcl:
+		return tcl(code, depth)
+	case Console:
+		return console(code, depth)
+	case Lisp:
+		return lisp(code)
+	case PowerShell:
+		return powershell(code)
+	case Makefile:
+		return makefile(code)
+	}
 	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth}
 	for i := 0; i < len(r.tokens); {
 		i = r.statement(i)
@@ -49,6 +87,9 @@ func (r *reader) statement(i int) int {
 		r.add(Shell, t.value.text)
 	case r.lang == Awk && (t.is("|") || t.is(">") || t.is("<")):
 		return r.redirect(i)
+	case r.lang == AppleScript && t.is("shell") && r.at(i+1).is("script") && r.at(i+2).kind == text:
+		r.add(Shell, r.at(i+2).value.text)
+		return i + 3
 	case t.is("(") && r.lang != Awk:
 		_, after := r.value(i)
 		return max(after, i+1)
@@ -107,15 +148,6 @@ func (r *reader) call(i int) int {
 				break
 			}
 			if t.is(",") {
-				at++
-				continue
-			}
-			if r.lang == Perl && t.is("<") { // <~/*>
-				glob := ""
-				for at++; at < len(r.tokens) && !r.at(at).is(">"); at++ {
-					glob += r.at(at).text
-				}
-				args = append(args, known(glob))
 				at++
 				continue
 			}

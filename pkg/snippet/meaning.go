@@ -6,11 +6,12 @@ import "strings"
 type meaning uint8
 
 const (
-	runsText  meaning = iota + 1 // the first argument is code for a shell, or a list of words
-	runsWords                    // the arguments are words, or a program and a list
-	runsAfter                    // likewise, after a path or a mode
-	opens                        // PATH, MODE
-	opensPerl                    // HANDLE, MODE, PATH
+	runsNothing meaning = iota // its arguments are data
+	runsText                   // the first argument is code for a shell, or a list of words
+	runsWords                  // the arguments are words, or a program and a list
+	runsAfter                  // likewise, after a path or a mode
+	opens                      // PATH, MODE
+	opensPerl                  // HANDLE, MODE, PATH
 	reads
 	writes
 	appends
@@ -42,6 +43,10 @@ func meanings(lang Language) map[string]meaning {
 		return lua
 	case Awk:
 		return awk
+	case R:
+		return rlang
+	case Julia:
+		return julia
 	}
 	return nil
 }
@@ -84,7 +89,14 @@ var (
 	lua = map[string]meaning{
 		"execute": runsText, "popen": runsText, "open": opens, "lines": reads, "remove": deletes, "rename": moves, "rmdir": deletes, "load": evaluates, "loadstring": evaluates, "dofile": reads,
 	}
-	awk = map[string]meaning{"system": runsText}
+	awk   = map[string]meaning{"system": runsText}
+	rlang = map[string]meaning{
+		"system": runsText, "shell": runsText, "system2": runsWords, "pipe": runsText, "unlink": deletesTree, "remove": deletes, "rename": moves, "copy": copies,
+		"readLines": reads, "readRDS": reads, "scan": reads, "csv": reads, "table": reads, "file": reads, "readChar": reads, "writeLines": runsNothing, "sink": writes, "dir_delete": deletesTree, "file_delete": deletes,
+	}
+	julia = map[string]meaning{
+		"rm": deletesTree, "read": reads, "readlines": reads, "eachline": reads, "open": opens, "write": writes, "mv": moves, "cp": copies, "touch": writes, "joinpath": joins, "homedir": expands, "expanduser": expands,
+	}
 )
 
 // result notes what a call does, and is its value.

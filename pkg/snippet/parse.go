@@ -57,6 +57,7 @@ func (r *reader) primary(i int) (value, int) {
 	case t.kind == text:
 		return r.suffixes(t.value, i+1)
 	case t.kind == shell:
+		r.add(Shell, t.value.text)
 		return unknown(), i + 1
 	case t.is("("):
 		items, after := r.items(i+1, ")")

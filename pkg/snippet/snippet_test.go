@@ -14,6 +14,23 @@ func show(acts []Act) string {
 	return strings.Join(all, " ")
 }
 
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		lang       Language
+		code, want string
+	}{
+		{Python, `import socket, os; os.dup2(s.fileno(), 0) # exec`, "0 dup2 fileno import os s socket"},
+		{Python, `print("exec(urlopen)")`, "print"},
+		{JavaScript, `require("node:net").connect(1)`, "1 connect net require"},
+		{Ruby, `require "socket"; puts "eval"`, "puts require socket"},
+		{Console, "socket", ""},
+	} {
+		if got := strings.Join(Names(c.lang, c.code), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.code, got, c.want)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		lang       Language
@@ -75,6 +92,27 @@ func TestRead(t *testing.T) {
 		{Lua, `os.execute("rm -rf x")`, "sh(rm -rf x)"},
 		{Lua, `io.open("a", "w"):write("b")`, "write(a)"},
 		{Lua, `-- os.execute("a")`, ""},
+		{Perl, `unlink <~/*>`, "delete(~/*)"},
+		{Perl, `while (<STDIN>) { print }`, ""},
+		{R, `system("rm -rf x"); unlink("d", recursive = TRUE)`, "sh(rm -rf x) tree(d)"},
+		{R, `cat('system("x")')`, ""},
+		{Julia, "run(`rm -rf x`); rm(\"d\", recursive=true)", "sh(rm -rf x) tree(d)"},
+		{AppleScript, `tell app "Finder" to do shell script "rm -rf x" -- why`, "sh(rm -rf x)"},
+		{AppleScript, `display dialog "do shell script"`, ""},
+		{Tcl, `exec rm -rf x; puts "exec rm"`, "run(rm,-rf,x)"},
+		{Tcl, "# exec a\nif {1} { exec b \"c d\" }\nset f [open out w]", "run(b,c d) write(out)"},
+		{Tcl, `puts [exec cat $env(HOME)/.netrc]; file delete -force x; open "|a b"`, "run(cat,~/.netrc) tree(x) sh(a b)"},
+		{Lisp, `(shell-command "rm -rf x") (call-process "a" nil nil nil "b") ; (shell-command "c")`, "sh(rm -rf x) run(a,b)"},
+		{Lisp, `(message "(shell-command \"x\")") (delete-directory "d" t) (with-temp-file "o" (insert "y"))`, "tree(d) write(o)"},
+		{PowerShell, `Remove-Item -Recurse -Force $HOME/x; Get-ChildItem | Out-Null; git push -f`, "tree(~/x) run(Get-ChildItem) run(Out-Null) run(git,push,-f)"},
+		{PowerShell, `Write-Output 'rm x; del y' # rm z`, "run(Write-Output,rm x; del y)"},
+		{PowerShell, `iex $x`, "opaque()"},
+		{Makefile, "all: dep\n\t@rm -rf $(OUT) $$x\nx: ; rm y\nV = $(shell cat (a))\n# rm z", "sh(rm -rf ${__} $x) sh(rm y) sh(cat (a))"},
+		{Console, ":!rm -rf x\n%!sort\nsilent !a\nr !b\nw out\n", "sh(rm -rf x) sh(sort) sh(a) sh(b) write(out)"},
+		{Console, "\\! a\n.shell b\nshell c\nlocal d\nselect '!e';\necho system('f')", "sh(a) sh(b) sh(c) sh(d) sh(f)"},
+		{Console, `COPY t TO PROGRAM 'a b'`, "sh(a b)"},
+		{Console, `py3 import os; os.system("a")`, "sh(a)"},
+		{Console, "s/a/b/\nwq\nset number\nbreak main\nrun", ""},
 		{Awk, `BEGIN{system("git push -f origin main")}`, "sh(git push -f origin main)"},
 		{Awk, `BEGIN { while ((getline line < ".env") > 0) print line }`, "open(.env)"},
 		{Awk, `{ print $1 > "out" }`, "write(out)"},

@@ -17,6 +17,14 @@ const (
 	PHP
 	Lua
 	Awk
+	R
+	Julia
+	AppleScript
+	Tcl // from here on not by [scan]
+	Makefile
+	Lisp
+	PowerShell
+	Console // commands of an editor, a debugger, a client: a line each
 )
 
 // kind says what a token is.
@@ -70,7 +78,7 @@ func (s *scanner) next() {
 		s.rest = s.rest[1:]
 	case s.comment():
 	case s.quoted():
-	case wordByte(c) || strings.IndexByte("$@%", c) >= 0 && s.lang != Python && s.lang != JavaScript && s.lang != Awk && len(s.rest) > 1 && wordByte(s.rest[1]):
+	case wordByte(c) || strings.IndexByte("$@%", c) >= 0 && (s.lang == Ruby || s.lang == Perl || s.lang == PHP) && len(s.rest) > 1 && wordByte(s.rest[1]):
 		n := 1
 		for n < len(s.rest) && wordByte(s.rest[n]) {
 			n++
@@ -99,7 +107,8 @@ func (s *scanner) comment() bool {
 	has := func(start string) bool { return strings.HasPrefix(s.rest, start) }
 	slashes := s.lang == JavaScript || s.lang == PHP
 	switch {
-	case has("#") && s.lang != JavaScript && s.lang != Lua, has("//") && slashes, has("--") && s.lang == Lua && !has("--[["):
+	case has("#") && s.lang != JavaScript && s.lang != Lua && s.lang != AppleScript, has("//") && slashes,
+		has("--") && (s.lang == Lua && !has("--[[") || s.lang == AppleScript):
 		at := strings.IndexByte(s.rest, '\n')
 		if at < 0 {
 			at = len(s.rest)
@@ -122,12 +131,13 @@ func (s *scanner) quoted() bool {
 		s.between(text, 1, s.rest[:1])
 	case c == '`' && s.lang == JavaScript:
 		s.between(text, 1, "`")
-	case c == '`' && (s.lang == Ruby || s.lang == Perl || s.lang == PHP):
+	case c == '`' && (s.lang == Ruby || s.lang == Perl || s.lang == PHP || s.lang == Julia):
 		s.between(shell, 1, "`")
 	case s.lang == Lua && strings.HasPrefix(s.rest, "[["):
 		s.between(text, 2, "]]")
 	case c == '/' && (s.lang == JavaScript || s.lang == Awk || s.lang == Ruby || s.lang == Perl) && s.patternHere():
 		s.between(mark, 1, "/")
+	case s.lang == Perl && c == '<' && s.globHere():
 	case (s.lang == Ruby || s.lang == Perl) && s.generic():
 	default:
 		return false
@@ -165,6 +175,16 @@ func (s *scanner) patternHere() bool {
 	}
 	last := s.tokens[len(s.tokens)-1]
 	return last.kind == end || last.kind == mark && strings.Contains("(,=:[!&|?{};~", last.text)
+}
+
+// globHere takes a file pattern of Perl's: <~/*>.
+func (s *scanner) globHere() bool {
+	inner, _, found := strings.Cut(s.rest[1:], ">")
+	if !found || !strings.ContainsAny(inner, "/*~") || strings.ContainsAny(inner, " \n;,<=()") {
+		return false
+	}
+	s.between(text, 1, ">")
+	return true
 }
 
 // generic takes q(…), qq{…}, qx/…/ and %x(…), %q(…).

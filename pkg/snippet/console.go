@@ -1,0 +1,102 @@
+package snippet
+
+import "strings"
+
+// console reads the lines that a program with commands of its own is given: an editor, a debugger, a client of a database or of a file transfer. By their
+// manuals "!", "\!", ".shell", ".system", "shell" and "system" hand the rest of the line to a shell.
+func console(code string, depth int) (acts []Act) {
+	if depth > 4 {
+		return nil
+	}
+	for line := range strings.Lines(code) {
+		for _, part := range consoleParts(line) {
+			acts = append(acts, consoleLine(part, depth)...)
+		}
+	}
+	return acts[:min(len(acts), maxActs)]
+}
+
+// consoleParts takes off what stands before a command: colons, blanks, a range of lines, words that only say how it runs.
+func consoleParts(line string) []string {
+	line = strings.TrimLeft(strings.TrimRight(line, "\r\n"), ": \t%$.,0123456789")
+	if dotted := strings.TrimLeft(line, " "); strings.HasPrefix(dotted, "@") {
+		return nil
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch strings.TrimSuffix(word, "!") {
+	case "silent", "sil", "execute", "exe", "exec", "call", "let", "echo", "noautocmd", "keepjumps", "pipe":
+		if rest = strings.TrimSpace(rest); len(rest) > 1 && (rest[0] == '"' || rest[0] == '\'') {
+			rest = strings.Trim(rest, rest[:1])
+		}
+		return consoleParts(rest)
+	case "local":
+		return []string{"!" + rest}
+	}
+	return []string{line}
+}
+
+func consoleLine(line string, depth int) (acts []Act) {
+	shell := func(code string) []Act {
+		if code = strings.TrimSpace(code); code == "" {
+			return nil
+		}
+		return []Act{{Shell, []string{code}}}
+	}
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(line, `\`), "!"); ok {
+		return shell(strings.TrimPrefix(rest, "!"))
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.TrimRight(strings.TrimPrefix(word, `\`), "!") {
+	case "shell", "system", "sh", "platform":
+		return shell(rest)
+	case "r", "read", "w", "write", "e", "edit", "o", "output", "once", "g", "import", "source", "i", "ir", "include", "so", "wq", "x", "saveas", "log", "put", "get", "cat", "dump":
+		return consoleFile(word, rest)
+	case "py", "python", "py3", "python3", "pyx", "python-interactive":
+		return read(Python, rest, depth+1)
+	case "lua":
+		return read(Lua, rest, depth+1)
+	case "rub", "ruby":
+		return read(Ruby, rest, depth+1)
+	case "perl", "pe":
+		return read(Perl, rest, depth+1)
+	}
+	return consoleCalls(line)
+}
+
+// consoleFile is a command with a file, or with a command in its place.
+func consoleFile(word, rest string) []Act {
+	if at := strings.IndexAny(rest, "!|"); at >= 0 && (at == 0 || rest[at-1] == ' ') {
+		return []Act{{Shell, []string{strings.TrimSpace(rest[at+1:])}}}
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	if name = strings.Trim(name, `'"`); name == "" || strings.HasPrefix(name, "-") {
+		return nil
+	}
+	switch strings.TrimRight(strings.TrimPrefix(word, `\`), "!") {
+	case "w", "write", "o", "output", "once", "wq", "x", "saveas", "log":
+		return []Act{{Write, []string{name}}}
+	}
+	return []Act{{Open, []string{name}}}
+}
+
+// consoleCalls are system("…") of an editor's language, and COPY … PROGRAM '…' of SQL.
+func consoleCalls(line string) (acts []Act) {
+	tokens := scan(JavaScript, line)
+	for i, t := range tokens {
+		if t.kind != word || i+1 >= len(tokens) {
+			continue
+		}
+		next := tokens[i+1]
+		switch {
+		case (t.text == "system" || t.text == "systemlist" || t.text == "execute") && next.is("(") && i+2 < len(tokens) && tokens[i+2].kind == text,
+			strings.EqualFold(t.text, "program") && next.kind == text:
+			code := next
+			if next.is("(") {
+				code = tokens[i+2]
+			}
+			acts = append(acts, Act{Shell, []string{code.value.text}})
+		}
+	}
+	return acts
+}
