@@ -63,6 +63,15 @@ func (j *joining) explain(e session.Exited) []record.Denial {
 	return sandbox.Infer(plan, sandbox.Failed{Argv: j.argv, Output: j.said.String()})
 }
 
+// waysOut says how what was denied can be had. The session of an agent's calls
+// is made by its hook.
+func (j *joining) waysOut(denials []record.Denial) []record.Denial {
+	if _, auto, err := session.Wanted(string(j.word)); err == nil && auto && j.evidence.record != nil {
+		return j.evidence.record.waysOut(denials)
+	}
+	return forSession(denials)
+}
+
 // forSession says of what is proposed that a session has it from its start.
 func forSession(denials []record.Denial) []record.Denial {
 	denials = slices.Clone(denials)

@@ -156,6 +156,8 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
+	agents, _ := evidence.(*recorded)
+	out.Evidence.Denials = agents.waysOut(out.Evidence.Denials)
 	warnDenied(sys, plan, out)
 	return ended(plan, out)
 }

@@ -84,7 +84,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return refused(asRefusal(err), cli.Refused)
 	}
-	warn(sys, forSession(exited.Denials))
+	warn(sys, j.waysOut(exited.Denials))
 	return endedInside(want, exited)
 }
 

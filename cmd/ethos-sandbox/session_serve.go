@@ -40,7 +40,7 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 			return supervise(ctx, sys, lock, order{Name: name, Asked: a, Idle: idle})
 		}
 		if !errors.Is(err, session.ErrBusy) {
-			return cli.Errorf(cli.Refused, "the runtime directory ($XDG_RUNTIME_DIR) or the state folder of ethos must be yours alone", "session %s: %w", name, err)
+			return cli.Errorf(cli.Refused, unlocked(err), "session %s: %w", name, err)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -49,6 +49,14 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 			return cli.Errorf(cli.Refused, "another process has been starting or ending it all the while; choose another name", "session %s did not start within %v", name, startLimit)
 		}
 	}
+}
+
+// unlocked is the way out where the folder of sessions is not to be had.
+func unlocked(err error) string {
+	if errors.Is(err, syscall.EROFS) {
+		return "another sandbox is around this one: where the hook confines, turn the agent's own off (Codex CLI: sandbox_mode = \"danger-full-access\")"
+	}
+	return "the runtime directory ($XDG_RUNTIME_DIR) or the state folder of ethos must be yours alone"
 }
 
 // sameAsked refuses a session that was asked for in another way.

@@ -55,7 +55,7 @@ func Agents() []Agent {
 			Name: "codex", Program: "codex", Tested: "0.169.0", By: "a test with the real program", project: ".codex",
 			user:    func(d Dirs) string { return or(d.Getenv("CODEX_HOME"), filepath.Join(d.Home, ".codex")) },
 			files:   []file{{name: "config.toml", example: "codex/config.toml", format: tomlFormat{}}},
-			Caveats: []string{inProcess, "Codex CLI runs no hook that you have not trusted, and says nothing: start it once, open /hooks and trust this one, again after each change."},
+			Caveats: []string{inProcess, "In Codex CLI's own sandbox no other can be made: confined calls end with status 125 there. When the hook is trusted, turn it off: sandbox_mode = \"danger-full-access\" in config.toml.", "Codex CLI runs no hook that you have not trusted, and says nothing: start it once, open /hooks and trust this one, again after each change."},
 		},
 		{
 			Name: "gemini", Program: "gemini", Tested: "0.61.0", By: "a test with the real program", project: ".gemini",
