@@ -15,8 +15,9 @@ import (
 )
 
 type pipeCmd struct {
-	Jobs    int `short:"j" default:"1" placeholder:"N" help:"Run up to N actions at once."`
-	MaxLine int `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	Jobs    int  `short:"j" default:"1" placeholder:"N" help:"Run up to N actions at once."`
+	MaxLine int  `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	Explain bool `help:"Observe what each command asks for by name, and record what was not to be had inside, and what would allow it. A record with \"explain\": true asks for itself."`
 }
 
 // Run reads records, runs what is allowed, and writes records. The status is 3 after a line that was not valid, else 4 when this machine could not enforce what a
@@ -25,7 +26,7 @@ func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
 	}
-	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, queue: make(chan queued, maxQueued)}
+	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, explain: c.Explain, queue: make(chan queued, maxQueued)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
 	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox, or ethos-sandbox run -- COMMAND")
@@ -51,6 +52,7 @@ type pipe struct {
 	sys     *cli.System
 	out     *record.Writer
 	max     int
+	explain bool        // every command is observed
 	jobs    int         // actions that run at once
 	queue   chan queued // in the order in which they came
 	pending int         // actions that were read and have not ended; under mu
@@ -248,6 +250,10 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	if err != nil {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
 	}
+	spec.Explain, err = p.explains(line)
+	if err != nil {
+		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err, Hint: "write true or false"}, sandbox.NoEvidence())
+	}
 	spec.Recovered = p.takeRecovered()
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
@@ -260,6 +266,15 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 		return p.denied(err, out.Evidence)
 	}
 	return out.Result(capture)
+}
+
+// explains reports whether the command of a record is observed. That decides
+// nothing, so the member is not part of what was decided.
+func (p *pipe) explains(line *record.Line) (explain bool, err error) {
+	if err = line.Decode("explain", &explain); errors.Is(err, record.ErrAbsent) {
+		err = nil
+	}
+	return explain || p.explain, err
 }
 
 func (p *pipe) denied(err error, evidence record.Sandbox) record.Result {

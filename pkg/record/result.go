@@ -91,6 +91,7 @@ const (
 	KindReadOnly = "read_only" // can be written outside
 	KindSocket   = "socket"    // a socket file that cannot be connected to
 	KindName     = "name"      // a host that is not allowed
+	KindCall     = "call"      // a system call that is refused
 	KindLimit    = "limit"     // a limit ended the command, or is not in force
 )
 
@@ -104,7 +105,7 @@ type Denial struct {
 	Remedy string `json:"remedy,omitempty"` // what a person does about it
 	// What follows is of a denial that says what would have been different
 	// outside of the sandbox.
-	Kind      string `json:"kind,omitempty"`      // hidden | read_only | socket | name | limit
+	Kind      string `json:"kind,omitempty"`      // hidden | read_only | socket | name | call | limit
 	Certainty string `json:"certainty,omitempty"` // exact | inferred; "" is known for a fact
 	Declare   string `json:"declare,omitempty"`   // the remedy, as repo_config.yaml says it below sandbox
 	Process   string `json:"process,omitempty"`   // the name of the process that asked first: proc_pid_comm(5)

@@ -23,7 +23,7 @@ const maxInferred = 5
 // Infer reads from what a failed command printed, and was given as arguments,
 // what the boundary refused it.
 func (x *Explainer) Infer(f Failed) (list []record.Denial) {
-	return x.together(append(x.paths(f), x.names(f.Output)...))
+	return x.together(slices.Concat(x.paths(f), x.names(f.Output), x.calls(f)))
 }
 
 // paths are the paths that were refused.
