@@ -98,6 +98,9 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	if e.DryRun {
 		return nil, nil, sys.Print(plan.Text())
 	}
+	if plan.OwnSandbox != "" {
+		sys.Warn("the agent's own sandbox cannot be made inside of this one: its commands would fail", plan.OwnSandbox)
+	}
 	evidence, err := e.open()
 	if err != nil {
 		return nil, nil, cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)

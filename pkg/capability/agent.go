@@ -15,6 +15,7 @@ type Agent struct {
 	Name     string       `yaml:"name"`
 	Programs []string     `yaml:"programs"` // names by which it is started
 	State    []AgentState `yaml:"state"`
+	Sandbox  OwnSandbox   `yaml:"sandbox"`
 	Domains  []string     `yaml:"domains"` // where its model is
 	Env      []string     `yaml:"env"`     // variables that it gets when the caller has them
 }
@@ -25,6 +26,13 @@ type AgentState struct {
 	// Settings are names in the person's directory that the agent reads and
 	// cannot change. The rest of that directory is not seen.
 	Settings []string `yaml:"settings"`
+}
+
+// OwnSandbox is a sandbox that an agent makes around its commands. It cannot be
+// made within a boundary.
+type OwnSandbox struct {
+	Off  []string `yaml:"off"`  // words that turn it off, on the command line or in the settings
+	Hint string   `yaml:"hint"` // how a person turns it off
 }
 
 // Agents lists them. The caller does not change it.

@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
@@ -45,7 +46,7 @@ func day(url string) []call {
 		{command: "npm ci", before: approveLast, told: []string{"added 1 package"}, outcome: "passed"},
 		{command: "node -p 'require(\"tiny\").name'", told: []string{"tiny package"}, outcome: "passed"},
 		{command: "rm -rf ~", told: []string{"files.delete_wide", "Instead: "}, outcome: "denied"},
-		{command: "git push --force origin main", told: []string{"git.force_push", "Instead: "}, outcome: "denied"},
+		{command: "git push --force origin main", told: []string{"git.force_push_protected", "Instead: "}, outcome: "denied"},
 		{command: "cat ~/notes.txt", told: []string{"No such file", "exists outside and is hidden inside", "a person writes read_paths: .* below sandbox in repo_config.yaml"}, outcome: "failed"},
 		{command: "cat ../*/other.txt; sh write.sh", told: []string{"Read-only file system|No such file|Permission denied"}, outcome: "failed"},
 		{command: "echo x >> ~/notes.txt", told: []string{"files.outside", "Instead: ", "ethos-decide approve"}, outcome: "asked"},
@@ -87,7 +88,7 @@ func TestAgentsDay(t *testing.T) {
 			s.env[i] = strings.ReplaceAll(s.env[i], "http://127.0.0.1:9", proxy)
 		}
 		calls := day(s.project())
-		before := s.rest(a)
+		before, began := s.rest(a), time.Now().Truncate(time.Second)
 		var turns []scriptedmodel.Turn
 		for _, c := range calls {
 			turns = append(turns, scriptedmodel.Then(func([]string) scriptedmodel.Turn {
@@ -120,8 +121,10 @@ func TestAgentsDay(t *testing.T) {
 			t.Errorf("the home changed:\n%v\n%v", before, after)
 		}
 		o = s.shell("ethos-decide hook status " + a.name).mustSucceed(t)
-		if !strings.Contains(o.stdout, "guarded, confined, recorded by ") || !strings.Contains(o.stdout, "asked last ") {
-			t.Errorf("hook status: %v", o)
+		_, asked, _ := strings.Cut(strings.TrimSpace(o.stdout), "asked last ")
+		at, err := time.Parse("2006-01-02 15:04:05 -0700", asked)
+		if err != nil || at.Before(began) || at.After(time.Now()) || !strings.Contains(o.stdout, "guarded, confined, recorded by ") {
+			t.Errorf("hook status: %v: %v", err, o)
 		}
 	})
 }
@@ -166,6 +169,13 @@ func (s *session) recorded(t *testing.T, a agent, calls []call) {
 		}
 		if !strings.Contains(report.stdout, told) {
 			t.Errorf("the report lacks %q: %v", told, report)
+		}
+		if c.outcome == "failed" {
+			continue
+		}
+		why := s.shell("ethos-trace ls -n 100 --json --outcome " + c.outcome + " | ethos-decide explain " + told)
+		if !strings.Contains(why.stdout, told) {
+			t.Errorf("%s is not explained: %v", told, why)
 		}
 	}
 }

@@ -132,6 +132,31 @@ func TestAgentsAsAWhole(t *testing.T) {
 	})
 }
 
+// TestAgentsToolsInside: a tool that runs in the process of the agent is inside,
+// too, where no hook is installed. OpenCode's writes wherever its model says.
+func TestAgentsToolsInside(t *testing.T) {
+	a := openCodeAgent()
+	write := func(path string) scriptedmodel.Turn { return a.writes(path, "written\n") }
+	for name, confined := range map[string]bool{"confined": true, "the twin": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bare := a
+			bare.recipe = nil
+			s := agentSession(t, bare, asShipped)
+			s.write("opencode.json", "{}\n")
+			turns := []scriptedmodel.Turn{write(s.path("~/outside")), write(s.path("inside"))}
+			if confined {
+				a.wholly(t, s, "", func() {}, turns...)
+			} else {
+				a.play(t, s, func() {}, turns...)
+			}
+			if !s.exists("inside") || s.exists("~/outside") == confined {
+				t.Errorf("inside: %v, outside: %v", s.exists("inside"), s.exists("~/outside"))
+			}
+		})
+	}
+}
+
 // tree is the hash of each file below a directory, without what ethos keeps.
 func (s *session) tree(dir string) map[string]string {
 	s.t.Helper()

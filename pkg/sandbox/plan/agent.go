@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/kernel/mount"
@@ -75,7 +77,30 @@ func (b *builder) agentRules() error {
 		}
 		b.agent = append(b.agent, one)
 	}
+	if !b.turnedOff(agent.Sandbox) {
+		b.ownSandbox = agent.Sandbox.Hint
+	}
 	return nil
+}
+
+// turnedOff reports whether an agent makes no sandbox of its own, by the words of
+// its command line and its settings.
+func (b *builder) turnedOff(own capability.OwnSandbox) bool {
+	texts := slices.Clone(b.spec.Argv)
+	for _, s := range b.agent {
+		for _, p := range s.settings {
+			if !p.exists || !p.mode.IsRegular() || len(own.Off) == 0 {
+				continue
+			}
+			if text, err := b.files.files.ReadFile(p.path); err == nil {
+				texts = append(texts, string(text))
+			}
+		}
+	}
+	says := func(text string) bool {
+		return slices.ContainsFunc(own.Off, func(word string) bool { return strings.Contains(text, word) })
+	}
+	return len(own.Off) == 0 || slices.ContainsFunc(texts, says)
 }
 
 // agentMounts show the agent its directories, and in them the person's settings.

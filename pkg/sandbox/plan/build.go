@@ -39,6 +39,7 @@ type builder struct {
 	trusted      string   // the bundle of certificates that programs inside are told of
 	agent        []stateOf
 	agentState   []AgentState
+	ownSandbox   string // see [Plan.OwnSandbox]
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -255,7 +256,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
-		AgentState: b.agentState, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		AgentState: b.agentState, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
 	for _, add := range []func(*Plan) error{b.egress, b.publish} {

@@ -27,6 +27,7 @@ type Plan struct {
 	Placeholders   []Placeholder    `json:"placeholders"`
 	ProtectedNames []ProtectedNames `json:"protected_names"`
 	AgentState     []AgentState     `json:"agent_state,omitempty"`
+	OwnSandbox     string           `json:"-"`             // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
 	ScratchBytes   int64            `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
