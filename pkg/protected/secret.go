@@ -50,3 +50,37 @@ func Secret(name string) bool {
 	}
 	return base == ".netrc" || base == ".git-credentials" || base == ".npmrc" || base == ".pypirc"
 }
+
+// system are the files of a machine that hold its secrets.
+var system = []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab", "/etc/security/opasswd", "/etc/master.passwd"}
+
+// Sensitive reports whether a word names a place where credentials are kept: one
+// of a home directory, "~/" or by its usual place or home itself, or one of the
+// system. Home may be "".
+func Sensitive(word, home string) bool {
+	for _, s := range system {
+		if word == s || word == s+"-" {
+			return true
+		}
+	}
+	rest, ok := strings.CutPrefix(word, "~/")
+	if !ok && home != "" {
+		rest, ok = strings.CutPrefix(word, strings.TrimSuffix(home, "/")+"/")
+	}
+	if !ok {
+		rest, ok = strings.CutPrefix(word, "/root/")
+	}
+	for _, all := range [...]string{"/home/", "/Users/"} {
+		if below, in := strings.CutPrefix(word, all); in && !ok {
+			_, rest, ok = strings.Cut(below, "/")
+		}
+	}
+	base := path.Base(word)
+	for _, k := range keys {
+		if base == k && strings.Contains(word, "/") {
+			return true
+		}
+	}
+	return ok && HoldsCredentials(path.Clean(rest)) || strings.HasPrefix(word, "/etc/ssh/ssh_host_") && strings.HasSuffix(word, "_key") ||
+		strings.HasPrefix(word, "/proc/") && path.Base(word) == "environ"
+}

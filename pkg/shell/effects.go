@@ -22,6 +22,9 @@ func (c *walker) effects(inv invocation, name string) {
 		return
 	}
 	u := findUtility(name)
+	if u == nil || u.mentions() {
+		c.mentions(inv, name)
+	}
 	if u == nil || u.effect == effNone {
 		return
 	}
