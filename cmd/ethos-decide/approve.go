@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -21,6 +22,9 @@ type approver struct {
 	failed  []error         // approvals that were found and not believed
 	now     func() time.Time
 }
+
+// maxNamed bounds an action that is kept with a refusal, in bytes of JSON.
+const maxNamed = 8 << 10
 
 func newApprover(ids []string, memory *trust.Memory, now func() time.Time) *approver {
 	a := &approver{options: map[string]bool{}, memory: memory, now: now}
@@ -179,8 +183,15 @@ func (a *approver) note(id string, d *record.Decision, standing, never, needs []
 	if err != nil {
 		return false
 	}
+	action := *in.Action
+	action.Input = nil
+	named := &action
+	if text, err := json.Marshal(action); err != nil || len(text) > maxNamed {
+		named = nil
+	}
 	return a.memory.Note(trust.Refused{
-		ID: id, Call: call, Agent: in.Actor.Agent, Session: in.Actor.Session, Cwd: in.Action.Cwd, Workspace: in.Action.Workspace,
+		Action: named,
+		ID:     id, Call: call, Agent: in.Actor.Agent, Session: in.Actor.Session, Cwd: in.Action.Cwd, Workspace: in.Action.Workspace,
 		Command: commandOf(in.Action), Verdict: d.Verdict, Policies: standing, Never: never, Grants: needs,
 	}, a.now()) == nil
 }

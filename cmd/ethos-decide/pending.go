@@ -124,6 +124,7 @@ func commandOf(a *record.Action) string {
 type approveCmd struct {
 	For     time.Duration `placeholder:"DURATION" help:"How long the approval counts if it is not used; up to 24h. Default: 10m, with --session 8h."`
 	Session bool          `help:"Let the call pass as often as it comes in its agent's session."`
+	Always  bool          `help:"Also write the amendment into coding_ethos.yml that lets this call pass each time, for a person to commit and to trust."`
 	Yes     bool          `help:"Approve without asking, for automation."`
 	ID      string        `arg:"" name:"id" help:"The record's id, as ethos-decide pending shows it, or its end."`
 }
@@ -132,6 +133,9 @@ type approveCmd struct {
 func (*approveCmd) Help() string {
 	return `Shows one call that was refused or asked about, and asks on the terminal whether it may pass. The next attempt at the same call (the same command, directory,
 agent, session and mode, with the same facts) then passes, once, and its record says who approved it. The network that the call needs comes with it.
+
+With --always the policies in its way are amended, too, in coding_ethos.yml of the work space: they pass over this command in this directory. That counts once
+the file is trusted (ethos-decide trust). A protected policy cannot be amended so, and neither can the network: that has its place in repo_config.yaml.
 
 Status 1: it was not approved, or no approval exists for it; 2: there is no terminal to ask on.`
 }
@@ -154,8 +158,17 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	page, question := approvePage(r, approval), "Let it pass? [y/N] "
+	var amendment *always
+	if c.Always {
+		if amendment, err = forAlways(sys, r, whoApproves()); err != nil {
+			return err
+		}
+		page += printable.Text("In " + amendment.file + ":\n" + amendment.entries)
+		question = "Let it pass, and write that? [y/N] "
+	}
 	if !c.Yes {
-		if yes, err := askOn(sys, approvePage(r, approval)+"Let it pass? [y/N] "); err != nil {
+		if yes, err := askOn(sys, page+question); err != nil {
 			return cli.Errorf(cli.Usage, "a person runs it in a terminal; for automation: --yes", "%s is not approved: there is no terminal to ask on (%w)", r.ID, err)
 		} else if !yes {
 			return cli.Negative
@@ -164,7 +177,13 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	if err := memory.Approve(approval, r.Workspace, sys.Now()); err != nil {
 		return unusable(err)
 	}
-	return sys.Printf("%s\n", approvedText(r, approval))
+	if err := sys.Printf("%s\n", approvedText(r, approval)); err != nil || amendment == nil {
+		return err
+	}
+	if err := amendment.write(); err != nil {
+		return cli.Errorf(cli.BadInput, "make the file writable, and try again", "--always: %w", err)
+	}
+	return sys.Printf("%s has the amendment: commit it, and let it count with ethos-decide trust %s\n", amendment.file, printable.Word(amendment.file))
 }
 
 // find is the call with an id, or with an id that ends so.

@@ -42,6 +42,8 @@ type Refused struct {
 	Policies  []string  `json:"policies"` // that stood in the way
 	Never     []string  `json:"never"`    // those of them that no approval lifts; errors are among them
 	Grants    []string  `json:"grants"`   // what the call needs, in the form of ethos-facts --grant
+	// Action is what was to be done, without the agent's input; nil for one that is long.
+	Action *record.Action `json:"action,omitempty"`
 }
 
 // CallOf is the digest of a call as far as a decision depends on it: what is to

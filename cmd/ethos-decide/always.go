@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+	"ethos/pkg/trust"
+)
+
+// always is an amendment of a work space's policies that lets a call pass for
+// good, once a person has trusted it.
+type always struct {
+	file          string
+	before, after []byte // nil before: there is no file
+	entries       string // what is new in it
+}
+
+// forAlways makes the amendment for a call. It is the smallest: the policies that
+// stand in the way pass over this call in this directory. The error says why
+// there is none: a protected policy is weakened by no file.
+func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
+	no := func(hint, format string, args ...any) error {
+		return cli.Errorf(cli.NegativeStatus, hint, "--always: "+format, args...)
+	}
+	if len(r.Grants) > 0 {
+		return nil, no("list the place in repo_config.yaml, under sandbox.network_tools, as the refusal says; ethos-decide trust repo_config.yaml lets it count", "the call needs the network, which no policy file gives")
+	}
+	if len(r.Policies) == 0 || r.Action == nil {
+		return nil, no("let the agent try again, or leave --always out", "no policy stands in the way of this call, or it is too long to be named")
+	}
+	only, ok := policy.Exactly(r.Action)
+	if !ok {
+		return nil, no("leave --always out", "an action of the kind %s cannot be named in a policy", r.Action.Kind)
+	}
+	set, err := newLibrary(policyFlags{}, sys).set(r.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	a := &always{file: filepath.Join(r.Workspace, consumerFile)}
+	if a.before, err = trust.ReadFile(a.file, r.Workspace); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Errorf(cli.BadInput, "make it a regular file of the work space", "--always: %w", err)
+	}
+	if info, err := os.Lstat(a.file); err == nil && !info.Mode().IsRegular() {
+		return nil, cli.Errorf(cli.BadInput, "make it a regular file of the work space", "--always: %s is no regular file", a.file)
+	}
+	a.after = a.before
+	for _, id := range r.Policies {
+		p, err := theOne(set, id)
+		if err != nil {
+			return nil, no("approve each call, or with --session those of one session", "%w", err)
+		}
+		after, entry, err := policy.Except(a.after, p, only, "by "+by+", "+sys.Now().Format("2006-01-02")+": "+r.Command)
+		if err != nil {
+			return nil, no("add to its when by hand: && !("+only+")", "%s: policy %s: %w", a.file, id, err)
+		}
+		a.after, a.entries = after, a.entries+string(entry)
+	}
+	return a, a.check(r)
+}
+
+// theOne is the policy of a name, where a file can weaken it.
+func theOne(set *policy.Set, id string) (*policy.Policy, error) {
+	all := set.Policies()
+	var found []policy.Policy
+	for _, p := range all {
+		if p.ID == id {
+			found = append(found, p)
+		}
+	}
+	switch {
+	case len(found) == 1 && found[0].Protected:
+		return nil, fmt.Errorf("policy %s is protected: no file weakens it", id)
+	case len(found) != 1:
+		return nil, fmt.Errorf("policy %s stands %d times, because a file that amends it is not trusted", id, len(found))
+	}
+	return &found[0], nil
+}
+
+// check holds the new text to what it is to do: it loads, and changes the policies
+// in the way and no other.
+func (a *always) check(r *trust.Refused) error {
+	load := func(text []byte) ([]policy.Policy, error) {
+		var sources []policy.Source
+		if len(bytes.TrimSpace(text)) > 0 {
+			sources = []policy.Source{{Name: a.file, Text: text, Trusted: true}}
+		}
+		set, err := policy.Load(policy.Options{Sources: sources})
+		if err != nil {
+			return nil, badPolicy(err)
+		}
+		return set.Policies(), nil
+	}
+	old, err := load(a.before)
+	if err != nil {
+		return err
+	}
+	now, err := load(a.after)
+	if err != nil {
+		return err
+	}
+	for i, p := range now {
+		changed := i >= len(old) || p.When != old[i].When || p.Effect != old[i].Effect || p.ID != old[i].ID
+		if changed != slices.Contains(r.Policies, p.ID) {
+			return cli.Errorf(cli.BadInput, "add the amendment by hand", "--always: %s has a form in which the amendment would mean something else", a.file)
+		}
+	}
+	return nil
+}
+
+// write puts the new text in the place of the old one, if that is still there.
+func (a *always) write() error {
+	dir, err := os.OpenRoot(filepath.Dir(a.file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	mode := fs.FileMode(0o644)
+	now, err := dir.ReadFile(consumerFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, a.before) || (err == nil) != (a.before != nil) {
+		return fmt.Errorf("%s was changed meanwhile", a.file)
+	}
+	if info, err := dir.Lstat(consumerFile); err == nil {
+		mode = info.Mode().Perm()
+	}
+	fresh := "." + consumerFile + "." + strings.ToLower(rand.Text()[:8])
+	if err := dir.WriteFile(fresh, a.after, mode); err != nil {
+		_ = dir.Remove(fresh)
+		return err
+	}
+	return dir.Rename(fresh, consumerFile)
+}
