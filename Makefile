@@ -10,6 +10,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 PROGRAMS := ethos-facts ethos-decide ethos-sandbox ethos-trace ethos-git
+# What `ethos-decide mcp` becomes: no manual page, no completion.
+SERVERS := ethos-mcp
 
 # Programs are static: no C library, no cgo. Only the race detector needs cgo.
 export CGO_ENABLED := 0
@@ -197,7 +199,7 @@ install: programs install-apparmor ## install the programs, man pages and comple
 	  $(BUILD)/$$p --completion zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$p" && \
 	  $(BUILD)/$$p --completion fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$p.fish" || exit 1; \
 	done
-	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
+	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) $(SERVERS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
 	install -m 0644 $(PROGRAMS:%=docs/man/%.1) "$(DESTDIR)$(PREFIX)/share/man/man1/"
 
 # AppArmor since 4.0 can restrict user namespaces; its profile lets ethos-sandbox make them. In a package it is always there.

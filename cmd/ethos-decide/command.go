@@ -18,6 +18,7 @@ type commands struct {
 	Pending pendingCmd `cmd:"" help:"List what was refused or asked in the last hour."`
 	Approve approveCmd `cmd:"" help:"Let one refused or asked call pass, once or for its session."`
 	Trust   trustCmd   `cmd:"" help:"Accept what the configuration files of a work space widen, as they are now."`
+	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Serve MCP on standard input and output, for agents without hooks."`
 	Hook    hookCmd    `cmd:"" help:"Set an agent up, confined and recorded; tell which agents are guarded."`
 }
 
@@ -29,7 +30,7 @@ type decideOnly struct {
 // modelFor returns the command line that args need: all of it, when another command or something about the program is asked for.
 func modelFor(args []string) any {
 	other := func(a string) bool {
-		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust", "pending", "approve", "hook"}, a) ||
+		return a == "-h" || slices.Contains([]string{"check", "list", "explain", "replay", "trust", "pending", "approve", "hook", "mcp"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
 	named := len(args) > 0 && !strings.HasPrefix(args[0], "-") // the plain form takes none: one that is unknown is compared with all

@@ -77,7 +77,7 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 	}, settings...)},
 	{Name: "hook status", Operands: Words},
 	{Name: "hook remove", Operands: Words, Person: true, Options: settings},
-	{Name: "mcp", Announced: true},
+	{Name: "mcp"},
 }}
 
 // boundary are the options that describe the boundary of a command; class is

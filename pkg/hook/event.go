@@ -57,12 +57,12 @@ type call struct {
 
 // dialects is in the order in which [Auto] tries them: those with a mark of their own first.
 func dialects() []dialect {
-	return []dialect{cursorDialect(), copilotDialect(), openCodeDialect(), geminiDialect(), codexDialect(), claudeDialect()}
+	return []dialect{cursorDialect(), copilotDialect(), openCodeDialect(), mcpDialect(), geminiDialect(), codexDialect(), claudeDialect()}
 }
 
 // Dialects names the dialects that [Decode] reads.
 func Dialects() []string {
-	return []string{"claude", "codex", "gemini", "cursor", "copilot", "opencode"}
+	return []string{"claude", "codex", "gemini", "cursor", "copilot", "opencode", "mcp"}
 }
 
 // Decode reads one event. cwd is the working directory of an event that names none. The error is a [*record.BadLine].

@@ -6,7 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// OpenCode has no hook protocol of its own: our plug-in writes {hook_event_name, session_id, cwd, tool, args} from its tool.execute.before.
+// OpenCode has no hook protocol of its own: our plug-in writes {hook_event_name, session_id, cwd, tool, args} from its tool.execute.before. Our MCP server
+// writes the same.
 
 func openCodeDialect() dialect {
 	filePath, where := []string{"filePath"}, []string{"path"}
@@ -34,7 +35,7 @@ func openCodeCall(d record.Document) (call, error) {
 	if !isText(event) {
 		return call{}, missing("the event has no hook_event_name")
 	}
-	c := call{event: event.Str, session: d.Get("session_id").String(), input: d.Get("args")}
+	c := call{event: event.Str, session: d.Get("session_id").String(), mode: d.Get("mode").String(), input: d.Get("args")}
 	var err error
 	if c.cwd, err = optional(d, "cwd"); err != nil {
 		return c, err

@@ -52,7 +52,7 @@ type replier struct {
 }
 
 func repliers() []replier {
-	return []replier{claudeReplier(), codexReplier(), geminiReplier(), cursorReplier(), copilotReplier(), openCodeReplier()}
+	return []replier{claudeReplier(), codexReplier(), geminiReplier(), cursorReplier(), copilotReplier(), bridgeReplier("opencode"), bridgeReplier("mcp")}
 }
 
 func replierOf(dialect string) (replier, error) {

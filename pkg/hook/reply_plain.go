@@ -40,11 +40,11 @@ func geminiReplier() replier {
 	}
 }
 
-// The OpenCode bridge is our own plug-in: it throws the reason of a deny, which keeps the tool from running, and puts args in the place of
-// the tool's own (examples/opencode).
-func openCodeReplier() replier {
+// The bridges are our own: the plug-in for OpenCode throws the reason of a deny, which keeps the tool from running, and puts args in the place of
+// the tool's own (examples/opencode); the MCP server tells its client.
+func bridgeReplier(name string) replier {
 	return replier{
-		name: "opencode", rewrite: always, status: 2,
+		name: name, rewrite: always, status: 2,
 		verdict: func(v Verdict) any {
 			if v.blocked() {
 				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}

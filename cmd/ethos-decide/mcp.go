@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"ethos/pkg/cli"
+)
+
+type mcpCmd struct{}
+
+// Help implements kong.HelpProvider.
+func (*mcpCmd) Help() string {
+	return `Serves the Model Context Protocol: run (a command, decided, confined in one boundary for the connection, and recorded), decide, explain, denials
+and policies. The server is the program ethos-mcp beside this one.`
+}
+
+// Run implements the command: this process becomes the server.
+func (*mcpCmd) Run(_ context.Context, sys *cli.System) error {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err == nil {
+		server := filepath.Join(filepath.Dir(self), "ethos-mcp")
+		err = syscall.Exec(server, []string{server}, sys.Environ)
+	}
+	return cli.Errorf(cli.CannotEnforce, "install ethos-mcp beside ethos-decide, as make install does", "start the MCP server: %w", err)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ethos/pkg/cli"
+)
+
+// instructions are what a client's model is told of the tools together.
+const instructions = `Run commands with the tool run: each is decided by policy, confined by the kernel, and recorded; all of a connection share one boundary,
+so that a server started by one call is reached by the next. A refusal says why, and what a person or you can do instead; do not look for a way around it.`
+
+// serve answers a client until it hangs up.
+func serve(ctx context.Context, sys *cli.System) error {
+	p, err := newPipe(sys)
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	return p.server().Run(ctx, &mcp.StdioTransport{})
+}
+
+// server has the tools. Those that only look say so.
+func (p *pipe) server() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "ethos", Version: cli.Version()}, &mcp.ServerOptions{Instructions: instructions})
+	looks := &mcp.ToolAnnotations{ReadOnlyHint: true}
+	mcp.AddTool(s, &mcp.Tool{Name: "run", Description: "Run a shell command: decided, confined, recorded. The result has its output, its status and the evidence of the boundary."}, p.run)
+	mcp.AddTool(s, &mcp.Tool{Name: "decide", Annotations: looks, Description: "Say whether a shell command or a file operation would be allowed, and why not. Nothing runs."}, p.decide)
+	mcp.AddTool(s, &mcp.Tool{Name: "explain", Annotations: looks, Description: "Show how each policy judges a shell command or a file operation, and which facts it read. Nothing runs."}, p.explain)
+	mcp.AddTool(s, &mcp.Tool{Name: "denials", Annotations: looks, Description: "List what was refused or asked about in the last hour, with the ids that a person approves."}, p.denials)
+	mcp.AddTool(s, &mcp.Tool{Name: "policies", Annotations: looks, Description: "List the policies in force."}, p.policies)
+	return s
+}
+
+// asked is what a tool is asked about: a command or a file operation.
+type asked struct {
+	Command   string `json:"command,omitempty" jsonschema:"a script for the shell"`
+	Operation string `json:"operation,omitempty" jsonschema:"instead of a command: read, write, edit, delete or list, with a path"`
+	Path      string `json:"path,omitempty" jsonschema:"of the file operation"`
+	Cwd       string `json:"cwd,omitempty" jsonschema:"working directory, absolute; by default the server's"`
+}
+
+// order is what the tool run is given.
+type order struct {
+	Command string `json:"command" jsonschema:"a script for the shell"`
+	Cwd     string `json:"cwd,omitempty" jsonschema:"working directory, absolute; by default the server's"`
+}
+
+// verdict is the answer of the tool decide.
+type verdict struct {
+	Verdict  string   `json:"verdict"`
+	Reason   string   `json:"reason,omitempty"`
+	Remedy   string   `json:"remedy,omitempty"`
+	Policies []string `json:"policies,omitempty"`
+}
+
+// ended is the answer of the tool run.
+type ended struct {
+	Ran      bool     `json:"ran" jsonschema:"false: nothing was executed, and the text says why"`
+	ExitCode int      `json:"exit_code"`
+	Signal   string   `json:"signal,omitempty"`
+	Stdout   string   `json:"stdout"`
+	Stderr   string   `json:"stderr"`
+	Dropped  int      `json:"dropped_bytes,omitempty" jsonschema:"of the output, which has room for its end"`
+	Record   string   `json:"record,omitempty" jsonschema:"id in the store: ethos-trace show ID"`
+	Profile  string   `json:"profile,omitempty"`
+	Tags     []string `json:"tags,omitempty"`
+	Session  string   `json:"session,omitempty"`
+	Controls []string `json:"controls,omitempty" jsonschema:"of the boundary, each with its state"`
+	Denials  []string `json:"denials,omitempty" jsonschema:"what the boundary refused to the command"`
+}
