@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -147,7 +148,7 @@ func (p *pipe) policies(ctx context.Context, _ *mcp.CallToolRequest, _ struct{})
 }
 
 // recordID is the id that a confined call adds its result to.
-var recordID = regexp.MustCompile(` --record ([0-9a-fA-F-]+) `)
+var recordID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` --record ([0-9a-fA-F-]+) `) })
 
 // run has a command decided, and runs what the answer says: the command in the
 // boundary of this connection's session.
@@ -201,7 +202,7 @@ func (p *pipe) execute(ctx context.Context, script, cwd string) ended {
 		return e
 	}
 	e.ExitCode = cmd.ProcessState.ExitCode()
-	if m := recordID.FindStringSubmatch(script); m != nil {
+	if m := recordID().FindStringSubmatch(script); m != nil {
 		e.Record = m[1]
 		p.evidence(ctx, &e)
 	}

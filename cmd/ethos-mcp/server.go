@@ -12,14 +12,27 @@ import (
 const instructions = `Run commands with the tool run: each is decided by policy, confined by the kernel, and recorded; all of a connection share one boundary,
 so that a server started by one call is reached by the next. A refusal says why, and what a person or you can do instead; do not look for a way around it.`
 
+const hint = "an MCP client starts ethos-decide mcp, and speaks to it on its standard input and output"
+
 // serve answers a client until it hangs up.
-func serve(ctx context.Context, sys *cli.System) error {
-	p, err := newPipe(sys)
-	if err != nil {
-		return err
+func serve(ctx context.Context, sys *cli.System, args []string) cli.Status {
+	if len(args) > 0 {
+		sys.Fail("ethos-mcp takes no arguments", hint)
+		return cli.Usage
 	}
-	defer p.end()
-	return p.server().Run(ctx, &mcp.StdioTransport{})
+	p, err := newPipe(sys)
+	if err == nil {
+		defer p.end()
+		err = p.server().Run(ctx, &mcp.StdioTransport{})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return cli.Interrupted
+	case err != nil:
+		sys.Fail(err.Error(), hint)
+		return cli.BadInput
+	}
+	return cli.OK
 }
 
 // server has the tools. Those that only look say so.
