@@ -43,9 +43,7 @@ func (c *walker) sensitive(f field) (field, bool) {
 			}
 			for _, cut := range [...]string{rest, strings.TrimRight(rest, "})"), beforeColon(rest)} {
 				if protected.Sensitive(cut, c.opt.Home) {
-					part := f.from(at)
-					part.text = cut
-					return part, true
+					return c.snippetWord(cut, f.at(0)), true // a program may know "~" where the shell leaves it
 				}
 			}
 		}
