@@ -69,6 +69,7 @@ var decide = Program{Name: "ethos-decide", Commands: []Command{
 	{Name: "approve", Operands: Words, Person: true, Options: []Option{
 		{Name: "for", Class: Widens},
 		{Name: "session", Bool: true, Class: Widens},
+		{Name: "always", Bool: true, Class: Widens},
 		{Name: "yes", Bool: true, Class: Widens},
 	}},
 	{Name: "hook install", Operands: Words, Person: true, Options: append([]Option{
@@ -113,7 +114,7 @@ var (
 var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
 	{Name: "pipe", Default: true, Options: []Option{
 		{Name: "jobs", Short: 'j', Class: Neutral},
-		maxLine,
+		maxLine, explain,
 	}},
 	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens})},
 	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
