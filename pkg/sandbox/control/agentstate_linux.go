@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/statedir"
 )
 
 // agentState is the directories that a confined agent takes for its own: they are
-// mounted from the directory of ethos.
+// mounted from the state folder.
 type agentState struct{ *Job }
 
 func (c *agentState) Name() string { return "agent state" }
@@ -20,32 +20,26 @@ func (c *agentState) Name() string { return "agent state" }
 // Prepare makes the directories, and in them what the person's settings are
 // mounted over.
 func (c *agentState) Prepare(context.Context) error {
-	if len(c.Plan.AgentState) == 0 {
-		return nil
-	}
-	root, err := openOwn(c.Plan, c.Plan.Own)
-	if err == nil {
-		defer root.Close()
-	}
 	for _, s := range c.Plan.AgentState {
-		if err == nil {
-			err = readyState(root, s)
+		if err := c.ready(s); err != nil {
+			return &plan.Refusal{
+				Code: plan.CodeSetup, Err: fmt.Errorf("state of the agent: %w", err),
+				Hint: "the state folder of ethos, ~/.local/state/ethos or in XDG_STATE_HOME, must be yours alone, and have space",
+			}
 		}
-	}
-	if err != nil {
-		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("state of the agent: %w", err), Hint: plan.OwnHint}
 	}
 	return nil
 }
 
-// readyState makes one directory. Earlier runs wrote to it: no link is followed
-// out of it, and what they left under the name of a setting does not count. What
-// can stay does, for it may be what a setting is mounted over in another run.
-func readyState(own *os.Root, s plan.AgentState) error {
-	if err := errors.Join(removeUnlike(own, filepath.Dir(s.Dir), fs.ModeDir), removeUnlike(own, s.Dir, fs.ModeDir), own.MkdirAll(s.Dir, 0o700)); err != nil {
+// ready makes one directory. Earlier runs wrote to it: no link is followed out of
+// it, and what they left under the name of a setting does not count. What can stay
+// does, for it may be what a setting is mounted over in another run.
+func (c *agentState) ready(s plan.AgentState) error {
+	path, err := statedir.Make(c.Plan.Getenv, plan.AgentsFolder, s.Space, s.Name)
+	if err != nil {
 		return err
 	}
-	dir, err := own.OpenRoot(s.Dir)
+	dir, err := os.OpenRoot(path)
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,8 @@ func (x *Explainer) kind(t target) string {
 		switch {
 		case writable == t.write: // its own directory, or a setting that it reads
 			return ""
+		case writable && !x.plan.OfAgentBelow(t.Path):
+			return ""
 		case writable:
 			return record.KindHidden
 		}

@@ -9,13 +9,21 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/statedir"
 )
 
+// AgentsFolder is the folder of what confined agents keep, in the state folder
+// (package statedir). A work space cannot bring it, as it could a directory of its
+// own: what is in it is run by the agent without another question.
+const AgentsFolder = "agents"
+
 // AgentState is a directory that a confined agent takes for its own. It is kept
-// for the work space in the directory of ethos, and shown at the place where the
-// agent looks for it. The person's directory of that name is not changed.
+// for the work space in the state folder, and shown at the place where the agent
+// looks for it. The person's directory of that name is not changed.
 type AgentState struct {
-	Dir string `json:"dir"` // below the directory of ethos
+	// Space and Name are its place: AgentsFolder/Space/Name in the state folder.
+	Space string `json:"space"`
+	Name  string `json:"name"`
 	// Settings are the names that are the person's. Where the person has one, it
 	// is mounted, read-only, over what stands there; what a run has left under the
 	// others is taken away before the next one.
@@ -107,15 +115,26 @@ func (b *builder) turnedOff(own capability.OwnSandbox) bool {
 // They come from the host by paths of their own, as managed git does, and take no
 // part in the table.
 func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
+	if len(b.agent) == 0 {
+		return nil, nil
+	}
+	state, err := statedir.Dir(b.getenv)
+	if err != nil {
+		return nil, Refuse(CodeDeclaration, "set HOME to a directory that exists", "%s: %w", whyAgentState, err)
+	}
+	at, err := b.files.resolve(state)
+	if err != nil {
+		return nil, Refuse(CodeDeclaration, "set XDG_STATE_HOME to a directory that can be reached", "%s: %w", whyAgentState, err)
+	}
 	var list []mount.Mount
 	for _, s := range b.agent {
 		if access := Covering(entries, s.target).Access; access == ReadOnly || access == ReadWrite {
 			return nil, Refuse(CodeDeclaration, "keep it in a directory of its own, outside of the work space and of what is declared",
 				"%s %s lies in a directory that the command sees", whyAgentState, s.target)
 		}
-		sum := sha256.Sum256([]byte(s.target))
-		kept := AgentState{Dir: filepath.Join("agents", b.spec.Agent+"-"+filepath.Base(s.target)+"-"+hex.EncodeToString(sum[:6]))}
-		list = append(list, mount.Mount{Kind: mount.Bind, Target: s.target, Source: filepath.Join(b.own, kept.Dir), Writable: true, Why: whyAgentState})
+		kept := AgentState{Space: short(b.spec.Workspace), Name: b.spec.Agent + "-" + short(s.target)}
+		source := filepath.Join(at.path, AgentsFolder, kept.Space, kept.Name)
+		list = append(list, mount.Mount{Kind: mount.Bind, Target: s.target, Source: source, Writable: true, Why: whyAgentState})
 		for i, p := range s.settings {
 			setting := AgentSetting{Name: s.names[i]}
 			if p.exists && (p.dir || p.mode.IsRegular()) {
@@ -125,9 +144,21 @@ func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
 			kept.Settings = append(kept.Settings, setting)
 		}
 		b.agentState = append(b.agentState, kept)
-		b.note(s.target, "what the agent keeps there is in %s; yours is not changed", filepath.Join(b.own, kept.Dir))
+		b.note(s.target, "what the agent keeps there is in %s; yours is not changed", source)
 	}
 	return list, nil
+}
+
+// OfAgentBelow reports whether what is around a path is of the agent, too.
+func (p *Plan) OfAgentBelow(path string) bool {
+	_, ok := p.OfAgent(filepath.Dir(path))
+	return ok
+}
+
+// short names a path.
+func short(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:8])
 }
 
 // OfAgent reports whether what is at a path inside is of the agent that is
