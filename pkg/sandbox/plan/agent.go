@@ -79,6 +79,7 @@ func (b *builder) agentRules() error {
 				return Refuse(CodeDeclaration, "", "%s: %w", whyAgentSettings, err)
 			}
 			one.settings = append(one.settings, p)
+			b.rules = slices.DeleteFunc(b.rules, func(r rule) bool { return r.why == whyCredentials && r.path == p.path }) // shown, by a mount of its own
 			if err := b.denyWrite(path, whyAgentSettings); err != nil {
 				return err
 			}

@@ -209,11 +209,13 @@ func (b *builder) homeRules() error {
 	}
 	for _, path := range b.inHome(secrets()) {
 		if p, err := b.files.resolve(path); err == nil && p.exists {
-			b.rules = append(b.rules, rule{p, denyRead, "credentials"})
+			b.rules = append(b.rules, rule{p, denyRead, whyCredentials})
 		}
 	}
 	return nil
 }
+
+const whyCredentials = "credentials"
 
 func (b *builder) note(about, format string, args ...any) {
 	b.notes = append(b.notes, Note{About: about, Reason: fmt.Sprintf(format, args...)})

@@ -201,7 +201,7 @@ func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) err
 
 // deniedHint is the way out for a path that is declared and denied.
 func deniedHint(why string) string {
-	if why == "credentials" {
+	if why == whyCredentials {
 		return "credentials are hidden from every command; give it the one value that it needs: --env NAME, or ethos-facts --grant env=NAME"
 	}
 	return "a deny wins at equal depth; take one of the two out"

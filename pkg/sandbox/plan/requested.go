@@ -28,5 +28,13 @@ func Requested(p *Plan) record.Sandbox {
 			e.ReadPaths = append(e.ReadPaths, entry.Path)
 		}
 	}
+	for _, m := range p.Mounts {
+		switch m.Why {
+		case whyAgentState:
+			e.WritePaths = append(e.WritePaths, m.Source)
+		case whyAgentSettings:
+			e.ReadPaths = append(e.ReadPaths, m.Source)
+		}
+	}
 	return e
 }
