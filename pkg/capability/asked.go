@@ -221,6 +221,7 @@ func flagEnv(a *Asked, text string) error {
 func flagTimeout(a *Asked, value string) (err error) {
 	switch value {
 	case "":
+		return errEmpty
 	case "0":
 		a.Timeout, a.TimeoutSeconds = NoTimeout, 0
 	default:
@@ -230,19 +231,29 @@ func flagTimeout(a *Asked, value string) (err error) {
 	return err
 }
 
+var errEmpty = errors.New("the value is empty")
+
 func flagMemory(a *Asked, value string) (err error) {
+	if value == "" {
+		return errEmpty
+	}
 	a.MemoryBytes, err = quantity.ParseSize(value)
 	a.MemoryMB = (a.MemoryBytes + 1<<20 - 1) >> 20
 	return err
 }
 
 func flagCPU(a *Asked, value string) (err error) {
+	if value == "" {
+		return errEmpty
+	}
 	a.CPUQuotaPercent, err = quantity.ParsePercent(value)
 	return err
 }
 
 func flagPids(a *Asked, value string) (err error) {
 	switch n, _ := strconv.ParseInt(value, 10, 64); {
+	case value == "":
+		return errEmpty
 	case n < 0:
 		return errors.New("--pids is below 0")
 	case value != "0":

@@ -28,6 +28,7 @@ var credentials = []Credential{
 	{Path: ".aws", Dir: true},
 	{Path: ".azure", Dir: true},
 	{Path: ".config/gcloud", Dir: true},
+	{Path: ".gcloud", Dir: true},
 	{Path: ".config/rclone", Dir: true},
 	{Path: ".kube", Dir: true},
 	{Path: ".docker", Dir: true, Files: []string{"config.json"}},
@@ -37,6 +38,7 @@ var credentials = []Credential{
 	// Code hosts.
 	{Path: ".config/gh", Dir: true},
 	{Path: ".config/glab-cli", Dir: true},
+	{Path: ".config/github-copilot", Dir: true},
 	{Path: ".config/hub"},
 	{Path: ".config/git/credentials"},
 	{Path: ".git-credentials"},

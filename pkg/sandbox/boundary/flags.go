@@ -3,6 +3,7 @@
 package boundary
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -32,11 +33,24 @@ type Flags struct {
 	PublishAny   bool     `help:"With --publish: also on addresses that other machines reach."`
 	UnixSocket   []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
 	Env          []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
-	Timeout      string   `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
-	Memory       string   `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
-	CPU          string   `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
+	Timeout      Limit    `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
+	Memory       Limit    `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
+	CPU          Limit    `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
 	Pids         int64    `placeholder:"N" help:"Limit of processes and threads."`
 	Require      []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
+}
+
+// Limit is the value of a flag that bounds a run. An empty one, as of a variable
+// that is not set, is an error: it would be no limit.
+type Limit string
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (l *Limit) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("the value is empty")
+	}
+	*l = Limit(text)
+	return nil
 }
 
 // None reports that no flag is given.

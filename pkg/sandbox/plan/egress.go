@@ -229,7 +229,7 @@ func (b *builder) searchDomains() []string {
 // program whose file is missing asks 127.0.0.1, too.
 func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 	if b.set.Network.Mode != "proxy" {
-		return nil
+		return b.hostsFile(entries)
 	}
 	conf := "nameserver " + NameServer.Addr().String() + "\noptions timeout:2 attempts:2\n"
 	if b.search = b.searchDomains(); len(b.search) > 0 {
@@ -248,6 +248,23 @@ func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 		list = append(list, mount.Mount{Kind: mount.Text, Target: filepath.Clean(p.path), File: true, Text: f.text, Why: "names by " + NameServer.String()})
 	}
 	return list
+}
+
+// hostsFile is the host's list of names, with the name that the machine has
+// inside: hosts(5). 127.0.1.1 is what distributions give the machine's own name.
+func (b *builder) hostsFile(entries []Entry) []mount.Mount {
+	p, err := b.files.resolve("/etc/hosts")
+	if err != nil || !p.exists || !p.mode.IsRegular() || Covering(entries, p.path).Access != ReadOnly {
+		return nil
+	}
+	text, err := b.files.files.ReadFile(p.path)
+	if err != nil || slices.Contains(strings.Fields(string(text)), hostname) {
+		return nil
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return []mount.Mount{{Kind: mount.Text, Target: p.path, File: true, Text: string(text) + "127.0.1.1\t" + hostname + "\n", Why: "the name of the machine"}}
 }
 
 // proxyVariables are what programs look for; some read one spelling alone.

@@ -19,7 +19,7 @@ func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
 		if m != nil {
 			list = append(list, *m)
 		}
-		if e.Access != ReadWrite && above.Access == ReadWrite {
+		if (e.Access != ReadWrite || e.Why == whyHeld) && above.Access == ReadWrite {
 			list = append(list, b.pins(e.Path, above.Path, list)...)
 		}
 	}
@@ -79,7 +79,7 @@ func (b *builder) pins(path, above string, have []mount.Mount) []mount.Mount {
 			continue
 		}
 		if !slices.ContainsFunc(have, taken) {
-			out = append(out, mount.Mount{Kind: mount.Bind, Target: dir, Source: dir, Writable: true, Why: "held in place"})
+			out = append(out, mount.Mount{Kind: mount.Bind, Target: dir, Source: dir, Writable: true, Why: whyHeld})
 		}
 	}
 	return out

@@ -10,6 +10,11 @@ import (
 // systemTrees are what programs are made of. They are read-only; the ones that are links in the host are links inside.
 var systemTrees = []string{"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/usr"}
 
+// askedTrees are small parts of the host, without secrets, that tools ask what
+// machine they are on: lscpu(1), nproc, allocators and runtimes that look for huge
+// pages, dpkg-query(1). They are read-only mounts, for root too.
+var askedTrees = []string{"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage", "/var/lib/dpkg"}
+
 // systemSecrets are files of the system trees that hold credentials. The kernel keeps an ordinary user from most of them; root confined is their owner.
 var systemSecrets = []string{
 	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd",
@@ -67,6 +72,11 @@ func (b *builder) systemRules() error {
 			b.links = append(b.links, mount.Mount{Kind: mount.Symlink, Target: tree, Source: content, Why: "system"})
 		default:
 			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: info.IsDir()}, grantRead, "system"})
+		}
+	}
+	for _, tree := range askedTrees {
+		if info, err := b.files.lstat(tree); err == nil && info != nil && info.IsDir() {
+			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: true}, grantRead, "what machine it is"})
 		}
 	}
 	return b.denyExisting(systemSecrets, "system secret")

@@ -35,6 +35,7 @@ const (
 	ipprotoTCP       = 6
 	ipprotoUDP       = 17
 	ipprotoICMPv6    = 58
+	ipprotoUDPLite   = 136
 	tcpULP           = 31       // linux/tcp.h
 	sIFMT            = 0o170000 // linux/stat.h
 	sIFCHR           = 0o020000
@@ -158,9 +159,9 @@ func socketRules() []Rule {
 		Rule{Calls: []string{"setsockopt"}, When: []Cond{{Arg: 1, Op: Equal, Value: ipprotoTCP}, {Arg: 2, Op: Equal, Value: tcpULP}},
 			Action: Errno(eNOENT), Why: "turns a TCP socket into kTLS or SMC (CVE-2023-0461); callers do it themselves"},
 		Rule{Calls: socket, Action: Errno(ePROTONOSUPPORT), Why: "no MPTCP, SMC, SCTP, DCCP, L2TP …",
-			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet}}, noneOf(2, ipprotoIP, ipprotoICMP, ipprotoTCP, ipprotoUDP)...)},
+			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet}}, noneOf(2, ipprotoIP, ipprotoICMP, ipprotoTCP, ipprotoUDP, ipprotoUDPLite)...)},
 		Rule{Calls: socket, Action: Errno(ePROTONOSUPPORT), Why: "no MPTCP, SMC, SCTP, DCCP, L2TP …",
-			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet6}}, noneOf(2, ipprotoIP, ipprotoTCP, ipprotoUDP, ipprotoICMPv6)...)})
+			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet6}}, noneOf(2, ipprotoIP, ipprotoTCP, ipprotoUDP, ipprotoICMPv6, ipprotoUDPLite)...)})
 }
 
 // noneOf holds when the argument is none of the values.

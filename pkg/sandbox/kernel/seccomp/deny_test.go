@@ -162,7 +162,9 @@ var denyCases = []struct {
 	{"socket", [6]uint64{afInet6, 1, 1}, enoproto},
 	{"socket", [6]uint64{afInet, 1, 132}, enoproto}, // SCTP
 	{"socket", [6]uint64{afInet, 6, 33}, enoproto},  // DCCP
-	{"socket", [6]uint64{afInet, 2, 136}, enoproto}, // UDP-Lite
+	{"socket", [6]uint64{afInet, 2, 136}, Allow},    // UDP-Lite
+	{"socket", [6]uint64{afInet6, 2, 136}, Allow},
+	{"socket", [6]uint64{afInet, 2, 137}, enoproto},
 	{"socket", [6]uint64{afNetlink, 3, 0}, Allow},
 	{"socket", [6]uint64{afNetlink, 2 | 0x80000, 0}, Allow},
 	{"socket", [6]uint64{afNetlink, 3, 12}, enoproto}, // NETLINK_NETFILTER

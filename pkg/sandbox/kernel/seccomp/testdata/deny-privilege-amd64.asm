@@ -5,218 +5,220 @@
 0004  jeq  #0xffffffff  0006 0005
 0005  ret  #0x80000000              ; KILL_PROCESS
 0006  ret  #0x00050026              ; ERRNO(38 ENOSYS)
-0007  jge  #0xe4        0148 0008   ; clock_gettime
-0008  jge  #0x88        0119 0009   ; ustat
-0009  jge  #0x55        0085 0010   ; creat
-0010  jge  #0x2a        0067 0011   ; connect
+0007  jge  #0xe4        0150 0008   ; clock_gettime
+0008  jge  #0x88        0121 0009   ; ustat
+0009  jge  #0x55        0087 0010   ; creat
+0010  jge  #0x2a        0069 0011   ; connect
 0011  jge  #0x10        0018 0012   ; ioctl
-0012  jge  #0x2         0013 0094   ; open
-0013  jge  #0x3         0094 0014   ; close
+0012  jge  #0x2         0013 0096   ; open
+0013  jge  #0x3         0096 0014   ; close
 0014  ld   [24]                     ; argument 1, low word
-0015  jset #0x400040    0016 0094
+0015  jset #0x400040    0016 0096
 0016  ld   [32]                     ; argument 2, low word
-0017  jset #0x800       0093 0094
+0017  jset #0x800       0095 0096
 0018  jge  #0x11        0023 0019   ; pread64
 0019  ld   [24]                     ; argument 1, low word
-0020  jeq  #0x5412      0093 0021
-0021  jeq  #0x541c      0093 0022
-0022  jeq  #0x5423      0093 0094
-0023  jge  #0x29        0024 0094   ; socket
+0020  jeq  #0x5412      0095 0021
+0021  jeq  #0x541c      0095 0022
+0022  jeq  #0x5423      0095 0096
+0023  jge  #0x29        0024 0096   ; socket
 0024  ld   [16]                     ; argument 0, low word
 0025  jeq  #0x1         0029 0026
 0026  jeq  #0x2         0029 0027
 0027  jeq  #0xa         0029 0028
-0028  jeq  #0x10        0029 0075
+0028  jeq  #0x10        0029 0077
 0029  jeq  #0x10        0030 0033
 0030  ld   [32]                     ; argument 2, low word
-0031  jeq  #0x0         0032 0066
+0031  jeq  #0x0         0032 0068
 0032  ld   [16]                     ; argument 0, low word
 0033  jeq  #0x2         0034 0038
 0034  ld   [24]                     ; argument 1, low word
 0035  and  #0xf
-0036  jeq  #0x3         0093 0037
+0036  jeq  #0x3         0095 0037
 0037  ld   [16]                     ; argument 0, low word
 0038  jeq  #0x2         0039 0043
 0039  ld   [24]                     ; argument 1, low word
 0040  and  #0xf
-0041  jeq  #0xa         0093 0042
+0041  jeq  #0xa         0095 0042
 0042  ld   [16]                     ; argument 0, low word
 0043  jeq  #0xa         0044 0048
 0044  ld   [24]                     ; argument 1, low word
 0045  and  #0xf
-0046  jeq  #0x3         0093 0047
+0046  jeq  #0x3         0095 0047
 0047  ld   [16]                     ; argument 0, low word
 0048  jeq  #0xa         0049 0053
 0049  ld   [24]                     ; argument 1, low word
 0050  and  #0xf
-0051  jeq  #0xa         0093 0052
+0051  jeq  #0xa         0095 0052
 0052  ld   [16]                     ; argument 0, low word
-0053  jeq  #0x2         0054 0060
+0053  jeq  #0x2         0054 0061
 0054  ld   [32]                     ; argument 2, low word
-0055  jeq  #0x0         0059 0056
-0056  jeq  #0x1         0059 0057
-0057  jeq  #0x6         0059 0058
-0058  jeq  #0x11        0059 0066
-0059  ld   [16]                     ; argument 0, low word
-0060  jeq  #0xa         0061 0094
-0061  ld   [32]                     ; argument 2, low word
-0062  jeq  #0x0         0094 0063
-0063  jeq  #0x6         0094 0064
-0064  jeq  #0x11        0094 0065
-0065  jeq  #0x3a        0094 0066
-0066  ret  #0x0005005d              ; ERRNO(93 EPROTONOSUPPORT)
-0067  jge  #0x37        0081 0068   ; getsockopt
-0068  jge  #0x35        0069 0094   ; socketpair
-0069  jge  #0x36        0076 0070   ; setsockopt
-0070  ld   [16]                     ; argument 0, low word
-0071  jeq  #0x1         0094 0072
-0072  jeq  #0x2         0094 0073
-0073  jeq  #0xa         0094 0074
-0074  jeq  #0x10        0094 0075
-0075  ret  #0x00050061              ; ERRNO(97 EAFNOSUPPORT)
-0076  ld   [24]                     ; argument 1, low word
-0077  jeq  #0x6         0078 0094
-0078  ld   [32]                     ; argument 2, low word
-0079  jeq  #0x1f        0080 0094
-0080  ret  #0x00050002              ; ERRNO(2 ENOENT)
-0081  jge  #0x38        0082 0094   ; clone
-0082  jge  #0x39        0094 0083   ; fork
-0083  ld   [16]                     ; argument 0, low word
-0084  jset #0x7e020000  0093 0094
-0085  jge  #0x66        0099 0086   ; getuid
-0086  jge  #0x5b        0095 0087   ; fchmod
-0087  jge  #0x56        0090 0088   ; link
-0088  ld   [24]                     ; argument 1, low word
-0089  jset #0x800       0093 0094
-0090  jge  #0x5a        0091 0094   ; chmod
-0091  ld   [24]                     ; argument 1, low word
-0092  jset #0x800       0093 0094
-0093  ret  #0x00050001              ; ERRNO(1 EPERM)
-0094  ret  #0x7fff0000              ; ALLOW
-0095  jge  #0x5c        0098 0096   ; chown
-0096  ld   [24]                     ; argument 1, low word
-0097  jset #0x800       0218 0220
-0098  jge  #0x65        0218 0220   ; ptrace
-0099  jge  #0x85        0102 0100   ; mknod
-0100  jge  #0x67        0101 0220   ; syslog
-0101  jge  #0x68        0220 0218   ; getgid
-0102  jge  #0x86        0111 0103   ; uselib
-0103  ld   [24]                     ; argument 1, low word
-0104  and  #0xf000
-0105  jeq  #0x2000      0218 0106
-0106  ld   [24]                     ; argument 1, low word
-0107  and  #0xf000
-0108  jeq  #0x6000      0218 0109
-0109  ld   [24]                     ; argument 1, low word
-0110  jset #0x800       0218 0220
-0111  jge  #0x87        0112 0221   ; personality
-0112  ld   [16]                     ; argument 0, low word
-0113  jeq  #0x0         0220 0114
-0114  jeq  #0x8         0220 0115
-0115  jeq  #0x20000     0220 0116
-0116  jeq  #0x20008     0220 0117
-0117  jeq  #0x40000     0220 0118
-0118  jeq  #0xffffffff  0220 0218
-0119  jge  #0xa3        0135 0120   ; acct
-0120  jge  #0x9a        0130 0121   ; modify_ldt
-0121  jge  #0x90        0126 0122   ; sched_setscheduler
-0122  jge  #0x8e        0123 0220   ; sched_setparam
-0123  jge  #0x8f        0220 0124   ; sched_getparam
-0124  ld   [16]                     ; argument 0, low word
-0125  jeq  #0x1         0218 0220
-0126  jge  #0x91        0129 0127   ; sched_getscheduler
-0127  ld   [16]                     ; argument 0, low word
-0128  jeq  #0x1         0218 0220
-0129  jge  #0x99        0218 0220   ; vhangup
-0130  jge  #0x9d        0133 0131   ; prctl
-0131  jge  #0x9b        0132 0221   ; pivot_root
-0132  jge  #0x9c        0221 0218   ; _sysctl
-0133  jge  #0xa1        0134 0220   ; chroot
-0134  jge  #0xa2        0220 0218   ; sync
-0135  jge  #0xb5        0141 0136   ; getpmsg
-0136  jge  #0xb1        0139 0137   ; get_kernel_syms
-0137  jge  #0xae        0138 0218   ; create_module
-0138  jge  #0xaf        0218 0220   ; init_module
-0139  jge  #0xb3        0140 0220   ; quotactl
-0140  jge  #0xb4        0221 0218   ; nfsservctl
-0141  jge  #0xd4        0146 0142   ; lookup_dcookie
-0142  jge  #0xcb        0143 0220   ; sched_setaffinity
-0143  jge  #0xcc        0220 0144   ; sched_getaffinity
-0144  ld   [16]                     ; argument 0, low word
-0145  jeq  #0x1         0218 0220
-0146  jge  #0xd5        0147 0218   ; epoll_create
-0147  jge  #0xe3        0218 0220   ; clock_settime
-0148  jge  #0x139       0192 0149   ; finit_module
-0149  jge  #0x111       0179 0150   ; set_robust_list
-0150  jge  #0x102       0160 0151   ; mkdirat
-0151  jge  #0xf8        0154 0152   ; add_key
-0152  jge  #0xf6        0153 0220   ; kexec_load
-0153  jge  #0xf7        0220 0218   ; waitid
-0154  jge  #0xfb        0155 0218   ; ioprio_set
-0155  jge  #0x101       0156 0220   ; openat
-0156  ld   [32]                     ; argument 2, low word
-0157  jset #0x400040    0158 0220
-0158  ld   [40]                     ; argument 3, low word
-0159  jset #0x800       0218 0220
-0160  jge  #0x10c       0171 0161   ; fchmodat
-0161  jge  #0x103       0162 0220   ; mknodat
-0162  jge  #0x104       0220 0163   ; fchownat
-0163  ld   [32]                     ; argument 2, low word
-0164  and  #0xf000
-0165  jeq  #0x2000      0218 0166
-0166  ld   [32]                     ; argument 2, low word
-0167  and  #0xf000
-0168  jeq  #0x6000      0218 0169
-0169  ld   [32]                     ; argument 2, low word
-0170  jset #0x800       0218 0220
-0171  jge  #0x10d       0174 0172   ; faccessat
-0172  ld   [32]                     ; argument 2, low word
-0173  jset #0x800       0218 0220
-0174  jge  #0x110       0175 0220   ; unshare
-0175  ld   [20]                     ; argument 0, high word
-0176  jset #0xffffffff  0218 0177
-0177  ld   [16]                     ; argument 0, low word
-0178  jset #0xfffaf0ff  0218 0220
-0179  jge  #0x130       0187 0180   ; open_by_handle_at
-0180  jge  #0x12c       0183 0181   ; fanotify_init
-0181  jge  #0x12a       0182 0220   ; perf_event_open
-0182  jge  #0x12b       0220 0218   ; recvmmsg
-0183  jge  #0x12e       0184 0218   ; prlimit64
-0184  jge  #0x12f       0220 0185   ; name_to_handle_at
-0185  ld   [16]                     ; argument 0, low word
-0186  jeq  #0x1         0218 0220
-0187  jge  #0x135       0190 0188   ; getcpu
-0188  jge  #0x132       0189 0218   ; syncfs
-0189  jge  #0x134       0218 0220   ; setns
-0190  jge  #0x136       0191 0220   ; process_vm_readv
-0191  jge  #0x138       0220 0218   ; kcmp
-0192  jge  #0x1b5       0206 0193   ; openat2
-0193  jge  #0x144       0201 0194   ; membarrier
-0194  jge  #0x140       0199 0195   ; kexec_file_load
-0195  jge  #0x13a       0196 0218   ; sched_setattr
-0196  jge  #0x13b       0220 0197   ; sched_getattr
-0197  ld   [16]                     ; argument 0, low word
-0198  jeq  #0x1         0218 0220
-0199  jge  #0x142       0200 0218   ; execveat
-0200  jge  #0x143       0218 0220   ; userfaultfd
-0201  jge  #0x1b2       0204 0202   ; pidfd_open
-0202  jge  #0x1a9       0203 0220   ; io_uring_setup
-0203  jge  #0x1ac       0218 0221   ; open_tree
-0204  jge  #0x1b3       0205 0220   ; clone3
-0205  jge  #0x1b4       0220 0221   ; close_range
-0206  jge  #0x1c5       0214 0207   ; map_shadow_stack
-0207  jge  #0x1ba       0210 0208   ; mount_setattr
-0208  jge  #0x1b6       0209 0221   ; pidfd_getfd
-0209  jge  #0x1b7       0220 0218   ; faccessat2
-0210  jge  #0x1bc       0211 0218   ; landlock_create_ruleset
-0211  jge  #0x1c4       0212 0220   ; fchmodat2
-0212  ld   [32]                     ; argument 2, low word
-0213  jset #0x800       0218 0220
-0214  jge  #0x1d6       0217 0215   ; listns
-0215  jge  #0x1d3       0216 0220   ; open_tree_attr
-0216  jge  #0x1d4       0220 0218   ; file_getattr
-0217  jge  #0x1d7       0219 0218   ; rseq_slice_yield
-0218  ret  #0x00050001              ; ERRNO(1 EPERM)
-0219  jge  #0x1d8       0221 0220   ; newer than every known call
-0220  ret  #0x7fff0000              ; ALLOW
-0221  ret  #0x00050026              ; ERRNO(38 ENOSYS)
+0055  jeq  #0x0         0060 0056
+0056  jeq  #0x1         0060 0057
+0057  jeq  #0x6         0060 0058
+0058  jeq  #0x11        0060 0059
+0059  jeq  #0x88        0060 0068
+0060  ld   [16]                     ; argument 0, low word
+0061  jeq  #0xa         0062 0096
+0062  ld   [32]                     ; argument 2, low word
+0063  jeq  #0x0         0096 0064
+0064  jeq  #0x6         0096 0065
+0065  jeq  #0x11        0096 0066
+0066  jeq  #0x3a        0096 0067
+0067  jeq  #0x88        0096 0068
+0068  ret  #0x0005005d              ; ERRNO(93 EPROTONOSUPPORT)
+0069  jge  #0x37        0083 0070   ; getsockopt
+0070  jge  #0x35        0071 0096   ; socketpair
+0071  jge  #0x36        0078 0072   ; setsockopt
+0072  ld   [16]                     ; argument 0, low word
+0073  jeq  #0x1         0096 0074
+0074  jeq  #0x2         0096 0075
+0075  jeq  #0xa         0096 0076
+0076  jeq  #0x10        0096 0077
+0077  ret  #0x00050061              ; ERRNO(97 EAFNOSUPPORT)
+0078  ld   [24]                     ; argument 1, low word
+0079  jeq  #0x6         0080 0096
+0080  ld   [32]                     ; argument 2, low word
+0081  jeq  #0x1f        0082 0096
+0082  ret  #0x00050002              ; ERRNO(2 ENOENT)
+0083  jge  #0x38        0084 0096   ; clone
+0084  jge  #0x39        0096 0085   ; fork
+0085  ld   [16]                     ; argument 0, low word
+0086  jset #0x7e020000  0095 0096
+0087  jge  #0x66        0101 0088   ; getuid
+0088  jge  #0x5b        0097 0089   ; fchmod
+0089  jge  #0x56        0092 0090   ; link
+0090  ld   [24]                     ; argument 1, low word
+0091  jset #0x800       0095 0096
+0092  jge  #0x5a        0093 0096   ; chmod
+0093  ld   [24]                     ; argument 1, low word
+0094  jset #0x800       0095 0096
+0095  ret  #0x00050001              ; ERRNO(1 EPERM)
+0096  ret  #0x7fff0000              ; ALLOW
+0097  jge  #0x5c        0100 0098   ; chown
+0098  ld   [24]                     ; argument 1, low word
+0099  jset #0x800       0220 0222
+0100  jge  #0x65        0220 0222   ; ptrace
+0101  jge  #0x85        0104 0102   ; mknod
+0102  jge  #0x67        0103 0222   ; syslog
+0103  jge  #0x68        0222 0220   ; getgid
+0104  jge  #0x86        0113 0105   ; uselib
+0105  ld   [24]                     ; argument 1, low word
+0106  and  #0xf000
+0107  jeq  #0x2000      0220 0108
+0108  ld   [24]                     ; argument 1, low word
+0109  and  #0xf000
+0110  jeq  #0x6000      0220 0111
+0111  ld   [24]                     ; argument 1, low word
+0112  jset #0x800       0220 0222
+0113  jge  #0x87        0114 0223   ; personality
+0114  ld   [16]                     ; argument 0, low word
+0115  jeq  #0x0         0222 0116
+0116  jeq  #0x8         0222 0117
+0117  jeq  #0x20000     0222 0118
+0118  jeq  #0x20008     0222 0119
+0119  jeq  #0x40000     0222 0120
+0120  jeq  #0xffffffff  0222 0220
+0121  jge  #0xa3        0137 0122   ; acct
+0122  jge  #0x9a        0132 0123   ; modify_ldt
+0123  jge  #0x90        0128 0124   ; sched_setscheduler
+0124  jge  #0x8e        0125 0222   ; sched_setparam
+0125  jge  #0x8f        0222 0126   ; sched_getparam
+0126  ld   [16]                     ; argument 0, low word
+0127  jeq  #0x1         0220 0222
+0128  jge  #0x91        0131 0129   ; sched_getscheduler
+0129  ld   [16]                     ; argument 0, low word
+0130  jeq  #0x1         0220 0222
+0131  jge  #0x99        0220 0222   ; vhangup
+0132  jge  #0x9d        0135 0133   ; prctl
+0133  jge  #0x9b        0134 0223   ; pivot_root
+0134  jge  #0x9c        0223 0220   ; _sysctl
+0135  jge  #0xa1        0136 0222   ; chroot
+0136  jge  #0xa2        0222 0220   ; sync
+0137  jge  #0xb5        0143 0138   ; getpmsg
+0138  jge  #0xb1        0141 0139   ; get_kernel_syms
+0139  jge  #0xae        0140 0220   ; create_module
+0140  jge  #0xaf        0220 0222   ; init_module
+0141  jge  #0xb3        0142 0222   ; quotactl
+0142  jge  #0xb4        0223 0220   ; nfsservctl
+0143  jge  #0xd4        0148 0144   ; lookup_dcookie
+0144  jge  #0xcb        0145 0222   ; sched_setaffinity
+0145  jge  #0xcc        0222 0146   ; sched_getaffinity
+0146  ld   [16]                     ; argument 0, low word
+0147  jeq  #0x1         0220 0222
+0148  jge  #0xd5        0149 0220   ; epoll_create
+0149  jge  #0xe3        0220 0222   ; clock_settime
+0150  jge  #0x139       0194 0151   ; finit_module
+0151  jge  #0x111       0181 0152   ; set_robust_list
+0152  jge  #0x102       0162 0153   ; mkdirat
+0153  jge  #0xf8        0156 0154   ; add_key
+0154  jge  #0xf6        0155 0222   ; kexec_load
+0155  jge  #0xf7        0222 0220   ; waitid
+0156  jge  #0xfb        0157 0220   ; ioprio_set
+0157  jge  #0x101       0158 0222   ; openat
+0158  ld   [32]                     ; argument 2, low word
+0159  jset #0x400040    0160 0222
+0160  ld   [40]                     ; argument 3, low word
+0161  jset #0x800       0220 0222
+0162  jge  #0x10c       0173 0163   ; fchmodat
+0163  jge  #0x103       0164 0222   ; mknodat
+0164  jge  #0x104       0222 0165   ; fchownat
+0165  ld   [32]                     ; argument 2, low word
+0166  and  #0xf000
+0167  jeq  #0x2000      0220 0168
+0168  ld   [32]                     ; argument 2, low word
+0169  and  #0xf000
+0170  jeq  #0x6000      0220 0171
+0171  ld   [32]                     ; argument 2, low word
+0172  jset #0x800       0220 0222
+0173  jge  #0x10d       0176 0174   ; faccessat
+0174  ld   [32]                     ; argument 2, low word
+0175  jset #0x800       0220 0222
+0176  jge  #0x110       0177 0222   ; unshare
+0177  ld   [20]                     ; argument 0, high word
+0178  jset #0xffffffff  0220 0179
+0179  ld   [16]                     ; argument 0, low word
+0180  jset #0xfffaf0ff  0220 0222
+0181  jge  #0x130       0189 0182   ; open_by_handle_at
+0182  jge  #0x12c       0185 0183   ; fanotify_init
+0183  jge  #0x12a       0184 0222   ; perf_event_open
+0184  jge  #0x12b       0222 0220   ; recvmmsg
+0185  jge  #0x12e       0186 0220   ; prlimit64
+0186  jge  #0x12f       0222 0187   ; name_to_handle_at
+0187  ld   [16]                     ; argument 0, low word
+0188  jeq  #0x1         0220 0222
+0189  jge  #0x135       0192 0190   ; getcpu
+0190  jge  #0x132       0191 0220   ; syncfs
+0191  jge  #0x134       0220 0222   ; setns
+0192  jge  #0x136       0193 0222   ; process_vm_readv
+0193  jge  #0x138       0222 0220   ; kcmp
+0194  jge  #0x1b5       0208 0195   ; openat2
+0195  jge  #0x144       0203 0196   ; membarrier
+0196  jge  #0x140       0201 0197   ; kexec_file_load
+0197  jge  #0x13a       0198 0220   ; sched_setattr
+0198  jge  #0x13b       0222 0199   ; sched_getattr
+0199  ld   [16]                     ; argument 0, low word
+0200  jeq  #0x1         0220 0222
+0201  jge  #0x142       0202 0220   ; execveat
+0202  jge  #0x143       0220 0222   ; userfaultfd
+0203  jge  #0x1b2       0206 0204   ; pidfd_open
+0204  jge  #0x1a9       0205 0222   ; io_uring_setup
+0205  jge  #0x1ac       0220 0223   ; open_tree
+0206  jge  #0x1b3       0207 0222   ; clone3
+0207  jge  #0x1b4       0222 0223   ; close_range
+0208  jge  #0x1c5       0216 0209   ; map_shadow_stack
+0209  jge  #0x1ba       0212 0210   ; mount_setattr
+0210  jge  #0x1b6       0211 0223   ; pidfd_getfd
+0211  jge  #0x1b7       0222 0220   ; faccessat2
+0212  jge  #0x1bc       0213 0220   ; landlock_create_ruleset
+0213  jge  #0x1c4       0214 0222   ; fchmodat2
+0214  ld   [32]                     ; argument 2, low word
+0215  jset #0x800       0220 0222
+0216  jge  #0x1d6       0219 0217   ; listns
+0217  jge  #0x1d3       0218 0222   ; open_tree_attr
+0218  jge  #0x1d4       0222 0220   ; file_getattr
+0219  jge  #0x1d7       0221 0220   ; rseq_slice_yield
+0220  ret  #0x00050001              ; ERRNO(1 EPERM)
+0221  jge  #0x1d8       0223 0222   ; newer than every known call
+0222  ret  #0x7fff0000              ; ALLOW
+0223  ret  #0x00050026              ; ERRNO(38 ENOSYS)
