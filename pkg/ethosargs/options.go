@@ -88,7 +88,7 @@ func boundary(class Class, more ...Option) []Option {
 	if class == Compared { // no capability says which ports of the host are the command's
 		exposing = Widens
 	}
-	list := []Option{{Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral},
+	list := []Option{{Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral}, {Name: "debug", Bool: true, Class: exposing},
 		{Name: "publish", Class: exposing}, {Name: "publish-any", Bool: true, Class: exposing}}
 	for name, narrows := range capability.Flags() {
 		o := Option{Name: name, Class: class}

@@ -42,6 +42,9 @@ func TestEscapesInSession(t *testing.T) { everyCase(t, (*host).runInSession) }
 // as a command of a program that embeds ethos and needs no other: [sandbox.ExecShim].
 func TestEscapesEmbedded(t *testing.T) { everyCase(t, (*host).runEmbedded) }
 
+// TestEscapesDebugging runs every case as a command that may trace its own processes: that opens nothing else.
+func TestEscapesDebugging(t *testing.T) { everyCase(t, (*host).runDebugging) }
+
 func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
 	cases := load(t)
 	twice(t, func(t *testing.T) {
@@ -136,6 +139,25 @@ func (h *host) runEmbedded(t *testing.T, c Case) {
 	}
 }
 
+// ownProcesses are the cases that --debug is for: what they do to processes of their own succeeds.
+var ownProcesses = []string{"ptrace-traceme", "ptrace-sibling", "process-vm-readv", "process-vm-writev", "process-vm-sibling"}
+
+// runDebugging is the same without what does not depend on the filter.
+func (h *host) runDebugging(t *testing.T, c Case) {
+	for _, need := range c.Needs {
+		meet(t, need)
+	}
+	if slices.Contains(c.Want, Refused) {
+		return
+	}
+	if slices.Contains(ownProcesses, c.Name) {
+		c.Want = []string{Held}
+	}
+	place := h.place(t, c)
+	h.confined(t, c, place, debugging)
+	h.after(t, c, place)
+}
+
 // after looks at what a case has done to the host.
 func (h *host) after(t *testing.T, c Case, place place) {
 	t.Helper()
@@ -208,6 +230,12 @@ type way func(ctx context.Context, p *sandbox.Plan) (sandbox.Outcome, record.Cap
 
 // captured runs it alone.
 func captured(ctx context.Context, p *sandbox.Plan) (sandbox.Outcome, record.Capture, error) {
+	return sandbox.RunCaptured(ctx, p, nil)
+}
+
+// debugging runs it alone, with leave to trace.
+func debugging(ctx context.Context, p *sandbox.Plan) (sandbox.Outcome, record.Capture, error) {
+	p.Debug = true
 	return sandbox.RunCaptured(ctx, p, nil)
 }
 

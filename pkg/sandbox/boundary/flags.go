@@ -37,6 +37,7 @@ type Flags struct {
 	Memory       Limit    `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
 	CPU          Limit    `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
 	Pids         int64    `placeholder:"N" help:"Limit of processes and threads."`
+	Debug        bool     `help:"The command may trace its own processes: gdb, strace, delve, LeakSanitizer."`
 	Require      []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
 }
 
@@ -73,7 +74,7 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 	}
 	return plan.Spec{
 		Agent: agent.Name,
-		Asked: asked, Argv: argv, Dir: dir, Workspace: Workspace(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv,
+		Asked: asked, Argv: argv, Dir: dir, Workspace: Workspace(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv, Debug: f.Debug,
 		Publish: f.Publish, PublishAny: f.PublishAny,
 	}, err
 }

@@ -22,6 +22,11 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
 	}
 	list := []filter{{name: seccomp.DenyPrivilegeName, program: seccomp.DenyPrivilegeProgram(arch)}}
+	if p.Debug {
+		if list[0].program, err = seccomp.DenyPrivilegeButTracing().Compile(arch); err != nil {
+			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		}
+	}
 	if p.SeccompFile == "" {
 		if p.Seccomp != seccomp.DenyPrivilegeName {
 			return nil, plan.Refuse(plan.CodeDeclaration, "it is "+seccomp.DenyPrivilegeName+", or name a profile file in the OCI form", "unknown seccomp profile %q", p.Seccomp)

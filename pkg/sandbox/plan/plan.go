@@ -42,6 +42,7 @@ type Plan struct {
 	Require        []string         `json:"require"`
 	Seccomp        string           `json:"seccomp"`
 	SeccompFile    string           `json:"seccomp_file,omitempty"`
+	Debug          bool             `json:"debug,omitempty"`   // the command may trace its own processes
 	Explain        bool             `json:"explain,omitempty"` // what the command asks for by name is observed
 	NewSession     bool             `json:"new_session"`
 	CloseStdin     bool             `json:"close_stdin"`
@@ -81,10 +82,17 @@ const DenyPrivilege = "deny-privilege"
 
 // SeccompText names the filters for the evidence.
 func (p *Plan) SeccompText() string {
+	name := DenyPrivilege
 	if p.SeccompFile == "" {
-		return p.Seccomp
+		name = p.Seccomp
 	}
-	return DenyPrivilege + " and " + p.SeccompFile
+	if p.Debug {
+		name += " but for tracing"
+	}
+	if p.SeccompFile == "" {
+		return name
+	}
+	return name + " and " + p.SeccompFile
 }
 
 // EthosDir is the directory of a work space that belongs to ethos.

@@ -88,7 +88,8 @@ func (s *Spec) Digest(files Files) string {
 		PublishAny bool
 		ProxyEnv   bool
 		Agent      string `json:",omitempty"`
-	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv, s.Agent})
+		Debug      bool   `json:",omitempty"`
+	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv, s.Agent, s.Debug})
 	if err != nil {
 		panic(err) // no value in it can be refused
 	}

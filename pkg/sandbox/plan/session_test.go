@@ -97,13 +97,13 @@ func TestDigest(t *testing.T) {
 		"require": func(s *Spec) { s.Require = []string{"landlock"} }, "publish": func(s *Spec) { s.Publish = []string{"8080:80"} },
 		"publish any": func(s *Spec) { s.PublishAny = true }, "proxy variables": func(s *Spec) { s.ProxyEnv = true },
 		"memory": func(s *Spec) { s.MemoryBytes = 1 << 30 }, "profile": func(s *Spec) { s.Asked = asked("build") },
-		"agent": func(s *Spec) { s.Agent = "codex" },
+		"agent": func(s *Spec) { s.Agent = "codex" }, "debug": func(s *Spec) { s.Debug = true },
 	} {
 		s := spec()
 		change(&s)
 		differs(name, s)
 	}
-	known := []string{"Asked", "Argv", "Dir", "Workspace", "Environ", "KeepsStore", "Require", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
+	known := []string{"Asked", "Argv", "Dir", "Workspace", "Environ", "KeepsStore", "Require", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "Debug", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		if name := reflect.TypeFor[Spec]().Field(i).Name; !slices.Contains(known, name) {
 			t.Errorf("is %s of a spec in its digest? Say so in Digest and here", name)

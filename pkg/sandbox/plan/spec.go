@@ -28,6 +28,7 @@ type Spec struct {
 	PublishAny  bool            // also on addresses that other machines reach
 	ProxyEnv    bool            // HTTP_PROXY and its like name the proxy inside
 	Descriptors []int           // open ones of this process that the command has as well, above 2
+	Debug       bool            // the command may trace its own processes
 	CloseStdin  bool            // the command's standard input is empty
 	Explain     bool            // what the command asks for by name is observed: see package explain
 	NewSession  bool            // the command has no controlling terminal

@@ -110,6 +110,24 @@ func DenyPrivilege() Profile {
 	return Profile{Name: DenyPrivilegeName, Default: Allow, Rules: append(rules, socketRules()...)}
 }
 
+// tracing are the calls by which one process reads or steers another: ptrace(2),
+// process_vm_readv(2). The kernel asks for the same user and, under Landlock, for
+// the same domain, which no process outside of the command has.
+var tracing = []string{"ptrace", "process_vm_readv", "process_vm_writev"}
+
+// DenyPrivilegeButTracing is [DenyPrivilege] without its rule on [tracing]: for
+// debuggers, which trace what the command itself has started. A filter is
+// inherited by what is traced, and the kernel judges a call after a tracer has
+// changed it (Linux 4.8, commit 93e35efb8de4), so nothing is reached by that which
+// the command could not call itself.
+func DenyPrivilegeButTracing() Profile {
+	p := DenyPrivilege()
+	for i := range p.Rules {
+		p.Rules[i].Calls = slices.DeleteFunc(slices.Clone(p.Rules[i].Calls), func(call string) bool { return slices.Contains(tracing, call) })
+	}
+	return p
+}
+
 // setuidRules keep the command from leaving a program behind that gives the caller's identity to whoever runs it: the work space is the host's, and there no nosuid mount holds
 // (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=). A set-group-ID bit stays possible: directories are shared with it.
 func setuidRules() []Rule {
