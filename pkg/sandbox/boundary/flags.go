@@ -3,6 +3,7 @@
 package boundary
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -53,6 +54,9 @@ func (l *Limit) UnmarshalText(text []byte) error {
 	*l = Limit(text)
 	return nil
 }
+
+// UnmarshalJSON implements [json.Unmarshaler]: what was not given is empty there.
+func (l *Limit) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, (*string)(l)) }
 
 // None reports that no flag is given.
 func (f *Flags) None() bool { return reflect.ValueOf(*f).IsZero() }
