@@ -12,10 +12,7 @@ import (
 
 // TestOthersDirectories: root may declare a directory in which other users have theirs. Confined it has no power over them, and it cannot put others in their place.
 func TestOthersDirectories(t *testing.T) {
-	probetest.Need(t, probetest.UserNS)
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to make directories of other users")
-	}
+	probetest.Need(t, probetest.UserNS, probetest.Root) // it makes directories of other users
 	const other = 4321
 	shared := t.TempDir()
 	for _, name := range []string{"closed", "open"} {
