@@ -273,7 +273,11 @@ func TestGitFacts(t *testing.T) {
 		{"git worktree add ../tree && cd ../tree && git commit -m x", complete},
 		{"mkdir ../new && cd ../new && git init && git commit -m x", complete},
 		{"git clone https://x.example/y.git y && cd y && git push -f", func(f record.Facts) bool { return slices.Contains(f.Git[1].Dangers, "force_push_protected") }},
-		{"git -C new push -f", unread}, // nobody makes it
+		{"git -C new push -f", func(f record.Facts) bool {
+			return slices.Contains(f.Git[0].Dangers, "force_push_protected") && !unread(f)
+		}}, // nobody makes it
+		{"git -C new fetch", complete},
+		{"ls; git -C new fetch", unread},
 		{"./setup && git -C new push -f", unread},
 		{"mkdir new; rmdir new; ln -s ../other new; git -C new push -f", unread},
 		{"mkdir new; mv ../other new; git -C new push -f", unread},

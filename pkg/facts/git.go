@@ -101,6 +101,9 @@ func (g *gitWork) contextAt(dir string, over gitrepo.Options) gitargs.Context {
 		if ctx, ok := g.newAt(path.Clean(dir)); ok {
 			return ctx
 		}
+		if len(g.shell.Commands) == 1 { // nothing makes the directory: git says that it is not there
+			return gitargs.Context{}
+		}
 	}
 	if dir == "" || !strings.HasPrefix(dir, "/") || !at.exists || at.partial {
 		g.lacks.add(record.IncompleteGitRepo)

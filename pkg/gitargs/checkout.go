@@ -160,6 +160,7 @@ func readMergeFile(c *call) {
 func readStashPush(c *call) {
 	c.does()
 	c.pathspecs(c.args)
+	c.write("write", c.args...)
 	c.out.Save = Save{Stash: true}
 	if len(c.args) == 0 && !c.on("keep-index", "staged", "patch", "pathspec-from-file") {
 		c.out.Save = Save{Stash: true, Staged: true, Tracked: true, Untracked: c.on("include-untracked", "all")}

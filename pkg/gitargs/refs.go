@@ -133,6 +133,9 @@ func readReflog(c *call) {
 		return
 	}
 	c.does()
+	if c.sub == "expire" && c.keepsReflog() {
+		return
+	}
 	c.out.danger("reflog_expire")
 }
 
@@ -184,4 +187,21 @@ func readRepack(c *call) {
 	if c.on("a") && c.on("d") && !c.on("A") && !c.on("keep-unreachable") && !c.on("cruft") {
 		c.out.danger("gc_prune")
 	}
+}
+
+// keepsReflog reports that reflog expire drops only what is older than days, weeks, months or years; git-reflog(1), --expire.
+func (c *call) keepsReflog() bool {
+	ages := c.values("expire", "expire-unreachable")
+	for _, age := range ages {
+		number, unit, _ := strings.Cut(strings.ReplaceAll(strings.TrimSuffix(age, ".ago"), " ", "."), ".")
+		if number == "" || strings.Trim(number, "0123456789") != "" || len(number) == 1 && number < "7" && strings.HasPrefix(unit, "day") || strings.Trim(number, "0") == "" {
+			return false
+		}
+		switch strings.TrimSuffix(unit, "s") {
+		case "day", "week", "month", "year":
+		default:
+			return false
+		}
+	}
+	return len(ages) > 0
 }

@@ -1423,7 +1423,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.git_internals", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"])",
+			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"]) || shell.commands.exists(c, c.name == \"find\" && c.argv.exists(a, a in [\"pre-commit\", \"pre-push\", \"commit-msg\", \"prepare-commit-msg\", \"post-commit\", \"post-checkout\", \"post-merge\", \"pre-rebase\", \"pre-receive\", \"update\", \"hooks\"])\n  && c.argv.exists(a, a in [\"-delete\", \"rm\", \"mv\", \"chmod\", \"sed\", \"truncate\", \"unlink\"]))",
 			Message:   "This changes a git hook or git's configuration by hand{paths}, which can make git run any command.",
 			Remedy:    "Leave hooks and configuration to the person; `git config --get` reads a value.",
 			Protected: true,
@@ -1445,10 +1445,38 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/modules/**/hooks/**"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.gitconfig"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/git/**"},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "find"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 39 /* Command.argv */, value: "pre-commit"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "pre-push"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "commit-msg"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "prepare-commit-msg"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "post-commit"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "post-checkout"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "post-merge"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "pre-rebase"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "pre-receive"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "update"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "hooks"},
+				}},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 39 /* Command.argv */, value: "-delete"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "rm"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "mv"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "chmod"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "sed"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "truncate"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "unlink"},
+				}},
+			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "51ef07a9b93a574996aea24acb747c4292c6bc849a79a71fc817a8f681ba2aea",
-		from:   57780, to: 58465,
+		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
+		from:   57780, to: 59456,
 	},
 	{
 		policy: Policy{
@@ -1458,7 +1486,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 29, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 35, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1485,7 +1513,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   58465, to: 59180,
+		from:   59456, to: 60171,
 	},
 	{
 		policy: Policy{
@@ -1495,7 +1523,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 52, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 58, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1510,7 +1538,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   59180, to: 59706,
+		from:   60171, to: 60697,
 	},
 	{
 		policy: Policy{
@@ -1520,7 +1548,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This leaves something behind that runs on its own later, outside of the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 76, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 82, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1651,7 +1679,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   59706, to: 63882,
+		from:   60697, to: 64873,
 	},
 	{
 		policy: Policy{
@@ -1661,7 +1689,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 124, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 130, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1725,7 +1753,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   63882, to: 67184,
+		from:   64873, to: 68175,
 	},
 	{
 		policy: Policy{
@@ -1735,7 +1763,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 171, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 177, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1779,7 +1807,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "18e289949a8a93229692e143b98f9cc4ae290ab28498526c2e972950bf698f0d",
-		from:   67184, to: 71028,
+		from:   68175, to: 72019,
 	},
 	{
 		policy: Policy{
@@ -1789,7 +1817,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 192, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 198, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1809,7 +1837,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   71028, to: 73049,
+		from:   72019, to: 74040,
 	},
 	{
 		policy: Policy{
@@ -1858,7 +1886,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   73049, to: 74985,
+		from:   74040, to: 75976,
 	},
 	{
 		policy: Policy{
@@ -1873,7 +1901,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   74985, to: 75366,
+		from:   75976, to: 76357,
 	},
 	{
 		policy: Policy{
@@ -1888,7 +1916,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   75366, to: 75675,
+		from:   76357, to: 76666,
 	},
 	{
 		policy: Policy{
@@ -1903,7 +1931,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   75675, to: 78929,
+		from:   76666, to: 79920,
 	},
 	{
 		policy: Policy{
@@ -2058,7 +2086,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ddfa9a62f0eff59928144adbc6ecee38b12d17e1c231799490ad61b2ab789277",
-		from:   78929, to: 91523,
+		from:   79920, to: 92514,
 	},
 	{
 		policy: Policy{
@@ -2174,7 +2202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   91523, to: 96072,
+		from:   92514, to: 97063,
 	},
 	{
 		policy: Policy{
@@ -2192,7 +2220,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   96072, to: 96305,
+		from:   97063, to: 97296,
 	},
 	{
 		policy: Policy{
@@ -2267,7 +2295,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   96305, to: 98077,
+		from:   97296, to: 99068,
 	},
 	{
 		policy: Policy{
@@ -2298,7 +2326,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   98077, to: 99171,
+		from:   99068, to: 100162,
 	},
 	{
 		policy: Policy{
@@ -2317,7 +2345,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   99171, to: 99584,
+		from:   100162, to: 100575,
 	},
 	{
 		policy: Policy{
@@ -2336,7 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   99584, to: 99998,
+		from:   100575, to: 100989,
 	},
 	{
 		policy: Policy{
@@ -2355,7 +2383,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   99998, to: 100410,
+		from:   100989, to: 101401,
 	},
 	{
 		policy: Policy{
@@ -2381,7 +2409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   100410, to: 101355,
+		from:   101401, to: 102346,
 	},
 	{
 		policy: Policy{
@@ -2400,7 +2428,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   101355, to: 101771,
+		from:   102346, to: 102762,
 	},
 	{
 		policy: Policy{
@@ -2415,7 +2443,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   101771, to: 102021,
+		from:   102762, to: 103012,
 	},
 	{
 		policy: Policy{
@@ -2450,7 +2478,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   102021, to: 102752,
+		from:   103012, to: 103743,
 	},
 	{
 		policy: Policy{
@@ -2474,7 +2502,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   102752, to: 103273,
+		from:   103743, to: 104264,
 	},
 	{
 		policy: Policy{
@@ -2488,7 +2516,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   103273, to: 103547,
+		from:   104264, to: 104538,
 	},
 	{
 		policy: Policy{
@@ -2502,7 +2530,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   103547, to: 103613,
+		from:   104538, to: 104604,
 	},
 	{
 		policy: Policy{
@@ -2536,7 +2564,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   103613, to: 104273,
+		from:   104604, to: 105264,
 	},
 	{
 		policy: Policy{
@@ -2569,7 +2597,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   104273, to: 104852,
+		from:   105264, to: 105843,
 	},
 	{
 		policy: Policy{
@@ -2719,7 +2747,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   104852, to: 110492,
+		from:   105843, to: 111483,
 	},
 	{
 		policy: Policy{
@@ -2800,7 +2828,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   110492, to: 112550,
+		from:   111483, to: 113541,
 	},
 	{
 		policy: Policy{
@@ -2827,7 +2855,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   112550, to: 113804,
+		from:   113541, to: 114795,
 	},
 	{
 		policy: Policy{
@@ -2844,7 +2872,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   113804, to: 114027,
+		from:   114795, to: 115018,
 	},
 	{
 		policy: Policy{
@@ -2861,7 +2889,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   114027, to: 114331,
+		from:   115018, to: 115322,
 	},
 	{
 		policy: Policy{
@@ -2882,7 +2910,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   114331, to: 114755,
+		from:   115322, to: 115746,
 	},
 	{
 		policy: Policy{
@@ -2917,7 +2945,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   114755, to: 115766,
+		from:   115746, to: 116757,
 	},
 	{
 		policy: Policy{
@@ -2934,7 +2962,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   115766, to: 115994,
+		from:   116757, to: 116985,
 	},
 	{
 		policy: Policy{
@@ -2959,7 +2987,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   115994, to: 116492,
+		from:   116985, to: 117483,
 	},
 	{
 		policy: Policy{
@@ -2982,7 +3010,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   116492, to: 116958,
+		from:   117483, to: 117949,
 	},
 	{
 		policy: Policy{
@@ -2999,7 +3027,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   116958, to: 117199,
+		from:   117949, to: 118190,
 	},
 	{
 		policy: Policy{
@@ -3016,7 +3044,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   117199, to: 117425,
+		from:   118190, to: 118416,
 	},
 	{
 		policy: Policy{
@@ -3033,7 +3061,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   117425, to: 117659,
+		from:   118416, to: 118650,
 	},
 	{
 		policy: Policy{
@@ -3054,7 +3082,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   117659, to: 117974,
+		from:   118650, to: 118965,
 	},
 	{
 		policy: Policy{
@@ -3071,7 +3099,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   117974, to: 118187,
+		from:   118965, to: 119178,
 	},
 	{
 		policy: Policy{
@@ -3089,7 +3117,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   118187, to: 118471,
+		from:   119178, to: 119462,
 	},
 	{
 		policy: Policy{
@@ -3106,7 +3134,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   118471, to: 118709,
+		from:   119462, to: 119700,
 	},
 	{
 		policy: Policy{
@@ -3123,7 +3151,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   118709, to: 118946,
+		from:   119700, to: 119937,
 	},
 	{
 		policy: Policy{
@@ -3137,7 +3165,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   118946, to: 119001,
+		from:   119937, to: 119992,
 	},
 	{
 		policy: Policy{
@@ -3151,7 +3179,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   119001, to: 119062,
+		from:   119992, to: 120053,
 	},
 	{
 		policy: Policy{
@@ -3165,7 +3193,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   119062, to: 119121,
+		from:   120053, to: 120112,
 	},
 	{
 		policy: Policy{
@@ -3179,7 +3207,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   119121, to: 119277,
+		from:   120112, to: 120268,
 	},
 	{
 		policy: Policy{
@@ -3193,7 +3221,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   119277, to: 119348,
+		from:   120268, to: 120339,
 	},
 	{
 		policy: Policy{
@@ -3217,7 +3245,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   119348, to: 119670,
+		from:   120339, to: 120661,
 	},
 	{
 		policy: Policy{
@@ -3233,7 +3261,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   119670, to: 124888,
+		from:   120661, to: 125879,
 	},
 	{
 		policy: Policy{
@@ -3255,7 +3283,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   124888, to: 125412,
+		from:   125879, to: 126403,
 	},
 	{
 		policy: Policy{
@@ -3281,7 +3309,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   125412, to: 126026,
+		from:   126403, to: 127017,
 	},
 	{
 		policy: Policy{
@@ -3297,7 +3325,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   126026, to: 126031,
+		from:   127017, to: 127022,
 	},
 	{
 		policy: Policy{
@@ -3322,7 +3350,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   126031, to: 126987,
+		from:   127022, to: 127978,
 	},
 	{
 		policy: Policy{
@@ -3355,7 +3383,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   126987, to: 127534,
+		from:   127978, to: 128525,
 	},
 	{
 		policy: Policy{
@@ -3371,7 +3399,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   127534, to: 127539,
+		from:   128525, to: 128530,
 	},
 	{
 		policy: Policy{
@@ -3387,7 +3415,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   127539, to: 127957,
+		from:   128530, to: 128948,
 	},
 	{
 		policy: Policy{
@@ -3403,7 +3431,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   127957, to: 128221,
+		from:   128948, to: 129212,
 	},
 	{
 		policy: Policy{
@@ -3419,7 +3447,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   128221, to: 128726,
+		from:   129212, to: 129717,
 	},
 	{
 		policy: Policy{
@@ -3452,7 +3480,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   128726, to: 129273,
+		from:   129717, to: 130264,
 	},
 	{
 		policy: Policy{
@@ -3542,7 +3570,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   129273, to: 134131,
+		from:   130264, to: 135122,
 	},
 	{
 		policy: Policy{
@@ -3558,6 +3586,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   134131, to: 134136,
+		from:   135122, to: 135127,
 	},
 }

@@ -158,9 +158,10 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 		in := inv.inner(w, inv.fields[i+1:])
 		if w.name == "fd" || w.name == "fdfind" {
 			n := commandEnd(in.fields)
-			in.fields = append(in.fields[:n:n], field{text: "{}", dyn: true, many: true, offset: f.at(0)})
+			found := foundBelow(inv.fields[1:i])
+			in.fields = append(in.fields[:n:n], field{text: found.text, dyn: true, many: found.text == "{}", home: found.home, offset: f.at(0)})
 			for k, arg := range in.fields[:n] {
-				in.fields[k] = replaced(arg, "{}", field{text: "{}", dyn: true})
+				in.fields[k] = replaced(arg, "{}", found)
 			}
 		}
 		return in, len(in.fields) > 0 && !in.fields[0].dyn
@@ -208,4 +209,19 @@ func (c *walker) fedShell(w *wrapper, inv invocation) {
 	if known {
 		c.rerun(code, w.name, dialectAny, &positional{dyn: true}, inv)
 	}
+}
+
+// foundBelow is what fd PATTERN DIRECTORY finds, as far as it is known.
+func foundBelow(args []field) field {
+	var operands []field
+	for _, arg := range args {
+		if !isOption(arg) {
+			operands = append(operands, arg)
+		}
+	}
+	if n := len(operands); n > 1 && operands[n-1].static() {
+		root := operands[n-1]
+		return field{text: strings.TrimSuffix(root.text, "/") + "/{}", dyn: true, home: root.home}
+	}
+	return field{text: "{}", dyn: true}
 }

@@ -13,11 +13,11 @@ func (c *walker) gitEnvironment(given []assignment) (out []assignment) {
 	}
 	for at := c.scope; at != nil; at = at.parent {
 		for name, v := range at.vars {
-			if !strings.HasPrefix(name, "GIT_") || seen[name] {
+			if !(strings.HasPrefix(name, "GIT_") || name == "HOME" || name == "XDG_CONFIG_HOME") || seen[name] {
 				continue
 			}
 			seen[name] = true
-			if v.exported {
+			if v.exported || name == "HOME" { // which is exported where the script begins
 				out = append(out, assignment{name: name, value: v.only()})
 			}
 		}

@@ -71,6 +71,9 @@ func read(lang Language, code string, depth int) []Act {
 		return makefile(code)
 	}
 	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth}
+	if r.at(0).is("rm") && r.at(1).is("-") && (lang == Ruby || lang == Perl) { // a command for a shell, given to the wrong program
+		r.add(Shell, code)
+	}
 	for i := 0; i < len(r.tokens); {
 		i = r.statement(i)
 	}
