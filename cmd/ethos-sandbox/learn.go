@@ -10,8 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"ethos/pkg/capability"
+	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/cli"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -54,6 +57,9 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 	l := &learning{learnCmd: c, sys: sys, asked: map[string]bool{}}
 	if f, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(f) {
 		l.answers = bufio.NewReader(sys.Stdin)
+	}
+	if l.Net == "" && l.Profile == "" && len(l.AllowDomain) == 0 {
+		l.Net = "proxy" // no name is allowed, and each that is asked for is told
 	}
 	var workspace string
 	for range maxRounds {
@@ -185,11 +191,13 @@ func (l *learning) patch(workspace string) error {
 			add = append(add, explain.Declared{Key: key, Path: path})
 		}
 	}
+	named, byHand := l.network(workspace)
+	add = append(add, named...)
 	verdict := "was refused these, and may want more when it has them"
 	if l.passed {
 		verdict = "passes with these"
 	}
-	l.sys.Warn("the command "+verdict+": "+strings.Join(flags, " "), "")
+	l.sys.Warn("the command "+verdict+": "+strings.Join(flags, " "), byHand)
 	if len(add) == 0 {
 		return nil
 	}
@@ -214,6 +222,49 @@ func (l *learning) patch(workspace string) error {
 		return os.WriteFile(l.Out, []byte(changed), 0o644)
 	}
 	return os.WriteFile(l.Out, []byte(diff), 0o644)
+}
+
+// network is what a configuration has of the names that were granted: it lists
+// them with the tool that asks for them. Where the catalog knows no tool, or the
+// configuration lists it already, byHand says what is to be done.
+func (l *learning) network(workspace string) (add []explain.Declared, byHand string) {
+	var names []string
+	for _, d := range l.given {
+		if name, ok := strings.CutPrefix(d.Remedy, "--allow-domain "); ok && d.Layer == record.LayerNetwork {
+			names = append(names, strconv.Quote(name))
+		}
+	}
+	if len(names) == 0 {
+		return nil, ""
+	}
+	tools := networked(l.Argv.Words()[0])
+	switch len(tools) {
+	case 0:
+		return nil, "the catalog has no tool for this command: give the names as flags, or describe it under tools in repo_config.yaml"
+	case 1:
+	default:
+		return nil, "add the names under sandbox.network_tools in repo_config.yaml, with one of the tools " + strings.Join(tools, ", ")
+	}
+	entry := "{tool: " + tools[0] + ", allow_domains: [" + strings.Join(names, ", ") + "]}"
+	text, _ := readConfig(filepath.Join(workspace, capability.ConfigName)) // one that cannot be read is said when it is patched
+	if strings.Contains(text, tools[0]) {
+		return nil, capability.ConfigName + " has " + tools[0] + " already: add the names to its allow_domains, as in " + entry
+	}
+	return []explain.Declared{{Key: "network_tools", Path: entry}}, ""
+}
+
+// networked lists the tools of the catalog that may reach the network and that a
+// program is.
+func networked(program string) (tools []string) {
+	if strings.Contains(program, "/") { // a file of the work space could have any name
+		return nil
+	}
+	for _, t := range shipped.Tools() {
+		if t.Capabilities.RequiresNetwork && slices.ContainsFunc(t.Forms, func(f shipped.Form) bool { return f.Program == program }) {
+			tools = append(tools, t.ID)
+		}
+	}
+	return tools
 }
 
 // readConfig reads a configuration, "" for none. A link could lead anywhere, and
