@@ -218,3 +218,7 @@ install-apparmor:
 .PHONY: clean
 clean: ## remove build/
 	rm -rf $(BUILD)
+
+.PHONY: test-compat
+test-compat: ## Other projects' tests, outside and under ethos: ETHOS_GIT_TESTS=DIR/git/t, see docs/compatibility.md.
+	ETHOS_REQUIRE=file $(GO) test ./pkg/internal/compat -count=1 -v -timeout 2h $(TESTFLAGS)
