@@ -152,7 +152,7 @@ func namesOf(f *record.File) []string {
 const pathMax = 4096
 
 // overlap reports whether some path may match a pattern without braces and the path that a command names, which may be a glob too. It errs on the side of
-// true: a character class is taken for anything, and so is a path longer than the kernel takes. As in the shell, a wildcard of the command
+// true: a character class is taken for any character, and for anything is a path longer than the kernel takes. As in the shell, a wildcard of the command
 // does not stand for names that begin with a dot; one of the pattern does.
 func overlap(pattern, named string) bool {
 	if len(pattern) > pathMax || len(named) > pathMax {
@@ -200,14 +200,47 @@ func nameOverlap(pattern, named string) bool {
 		return true
 	case strings.HasPrefix(pattern, ".") && (strings.HasPrefix(named, "*") || strings.HasPrefix(named, "?")):
 		return false
-	case strings.ContainsRune(pattern, '[') || strings.ContainsRune(named, '['):
+	case strings.Contains(named, "[") && strings.ContainsAny(named, "$`"): // part of an expansion
 		return true
 	}
+	pattern, named = classless(pattern), classless(named)
 	return align(len(pattern), len(named),
 		func(i int) bool { return pattern[i] == '*' },
 		func(j int) bool { return named[j] == '*' },
 		func(int) bool { return true },
-		func(i, j int) bool { return pattern[i] == '?' || named[j] == '?' || pattern[i] == named[j] })
+		func(i, j int) bool {
+			return pattern[i] == '?' || named[j] == '?' || pattern[i] == class || named[j] == class || pattern[i] == named[j]
+		})
+}
+
+// class stands for a character class, which is taken for any one character.
+const class = '\x01'
+
+// classless has class in place of each character class; one that is not closed is taken for anything.
+func classless(name string) string {
+	if !strings.Contains(name, "[") {
+		return name
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(name, "[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		end := -1
+		if body := strings.TrimLeft(rest, "!^"); len(body) > 0 { // "]" may be the first of them
+			if end = strings.IndexByte(body[1:], ']'); end >= 0 {
+				end += 1 + len(rest) - len(body)
+			}
+		}
+		if end < 0 || strings.ContainsAny(rest[:end], "[") { // [[:alpha:]]
+			b.WriteByte('*')
+			return b.String()
+		}
+		b.WriteByte(class)
+		name = rest[end+1:]
+	}
 }
 
 // matchDomain compares a host name with "example.com" (itself) or "*.example.com" (any depth below it, not itself). Case and a trailing dot do
