@@ -19,7 +19,7 @@ type decideCmd struct {
 	policyFlags
 	Approve []string   `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
 	Mode    string     `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
-	Reply   string     `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot or opencode."`
+	Reply   string     `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot, opencode or mcp."`
 	Confine cli.Choice `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
 	Session string     `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
 	Records string     `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
-	"ethos/pkg/hook"
 	"ethos/pkg/hook/setup"
 	"ethos/pkg/trust"
 )
@@ -108,7 +107,7 @@ func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
 	}
 	place, err := setup.Where(c.Agent, c.Project, settingsDirs(sys))
 	if err != nil {
-		return place, cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "hook: %w", err)
+		return place, cli.Errorf(cli.Usage, "known are "+strings.Join(setup.Names(), ", "), "hook: %w", err)
 	}
 	return place, nil
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
-	"ethos/pkg/hook"
 	"ethos/pkg/hook/setup"
 	"ethos/pkg/printable"
 	"ethos/pkg/statedir"
@@ -27,8 +26,8 @@ Status 1: an agent that was named, or that is installed, is not guarded.`
 // Run implements the command.
 func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, name := range c.Agent {
-		if !slices.Contains(hook.Dialects(), name) {
-			return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "hook: unknown agent %q", name)
+		if !slices.Contains(setup.Names(), name) {
+			return cli.Errorf(cli.Usage, "known are "+strings.Join(setup.Names(), ", "), "hook: unknown agent %q", name)
 		}
 	}
 	unguarded := false

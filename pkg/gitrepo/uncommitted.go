@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+	"time"
 )
 
 // The kinds of work that a commit does not hold.
@@ -217,19 +217,19 @@ func (l *treeLook) same(e *indexEntry) (bool, error) {
 	if e.stage != 0 {
 		return false, nil
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if ok && l.fresh(e, info, st) {
+	if l.fresh(e, info) {
 		return true, nil
 	}
 	return l.sameContent(e, name, info)
 }
 
 // fresh is read-cache.c, ie_match_stat and is_racy_timestamp: size and times are those of the entry, and the index was written later.
-func (l *treeLook) fresh(e *indexEntry, info fs.FileInfo, st *syscall.Stat_t) bool {
-	at := func(t [2]uint32, sec, nsec int64) bool {
-		return t[0] == uint32(sec) && (t[1] == 0 || t[1] == uint32(nsec))
+func (l *treeLook) fresh(e *indexEntry, info fs.FileInfo) bool {
+	at := func(t [2]uint32, when time.Time) bool {
+		return t[0] == uint32(when.Unix()) && (t[1] == 0 || t[1] == uint32(when.Nanosecond()))
 	}
-	if uint32(info.Size()) != e.size || !at(e.mtime, int64(st.Mtim.Sec), int64(st.Mtim.Nsec)) || !at(e.ctime, int64(st.Ctim.Sec), int64(st.Ctim.Nsec)) {
+	changed, ok := changeTime(info)
+	if !ok || uint32(info.Size()) != e.size || !at(e.mtime, info.ModTime()) || !at(e.ctime, changed) {
 		return false
 	}
 	if (e.mode&0o170000 == 0o120000) != (info.Mode()&fs.ModeSymlink != 0) {

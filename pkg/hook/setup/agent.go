@@ -42,6 +42,14 @@ type format interface {
 
 const inProcess = "Tools that run inside of the agent (editing files, fetching) are decided, and not confined."
 
+// Names are those of the agents.
+func Names() (names []string) {
+	for _, a := range Agents() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // Agents lists the agents, in the order of their names in help texts.
 func Agents() []Agent {
 	return []Agent{

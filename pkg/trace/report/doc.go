@@ -6,7 +6,8 @@
 //
 // Commands and output are hostile text: control characters, escape sequences and bidirectional overrides are shown, never
 // sent to a terminal; Markdown and HTML are escaped, and the HTML carries a content security policy under which nothing runs and nothing
-// is fetched. Memory does not grow with the number of entries.
+// is fetched. Memory does not grow with
+// the number of entries, but for a short index of the HTML form.
 //
 // # Limits
 //
