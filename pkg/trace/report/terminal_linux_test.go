@@ -170,10 +170,7 @@ func TestTerminalCounts(t *testing.T) {
 		at(func() { h.live.done("a"); start("c") })
 		at(func() { h.live.done("b"); h.live.done("d") })
 	})
-	var got []string
-	for _, m := range regexp.MustCompile(`[0-9]+ running.*|--`).FindAllString(sent, -1) {
-		got = append(got, m)
-	}
+	got := regexp.MustCompile(`[0-9]+ running.*|--`).FindAllString(sent, -1)
 	if text := strings.Join(got, "|"); text != "2 running, 2 waiting|--|2 running, 1 waiting|--|--" {
 		t.Errorf("%s", text)
 	}
