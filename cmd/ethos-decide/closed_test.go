@@ -26,7 +26,7 @@ func blockedIn(dialect string, status cli.Status, stdout string) bool {
 		return status == 2 || strings.Contains(stdout, `"permission":"deny"`)
 	case "copilot":
 		return status == 0 && strings.Contains(stdout, `"permissionDecision":"deny"`)
-	case "opencode":
+	case "opencode", "mcp":
 		return strings.Contains(stdout, `"decision":"deny"`)
 	}
 	return false
@@ -36,7 +36,7 @@ func blockedIn(dialect string, status cli.Status, stdout string) bool {
 func harmless(t *testing.T, dialect, workspace string) *record.Line {
 	t.Helper()
 	events := map[string]string{
-		"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before",
+		"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before", "mcp": "tools/call",
 	}
 	e := hook.Event{
 		Action: record.Action{Kind: record.KindShell, Script: "ls -la", Cwd: workspace},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -161,7 +162,9 @@ func (s *streams) suspend() {
 		return
 	}
 	s.leave()
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // to itself it is always allowed
+	runtime.LockOSThread() // it acts on a signal of its own before it goes on; one to the process another thread may take
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP)
+	runtime.UnlockOSThread()
 	s.resume()
 }
 

@@ -2,7 +2,6 @@ package control
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"strconv"
 	"syscall"
@@ -153,11 +152,20 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// stopSelf stops our process group, as the terminal would have; it returns when somebody continues us.
+// stopSelf stops our process group, as the terminal would have; it returns when somebody continues us. We come last, by a signal to this very thread, which
+// it acts on before it goes on: one to the process or its group can be taken by another thread, while this one looks at the terminal already and sees that
+// nobody has given it yet. The thread is the one tied to the child.
 func stopSelf() {
-	if err := syscall.Kill(0, syscall.SIGSTOP); errors.Is(err, syscall.EPERM) {
-		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	group, own := unix.Getpgrp(), os.Getpid()
+	entries, _ := os.ReadDir("/proc") // without it we stop alone, and the shell continues the group
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != own {
+			if at, err := unix.Getpgid(pid); err == nil && at == group {
+				_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended, or have become another user's
+			}
+		}
 	}
+	_ = unix.Tgkill(own, unix.Gettid(), unix.SIGSTOP) // to itself it is always allowed
 }
 
 // End takes the terminal back when the command still has it.
