@@ -153,6 +153,7 @@ lint: ## the checks that run nothing: format, vet, staticcheck, modules, other p
 	$(GO) vet -tags lab ./pkg/internal/lab/...
 	$(GO) vet -tags mutants ./pkg/internal/mutants
 	$(GO) vet -tags agents ./pkg/internal/e2e
+	$(GO) vet -tags compat ./pkg/internal/compat
 	$(TOOL) $(STATICCHECK) ./...
 	$(TOOL) $(ACTIONLINT) examples/github-actions/ethos.yml
 	$(GO) mod tidy -diff
@@ -220,5 +221,5 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 .PHONY: test-compat
-test-compat: ## Other projects' tests, outside and under ethos: ETHOS_GIT_TESTS=DIR/git/t, see docs/compatibility.md.
-	ETHOS_REQUIRE=file $(GO) test ./pkg/internal/compat -count=1 -v -timeout 2h $(TESTFLAGS)
+test-compat: ## run other projects' tests outside and under ethos: ETHOS_GIT_TESTS=DIR/git/t, see docs/compatibility.md
+	ETHOS_REQUIRE=file $(GO) test -tags compat ./pkg/internal/compat -count=1 -v -timeout 2h $(TESTFLAGS)
