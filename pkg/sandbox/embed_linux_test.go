@@ -240,6 +240,7 @@ func TestWithExecPath(t *testing.T) {
 
 // TestShimAndProgram: the boundary is the same, whichever program makes it.
 func TestShimAndProgram(t *testing.T) {
+	probetest.Need(t, "command:go")
 	s, work := box(t)
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", dir+"/ethos-sandbox", "ethos/cmd/ethos-sandbox")
