@@ -49,6 +49,11 @@ func box(t *testing.T, options ...sandbox.Option) (s sandbox.Sandbox, work strin
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // the kernel leaves a directory that nobody can enter below the work directory of an overlay
+		if out, err := exec.Command("chmod", "-R", "u+rwx", base).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
 	work = base + "/work"
 	if err := errors.Join(os.Mkdir(work, 0o755), os.WriteFile(base+"/secret", []byte("secret"), 0o644)); err != nil {
 		t.Fatal(err)
