@@ -54,7 +54,7 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 // unlocked is the way out where the folder of sessions is not to be had.
 func unlocked(err error) string {
 	if errors.Is(err, syscall.EROFS) {
-		return "another sandbox is around this one: where the hook confines, turn the agent's own off (Codex CLI: sandbox_mode = \"danger-full-access\")"
+		return sandbox.OtherSandboxHint
 	}
 	return "the runtime directory ($XDG_RUNTIME_DIR) or the state folder of ethos must be yours alone"
 }

@@ -109,6 +109,9 @@ var NoEvidence = plan.NoEvidence
 // Requested is the evidence of a plan that was not carried out.
 var Requested = plan.Requested
 
+// OtherSandboxHint is the way out inside of another program's sandbox.
+const OtherSandboxHint = plan.OtherSandboxHint
+
 // PortHint says of a remedy that names a host without a port how another port is allowed.
 var PortHint = plan.PortHint
 

@@ -17,7 +17,11 @@ import (
 func CloneRefusal(err error) error {
 	var fault *steps.CloneError
 	if !errors.As(err, &fault) {
-		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		refusal := &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) { // the kernel itself refuses nobody a pair of sockets
+			refusal.Hint = plan.OtherSandboxHint
+		}
+		return refusal
 	}
 	hint := ""
 	switch fault.Errno {

@@ -37,3 +37,6 @@ func AsSetup(err error) error {
 	}
 	return &Refusal{Code: CodeSetup, Err: err}
 }
+
+// OtherSandboxHint is the way out inside of another program's sandbox.
+const OtherSandboxHint = "another sandbox is around this one: where the hook confines, turn the agent's own off (Codex CLI: sandbox_mode = \"danger-full-access\")"
