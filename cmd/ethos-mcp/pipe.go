@@ -41,18 +41,16 @@ func newPipe(sys *cli.System) (*pipe, error) {
 	return &pipe{sys: sys, bin: filepath.Dir(self), session: rand.Text()}, nil
 }
 
-// event is a call in the words of the dialect mcp.
-func (p *pipe) event(name, tool, cwd string, args any) ([]byte, error) {
-	if cwd == "" {
-		cwd = p.sys.Dir
-	}
+// event is a call in the words of the dialect mcp. Its directory is always the server's: the directory says what the work space is, and so what can be
+// written, which is not for a model to choose.
+func (p *pipe) event(name, tool string, args any) ([]byte, error) {
 	return json.Marshal(struct {
 		Event   string `json:"hook_event_name"`
 		Session string `json:"session_id"`
 		Cwd     string `json:"cwd"`
 		Tool    string `json:"tool,omitempty"`
 		Args    any    `json:"args,omitempty"`
-	}{name, p.session, cwd, tool, args})
+	}{name, p.session, p.sys.Dir, tool, args})
 }
 
 func (p *pipe) call(a asked) ([]byte, error) {
@@ -60,11 +58,11 @@ func (p *pipe) call(a asked) ([]byte, error) {
 	case (a.Command == "") == (a.Operation == "" && a.Path == ""):
 		return nil, errors.New("give a command, or an operation with a path")
 	case a.Command != "":
-		return p.event("tools/call", "run", a.Cwd, order{Command: a.Command})
+		return p.event("tools/call", "run", order{Command: a.Command})
 	case a.Operation == "run":
 		return nil, errors.New("the operations are read, write, edit, delete and list")
 	}
-	return p.event("tools/call", a.Operation, a.Cwd, map[string]string{"path": a.Path})
+	return p.event("tools/call", a.Operation, map[string]string{"path": a.Path})
 }
 
 // ask runs one of the programs on an input. A status is an error only when nothing
@@ -156,7 +154,7 @@ func (p *pipe) run(ctx context.Context, _ *mcp.CallToolRequest, o order) (*mcp.C
 	if o.Command == "" {
 		return nil, ended{}, errors.New("the command is empty")
 	}
-	event, err := p.event("tools/call", "run", o.Cwd, order{Command: o.Command})
+	event, err := p.event("tools/call", "run", order{Command: o.Command})
 	if err == nil {
 		event, err = p.ask(ctx, event, "ethos-facts", "--from", "mcp")
 	}
@@ -178,22 +176,19 @@ func (p *pipe) run(ctx context.Context, _ *mcp.CallToolRequest, o order) (*mcp.C
 	}
 	if answer.Args != nil {
 		p.started = true
-		return nil, p.execute(ctx, "exec "+answer.Args.Command, o.Cwd), nil
+		return nil, p.execute(ctx, "exec "+answer.Args.Command), nil
 	}
 	if !trust.Inside(os.DirFS("/proc")) { // it would run outside
 		return nil, ended{}, errors.New("the answer puts the command in no boundary: nothing ran")
 	}
-	return nil, p.execute(ctx, o.Command, o.Cwd), nil // this program is inside of one, and so is the command
+	return nil, p.execute(ctx, o.Command), nil // this program is inside of one, and so is the command
 }
 
 // execute runs a command line.
-func (p *pipe) execute(ctx context.Context, script, cwd string) ended {
+func (p *pipe) execute(ctx context.Context, script string) ended {
 	var out, errs tail
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script)
-	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = &out, &errs, cwd, p.sys.Environ
-	if cwd == "" {
-		cmd.Dir = p.sys.Dir
-	}
+	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = &out, &errs, p.sys.Dir, p.sys.Environ
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	e := ended{Ran: true, Stdout: out.String(), Stderr: errs.String(), Dropped: out.dropped + errs.dropped}
@@ -202,6 +197,7 @@ func (p *pipe) execute(ctx context.Context, script, cwd string) ended {
 		return e
 	}
 	e.ExitCode = cmd.ProcessState.ExitCode()
+	e.Ran = e.ExitCode != int(cli.Refused) // the evidence knows better, where there is some
 	if m := recordID().FindStringSubmatch(script); m != nil {
 		e.Record = m[1]
 		p.evidence(ctx, &e)
@@ -232,7 +228,7 @@ func (p *pipe) end() {
 	if !p.started {
 		return
 	}
-	event, err := p.event("session/end", "", "", nil)
+	event, err := p.event("session/end", "", nil)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()

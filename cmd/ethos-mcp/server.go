@@ -10,7 +10,7 @@ import (
 
 // instructions are what a client's model is told of the tools together.
 const instructions = `Run commands with the tool run: each is decided by policy, confined by the kernel, and recorded; all of a connection share one boundary,
-so that a server started by one call is reached by the next. A refusal says why, and what a person or you can do instead; do not look for a way around it.`
+so that a server started by one call is reached by the next. Each begins in the work space: write cd for another directory of it. A refusal says why, and what a person or you can do instead; do not look for a way around it.`
 
 const hint = "an MCP client starts ethos-decide mcp, and speaks to it on its standard input and output"
 
@@ -52,13 +52,11 @@ type asked struct {
 	Command   string `json:"command,omitempty" jsonschema:"a script for the shell"`
 	Operation string `json:"operation,omitempty" jsonschema:"instead of a command: read, write, edit, delete or list, with a path"`
 	Path      string `json:"path,omitempty" jsonschema:"of the file operation"`
-	Cwd       string `json:"cwd,omitempty" jsonschema:"working directory, absolute; by default the server's"`
 }
 
 // order is what the tool run is given.
 type order struct {
 	Command string `json:"command" jsonschema:"a script for the shell"`
-	Cwd     string `json:"cwd,omitempty" jsonschema:"working directory, absolute; by default the server's"`
 }
 
 // verdict is the answer of the tool decide.

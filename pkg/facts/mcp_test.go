@@ -26,7 +26,7 @@ func TestToolPaths(t *testing.T) {
 		{"do", `{"x":"~/.bashrc"}`, "write", "~/.bashrc", true, classStartup},
 		{"list", `{"directory":"."}`, "list", ".", false, ""},
 	} {
-		a := record.Action{Kind: record.KindMCP, Server: "fs", Name: c.tool, Input: json.RawMessage(c.input), Cwd: "/data/work/a", Workspace: "/data/work/a"}
+		a := record.Action{Kind: record.KindMCP, Server: "fs", Name: c.tool, Input: json.RawMessage(c.input), Cwd: "/data/home/a", Workspace: "/data/home/a"}
 		f, err := d.Derive(a, record.Actor{Mode: record.ModeSafe})
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestToolPaths(t *testing.T) {
 		}
 	}
 	for _, input := range []string{`{"text":"see /etc/passwd for"}`, `{"url":"https://example.com/x"}`, `{"n":1}`, `{"q":"/"}`} {
-		a := record.Action{Kind: record.KindMCP, Name: "write", Input: json.RawMessage(input), Cwd: "/data/work/a", Workspace: "/data/work/a"}
+		a := record.Action{Kind: record.KindMCP, Name: "write", Input: json.RawMessage(input), Cwd: "/data/home/a", Workspace: "/data/home/a"}
 		if f, err := d.Derive(a, record.Actor{Mode: record.ModeSafe}); err != nil || len(f.Files) > 0 {
 			t.Errorf("%s: %+v %v", input, f.Files, err)
 		}
@@ -45,10 +45,10 @@ func TestToolPaths(t *testing.T) {
 
 func TestOutside(t *testing.T) {
 	for name, want := range map[string]bool{
-		"/data/work/a": false, "/data/work/a/b": false, "/data/work": true, "/data/work/b": true, "/tmp/x": false, "/tmp": true, "/var/tmp/x": false,
+		"/data/home/a": false, "/data/home/a/b": false, "/data/home": true, "/data/home/b": true, "/tmp/x": false, "/tmp": true, "/var/tmp/x": false,
 		"/home/me/.cache/x": false, "/home/me/x": true, "/etc/hosts": true, "/dev/null": false, "/": true, "": false,
 	} {
-		if got := (place{workspace: "/data/work/a", home: "/home/me"}).outside(name); got != want {
+		if got := (place{workspace: "/data/home/a", home: "/home/me"}).outside(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -57,8 +57,8 @@ func TestOutside(t *testing.T) {
 			t.Errorf("in a temporary directory: %s: %v", name, got)
 		}
 	}
-	p := place{workspace: "/data/work/a", home: "/home/me"}
-	for name, want := range map[string]bool{"/srv/x/**/*.o": true, "/data/$X": false, "/$X/y": false, "~/docs/*": true, "../b/*": true, "build/*": false, "$X/y": false, "/srv/x/$Y": true, "/data/work/*": false} {
+	p := place{workspace: "/data/home/a", home: "/home/me"}
+	for name, want := range map[string]bool{"/srv/x/**/*.o": true, "/data/$X": false, "/$X/y": false, "~/docs/*": true, "../b/*": true, "build/*": false, "$X/y": false, "/srv/x/$Y": true, "/data/home/*": false} {
 		if got := p.outsideUse(record.PathUse{Path: name, Op: "delete"}, nil); got != want {
 			t.Errorf("%s: %v", name, got)
 		}

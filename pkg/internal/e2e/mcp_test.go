@@ -103,6 +103,22 @@ func TestMCPRun(t *testing.T) {
 	if _, err := os.Stat(c.work + "/ran"); err == nil {
 		t.Error("what was refused ran")
 	}
+	c.sh(t, "mkdir below ../other && git init -q ../other")
+	other, ok := filepath.Dir(c.work)+"/other", "cd below && touch there"
+	if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "run", Arguments: map[string]any{"command": "touch there", "cwd": other}}); err == nil {
+		_, data, failed := c.call(t, "run", map[string]any{"command": "touch there", "cwd": other})
+		if !failed {
+			t.Errorf("a call chose the work space: %v", data)
+		}
+	}
+	if _, data, failed := c.call(t, "run", map[string]any{"command": ok}); failed || data["exit_code"] != 0.0 {
+		t.Errorf("%s: %v", ok, data)
+	}
+	for dir, want := range map[string]bool{other: false, c.work + "/below": true} {
+		if _, err := os.Stat(dir + "/there"); (err == nil) != want {
+			t.Errorf("written in %s: %v", dir, err)
+		}
+	}
 	if out := c.sh(t, "ethos-trace ls && ethos-trace verify && ethos-trace show --json "+first["record"].(string)); !strings.Contains(out, "exit 3") || !strings.Contains(out, `"agent":"mcp"`) || !strings.Contains(out, "denied") {
 		t.Errorf("the store has\n%s", out)
 	}
@@ -141,7 +157,7 @@ func TestMCPQuestions(t *testing.T) {
 			t.Errorf("%v: %v, want %s", one.args, got, one.verdict)
 		}
 	}
-	for _, wrong := range []map[string]any{{}, {"command": "true", "path": "x"}, {"operation": "run", "path": "x"}, {"command": "true", "cwd": "relative"}} {
+	for _, wrong := range []map[string]any{{}, {"command": "true", "path": "x"}, {"operation": "run", "path": "x"}, {"command": "true", "cwd": "/"}} {
 		if said, got, failed := c.call(t, "decide", wrong); !failed {
 			t.Errorf("%v: %s %v", wrong, said, got)
 		}
