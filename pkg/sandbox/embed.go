@@ -79,27 +79,23 @@ func WithSession(name string) Option { return func(s Sandbox) Sandbox { return s
 // WithReadPaths shows files and directories, to be read. Paths are absolute, or
 // relative to the directory of the command.
 func (s Sandbox) WithReadPaths(paths ...string) Sandbox {
-	s.policy.ReadPaths = added(s.policy.ReadPaths, paths)
-	return s
+	return s.add(&s.policy.ReadPaths, paths)
 }
 
 // WithWritePaths shows files and directories, to be read and written.
 func (s Sandbox) WithWritePaths(paths ...string) Sandbox {
-	s.policy.WritePaths = added(s.policy.WritePaths, paths)
-	return s
+	return s.add(&s.policy.WritePaths, paths)
 }
 
 // WithDenyRead hides what another declaration shows. A denial wins over a
 // declaration of the same path; of two others, the more specific path counts.
 func (s Sandbox) WithDenyRead(paths ...string) Sandbox {
-	s.policy.DenyRead = added(s.policy.DenyRead, paths)
-	return s
+	return s.add(&s.policy.DenyRead, paths)
 }
 
 // WithDenyWrite makes what another declaration shows read-only.
 func (s Sandbox) WithDenyWrite(paths ...string) Sandbox {
-	s.policy.DenyWrite = added(s.policy.DenyWrite, paths)
-	return s
+	return s.add(&s.policy.DenyWrite, paths)
 }
 
 // WithNetwork says how far the network reaches.
@@ -108,21 +104,18 @@ func (s Sandbox) WithNetwork(n Network) Sandbox { s.policy.Network = n; return s
 // WithDomains lists what [NetworkProxy] reaches: a name, *.name, an address or
 // network, each with an optional :PORT.
 func (s Sandbox) WithDomains(patterns ...string) Sandbox {
-	s.policy.Domains = added(s.policy.Domains, patterns)
-	return s
+	return s.add(&s.policy.Domains, patterns)
 }
 
 // WithUnixSockets lists socket files of the host that can be connected to.
 func (s Sandbox) WithUnixSockets(paths ...string) Sandbox {
-	s.policy.UnixSockets = added(s.policy.UnixSockets, paths)
-	return s
+	return s.add(&s.policy.UnixSockets, paths)
 }
 
 // WithExecPath shows files, to be executed: of the directories that they are in,
 // it shows nothing else.
 func (s Sandbox) WithExecPath(paths ...string) Sandbox {
-	s.policy.ExecPaths = added(s.policy.ExecPaths, paths)
-	return s
+	return s.add(&s.policy.ExecPaths, paths)
 }
 
 // WithLimits bounds time, memory, processors and processes; zero is the profile's
@@ -131,8 +124,7 @@ func (s Sandbox) WithLimits(l Limits) Sandbox { s.policy.Limits = l; return s }
 
 // WithEnv passes variables on (NAME), or sets them (NAME=VALUE).
 func (s Sandbox) WithEnv(entries ...string) Sandbox {
-	s.policy.Env = added(s.policy.Env, entries)
-	return s
+	return s.add(&s.policy.Env, entries)
 }
 
 // WithProfile names the profile that the boundary begins with.
@@ -143,7 +135,11 @@ func (s Sandbox) WithProfile(name string) Sandbox { s.policy.Profile = name; ret
 // program of its own. The session's boundary must be that of the policy.
 func (s Sandbox) WithSession(name string) Sandbox { s.policy.Session = name; return s }
 
-func added(list, more []string) []string { return append(slices.Clone(list), more...) }
+// add is the sandbox with more in one of its own lists.
+func (s *Sandbox) add(list *[]string, more []string) Sandbox {
+	*list = append(slices.Clone(*list), more...)
+	return *s
+}
 
 // New makes a boundary for the commands of this program: that of [DefaultPolicy]
 // for the working directory, changed by the options, in their order. It runs one
@@ -167,7 +163,28 @@ func New(options ...Option) (Sandbox, error) {
 	if s.program, s.shim, err = wrapper(s.policy.Session != ""); err != nil {
 		return Sandbox{}, err
 	}
+	if err := s.trusted(); err != nil {
+		return Sandbox{}, err
+	}
 	return s, s.proved()
+}
+
+// trusted refuses a program found by its name that a confined command could have
+// written: what makes the boundary must not be inside of it.
+func (s Sandbox) trusted() error {
+	if s.shim {
+		return nil
+	}
+	program, err := filepath.EvalSymlinks(s.program)
+	if err != nil {
+		return err
+	}
+	for _, dir := range append([]string{s.policy.Workspace}, s.policy.WritePaths...) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && (within(program, real) || within(s.program, dir)) {
+			return declaration("install it elsewhere, or begin main with sandbox.ExecShim()", "%s is in %s, which confined commands write", s.program, dir)
+		}
+	}
+	return nil
 }
 
 // wrapper is the program that makes the boundary.
@@ -250,6 +267,9 @@ func (s Sandbox) Wrap(cmd *exec.Cmd) error {
 		return errors.New("the command is wrapped")
 	case len(cmd.Args) > 0 && filepath.Base(cmd.Args[0]) != filepath.Base(cmd.Path):
 		return fmt.Errorf("argument 0 is %q, and the program %q: a confined command has its program's name", cmd.Args[0], cmd.Path)
+	}
+	if err := s.trusted(); err != nil {
+		return err
 	}
 	dir, path := cmd.Dir, cmd.Path
 	if dir == "" {

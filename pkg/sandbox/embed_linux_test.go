@@ -144,6 +144,32 @@ func TestWrapRefuses(t *testing.T) {
 	}
 }
 
+// TestPlantedProgram: a program of the right name in what commands write makes no boundary; elsewhere it is taken.
+func TestPlantedProgram(t *testing.T) {
+	_, work := box(t)
+	elsewhere := filepath.Dir(work) + "/bin"
+	take := func(dir string) error {
+		t.Setenv("PATH", dir+":/usr/bin:/bin")
+		_, err := sandbox.New(sandbox.WithPolicy(sandbox.DefaultPolicy(work)), sandbox.WithSession("needs-the-program"))
+		return err
+	}
+	for dir, want := range map[string]bool{work: false, work + "/node_modules/.bin": false, elsewhere: true} {
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(dir+"/ethos-sandbox", []byte("#!/bin/sh\n"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		if err := take(dir); (err == nil) != want || !want && !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	linked := elsewhere + "/linked"
+	if err := errors.Join(os.Mkdir(linked, 0o755), os.Symlink(work+"/ethos-sandbox", linked+"/ethos-sandbox")); err != nil {
+		t.Fatal(err)
+	}
+	if take(linked) == nil {
+		t.Error("a link into the work space was taken")
+	}
+}
+
 // TestWrapEndsWithContext: nothing outlives the process that was wrapped, not even what has a session of its own.
 func TestWrapEndsWithContext(t *testing.T) {
 	s, work := box(t)

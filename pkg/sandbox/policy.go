@@ -36,7 +36,7 @@ type Policy struct {
 
 // The variables that add to [DefaultPolicy]: absolute paths with colons between
 // them, to be read, and to be read and written. They belong to whoever starts the
-// program; no confined command gets them.
+// program.
 const (
 	EnvReadOnly  = "ETHOS_SANDBOX_RO"
 	EnvReadWrite = "ETHOS_SANDBOX_RW"
