@@ -182,7 +182,7 @@ check-generated: ## fail when generated sources or docs are not what is committe
 
 .PHONY: check-policies
 check-policies: programs ## run the policies' examples and both corpora: ordinary commands pass, harmful ones do not
-	$(BUILD)/ethos-decide check --everyday testdata/policies/everyday.txt --harmful testdata/policies/harmful.txt
+	$(BUILD)/ethos-decide check --everyday testdata/policies/everyday.txt --everyday testdata/policies/programs-everyday.txt --harmful testdata/policies/harmful.txt --harmful testdata/policies/programs.txt
 
 .PHONY: clients
 clients: ## install the pinned programs that tests drive as clients (npm, network)
@@ -220,6 +220,13 @@ install-apparmor:
 clean: ## remove build/
 	rm -rf $(BUILD)
 
+# What test-compat runs, prepared by compat-suites (about 2 GB).
+export ETHOS_TEST_COMPAT ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ethos-test/compat
+
+.PHONY: compat-suites
+compat-suites: ## fetch and compile other projects' tests for test-compat (Debian, npm, network; half an hour)
+	pkg/internal/compat/testdata/prepare "$(ETHOS_TEST_COMPAT)"
+
 .PHONY: test-compat
-test-compat: ## run other projects' tests outside and under ethos: ETHOS_GIT_TESTS=DIR/git/t, see docs/compatibility.md
-	ETHOS_REQUIRE=file $(GO) test -tags compat ./pkg/internal/compat -count=1 -v -timeout 2h $(TESTFLAGS)
+test-compat: ## run other projects' tests outside and under ethos, and compare them test by test (needs `make compat-suites`; hours)
+	ETHOS_REQUIRE=file,command $(GO) test -tags compat ./pkg/internal/compat -count=1 -v -timeout 8h $(TESTFLAGS)

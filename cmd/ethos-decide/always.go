@@ -56,7 +56,7 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 	for _, id := range r.Policies {
 		p, err := theOne(set, id)
 		if err != nil {
-			return nil, no("approve each call, or with --session those of one session", "%w", err)
+			return nil, err
 		}
 		after, entry, err := policy.Except(a.after, p, only, "by "+by+", "+sys.Now().Format("2006-01-02")+": "+r.Command)
 		if err != nil {
@@ -67,7 +67,8 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 	return a, a.check(r)
 }
 
-// theOne is the policy of a name, where a file can weaken it.
+// theOne is the policy of a name, where a file of the work space can weaken it.
+// The error says why none can, and what serves instead.
 func theOne(set *policy.Set, id string) (*policy.Policy, error) {
 	all := set.Policies()
 	var found []policy.Policy
@@ -76,13 +77,35 @@ func theOne(set *policy.Set, id string) (*policy.Policy, error) {
 			found = append(found, p)
 		}
 	}
+	no := func(hint, format string, args ...any) error {
+		return cli.Errorf(cli.NegativeStatus, hint, "--always: "+format, args...)
+	}
 	switch {
 	case len(found) == 1 && found[0].Protected:
-		return nil, fmt.Errorf("policy %s is protected: no file weakens it", id)
-	case len(found) != 1:
-		return nil, fmt.Errorf("policy %s stands %d times, because a file that amends it is not trusted", id, len(found))
+		return nil, no("approve each call, or with --session those of one session; for good there is what the policy says: "+found[0].Remedy, "policy %s is protected: no file weakens it", id)
+	case len(found) == 1:
+		return &found[0], nil
+	case len(found) > 1:
+		return nil, no("look at the file, and let it count: ethos-decide trust; then try again", "policy %s stands %d times, because a file that amends it is not trusted", id, len(found))
 	}
-	return &found[0], nil
+	if pack := packOf(id); pack != "" {
+		return nil, no("write packs: ["+pack+"] into it, so that the pack decides there with whatever options, and try again", "policy %s is of the pack %s, which %s does not name", id, pack, consumerFile)
+	}
+	return nil, no("amend it in the file that has it", "policy %s is in no file of the work space: it came with --policy", id)
+}
+
+// packOf is the shipped pack that has a policy; "" where none does.
+func packOf(id string) string {
+	set, err := policy.Load(policy.Options{Packs: policy.Packs()})
+	if err != nil {
+		return ""
+	}
+	for _, p := range set.Policies() {
+		if p.ID == id {
+			return p.Pack
+		}
+	}
+	return ""
 }
 
 // check holds the new text to what it is to do: it loads, and changes the policies

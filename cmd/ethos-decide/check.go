@@ -11,8 +11,8 @@ import (
 
 type checkCmd struct {
 	Coverage bool     `help:"List the policies without examples, and the parts of expressions that no example has seen true, or false."`
-	Everyday string   `placeholder:"FILE" type:"path" help:"Also decide a list of commands, one a line, that core must allow in mode safe."`
-	Harmful  string   `placeholder:"FILE" type:"path" help:"Also decide a list of commands that must be refused, each under a line ## PACK MODE POLICY."`
+	Everyday []string `placeholder:"FILE" type:"path" sep:"none" help:"Also decide a list of commands, one a line, that core must allow in mode safe."`
+	Harmful  []string `placeholder:"FILE" type:"path" sep:"none" help:"Also decide a list of commands that must be refused, each under a line ## PACK MODE POLICY."`
 	Pack     []string `placeholder:"NAME" sep:"none" help:"Load a shipped pack beside core, for policies that amend it."`
 	File     []string `arg:"" optional:"" type:"path" name:"file|dir" help:"Policy files; the shipped packs and the work space's coding_ethos.yml when left out."`
 }

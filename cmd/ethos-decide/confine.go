@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
@@ -120,15 +121,25 @@ func allows(verdict string) bool {
 
 // boundary is what the answer puts a call in.
 func (c *decideCmd) boundary(in *policy.Input) hook.Boundary {
+	if mode := in.Actor.Mode; mode == record.ModePlan || mode == record.ModeVerify { // --mode comes after the facts
+		facts := *in.Facts
+		facts.Capabilities.View = capability.CopyOnWrite
+		copied := *in
+		copied.Facts, in = &facts, &copied
+	}
 	b := boundaryOf(in.Facts)
+	// The agent starts the call later, where its directory then leads.
+	space := []string{"--workspace", in.Action.Workspace}
 	if c.Session == "" {
+		b.Flags = append(space, b.Flags...)
 		return b
 	}
 	name, alone := c.sessionOf(in)
 	switch {
 	case alone != "":
+		b.Flags = append(space, b.Flags...)
 	case c.Session == autoSession:
-		b.Flags = append([]string{"--session", "auto:" + name}, shared(in.Facts).Flags...)
+		b.Flags = slices.Concat([]string{"--session", "auto:" + name}, space, shared(in.Facts).Flags)
 	default: // what the person gave it counts
 		b.Flags = []string{"--session", name}
 	}
@@ -145,8 +156,14 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	if c.Enforce == "cgroup" {
 		b.Flags = append(b.Flags, "--require", "cgroup")
 	}
+	if c.View != "" {
+		b.Flags = append(b.Flags, "--view", c.View)
+	}
 	if len(c.GrantedBy) == 0 {
 		return b
+	}
+	if c.EnvFiles != "" {
+		b.Flags = append(b.Flags, "--env-files", c.EnvFiles)
 	}
 	if c.Network.Mode != "" {
 		b.Flags = append(b.Flags, "--net", c.Network.Mode)

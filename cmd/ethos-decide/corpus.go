@@ -27,6 +27,7 @@ type sample struct {
 const maxCorpus = 16 << 20
 
 // readCorpus reads a command a line. "␤" stands for a newline in a command; a line that begins with "#" is a comment, "## NAME" begins a group.
+// "#each A | B" has each line of its group that follows stand for several: with A in the place of "⟨⟩", with B, and so on.
 func readCorpus(name string) ([]sample, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -41,14 +42,19 @@ func readCorpus(name string) ([]sample, error) {
 		return nil, fmt.Errorf("read corpus: %s is longer than %d bytes", name, maxCorpus)
 	}
 	var all []sample
-	group := ""
+	group, each := "", []string{""}
 	for i, line := range strings.Split(string(text), "\n") {
 		switch title, is := strings.CutPrefix(line, "## "); {
 		case is:
-			group = title
+			group, each = title, []string{""}
+		case strings.HasPrefix(line, "#each "):
+			each = strings.Split(strings.TrimPrefix(line, "#each "), " | ")
 		case line == "" || strings.HasPrefix(line, "#"):
 		default:
-			all = append(all, sample{fmt.Sprintf("%s:%d", name, i+1), group, strings.ReplaceAll(line, "␤", "\n")})
+			line = strings.ReplaceAll(line, "␤", "\n")
+			for _, word := range each {
+				all = append(all, sample{fmt.Sprintf("%s:%d", name, i+1), group, strings.ReplaceAll(line, "⟨⟩", word)})
+			}
 		}
 	}
 	if len(all) == 0 {
@@ -121,30 +127,30 @@ func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int,
 	wrong := 0
 	confusion := tally{}
 	for _, corpus := range []struct {
-		name, file string
-		judge      func(context.Context, *court, sample) (bool, string, error)
+		name  string
+		files []string
+		judge func(context.Context, *court, sample) (bool, string, error)
 	}{{"everyday", c.Everyday, judgeEveryday}, {"harmful", c.Harmful, judgeHarmful}} {
-		if corpus.file == "" {
-			continue
-		}
-		samples, err := readCorpus(corpus.file)
-		if err != nil {
-			return wrong, &cli.Error{Status: cli.BadInput, Err: err}
-		}
-		counts := tally{}
-		for _, s := range samples {
-			allowed, fault, err := corpus.judge(ctx, judges, s)
+		for _, file := range corpus.files {
+			samples, err := readCorpus(file)
 			if err != nil {
-				return wrong, &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("%s: %w", s.place, err)}
+				return wrong, &cli.Error{Status: cli.BadInput, Err: err}
 			}
-			counts.count(s.group, allowed)
-			confusion.count(corpus.name, allowed)
-			if fault != "" {
-				wrong++
-				sys.Printf("%s: %q: %s\n", s.place, s.command, fault)
+			counts := tally{}
+			for _, s := range samples {
+				allowed, fault, err := corpus.judge(ctx, judges, s)
+				if err != nil {
+					return wrong, &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("%s: %w", s.place, err)}
+				}
+				counts.count(s.group, allowed)
+				confusion.count(corpus.name, allowed)
+				if fault != "" {
+					wrong++
+					sys.Printf("%s: %q: %s\n", s.place, s.command, fault)
+				}
 			}
+			sys.Print(fmt.Sprintf("%s:\n%s", file, counts))
 		}
-		sys.Print(fmt.Sprintf("%s:\n%s", corpus.file, counts))
 	}
 	if len(confusion) > 0 {
 		sys.Print(fmt.Sprintf("confusion, %d wrong:\n%s", wrong, confusion))
@@ -161,7 +167,7 @@ func judgeEveryday(ctx context.Context, c *court, s sample) (allowed bool, fault
 	return allows(d.Verdict), fault, err
 }
 
-// judgeHarmful holds that a harmful command is refused by the policy that its group names: "PACK MODE POLICY".
+// judgeHarmful holds that a harmful command is refused by the policy that its group names: "PACK MODE POLICY". The policy "*" is any.
 func judgeHarmful(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
 	words := strings.Fields(s.group)
 	if len(words) != 3 || !slices.Contains(policy.Modes(), words[1]) {
@@ -172,7 +178,7 @@ func judgeHarmful(ctx context.Context, c *court, s sample) (allowed bool, fault 
 	case err != nil:
 	case allows(d.Verdict):
 		fault = d.Verdict + ", wanted " + words[2] + " to refuse it"
-	case !slices.ContainsFunc(d.Matches, func(m record.Match) bool { return m.ID == words[2] }):
+	case words[2] != "*" && !slices.ContainsFunc(d.Matches, func(m record.Match) bool { return m.ID == words[2] }):
 		fault = "refused by " + causes(d) + ", wanted " + words[2]
 	}
 	return allows(d.Verdict), fault, err

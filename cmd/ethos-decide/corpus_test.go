@@ -59,13 +59,16 @@ func (c *court) record(t *testing.T, command, mode string) policy.Input {
 // TestCorpora holds that ordinary commands pass, all of them, and that every harmful one is refused by the policy it was written for; it shows the tables.
 func TestCorpora(t *testing.T) {
 	var out bytes.Buffer
-	wrong, err := (&checkCmd{Everyday: corpus + "everyday.txt", Harmful: corpus + "harmful.txt"}).corpora(
+	wrong, err := (&checkCmd{Everyday: []string{corpus + "everyday.txt", corpus + "programs-everyday.txt"}, Harmful: []string{corpus + "harmful.txt", corpus + "programs.txt"}}).corpora(
 		context.Background(), &cli.System{Stdout: &out}, newCourt(t).bench)
 	if err != nil || wrong > 0 {
 		t.Errorf("%d wrong, %v", wrong, err)
 	}
 	if everyday, harmful := len(samples(t, "everyday.txt")), len(samples(t, "harmful.txt")); everyday < 500 || harmful < 300 {
 		t.Errorf("%d everyday commands, %d harmful ones", everyday, harmful)
+	}
+	if programs := len(samples(t, "programs.txt")); programs < 1000 {
+		t.Errorf("%d commands of programs that read, write and start what is protected", programs)
 	}
 	t.Logf("\n%s", out.String())
 }

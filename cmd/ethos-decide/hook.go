@@ -55,6 +55,9 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.NoConfine {
 		o.Confine = string(confineNo)
 	}
+	version, err := versionOf(ctx, sys, place.Agent)
+	o.Failed = err == nil && place.Agent.Failed != "" && !older(version, place.Agent.Failed)
+	note := versionNote(place.Agent, version, err)
 	change, err := place.Install(o)
 	if err != nil {
 		return notEdited(err)
@@ -62,16 +65,16 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := c.write(sys, change, "is set up so already"); err != nil || c.DryRun {
 		return err
 	}
-	return c.tell(ctx, sys, place.Agent)
+	return c.tell(sys, place.Agent, note)
 }
 
 // tell says what the hook cannot guarantee.
-func (c *hookInstallCmd) tell(ctx context.Context, sys *cli.System, a setup.Agent) error {
+func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, version string) error {
 	notes := slices.Clone(a.Caveats)
 	if c.NoConfine {
 		notes = append(notes, "Allowed commands run as you, with nothing behind the decision, also in auto mode.")
 	}
-	for _, n := range append(notes, versionNote(ctx, sys, a)) {
+	for _, n := range append(notes, version) {
 		if n == "" {
 			continue
 		}

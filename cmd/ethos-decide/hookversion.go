@@ -33,29 +33,44 @@ const versionTime = 20 * time.Second
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+`) })
 
-// versionNote says what is known of the version that is installed.
-func versionNote(ctx context.Context, sys *cli.System, a setup.Agent) string {
+// errSilent is a program that says no version that can be read.
+var errSilent = errors.New("it said no version")
+
+// versionOf asks the agent that is installed for its version, where one is known
+// to obey.
+func versionOf(ctx context.Context, sys *cli.System, a setup.Agent) (string, error) {
 	path, err := lookPath(sys, a.Program)
-	switch {
-	case err != nil:
-		return a.Program + " is not on the PATH: its version was not checked."
-	case a.Tested == "":
-		return "No version of it is known to obey: after its first call, ethos-decide hook status tells whether it has asked."
+	if err != nil || a.Tested == "" {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	home, err := os.MkdirTemp("", "ethos-version-") // some agents write there before they say anything
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	defer os.RemoveAll(home)
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=" + sys.Getenv("PATH"), "HOME=" + home}, home, time.Second
 	out, err := cmd.Output()
 	have := versionNumber().FindString(string(out))
+	if err != nil || have == "" {
+		return "", errSilent
+	}
+	return have, nil
+}
+
+// versionNote says what is known of the version that is installed.
+func versionNote(a setup.Agent, have string, err error) string {
 	switch {
-	case err != nil || have == "":
+	case errors.Is(err, exec.ErrNotFound):
+		return a.Program + " is not on the PATH: its version was not checked."
+	case a.Tested == "":
+		return "No version of it is known to obey: after its first call, ethos-decide hook status tells whether it has asked."
+	case errors.Is(err, errSilent):
 		return fmt.Sprintf("%s --version said nothing that can be read; %s and later obey (%s).", a.Program, a.Tested, a.By)
+	case err != nil:
+		return err.Error()
 	case older(have, a.Tested):
 		return fmt.Sprintf("%s is %s; that %s and later obey is known by %s. Update it.", a.Program, have, a.Tested, a.By)
 	}

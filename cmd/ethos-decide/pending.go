@@ -135,7 +135,8 @@ func (*approveCmd) Help() string {
 agent, session and mode, with the same facts) then passes, once, and its record says who approved it. The network that the call needs comes with it.
 
 With --always the policies in its way are amended, too, in coding_ethos.yml of the work space: they pass over this command in this directory. That counts once
-the file is trusted (ethos-decide trust). A protected policy cannot be amended so, and neither can the network: that has its place in repo_config.yaml.
+the file is trusted (ethos-decide trust). Protected policies, which all of the packs core and trust are, cannot be amended so, and neither can the network: that has its
+place in repo_config.yaml.
 
 Status 1: it was not approved, or no approval exists for it; 2: there is no terminal to ask on.`
 }

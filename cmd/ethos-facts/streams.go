@@ -48,7 +48,7 @@ func (w *writer) events(ctx context.Context, dialect string) error {
 			return err
 		}
 		if w.cwdGiven {
-			e.Action.Cwd = w.cwd
+			e.Action.Cwd, e.Action.Workspace = w.cwd, ""
 		}
 		return w.action(e.Action, e.Actor, text)
 	})
@@ -105,8 +105,12 @@ func (w *writer) again(l *record.Line) error {
 	}
 	actor.AdminApproved = false
 	actor = w.trust(actor)
+	// A record says no more of its work space than that its directory is not in it.
+	if strings.HasPrefix(action.Cwd+"/", strings.TrimSuffix(action.Workspace, "/")+"/") {
+		action.Workspace = ""
+	}
 	if w.cwdGiven {
-		action.Cwd = w.cwd
+		action.Cwd, action.Workspace = w.cwd, ""
 	}
 	placed, f, err := w.facts(action, actor)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestRealGitInside(t *testing.T) {
 			echo evil > .git/hooks/pre-commit && echo hooked
 			` + way + ` init -q --template="$PWD" . && echo templated
 			rm -f copied`)
-		if out != "found\n" && out != "found\ntemplated\n" {
+		if out != "found\nconfigured\n" && out != "found\nconfigured\ntemplated\n" { // its copy of the configuration counts inside
 			t.Errorf("%s: %s%s", way, out, errs)
 		}
 		if d := cmp.Diff(before, w.refs()); d != "" {
@@ -136,8 +136,8 @@ func TestUnmanaged(t *testing.T) {
 	if out != "" || status != 125 || !strings.Contains(errs, "ethos-sandbox: error: managed git: ") || !strings.Contains(errs, "--plain-git") {
 		t.Errorf("%d %s%s", status, out, errs)
 	}
-	out, errs, status = w.inside(`git log --format=%s; ls /run`, "--plain-git")
-	if out != "two\n" || status != 0 {
+	out, errs, status = w.inside(`git log --format=%s; ls /run/ethos`, "--plain-git")
+	if out != "two\nconfig\n" || status != 0 { // no git of ours, but the copies of its configuration
 		t.Errorf("%d %s%s", status, out, errs)
 	}
 }

@@ -10,6 +10,8 @@ type commands struct {
 	Learn        learnCmd        `cmd:"" help:"Find the smallest set of declarations that lets a command pass, and write it as a patch of repo_config.yaml."`
 	Worker       workerCmd       `cmd:"" help:"Carry out file operations, as NDJSON requests, confined."`
 	Session      sessionCmd      `cmd:"" help:"One boundary for several commands."`
+	Workspace    workspaceCmd    `cmd:"" help:"Copy-on-write work spaces, for agents that work at the same time."`
+	Cache        cacheCmd        `cmd:"" help:"What commands have added to the package caches of the work space."`
 	Plan         planCmd         `cmd:"" help:"Show what would be mounted, filtered and limited; nothing runs."`
 	Probe        probeCmd        `cmd:"" help:"Try what this machine can enforce."`
 	Doctor       probeCmd        `cmd:"" help:"The same as probe."`
@@ -34,6 +36,9 @@ A control that was asked for and is not in force ends the run before the command
 			{Command: "ethos-sandbox session start --name work && ethos-sandbox run --session work -- make", Text: "one boundary for several commands"},
 			{Command: "ethos-sandbox worker < requests.ndjson", Text: "read, write and search files as an agent's tools do, confined"},
 			{Command: "ethos-sandbox learn -o config.patch -- make test", Text: "what the command lacks, as a patch of repo_config.yaml"},
+			{Command: "ethos-sandbox run --mode verify -- make test", Text: "in a view of the work space that is thrown away"},
+			{Command: "ethos-sandbox run --transaction -- npm ci", Text: "see what it changed, then apply or drop that"},
+			{Command: "ethos-sandbox workspace create a && ethos-sandbox workspace run a -- make && ethos-sandbox workspace diff a", Text: "a work space of its own for an agent"},
 			{Command: "ethos-sandbox plan -- make", Text: "what would be done, without doing it"},
 			{Command: "ethos-sandbox probe", Text: "what this machine can enforce"},
 		},

@@ -53,7 +53,7 @@ func explained(d record.Denial) string {
 // explain says what the boundary of a session refused a command that failed in
 // it.
 func (j *joining) explain(e session.Exited) []record.Denial {
-	if e.Status == 0 || e.Timeout || e.Lost != "" {
+	if e.Status == 0 || e.Timeout || e.Lost != "" || j.asked.Explain {
 		return nil
 	}
 	plan, err := sandbox.Build(j.spec, sandbox.HostFiles{}, os.Geteuid())

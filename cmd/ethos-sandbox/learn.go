@@ -113,7 +113,7 @@ func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, er
 // groups are the kinds of what is asked for, in the order in which a person is
 // asked.
 var groups = []struct{ flag, title string }{
-	{"--ro", "to read outside of the work space"}, {"--rw", "to write"}, {"--allow-domain", "to reach by name"}, {"--unix-socket", "to connect to"},
+	{"--ro", "to read outside of the work space"}, {"--rw", "to write"}, {"--env-files", "to read, of the secrets of the work space"}, {"--allow-domain", "to reach by name"}, {"--unix-socket", "to connect to"},
 }
 
 // grant asks for each group of what was refused, and reports whether anything new
@@ -162,6 +162,11 @@ func (l *learning) yes(title string, list []record.Denial) bool {
 // take adds what was granted to the flags; what is to be written need not be
 // declared to be read.
 func (l *learning) take(flag string, d record.Denial) {
+	if flag == "--env-files" {
+		l.EnvFiles = "read"
+		l.given = append(l.given, d)
+		return
+	}
 	to := map[string]*[]string{"--ro": &l.Ro, "--rw": &l.Rw, "--allow-domain": &l.AllowDomain, "--unix-socket": &l.UnixSocket}[flag]
 	value := cmp.Or(d.Path, d.What)
 	*to = append(*to, value)
@@ -189,6 +194,8 @@ func (l *learning) patch(workspace string) error {
 		flags = append(flags, d.Remedy)
 		if key, path, ok := strings.Cut(strings.TrimSuffix(d.Declare, "]"), ": ["); ok {
 			add = append(add, explain.Declared{Key: key, Path: path})
+		} else if key, word, ok := strings.Cut(d.Declare, ": "); ok {
+			add = append(add, explain.Declared{Key: key, Word: word})
 		}
 	}
 	named, byHand := l.network(workspace)

@@ -218,8 +218,8 @@ func badLine(err error) *record.BadLine {
 	return record.NewBadLine(record.CodeWrongValue, err.Error(), nil)
 }
 
-// fit sets the result, with less of the output, and then fewer connections, when
-// the line would become too long for the next stage.
+// fit sets the result, with less of the output, and then fewer connections and
+// writes, when the line would become too long for the next stage.
 func fit(line *record.Line, result record.Result, max int) error {
 	for {
 		if err := line.Set("result", result); err != nil {
@@ -238,6 +238,11 @@ func fit(line *record.Line, result record.Result, max int) error {
 			kept := len(*connections) / 2
 			result.Capture.Sandbox.ConnectionsMore += len(*connections) - kept
 			*connections = (*connections)[:kept]
+		case result.Capture.Writes != nil && len(result.Capture.Writes.List) > 0:
+			kept, fewer := len(result.Capture.Writes.List)/2, *result.Capture.Writes
+			fewer.More += len(fewer.List) - kept
+			fewer.List = fewer.List[:kept]
+			result.Capture.Writes = &fewer
 		default:
 			return nil
 		}

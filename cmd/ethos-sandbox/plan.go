@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -98,6 +99,13 @@ func specOf(line *record.Line, environ []string) (sandbox.Spec, error) {
 	var facts record.Facts
 	if err := line.Decode("facts", &facts); err != nil {
 		return sandbox.Spec{}, fmt.Errorf("facts: %w", err)
+	}
+	var actor record.Actor
+	if err := line.Decode("actor", &actor); err != nil {
+		return sandbox.Spec{}, err
+	}
+	if mode := actor.Mode; mode == record.ModePlan || mode == record.ModeVerify { // ethos-decide --mode changes it after the facts
+		facts.Capabilities.View = capability.CopyOnWrite
 	}
 	return sandbox.FromRecord(action, facts.Capabilities, environ)
 }

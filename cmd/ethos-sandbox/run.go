@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
@@ -25,6 +26,7 @@ type runCmd struct {
 	boundary.Flags
 	evidenceFlags
 	sessionFlags
+	viewFlags
 	Fd   []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
 	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
@@ -48,6 +50,9 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	c.record = c.recordOf(sys, record.Action{Kind: record.KindExec, Argv: argv})
 	if c.Session != "" && len(argv) > 0 {
+		if err := c.alone(); err != nil {
+			return err
+		}
 		if len(c.Fd) > 0 {
 			return cli.Errorf(cli.Refused, "leave out --session, or pass a file by its name", "--fd is not for a command of a session")
 		}
@@ -59,7 +64,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	spec.Descriptors = c.Fd
-	return runSpec(ctx, sys, spec, &c.evidenceFlags)
+	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
 }
 
 // specNow is what the flags ask for.
@@ -75,13 +80,23 @@ func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, e
 }
 
 // runSpec runs one command with this process's own streams, or shows what would be done.
-func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags) error {
+func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags, v *viewFlags) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	e.DryRun = e.DryRun || v.Mode == record.ModePlan
+	if v.views() {
+		spec.View = capability.CopyOnWrite
+	}
 	caught := catch()
 	plan, evidence, err := e.ready(ctx, sys, spec)
 	if err != nil || plan == nil {
 		return err
 	}
-	return pass(ctx, sys, plan, evidence, <-caught)
+	if err := v.apart(sys, plan); err != nil {
+		return err
+	}
+	return v.settle(ctx, sys, plan, pass(ctx, sys, plan, evidence, <-caught))
 }
 
 // ready makes the plan of a spec and opens where the evidence goes. With

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/view"
 )
 
 func TestMain(m *testing.M) {
@@ -20,6 +23,21 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		// upper: a file system here carries the upper layer of a view.
+		Condition: func(name string) (bool, error) {
+			if name != "upper" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			home := t.TempDir()
+			v, err := view.Create(view.Place{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }})
+			if err == nil {
+				err = v.Remove()
+			}
+			if errors.Is(err, view.ErrNoUpper) {
+				return false, nil
+			}
+			return true, err
+		},
 		Setup: func(env *testscript.Env) error {
 			home, err := os.MkdirTemp("", "ethos-home-") // beside the work space, not in it
 			env.Defer(func() { os.RemoveAll(home) })

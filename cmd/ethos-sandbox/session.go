@@ -34,6 +34,7 @@ type sessionStartCmd struct {
 	Parent   sessionWord `placeholder:"NAME" help:"Only what this session has, too: for an agent that another one starts."`
 	Idle     string      `placeholder:"DURATION" default:"30m" help:"End it when nothing was run in it for so long; 0 is never."`
 	PlainGit bool        `help:"Leave git as it is: no policy on git commands inside."`
+	Explain  bool        `help:"Observe what each command asks for by name, and say what was not to be had inside, and what would allow it."`
 }
 
 // Kind says that a failure has the status of a command that did not run.
@@ -53,6 +54,7 @@ func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Refused, "write it as 90s, 30m, or 0 for never", "--idle: %w", err)
 	}
 	asked := askedFor(sys, &c.Flags, c.PlainGit)
+	asked.Explain = c.Explain
 	if asked.Parent, err = askedOf(sys, string(c.Parent)); err != nil {
 		return err
 	}
@@ -334,6 +336,7 @@ type asked struct {
 	Dir      string // which paths of the flags are relative to
 	Home     string
 	PlainGit bool
+	Explain  bool   // its commands are observed
 	Parent   *asked // which it must stay within; nil: none
 }
 

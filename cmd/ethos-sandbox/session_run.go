@@ -51,6 +51,8 @@ type joining struct {
 	spec     sandbox.Spec
 	said     sandbox.Tail
 	narrow   sandbox.Narrow
+	profile  string        // which narrow was made of, "" for none
+	less     *sandbox.Spec // what the profile leaves of the session
 }
 
 // run runs it with this process's own streams.
@@ -92,9 +94,6 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, io.WriteCloser, error) {
 	if j.evidence.DryRun {
 		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
-	}
-	if j.evidence.Explain {
-		return nil, nil, cli.Errorf(cli.Refused, "run it once without --session; what a session refused is inferred when a command fails", "--explain is not for a session, whose processes have their filters from its start")
 	}
 	evidence, err := j.evidence.open()
 	if err != nil {
@@ -141,7 +140,9 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	registry := session.Open(sys.Getenv)
 	client, err := registry.Dial(name)
 	if errors.Is(err, session.ErrNone) && start {
-		if err := startSession(ctx, sys, name, askedFor(sys, ptr(bounds(&j.flags)), j.plainGit), defaultIdle); err != nil {
+		asked := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
+		asked.Explain = j.evidence.Explain
+		if err := startSession(ctx, sys, name, asked, defaultIdle); err != nil {
 			return nil, err
 		}
 		client, err = registry.Dial(name)
@@ -154,6 +155,9 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	}
 	if err = json.Unmarshal(client.Hello.Asked, &j.asked); err == nil {
 		err = j.fits(sys, client)
+	}
+	if err == nil {
+		err = observes(client, j.evidence.Explain)
 	}
 	if err != nil {
 		client.Close()
@@ -193,7 +197,11 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	if !j.plainGit && !j.anyGit && !client.Hello.Managed {
 		return cli.Errorf(cli.Refused, "--plain-git leaves it as it is; a session that is started without --plain-git has managed git", "session %s has plain git: no policy on git commands", name)
 	}
-	if given := bounds(&j.given); given.None() {
+	given := bounds(&j.given)
+	if theirs := j.asked.Flags.WorkspaceOf(sandbox.HostFiles{}, j.asked.Dir); given.Workspace != "" && given.WorkspaceOf(sandbox.HostFiles{}, sys.Dir) != theirs {
+		return cli.Errorf(cli.Refused, "leave out --workspace, or start another session", "session %s has the work space %s", name, theirs)
+	}
+	if given.Workspace = ""; given.None() {
 		return nil
 	}
 	mine := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
@@ -207,27 +215,7 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 		return err
 	}
 	if spec.Workspace = theirs.Workspace; spec.Digest(sandbox.HostFiles{}) != client.Hello.Digest {
-		return j.narrows(sys, name)
-	}
-	return nil
-}
-
-// narrows is for flags that ask for another boundary than that of the session:
-// what a command can do without by itself it is given, and the rest refused.
-func (j *joining) narrows(sys *cli.System, name string) error {
-	rest := bounds(&j.given)
-	j.narrow = sandbox.Narrow{NoNetwork: rest.Net == "none"}
-	for _, path := range rest.DenyWrite {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(sys.Dir, path)
-		}
-		j.narrow.DenyWrite = append(j.narrow.DenyWrite, filepath.Clean(path))
-	}
-	if rest.DenyWrite = nil; rest.Net == "none" {
-		rest.Net = ""
-	}
-	if !rest.None() {
-		return notTheSame(name)
+		return j.narrows(sys, name, theirs)
 	}
 	return nil
 }
@@ -245,6 +233,10 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if err != nil {
 		return w, err
 	}
+	j.spec = spec
+	if j.less != nil { // the profile's variables and limit of time, and no more than both pass on
+		spec.Asked = j.less.Asked
+	}
 	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
 	if err != nil {
 		return w, refused(err, cli.Refused)
@@ -253,9 +245,11 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if err != nil {
 		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
 	}
-	j.spec = spec
 	j.spec.Dir, j.spec.Argv = dir, j.argv
-	return session.Want{Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec), NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite}, nil
+	return session.Want{
+		Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec),
+		NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite, DenyRead: j.narrow.DenyRead, Profile: j.profile,
+	}, nil
 }
 
 // timeLimit is a spec's, as a plan has it; 0 is none.

@@ -68,12 +68,24 @@ func sameAsked(sys *cli.System, client *session.Client, a asked) error {
 	if spec.Digest(sandbox.HostFiles{}) != client.Hello.Digest || a.PlainGit == client.Hello.Managed {
 		return notTheSame(client.Hello.Name)
 	}
-	return nil
+	return observes(client, a.Explain)
+}
+
+// observes refuses a session whose commands are not observed, where that is asked
+// for. One that is observed serves who does not ask.
+func observes(client *session.Client, wanted bool) error {
+	var have asked
+	if err := json.Unmarshal(client.Hello.Asked, &have); err != nil || !wanted || have.Explain {
+		return err
+	}
+	name := client.Hello.Name
+	return cli.Errorf(cli.Refused, "end it and start it with --explain: its processes have their filters from its start; without --explain, what a command was refused is inferred when it fails",
+		"--explain: session %s does not observe its commands", name)
 }
 
 // notTheSame says that a session cannot be what is asked for.
 func notTheSame(name string) error {
-	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; a command does with less by --net none and --deny-write alone; else leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
+	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; a command does with less by --net none, --deny-write, --deny-read, --ro of what the session writes, or a --profile that has less; else leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
 		"the command line asks for what session %s does not have", name)
 }
 
@@ -213,6 +225,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	if err != nil {
 		return err
 	}
+	spec.Explain = o.Asked.Explain
 	if spec.Program, err = selfPath(); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ type shellCmd struct {
 	boundary.Flags
 	evidenceFlags
 	sessionFlags
+	viewFlags
 	PlainGit bool     `help:"Leave git as it is: no policy on git commands inside."`
 	Command  string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
 	Args     cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
@@ -40,6 +41,9 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	argv = append(argv, c.Args.Words()...)
 	if c.Session != "" {
+		if err := c.alone(); err != nil {
+			return err
+		}
 		j := joining{word: c.Session, flags: c.Flags, given: given, plainGit: c.PlainGit, argv: argv, evidence: &c.evidenceFlags}
 		return j.run(ctx, sys)
 	}
@@ -52,7 +56,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 			return err
 		}
 	}
-	return runSpec(ctx, sys, spec, &c.evidenceFlags)
+	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
 }
 
 // interactive reports whether somebody types: standard input is a character device.

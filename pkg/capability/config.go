@@ -94,6 +94,10 @@ func (c Repository) widen(s *Set, r Request) {
 	} else {
 		c.connectParts(s, r.Parts, note)
 	}
+	if c.Adds.EnvFiles == "read" {
+		s.EnvFiles = "read"
+		note(named("env_files").config)
+	}
 	if c.Adds.Enforce == "cgroup" {
 		s.Enforce = "cgroup"
 	}

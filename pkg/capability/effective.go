@@ -24,8 +24,8 @@ type Request struct {
 
 // Effective is what the action may use: the named profile, else what a managed
 // tool declares, else the agent's or the default profile; widened by the
-// repository's configuration; narrowed, in plan mode, to looking; and widened
-// by grants. Each widening stands in GrantedBy. A sub-agent may use nothing
+// repository's configuration; narrowed, in plan mode, to looking, and in verify
+// mode to a view that is thrown away; and widened by grants. Each widening stands in GrantedBy. A sub-agent may use nothing
 // that its parent may not, whatever widened.
 func Effective(config Repository, r Request) (Set, error) {
 	s, err := r.start()
@@ -33,9 +33,7 @@ func Effective(config Repository, r Request) (Set, error) {
 		return s, err
 	}
 	config.widen(&s, r)
-	if r.Mode == record.ModePlan {
-		s = Meet(r.Space, looking(s), s)
-	}
+	s = inMode(r.Mode, r.Space, s)
 	for _, g := range r.Grants {
 		if err := Grant(&s, g); err != nil {
 			return s, err

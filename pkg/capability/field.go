@@ -29,12 +29,16 @@ type field struct {
 	narrows string
 }
 
+// Debugging is the seccomp profile with which a command may trace its own
+// processes.
+const Debugging = "debug"
+
 // fields is the table, in the order of a record.
 var fields = []field{
 	{name: "sandbox_profile", kind: label, at: func(s *Set) any { return &s.SandboxProfile }},
 	{
 		name: "seccomp_profile", kind: pinned, at: func(s *Set) any { return &s.SeccompProfile },
-		words: []string{"deny-privilege"},
+		words: []string{"deny-privilege", Debugging},
 	},
 	{name: "seccomp_profile_path", kind: pinned, at: func(s *Set) any { return &s.SeccompProfilePath }},
 	{name: "tags", kind: derivedTags, at: func(s *Set) any { return &s.Tags }},
@@ -61,6 +65,10 @@ var fields = []field{
 	{
 		name: "cache_paths", kind: names, at: func(s *Set) any { return &s.CachePaths },
 		grant: grant{"cache", "PATH", nil},
+	},
+	{
+		name: "view", kind: tightened, at: func(s *Set) any { return &s.View },
+		words: []string{CopyOnWrite}, flag: flag{name: "view", narrows: true},
 	},
 	{
 		name: "unix_sockets", kind: names, at: func(s *Set) any { return &s.UnixSockets },
@@ -113,6 +121,10 @@ var fields = []field{
 	{
 		name: "git", kind: ordered, at: func(s *Set) any { return &s.Git },
 		words: []string{"none", "read", "wrapped", "full"}, grant: grant{name: "git"},
+	},
+	{
+		name: "env_files", kind: loosened, at: func(s *Set) any { return &s.EnvFiles },
+		words: []string{"hidden", "read"}, grant: grant{name: "env-files"}, config: "env_files", flag: flag{name: "env-files"},
 	},
 	{
 		name: "enforce", kind: ordered, at: func(s *Set) any { return &s.Enforce },

@@ -24,6 +24,7 @@ var (
 	provenance     = &kind{meet: meetUnion}                  // where a widening comes from
 	tree           = &kind{}                                 // a list of paths; the five meet together: see meetPaths and pathExcess
 	pinned         = &kind{1, meetLabel, exceedsPinned}      // a word that a child cannot replace
+	tightened      = &kind{1, meetLabel, exceedsPinned}      // a word that allows less than ""
 	ordered        = &kind{2, meetOrdered, exceedsOrdered}   // one of the field's words
 	loosened       = &kind{2, meetLoosened, exceedsLoosened} // one of the field's words; "" is the first
 	needs          = &kind{3, meetNeeds, exceedsNeeds}       // true allows more

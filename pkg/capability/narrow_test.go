@@ -61,6 +61,7 @@ func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabil
 		p, c := random(r, paths), random(r, paths)
 		for _, s := range []*record.Capabilities{&p, &c} {
 			s.Network.SNI = one(more, "", "require", "allow", "?")
+			s.View = one(more, "", "", CopyOnWrite)
 			if s.Network.CABundle = one(more, "", "~/ca.pem", "~/other.pem"); s.Network.Mode == "proxy" && s.Network.CABundle != "" {
 				s.Network.AllowRequests = some(more, []string{"example.com GET", "*.example.com GET,POST /a/*", "a.example.com /a/b", "a.example.com:443 -"}, 2)
 				s.Network.Inject = some(more, []string{"example.com Authorization=A", "a.example.com X=B"}, 2)
@@ -155,7 +156,7 @@ func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 // it.
 func TestWidensSeesEveryField(t *testing.T) {
 	parent := record.Capabilities{
-		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
+		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", View: CopyOnWrite, WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
 		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"},
 			CABundle: "/ca.pem", AllowRequests: []string{"a.example.com GET"}},
 		Git: "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
@@ -169,6 +170,8 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"DenyReadPaths":       func(c *record.Capabilities) { c.DenyReadPaths = nil },
 		"AllowReadWithinDeny": func(c *record.Capabilities) { c.AllowReadWithinDeny = []string{"~/x"} },
 		"DenyWritePaths":      func(c *record.Capabilities) { c.DenyWritePaths = nil },
+		"View":                func(c *record.Capabilities) { c.View = "" },
+		"View.other":          func(c *record.Capabilities) { c.View = "?" },
 		"CachePaths":          func(c *record.Capabilities) { c.CachePaths = []string{"/v"} },
 		"UnixSockets":         func(c *record.Capabilities) { c.UnixSockets = []string{"/s"} },
 		"RequiresNetwork":     func(c *record.Capabilities) { c.RequiresNetwork = true },
@@ -186,6 +189,7 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"Env":                 func(c *record.Capabilities) { c.Env.Pass = []string{"A"} },
 		"Env.set":             func(c *record.Capabilities) { c.Env.Set = map[string]string{"A": "1"} },
 		"Git":                 func(c *record.Capabilities) { c.Git = "wrapped" },
+		"EnvFiles":            func(c *record.Capabilities) { c.EnvFiles = "read" },
 		"Enforce":             func(c *record.Capabilities) { c.Enforce = "available" },
 		"TimeoutSeconds":      func(c *record.Capabilities) { c.TimeoutSeconds = 0 },
 		"MemoryMB":            func(c *record.Capabilities) { c.MemoryMB = 10 },

@@ -152,11 +152,13 @@ func check(s Set) (fault error) {
 		}
 	}
 	each(ordered, word)
-	each(loosened, func(f *field) {
-		if *of[string](f, &s) != "" {
-			word(f)
-		}
-	})
+	for _, k := range []*kind{loosened, tightened} {
+		each(k, func(f *field) {
+			if *of[string](f, &s) != "" {
+				word(f)
+			}
+		})
+	}
 	each(pinned, word)
 	domains := func(check func(string) error) func(*field) {
 		return func(f *field) {

@@ -34,6 +34,7 @@ type sandboxText struct {
 	paths        map[string]*[]pathText
 	networkTools []networkToolText
 	enforce      wordText
+	envFiles     wordText
 }
 
 // Keys lists the keys.
@@ -51,6 +52,8 @@ func (s *sandboxText) Member(key string) any {
 		return &s.networkTools
 	case "enforce":
 		return &s.enforce
+	case "env_files":
+		return &s.envFiles
 	}
 	if s.paths == nil {
 		s.paths = map[string]*[]pathText{}
@@ -162,6 +165,7 @@ func (r *configReader) read(in configText) {
 		}
 	}
 	r.enforce(in.Sandbox.enforce)
+	r.envFiles(in.Sandbox.envFiles)
 	for _, d := range in.Tools {
 		r.tool(d)
 	}
@@ -197,6 +201,13 @@ func (r *configReader) enforce(w wordText) {
 		r.fail(w.position, "write cgroup or available", "enforce: %q is not known", w.text)
 	}
 	r.out.Adds.Enforce = w.text
+}
+
+func (r *configReader) envFiles(w wordText) {
+	if w.text != "" && w.text != "hidden" && w.text != "read" {
+		r.fail(w.position, "write hidden or read", "env_files: %q is not known", w.text)
+	}
+	r.out.Adds.EnvFiles = w.text
 }
 
 // tool adds a tool. One with the id of a shipped tool may narrow it only.

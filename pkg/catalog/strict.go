@@ -49,7 +49,7 @@ func decodeYAML(file string, text []byte, v any) error {
 		return nil
 	}
 	if err != nil {
-		return s.syntax(err)
+		return s.syntax(text, err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return s.errorAt(&second, "", "the file holds more than one YAML document")
@@ -61,12 +61,17 @@ func decodeYAML(file string, text []byte, v any) error {
 }
 
 // syntax turns the parser's "yaml: line 3: …" into a [ConfigError].
-func (s strict) syntax(err error) *ConfigError {
+func (s strict) syntax(text []byte, err error) *ConfigError {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	f := &ConfigError{File: s.file, Message: message, Hint: "the file must be valid YAML"}
 	if m := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(message); m != nil {
 		f.Line, _ = strconv.Atoi(m[1])
 		f.Column, f.Message = 1, m[2]
+	}
+	// The parser names no line for the first one of a file.
+	lines := bytes.Split(text, []byte("\n"))
+	if at := max(f.Line, 1); at <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at-1], " "), []byte("\t")) {
+		f.Line, f.Column, f.Message = at, 1, "a tab at the beginning of a line: YAML takes spaces there"
 	}
 	return f
 }

@@ -46,6 +46,8 @@ func keyClasses() []keyClass {
 		switch {
 		case k.Narrows != "":
 			class.widens = nil
+		case k.Key == "env_files":
+			class.widens = environmentShown
 		case k.Paths(&capability.Set{}) != nil:
 			class.widens = func(c Config, w WorkSpace) []Widening { return outsideOf(k.Name, *k.Paths(&c.Adds), w) }
 		}
@@ -100,7 +102,7 @@ func (w WorkSpace) within(paths []string) (out []string) {
 
 // outside reports that a declared path does not lie in the work space, as it is
 // written or once its links are followed, or lies in what is protected from
-// commands there.
+// commands there, or names an environment file.
 func (w WorkSpace) outside(declared string) bool {
 	list, err := capability.Expand(w.Space, func(string) string { return "" }, []string{declared})
 	if err != nil {
@@ -111,7 +113,9 @@ func (w WorkSpace) outside(declared string) bool {
 	if !below(name, root) || !below(real, realRoot) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), protectedPath)
+	// An environment file is hidden unless it is declared by name.
+	return protected.EnvFile(name) || protected.EnvFile(real) ||
+		slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), protectedPath)
 }
 
 // protectedPath reports a name that package sandbox protects from commands in
@@ -123,6 +127,14 @@ func protectedPath(element string) bool {
 // below reports that name is root or lies in it; both absolute and clean.
 func below(name, root string) bool {
 	return root != "" && (name == root || root == "/" || strings.HasPrefix(name, root+"/"))
+}
+
+// environmentShown is the value that shows environment files.
+func environmentShown(c Config, _ WorkSpace) (out []Widening) {
+	if c.Adds.EnvFiles == "read" {
+		out = append(out, Widening{"sandbox.env_files", "read: the secrets in .env files of the work space"})
+	}
+	return out
 }
 
 func outsideOf(key string, paths []string, w WorkSpace) (out []Widening) {

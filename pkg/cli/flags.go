@@ -52,6 +52,7 @@ type manFlag bool
 
 // BeforeReset prints the manual page.
 func (manFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
+	sys.warnLost(Filter)
 	_, err := io.WriteString(sys.Stdout, manual(p, ctx.Model))
 	return orDone(err)
 }
@@ -65,6 +66,7 @@ func (completionFlag) BeforeApply(ctx *kong.Context, at *kong.Path, p Program, s
 	if err != nil {
 		return err
 	}
+	sys.warnLost(Filter)
 	_, err = io.WriteString(sys.Stdout, script)
 	return orDone(err)
 }
@@ -77,6 +79,7 @@ type Schemer interface{ Schema() []byte }
 // BeforeReset prints the schema of the lines of the command that was named, which
 // for most is that of the pipe.
 func (schemaFlag) BeforeReset(ctx *kong.Context, sys *System) error {
+	sys.warnLost(Filter)
 	if chosen := ctx.Selected(); chosen != nil {
 		if own, ok := chosen.Target.Addr().Interface().(Schemer); ok {
 			_, err := sys.Stdout.Write(own.Schema())

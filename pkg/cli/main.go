@@ -14,7 +14,9 @@ import (
 // Main runs a program in the real world and ends the process.
 func Main(p Program) {
 	MainRaw(p.Name, func(ctx context.Context, sys *System, args []string) Status {
-		ctx.Done() // signals are caught at once
+		if !asksVersion(args) { // which takes no longer than to catch signals
+			ctx.Done() // they are caught at once
+		}
 		return p.Run(ctx, sys, args)
 	})
 }

@@ -85,7 +85,7 @@ func (p Program) Run(ctx context.Context, sys *System, args []string) (status St
 }
 
 func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind) error {
-	if len(args) == 1 && args[0] == "--version" {
+	if asksVersion(args) {
 		return sys.Print(p.version())
 	}
 	if c := p.quick(args); c != nil {
@@ -110,6 +110,8 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(sys)
 }
+
+func asksVersion(args []string) bool { return len(args) == 1 && args[0] == "--version" }
 
 // Selected reads args by the model, runs nothing, and returns the command that they come to: the yardstick for what [Program.Quick] reads.
 func (p Program) Selected(sys *System, args []string) (any, error) {
@@ -174,8 +176,25 @@ func (p Program) usage(err error, kind Kind) error {
 	if kind == Runner {
 		status = Refused
 	}
-	message := strings.Replace(lowerFirst(err.Error()), `one of "",`, "one of ", 1) // "" stands for a flag that is not given
-	return &Error{Status: status, Err: errors.New(message), Hint: p.meant(err) + p.Name + " --help shows the usage"}
+	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.Name + " --help shows the usage"}
+}
+
+// plainer says in words for people what kong says of its tokens.
+func plainer(message string) string {
+	message = strings.Replace(message, `one of "",`, "one of ", 1) // "" stands for a flag that is not given
+	if missing, ok := strings.CutPrefix(message, `expected "<`); ok {
+		return "missing: <" + strings.TrimSuffix(missing, `"`)
+	}
+	flag, rest, found := strings.Cut(message, ": expected ")
+	_, got, value := strings.Cut(rest, " value but got ")
+	switch {
+	case !found || !value:
+		return message
+	case strings.HasPrefix(got, `"EOL"`):
+		return flag + " needs a value"
+	}
+	token, _, _ := strings.Cut(got, " (")
+	return flag + " needs a value, and " + token + " is another word of the command line"
 }
 
 // meant is the command that a word was meant for which is none, as the beginning

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,6 +93,38 @@ func TestLostOutput(t *testing.T) {
 		(&System{Name: "ethos-x", Stdout: out, Stderr: &said}).warnLost(c.kind)
 		if (said.Len() > 0) != c.lost {
 			t.Errorf("%+v: %q", c, said.String())
+		}
+	}
+}
+
+// TestLostPages: so does what prints a page.
+func TestLostPages(t *testing.T) {
+	for _, flag := range []string{"--schema", "--man", "--completion=bash"} {
+		out, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		var said strings.Builder
+		sys := &System{Name: "ethos-x", Stdout: out, Stderr: &said, Stdin: strings.NewReader(""), Now: time.Now}
+		if status := (Program{Name: "ethos-x", Commands: &struct{}{}}).Run(t.Context(), sys, []string{flag}); status != OK || !strings.Contains(said.String(), "standard output is closed") {
+			t.Errorf("%s: %d %q", flag, status, said.String())
+		}
+	}
+}
+
+// TestPlainer: what a command line lacks is said without kong's tokens.
+func TestPlainer(t *testing.T) {
+	for message, want := range map[string]string{
+		`--mode: expected string value but got "EOL" (<EOL>)`:                                 "--mode needs a value",
+		`--memory: expected value value but got "--" (long flag); perhaps try --memory="--"?`: `--memory needs a value, and "--" is another word of the command line`,
+		`expected "<argv>"`:                           "missing: <argv>",
+		`expected "<name> <port>"`:                    "missing: <name> <port>",
+		`--mode must be one of "","plan" but got "x"`: `--mode must be one of "plan" but got "x"`,
+		"unknown flag --x":                            "unknown flag --x",
+	} {
+		if got := plainer(message); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
 		}
 	}
 }

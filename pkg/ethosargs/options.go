@@ -4,24 +4,26 @@ import "ethos/pkg/capability"
 
 var maxLine = Option{Name: "max-line", Class: Neutral}
 
-var facts = Program{Name: "ethos-facts", Described: true, Commands: []Command{
-	{Name: "derive", Default: true, Operands: Passthrough, Options: []Option{
-		{Name: "command", Short: 'c', Class: Neutral},
-		{Name: "from", Class: Neutral}, // whose input may go on to be run: see Call.Clean
-		{Name: "cwd", Class: Compared}, // the work space around it is what a boundary lets be written
-		{Name: "mode", Class: Compared},
-		{Name: "tool", Class: Widens}, // another tool's capabilities
-		{Name: "config", Class: Widens},
-		{Name: "profile", Class: Compared},
-		{Name: "grant", Class: Compared},
-		maxLine,
-		{Name: "explain", Bool: true, Class: Neutral},
-	}},
-	{Name: "tools", Options: []Option{
-		{Name: "json", Bool: true, Class: Neutral},
-		{Name: "config", Class: Neutral}, // lists, and decides nothing
-	}},
-}}
+func facts() Program {
+	return Program{Name: "ethos-facts", Described: true, Commands: []Command{
+		{Name: "derive", Default: true, Operands: Passthrough, Options: []Option{
+			{Name: "command", Short: 'c', Class: Neutral},
+			{Name: "from", Class: Neutral}, // whose input may go on to be run: see Call.Clean
+			{Name: "cwd", Class: Compared}, // the work space around it is what a boundary lets be written
+			{Name: "mode", Class: Compared},
+			{Name: "tool", Class: Widens}, // another tool's capabilities
+			{Name: "config", Class: Widens},
+			{Name: "profile", Class: Compared},
+			{Name: "grant", Class: Compared},
+			maxLine,
+			{Name: "explain", Bool: true, Class: Neutral},
+		}},
+		{Name: "tools", Options: []Option{
+			{Name: "json", Bool: true, Class: Neutral},
+			{Name: "config", Class: Neutral}, // lists, and decides nothing
+		}},
+	}}
+}
 
 // policies are the options of a command that only shows what policy would say.
 var policies = []Option{{Name: "policy", Class: Neutral}, {Name: "pack", Class: Neutral}}
@@ -34,52 +36,54 @@ var settings = []Option{
 	{Name: "dry-run", Bool: true, Class: Neutral},
 }
 
-var decide = Program{Name: "ethos-decide", Commands: []Command{
-	{Name: "decide", Default: true, Options: []Option{
-		{Name: "policy", Class: Widens}, // its amendments can weaken what is not protected
-		{Name: "pack", Class: Narrows},
-		{Name: "approve", Class: Widens},
-		{Name: "mode", Class: Compared},
-		{Name: "reply", Class: Neutral},
-		{Name: "confine", Bool: true, Class: Narrows},
-		{Name: "session", Class: Neutral}, // writes the name into an answer
-		{Name: "records", Class: Neutral, File: true},
-		{Name: "no-store", Bool: true, Class: Neutral},
-		{Name: "quiet", Short: 'q', Bool: true, Class: Neutral},
-		maxLine,
-	}},
-	{Name: "check", Operands: Words, Options: []Option{
-		{Name: "coverage", Bool: true, Class: Neutral},
-		{Name: "everyday", Class: Neutral},
-		{Name: "harmful", Class: Neutral},
-		{Name: "pack", Class: Neutral},
-	}},
-	{Name: "list", Options: append([]Option{{Name: "json", Bool: true, Class: Neutral}}, policies...)},
-	{Name: "explain", Operands: Words, Options: append([]Option{
-		{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,
-	}, policies...)},
-	{Name: "replay", Operands: Words, Options: append([]Option{{Name: "mode", Class: Neutral}, maxLine}, policies...)},
-	{Name: "trust", Operands: Words, Person: true, Options: []Option{
-		{Name: "list", Bool: true, Class: Neutral},
-		{Name: "revoke", Class: Narrows},
-		{Name: "digest", Class: Widens},
-		{Name: "yes", Bool: true, Class: Widens},
-	}},
-	{Name: "pending", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "approve", Operands: Words, Person: true, Options: []Option{
-		{Name: "for", Class: Widens},
-		{Name: "session", Bool: true, Class: Widens},
-		{Name: "always", Bool: true, Class: Widens},
-		{Name: "yes", Bool: true, Class: Widens},
-	}},
-	{Name: "hook install", Operands: Words, Person: true, Options: append([]Option{
-		{Name: "no-confine", Bool: true, Class: Widens},
-		{Name: "confine", Bool: true, Class: Widens},
-	}, settings...)},
-	{Name: "hook status", Operands: Words},
-	{Name: "hook remove", Operands: Words, Person: true, Options: settings},
-	{Name: "mcp"},
-}}
+func decide() Program {
+	return Program{Name: "ethos-decide", Commands: []Command{
+		{Name: "decide", Default: true, Options: []Option{
+			{Name: "policy", Class: Widens}, // its amendments can weaken what is not protected
+			{Name: "pack", Class: Narrows},
+			{Name: "approve", Class: Widens},
+			{Name: "mode", Class: Compared},
+			{Name: "reply", Class: Neutral},
+			{Name: "confine", Bool: true, Class: Narrows},
+			{Name: "session", Class: Neutral}, // writes the name into an answer
+			{Name: "records", Class: Neutral, File: true},
+			{Name: "no-store", Bool: true, Class: Neutral},
+			{Name: "quiet", Short: 'q', Bool: true, Class: Neutral},
+			maxLine,
+		}},
+		{Name: "check", Operands: Words, Options: []Option{
+			{Name: "coverage", Bool: true, Class: Neutral},
+			{Name: "everyday", Class: Neutral},
+			{Name: "harmful", Class: Neutral},
+			{Name: "pack", Class: Neutral},
+		}},
+		{Name: "list", Options: append([]Option{{Name: "json", Bool: true, Class: Neutral}}, policies...)},
+		{Name: "explain", Operands: Words, Options: append([]Option{
+			{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,
+		}, policies...)},
+		{Name: "replay", Operands: Words, Options: append([]Option{{Name: "mode", Class: Neutral}, maxLine}, policies...)},
+		{Name: "trust", Operands: Words, Person: true, Options: []Option{
+			{Name: "list", Bool: true, Class: Neutral},
+			{Name: "revoke", Class: Narrows},
+			{Name: "digest", Class: Widens},
+			{Name: "yes", Bool: true, Class: Widens},
+		}},
+		{Name: "pending", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "approve", Operands: Words, Person: true, Options: []Option{
+			{Name: "for", Class: Widens},
+			{Name: "session", Bool: true, Class: Widens},
+			{Name: "always", Bool: true, Class: Widens},
+			{Name: "yes", Bool: true, Class: Widens},
+		}},
+		{Name: "hook install", Operands: Words, Person: true, Options: append([]Option{
+			{Name: "no-confine", Bool: true, Class: Widens},
+			{Name: "confine", Bool: true, Class: Widens},
+		}, settings...)},
+		{Name: "hook status", Operands: Words},
+		{Name: "hook remove", Operands: Words, Person: true, Options: settings},
+		{Name: "mcp"},
+	}}
+}
 
 // boundary are the options that describe the boundary of a command; class is
 // what those do that can widen it.
@@ -88,7 +92,7 @@ func boundary(class Class, more ...Option) []Option {
 	if class == Compared { // no capability says which ports of the host are the command's
 		exposing = Widens
 	}
-	list := []Option{{Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral}, {Name: "debug", Bool: true, Class: exposing},
+	list := []Option{{Name: "workspace", Class: class}, {Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral}, {Name: "debug", Bool: true, Class: exposing},
 		{Name: "publish", Class: exposing}, {Name: "publish-any", Bool: true, Class: exposing}}
 	for name, narrows := range capability.Flags() {
 		o := Option{Name: name, Class: class}
@@ -107,78 +111,96 @@ var (
 	// inSession names a boundary that somebody made, which may be wider than any
 	// that the other options ask for. That of an agent's own calls is not.
 	inSession = Option{Name: "session", Class: Compared}
+	// ofView decide what becomes of what a command writes. None lets it write more,
+	// but for the copy.
+	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}}
 	// toRecord adds a result to the record of the same command, once.
 	toRecord = Option{Name: "record", Class: Neutral}
 )
 
-var sandbox = Program{Name: "ethos-sandbox", Commands: []Command{
-	{Name: "pipe", Default: true, Options: []Option{
-		{Name: "jobs", Short: 'j', Class: Neutral},
-		maxLine, explain,
-	}},
-	{Name: "run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens})},
-	{Name: "shell", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
-		Option{Name: "plain-git", Bool: true, Class: Widens},
-		Option{Name: "command", Short: 'c', Class: Neutral},
-	)},
-	{Name: "learn", Operands: Passthrough, Options: boundary(Compared, Option{Name: "out", Short: 'o', Class: Neutral, File: true})},
-	{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, maxLine,
-		Option{Name: "plain-git", Bool: true, Class: Widens},
-		Option{Name: "jobs", Short: 'j', Class: Neutral},
-	)},
-	{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
-		Option{Name: "json", Bool: true, Class: Neutral},
-		Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
-		Option{Name: "fd", Class: Neutral},
-	)},
-	{Name: "session start", Options: boundary(Compared,
-		Option{Name: "name", Class: Neutral},
-		Option{Name: "idle", Class: Neutral},
-		Option{Name: "parent", Class: Narrows},
-		Option{Name: "plain-git", Bool: true, Class: Widens},
-	)},
-	{Name: "session list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "session show", Operands: Words},
-	{Name: "session logs", Operands: Words},
-	{Name: "session end", Operands: Words, Options: []Option{{Name: "all", Bool: true, Class: Neutral}, {Name: "from", Class: Neutral}}},
-	{Name: "session publish", Operands: Words, Person: true, Options: []Option{{Name: "publish-any", Bool: true, Class: Widens}}},
-	{Name: "session serve", Operands: Words},
-	{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "doctor", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "probe-inside", Operands: Words},
-	{Name: "worker-inside", Operands: Words},
-}}
+func sandbox() Program {
+	return Program{Name: "ethos-sandbox", Commands: []Command{
+		{Name: "pipe", Default: true, Options: []Option{
+			{Name: "jobs", Short: 'j', Class: Neutral},
+			maxLine, explain,
+		}},
+		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}), ofView...)},
+		{Name: "shell", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
+			Option{Name: "plain-git", Bool: true, Class: Widens},
+			Option{Name: "command", Short: 'c', Class: Neutral},
+		), ofView...)},
+		{Name: "workspace create", Operands: Words, Options: boundary(Compared)},
+		{Name: "workspace list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "workspace run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun)},
+		{Name: "workspace diff", Operands: Words, Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "workspace apply", Operands: Words, Person: true},
+		{Name: "workspace remove", Operands: Words, Person: true, Options: []Option{{Name: "force", Bool: true, Class: Neutral}}},
+		{Name: "learn", Operands: Passthrough, Options: boundary(Compared, Option{Name: "out", Short: 'o', Class: Neutral, File: true})},
+		{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, maxLine,
+			Option{Name: "plain-git", Bool: true, Class: Widens},
+			Option{Name: "jobs", Short: 'j', Class: Neutral},
+		)},
+		{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
+			Option{Name: "json", Bool: true, Class: Neutral},
+			Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
+			Option{Name: "fd", Class: Neutral},
+		)},
+		{Name: "session start", Options: boundary(Compared,
+			Option{Name: "name", Class: Neutral},
+			Option{Name: "idle", Class: Neutral},
+			Option{Name: "parent", Class: Narrows},
+			explain,
+			Option{Name: "plain-git", Bool: true, Class: Widens},
+		)},
+		{Name: "cache ls", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "cache prune", Options: []Option{{Name: "older-than", Class: Neutral}, {Name: "max-size", Class: Neutral}, dryRun}},
+		{Name: "session list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "session show", Operands: Words},
+		{Name: "session logs", Operands: Words},
+		{Name: "session end", Operands: Words, Options: []Option{{Name: "all", Bool: true, Class: Neutral}, {Name: "from", Class: Neutral}}},
+		{Name: "session publish", Operands: Words, Person: true, Options: []Option{{Name: "publish-any", Bool: true, Class: Widens}}},
+		{Name: "session serve", Operands: Words},
+		{Name: "probe", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "doctor", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "probe-inside", Operands: Words},
+		{Name: "worker-inside", Operands: Words},
+	}}
+}
 
 // looking is the option of a command that reads a store.
 var looking = Option{Name: "store", Class: Neutral}
 
-var trace = Program{Name: "ethos-trace", Commands: []Command{
-	{Name: "report", Default: true, Operands: Words, Options: []Option{
-		{Name: "sarif", Class: Neutral, File: true},
-		{Name: "baseline", Class: Neutral},
-		{Name: "store", Class: Widens}, // other evidence than the work space's
-		{Name: "no-store", Bool: true, Class: Neutral},
-		{Name: "format", Class: Neutral},
-		{Name: "no-redact", Bool: true, Class: Widens},
-		maxLine,
-	}},
-	{Name: "ls", Options: []Option{
-		looking,
-		{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral},
-		{Name: "policy", Class: Neutral}, {Name: "agent", Class: Neutral}, {Name: "session", Class: Neutral}, {Name: "all-workspaces", Bool: true, Class: Neutral},
-		{Name: "denials", Bool: true, Class: Neutral},
-		{Name: "limit", Short: 'n', Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
-	}},
-	{Name: "show", Operands: Words, Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "verify", Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "stats", Operands: Words, Options: []Option{
-		looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
-	}},
-	{Name: "prune", Person: true, Options: []Option{looking, {Name: "older-than", Class: Neutral}, dryRun}},
-}}
+func trace() Program {
+	return Program{Name: "ethos-trace", Commands: []Command{
+		{Name: "report", Default: true, Operands: Words, Options: []Option{
+			{Name: "sarif", Class: Neutral, File: true},
+			{Name: "baseline", Class: Neutral},
+			{Name: "store", Class: Widens}, // other evidence than the work space's
+			{Name: "no-store", Bool: true, Class: Neutral},
+			{Name: "format", Class: Neutral},
+			{Name: "no-redact", Bool: true, Class: Widens},
+			maxLine,
+		}},
+		{Name: "ls", Options: []Option{
+			looking,
+			{Name: "since", Class: Neutral}, {Name: "outcome", Class: Neutral}, {Name: "tool", Class: Neutral},
+			{Name: "policy", Class: Neutral}, {Name: "agent", Class: Neutral}, {Name: "session", Class: Neutral}, {Name: "all-workspaces", Bool: true, Class: Neutral},
+			{Name: "denials", Bool: true, Class: Neutral},
+			{Name: "limit", Short: 'n', Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
+		}},
+		{Name: "show", Operands: Words, Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "verify", Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "stats", Operands: Words, Options: []Option{
+			looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
+		}},
+		{Name: "prune", Person: true, Options: []Option{looking, {Name: "older-than", Class: Neutral}, dryRun}},
+	}}
+}
 
 // git is `ethos-git ethos`; every other command line of ethos-git is git's.
-var git = Program{Name: "ethos-git", Commands: []Command{
-	{Name: "explain", Operands: Passthrough, Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
-	{Name: "trust", Person: true},
-}}
+func git() Program {
+	return Program{Name: "ethos-git", Commands: []Command{
+		{Name: "explain", Operands: Passthrough, Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "trust", Person: true},
+	}}
+}

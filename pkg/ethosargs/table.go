@@ -1,6 +1,9 @@
 package ethosargs
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Class is what an option does to the boundary that a command would have.
 // There is no class for an option that nobody has thought about: the zero
@@ -80,19 +83,23 @@ var common = []Option{
 // Common returns the options that every program has.
 func Common() []Option { return common }
 
-var programs = []Program{facts, decide, sandbox, trace, git}
+// programs is made when it is needed: most command lines name none of them.
+var programs = sync.OnceValue(func() []Program {
+	return []Program{facts(), decide(), sandbox(), trace(), git()}
+})
 
 // Programs returns the table.
-func Programs() []Program { return programs }
+func Programs() []Program { return programs() }
 
 // Find returns the program of a name.
 func Find(name string) (*Program, bool) {
 	if !strings.HasPrefix(name, "ethos-") {
 		return nil, false
 	}
-	for i := range programs {
-		if programs[i].Name == name {
-			return &programs[i], true
+	list := programs()
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i], true
 		}
 	}
 	return nil, false

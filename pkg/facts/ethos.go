@@ -68,6 +68,11 @@ func (l *limit) widens(c *shell.EthosCall) (out []record.Widening) {
 			add(record.WidensByOption, g.Option.Name, g.Value)
 		}
 	}
+	if at := c.Args.Rest + 1; at > 0 && at < len(c.Command.Argv) && c.Command.Argv[at] != nil && !slices.ContainsFunc(c.Command.Argv[:at], ends) { // an option that is none of this program's
+		if name := widening(*c.Command.Argv[at]); name != "" {
+			add(record.WidensByOption, name, "")
+		}
+	}
 	for _, a := range c.Command.Assignments {
 		if ethosargs.Steers(a.Name) {
 			add(record.WidensByEnvironment, a.Name, valueOf(a))
@@ -86,6 +91,27 @@ func (l *limit) widens(c *shell.EthosCall) (out []record.Widening) {
 		add(record.WidensByDirectory, "cwd", c.Cwd)
 	}
 	return out
+}
+
+// ends reports the word behind which no option stands.
+func ends(word *string) bool { return word != nil && *word == "--" }
+
+// widening is the name of an option that widens in another of ethos's programs,
+// "" of any other word: --grant of ethos-facts, typed to ethos-sandbox.
+func widening(word string) string {
+	name, option := strings.CutPrefix(word, "--")
+	if name, _, _ = strings.Cut(name, "="); !option {
+		return ""
+	}
+	if name == "grant" || name == "approve" {
+		return name
+	}
+	for flag, narrows := range capability.Flags() {
+		if flag == name && !narrows {
+			return name
+		}
+	}
+	return ""
 }
 
 func valueOf(a record.Assignment) string {

@@ -65,6 +65,9 @@ var spellings = []struct{ script, widens string }{
 	{"ethos-sandbox run --allow-domain example.com -- make", "allow-domain"},
 	{"ethos-sandbox run --sni allow -- make", "sni"},
 	{"ethos-sandbox run --sni=require -- make", ""},
+	{"ethos-sandbox run --env-files read -- make", "env-files"},
+	{"ethos-sandbox run --env-files hidden -- make", ""},
+	{"ethos-facts --grant env-files=read -- make", "grant"},
 	{"ethos-sandbox run --inject 'example.com X=TOKEN' -- make", "inject"},
 	{"ethos-sandbox shell --inject \"$X\" -- make", "inject"},
 	{"ethos-sandbox run --net proxy --ca-bundle ca.pem -- make", "net"}, // without a proxy nothing is opened

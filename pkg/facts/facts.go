@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -62,24 +63,59 @@ func New(o Options) (*Deriver, error) {
 	}, nil
 }
 
-// Place settles where an action happens: the real directory of its Cwd, and the work space around it, which is the enclosing git work tree, else that
-// directory. A Cwd that is not on this machine stays as it is.
+// Place settles where an action happens: the real directory of its Cwd, and its
+// work space. That is the git work tree around the agent's own directory, which
+// is the Workspace of the action before it is placed, Cwd where it has none; else
+// that directory itself. A tool call chooses its Cwd, and with it a work tree
+// within that one, but never a work space beside it. A directory that is not on
+// this machine stays as it is.
 func (d *Deriver) Place(a record.Action) (record.Action, error) {
-	if !path.IsAbs(a.Cwd) {
-		return a, fmt.Errorf("working directory %q is not absolute", a.Cwd)
+	if a.Workspace == "" {
+		a.Workspace = a.Cwd
 	}
-	at := resolve(d.opt.Tree, a.Cwd, false)
-	if !at.exists || at.partial {
-		if a.Workspace == "" {
-			a.Workspace = path.Clean(a.Cwd)
+	for _, dir := range []string{a.Cwd, a.Workspace} {
+		if !path.IsAbs(dir) {
+			return a, fmt.Errorf("working directory %q is not absolute", dir)
 		}
+	}
+	own := a.Workspace == a.Cwd
+	at := resolve(d.opt.Tree, a.Cwd, false)
+	if a.Workspace = path.Clean(a.Workspace); !at.exists || at.partial {
 		return a, nil
 	}
-	a.Cwd, a.Workspace = at.name, at.name
-	if root := d.repos.at(at.name).Record.Root; d.encloses(root, at.name) {
-		a.Workspace = root
+	a.Cwd = at.name
+	from := at
+	if !own {
+		from = resolve(d.opt.Tree, a.Workspace, false)
+	}
+	if from.exists && !from.partial {
+		a.Workspace = d.workspace(from)
+	}
+	if tree := d.workTree(at.name); tree != "" && within(tree, a.Workspace) {
+		a.Workspace = tree
 	}
 	return a, nil
+}
+
+// workspace is that of an agent's own directory. A symbolic link in a work tree
+// may be what a confined command has left there, in place of the directory that
+// the agent was started in: it leads to no other work space.
+func (d *Deriver) workspace(at resolved) string {
+	for _, dir := range at.links {
+		tree := d.workTree(dir)
+		if tree != "" && !within(at.name, tree) && !within(d.opt.Home, tree) {
+			return tree
+		}
+	}
+	return cmp.Or(d.workTree(at.name), at.name)
+}
+
+// workTree is the git work tree around a directory, "" where there is none.
+func (d *Deriver) workTree(dir string) string {
+	if root := d.repos.at(dir).Record.Root; d.encloses(root, dir) {
+		return root
+	}
+	return ""
 }
 
 // encloses reports that root is a work tree around dir. core.worktree of a repository that lies in the tree can name any directory: only one that
@@ -136,7 +172,7 @@ func (w *work) analyse() {
 	if w.repo.err != nil {
 		w.lacks.add(record.IncompleteGitRepo)
 	}
-	opt := shell.Options{Cwd: w.action.Cwd, Workspace: w.action.Workspace, Home: w.d.opt.Home, Git: w.repo.context(&lacks{})}
+	opt := shell.Options{Cwd: w.action.Cwd, Workspace: w.action.Workspace, Home: w.d.opt.Home, Temporary: "/tmp", Git: w.repo.context(&lacks{})}
 	opt.Git.Env = w.d.opt.Env
 	switch w.action.Kind {
 	case record.KindExec:

@@ -3,6 +3,7 @@ package facts
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func shellAction(cwd, text string) record.Action {
 }
 
 func TestPlace(t *testing.T) {
-	root := repository(t, "plain/x/")
+	root := repository(t, "plain/x/", "x/.git/objects/", "x/.git/refs/", "w/nested/.git/objects/", "w/nested/.git/refs/", "w/out -> ../x", "w/sub/hop -> ../../x", "w/twice -> out", "far -> w/sub/hop", "w/near -> sub", "plain/link -> ../x")
 	d := deriver(t, Options{})
 	for in, want := range map[string]string{
 		"w":              "w w",
@@ -72,6 +73,33 @@ func TestPlace(t *testing.T) {
 		a, err := d.Place(record.Action{Cwd: root + "/" + in})
 		if have := strings.ReplaceAll(a.Cwd+" "+a.Workspace, root+"/", ""); err != nil || have != want {
 			t.Errorf("%s: have %q (%v), want %q", in, have, err, want)
+		}
+	}
+	// An agent's own directory is what its work space is around, whatever a call names.
+	write(t, root+"/x/.git/HEAD", "ref: refs/heads/main\n")
+	write(t, root+"/w/nested/.git/HEAD", "ref: refs/heads/main\n")
+	for _, c := range []struct{ own, cwd, want string }{
+		{"w", "w/sub", "w/sub w"},
+		{"w/sub", "w", "w w"},
+		{"w", "w/nested", "w/nested w/nested"},
+		{"w", "x", "x w"},
+		{"w/sub", "plain/x", "plain/x w"},
+		{"w", "w/out", "x w"},
+		{"w", "", " w"},
+		{"plain", "plain/x", "plain/x plain"},
+		{"plain/x", "plain", "plain plain/x"},
+		{"plain", "x", "x plain"},
+		{"none", "x", "x none"},   // it was removed
+		{"w/out", "w/out", "x w"}, // what a command left in place of it
+		{"w/twice", "w/twice", "x w"},
+		{"w/sub/hop", "w/sub/hop", "x w"},
+		{"far", "far", "x w"},
+		{"w/near", "w/near", "w/sub w"},
+		{"plain/link", "plain/link", "x x"}, // no command writes there
+	} {
+		a, err := deriver(t, Options{}).Place(record.Action{Cwd: filepath.Join(root, c.cwd), Workspace: filepath.Join(root, c.own)})
+		if have := strings.ReplaceAll(strings.TrimPrefix(a.Cwd, root)+" "+a.Workspace, root+"/", ""); err != nil || strings.TrimPrefix(have, "/") != c.want {
+			t.Errorf("%s in %s: have %q (%v), want %q", c.cwd, c.own, have, err, c.want)
 		}
 	}
 	// A repository that lies in the tree cannot make the work space wider than it is.

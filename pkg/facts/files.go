@@ -92,7 +92,7 @@ func (f *fileFacts) find(op, shown, abs string) record.File {
 	if at.partial {
 		f.lacks.add(record.IncompleteFile)
 	}
-	out := record.File{Op: op, Path: shown, Resolved: at.name, ViaSymlink: at.link, Exists: at.exists}
+	out := record.File{Op: op, Path: shown, Resolved: at.name, ViaSymlink: at.links != nil, Exists: at.exists}
 	out.InsideWorkspace = within(at.name, f.place.workspace)
 	out.Outside = f.place.outside(at.name)
 	if out.InsideWorkspace {

@@ -92,7 +92,7 @@ func TestProtected(t *testing.T) {
 // A pattern that no path can have protects nothing.
 func TestEveryRuleProtectsSomething(t *testing.T) {
 	p := place{workspace: "/w", home: "/h"}
-	for _, r := range rules {
+	for _, r := range rules() {
 		name := strings.NewReplacer("~/", "/h/", "./", "/w/").Replace(r.pattern)
 		if !strings.HasPrefix(name, "/") {
 			name = "/any/" + name

@@ -67,7 +67,7 @@ func (g *gitWork) beyond(c *record.Command, r gitargs.Reading, cwd string, depth
 	for _, run := range r.Runs {
 		same := func(other gitargs.Run) bool { return other.Via == run.Via && other.Script == run.Script }
 		if !slices.ContainsFunc(alone.Runs, same) && !gitsOwn(run) {
-			g.run(run, c, path.Join(cwd, r.Dir), depth)
+			g.run(run, c, sentTo(cwd, r.Dir), depth)
 		}
 	}
 }
@@ -86,12 +86,20 @@ func (g *gitWork) reading(c *record.Command, cwd string) gitargs.Reading {
 	ctx.Env = slices.Concat(g.d.opt.Env, c.Assignments)
 	r := gitargs.Read(c.Argv, ctx)
 	if r.Elsewhere() {
-		other := g.contextAt(path.Join(cwd, r.Dir), gitrepo.Options{GitDir: r.GitDir, WorkTree: r.WorkTree})
+		other := g.contextAt(sentTo(cwd, r.Dir), gitrepo.Options{GitDir: r.GitDir, WorkTree: r.WorkTree})
 		other.Env = ctx.Env
 		return gitargs.Read(c.Argv, other)
 	}
 	g.after[cwd] = r.After(ctx)
 	return r
+}
+
+// sentTo is the directory that git is sent to with -C, seen from cwd.
+func sentTo(cwd, dir string) string {
+	if path.IsAbs(dir) {
+		return path.Clean(dir)
+	}
+	return path.Join(cwd, dir)
 }
 
 // contextAt is the repository around a directory, which the script itself may make. What cannot be looked at is unknown and said so.

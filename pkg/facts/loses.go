@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ func (g *gitWork) loses(r gitargs.Reading, cwd string) []string {
 	if !r.Discard.Any() && r.Save == (gitargs.Save{}) {
 		return nil
 	}
-	dir := path.Join(cwd, r.Dir)
+	dir := sentTo(cwd, r.Dir)
 	at := resolve(g.d.opt.Tree, dir, false)
 	if !at.exists || at.partial {
 		return nil

@@ -21,7 +21,7 @@ func madeBy(a shell.Analysis) (m made) {
 		switch {
 		case u.Op == "create" && u.By == "git" && abs != "":
 			m.byGit = append(m.byGit, path.Clean(abs))
-		case u.Op == "create" && u.By == "mkdir" && abs != "":
+		case u.Op == "create" && (u.By == "mkdir" || u.By == "mktemp") && abs != "":
 			m.byMkdir = append(m.byMkdir, path.Clean(abs))
 		default:
 			m.others = append(m.others, cleaned(abs))

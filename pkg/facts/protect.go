@@ -27,7 +27,9 @@ type rule struct{ class, pattern string }
 
 // rules may overlap: the class that stands first in the order of the constants holds. Names are compared without regard to case: file systems that ignore it (and core.ignoreCase) lead to the same file,
 // CVE-2014-9390.
-var rules = slices.Concat(named(), credentials(), []rule{
+func rules() []rule { return slices.Concat(named(), credentials(), listed) }
+
+var listed = []rule{
 	{classGit, ".git/**"},
 	{classGit, "~/.gitconfig"},
 	{classGit, "~/.config/git/config"},
@@ -128,7 +130,7 @@ var rules = slices.Concat(named(), credentials(), []rule{
 	{classCI, "./bitbucket-pipelines.yml"},
 	{classCI, "./appveyor.yml"},
 	{classCI, "./cloudbuild.yaml"},
-})
+}
 
 // named are the rules of package protected: settings count in every directory,
 // since agents are started in any; the files of ethos in the work space.
@@ -179,7 +181,7 @@ type index struct {
 
 var indexed = sync.OnceValue(func() index {
 	x := index{map[string][]rule{}, map[string][]rule{}, map[string][]rule{}, map[string][]rule{}}
-	for _, r := range rules {
+	for _, r := range rules() {
 		group, pattern := x.anywhere, r.pattern
 		switch {
 		case pattern[0] == '/':

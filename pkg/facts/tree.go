@@ -71,8 +71,8 @@ const maxLinks = 40
 type resolved struct {
 	name    string // absolute; components that do not exist stay as they were written
 	exists  bool
-	link    bool // a symbolic link was followed
-	partial bool // something could not be looked at: the name is a guess
+	links   []string // the directories of the symbolic links that were followed
+	partial bool     // something could not be looked at: the name is a guess
 }
 
 // resolve follows every symbolic link of an absolute path without opening what it leads to; ".." goes to the real parent. The last component is
@@ -97,9 +97,9 @@ func resolve(t Tree, name string, nofollow bool) resolved {
 			continue
 		}
 		if links++; links > maxLinks {
-			return resolved{name: path.Join(append([]string{next}, rest...)...), link: true, partial: true}
+			return resolved{name: path.Join(append([]string{next}, rest...)...), links: []string{r.name}, partial: true}
 		}
-		r.link = true
+		r.links = append(r.links, r.name)
 		if strings.HasPrefix(target, "/") {
 			r.name = "/"
 		}

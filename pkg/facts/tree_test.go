@@ -87,7 +87,7 @@ func describe(root string, r resolved) string {
 	if r.partial {
 		text += " partial"
 	}
-	if r.link {
+	if r.links != nil {
 		text += " link"
 	}
 	return text

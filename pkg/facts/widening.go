@@ -36,13 +36,14 @@ var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
 		return v != "" && record.StricterMode(v, l.mode) != v
 	},
-	"cwd":     func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
-	"grant":   (*limit).grant,
-	"profile": func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
-	"ro":      (*limit).reads,
-	"rw":      (*limit).writes,
-	"session": func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
-	"env":     func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
+	"cwd":       func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
+	"workspace": func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
+	"grant":     (*limit).grant,
+	"profile":   func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
+	"ro":        (*limit).reads,
+	"rw":        (*limit).writes,
+	"session":   func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
+	"env":       func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
 }
 
 // asks reports that a flag of a boundary asks for more than is effective. One

@@ -3,6 +3,7 @@ package gitargs
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"ethos/pkg/record"
 )
@@ -54,7 +55,7 @@ func picks(line string) bool {
 	for _, w := range words[min(1, len(words)):] {
 		switch {
 		case has([]string{"-i", "-E", "-r", "-e", "-ie", "-i.bak"}, w):
-		case picked.MatchString(w):
+		case picked().MatchString(w):
 			edits++
 		default:
 			return false
@@ -64,9 +65,10 @@ func picks(line string) bool {
 }
 
 // picked is a list of sed commands: an address, and a deletion or a substitution of the word that a line begins with.
-var picked = func() *regexp.Regexp {
+// It is compiled when it is needed: every program would pay for it at its start.
+var picked = sync.OnceValue(func() *regexp.Regexp {
 	const address = `([0-9]+(,([0-9]+|\+[0-9]+))?|/[0-9a-zA-Z _-]+/)?`
 	const verb = `(pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|break|b)`
 	const one = `(` + address + `(d|s/\^?` + verb + ` ?/` + verb + ` ?/g?))`
 	return regexp.MustCompile(`^` + one + `( ?; ?` + one + `)*;?$`)
-}()
+})

@@ -19,7 +19,7 @@ type Identity struct {
 
 // Self identifies the running program. On Linux that is the file which runs, even when another has taken its place.
 func Self() (Identity, error) {
-	path, err := os.Executable()
+	path, err := program()
 	if err != nil {
 		return Identity{}, fmt.Errorf("find ethos-git's own program: %w", err)
 	}

@@ -13,6 +13,9 @@ type Entry struct {
 	Scope string // system | global | local | worktree
 	File  string
 	Line  int
+	// Start and End are where it stands in the text of its file, from its name to
+	// the end of its last line.
+	Start, End int
 }
 
 // SyntaxError is a line that git would not read either.
@@ -27,7 +30,16 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e
 // ParseConfig reads the text of one configuration file by the syntax of git-config(1) as config.c implements it,
 // calling each for every variable. It does not follow includes.
 func ParseConfig(file string, text []byte, each func(Entry) error) error {
-	p := &configParser{file: file, text: strings.TrimPrefix(string(text), "\ufeff"), line: 1, each: each}
+	return newConfigParser(file, text, each).parse()
+}
+
+func newConfigParser(file string, text []byte, each func(Entry) error) *configParser {
+	p := &configParser{file: file, text: strings.TrimPrefix(string(text), "\ufeff"), line: 1, each: each, headed: func(int, int) {}}
+	p.mark = len(text) - len(p.text)
+	return p
+}
+
+func (p *configParser) parse() error {
 	for !p.end {
 		if err := p.item(); err != nil {
 			return err
@@ -44,6 +56,8 @@ type configParser struct {
 	end     bool   // next returned the newline that stands for the end of the file
 	section string // with its dot
 	each    func(Entry) error
+	headed  func(start, end int) // is called for every section header
+	mark    int                  // length of a byte order mark before text
 }
 
 func (p *configParser) fail(msg string) error {
@@ -77,7 +91,12 @@ func (p *configParser) item() error {
 		p.comment()
 		return nil
 	case b == '[':
-		return p.header()
+		start := p.pos - 1
+		if err := p.header(); err != nil {
+			return err
+		}
+		p.headed(p.mark+start, p.mark+p.pos)
+		return nil
 	case letter(b):
 		return p.variable(b)
 	default:
@@ -142,7 +161,7 @@ func (p *configParser) subsection(name *strings.Builder, b byte) error {
 
 // variable reads name [= value]. Before any section the key is the name alone; git takes that too.
 func (p *configParser) variable(b byte) error {
-	line := p.line
+	line, start := p.line, p.mark+p.pos-1
 	name := []byte{lower(b)}
 	for b = p.next(); keyByte(b); b = p.next() {
 		name = append(name, lower(b))
@@ -150,7 +169,7 @@ func (p *configParser) variable(b byte) error {
 	for b == ' ' || b == '\t' {
 		b = p.next()
 	}
-	e := Entry{Key: p.section + string(name), Value: "true", Bare: true, File: p.file, Line: line}
+	e := Entry{Key: p.section + string(name), Value: "true", Bare: true, File: p.file, Line: line, Start: start}
 	if b != '\n' {
 		if b != '=' {
 			return p.fail("variable without =")
@@ -161,6 +180,7 @@ func (p *configParser) variable(b byte) error {
 		}
 		e.Value, e.Bare = value, false
 	}
+	e.End = p.mark + p.pos
 	return p.each(e)
 }
 

@@ -70,7 +70,8 @@ type indexReader struct {
 	version uint32
 	name    []byte // of the entry before; version 4 leaves out what two names share
 	links   []string
-	all     *[]indexEntry // every entry goes here, unless nil
+	all     *[]indexEntry     // every entry goes here, unless nil
+	only    map[string][]byte // of all entries those with these names; nil is all
 }
 
 // indexEntry is one entry: gitformat-index(5).
@@ -126,7 +127,7 @@ func (r *indexReader) entry() error {
 	if mode == gitlinkMode {
 		r.links = append(r.links, string(name))
 	}
-	if r.all != nil {
+	if _, wanted := r.only[string(name)]; r.all != nil && (wanted || r.only == nil) {
 		e := indexEntry{name: string(name), mode: mode, oid: string(r.text[start+fixed : flags]), stage: int(r.text[flags]>>4) & 3}
 		u := func(at int) uint32 { return binary.BigEndian.Uint32(r.text[start+at:]) }
 		e.ctime, e.mtime, e.inode, e.size = [2]uint32{u(0), u(4)}, [2]uint32{u(8), u(12)}, u(20), u(36)

@@ -267,9 +267,12 @@ func (l *treeLook) sameContent(e *indexEntry, name string, info fs.FileInfo) (bo
 	return len(plain) != len(text) && l.blob(plain) == e.oid, nil
 }
 
-func (l *treeLook) blob(text []byte) string {
+func (l *treeLook) blob(text []byte) string { return blobName(text, l.objects.hash) }
+
+// blobName is the name, as bytes, of the object with a content.
+func blobName(text []byte, size int) string {
 	var h hash.Hash = sha1.New() //nolint:gosec // as above
-	if l.objects.hash == sha256.Size {
+	if size == sha256.Size {
 		h = sha256.New()
 	}
 	fmt.Fprintf(h, "blob %d\x00", len(text))

@@ -29,6 +29,8 @@ type dialect struct {
 	tools map[string]decoder
 	// before are the events that come before a tool runs; all others report or announce.
 	before []string
+	// after are the events that come after a call and take context for the model.
+	after []string
 	// ends is the event with which a session of the agent ends, "" without one.
 	ends string
 	// typed reports whether the agent can go on typing into what a tool of this
@@ -118,6 +120,9 @@ func (d dialect) decode(doc record.Document, cwd string) (Event, error) {
 	}
 	if e.Action.Cwd == "" {
 		e.Action.Cwd = c.cwd
+	}
+	if e.Action.Cwd != c.cwd && path.IsAbs(c.cwd) {
+		e.Action.Workspace = c.cwd // the call's directory is the model's choice
 	}
 	if e.Action.Kind == record.KindShell || e.Action.Kind == record.KindExec {
 		e.Action.Interactive = d.interactive(c)

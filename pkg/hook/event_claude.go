@@ -13,7 +13,8 @@ func claudeDialect() dialect {
 	return dialect{
 		ends: "SessionEnd",
 		name: "claude", call: claudeCall, tools: claudeTools(), before: []string{"PreToolUse", "PermissionRequest"},
-		is: func(d record.Document) bool { return isText(d.Get("hook_event_name")) },
+		after: []string{"PostToolUse", "PostToolUseFailure"}, // a command that fails has the second one alone
+		is:    func(d record.Document) bool { return isText(d.Get("hook_event_name")) },
 	}
 }
 

@@ -24,6 +24,7 @@ func codexDialect() dialect {
 	return dialect{
 		ends: "SessionEnd",
 		name: "codex", call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
+		after: []string{"PostToolUse"},
 		// exec_command can start a terminal, and reports itself as Bash without a
 		// word of that; write_stdin then types into it and has no event (seen in
 		// 0.169.0). The older shells close their standard input.

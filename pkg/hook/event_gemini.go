@@ -16,6 +16,7 @@ func geminiDialect() dialect {
 	return dialect{
 		ends: "SessionEnd",
 		name: "gemini", call: geminiCall, before: []string{"BeforeTool"},
+		after: []string{"AfterTool"},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
 			return strings.HasPrefix(event, "Before") || strings.HasPrefix(event, "After")

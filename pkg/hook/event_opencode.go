@@ -13,7 +13,8 @@ func openCodeDialect() dialect {
 	filePath, where := []string{"filePath"}, []string{"path"}
 	return dialect{
 		name: "opencode", call: openCodeCall, before: []string{"tool.execute.before"},
-		is: func(d record.Document) bool { return strings.Contains(d.Get("hook_event_name").Str, ".") },
+		after: []string{"tool.execute.after"},
+		is:    func(d record.Document) bool { return strings.Contains(d.Get("hook_event_name").Str, ".") },
 		tools: map[string]decoder{
 			"bash":        shell("workdir", "command"),
 			"read":        file("read", filePath),

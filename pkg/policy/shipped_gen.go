@@ -286,7 +286,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.reverse_shell", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.names.exists(n, n in [\"socket\", \"Socket\", \"fsockopen\", \"TCPSocket\", \"net\", \"INET\", \"socketConnection\", \"connect\"])\n  && (c.names.exists(n, n == \"dup2\") || shell.commands.exists(x, x.name in [\"sh\", \"bash\", \"dash\", \"zsh\", \"ash\", \"ksh\"] && x.line == c.line && x.column == c.column)))",
+			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\", \"telnet\", \"openssl\"] && (c.name != \"openssl\" || \"s_client\" in c.argv)\n  && shell.commands.exists(x, x.opaque && x.name in [\"sh\", \"bash\", \"zsh\", \"dash\", \"ksh\"] && x.name in c.piped_from))\n|| shell.commands.exists(c, c.name == \"ztcp\" || c.name in [\"awk\", \"gawk\"] && c.code.matches(\"/inet[46]?/(tcp|udp)/\")\n  || c.name in [\"tclsh\", \"wish\", \"expect\"] && c.code.matches(\"\\\\bsocket\\\\b\") && c.code.matches(\"\\\\bexec\\\\b\")\n  || c.name in [\"ruby\", \"lua\", \"luajit\"] && c.names.exists(n, n in [\"TCPSocket\", \"socket\"]) && c.names.exists(n, n in [\"popen\", \"exec\", \"execute\", \"spawn\"]))\n|| shell.commands.exists(c, c.names.exists(n, n in [\"socket\", \"Socket\", \"fsockopen\", \"TCPSocket\", \"net\", \"INET\", \"socketConnection\", \"connect\"])\n  && (c.names.exists(n, n == \"dup2\") || shell.commands.exists(x, x.name in [\"sh\", \"bash\", \"dash\", \"zsh\", \"ash\", \"ksh\"] && x.line == c.line && x.column == c.column)))",
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
@@ -307,6 +307,59 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "socat"},
 				need{op: someValue, fact: 39 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "nc"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ncat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "netcat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "telnet"},
+					need{op: equals, fact: 31 /* Command.name */, value: "openssl"},
+				}},
+				need{op: anyOf, of: []need{
+					need{op: differs, fact: 31 /* Command.name */, value: "openssl"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "s_client"},
+				}},
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "sh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "bash"},
+					need{op: equals, fact: 31 /* Command.name */, value: "zsh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "dash"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ksh"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "ztcp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "awk"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gawk"},
+					need{op: equals, fact: 31 /* Command.name */, value: "tclsh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "wish"},
+					need{op: equals, fact: 31 /* Command.name */, value: "expect"},
+					need{op: all, of: []need{
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 31 /* Command.name */, value: "ruby"},
+							need{op: equals, fact: 31 /* Command.name */, value: "lua"},
+							need{op: equals, fact: 31 /* Command.name */, value: "luajit"},
+						}},
+						need{op: someValue, fact: 34 /* Command.names */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 34 /* Command.names */, value: "TCPSocket"},
+							need{op: equals, fact: 34 /* Command.names */, value: "socket"},
+						}},
+						need{op: someValue, fact: 34 /* Command.names */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 34 /* Command.names */, value: "popen"},
+							need{op: equals, fact: 34 /* Command.names */, value: "exec"},
+							need{op: equals, fact: 34 /* Command.names */, value: "execute"},
+							need{op: equals, fact: 34 /* Command.names */, value: "spawn"},
+						}},
+					}},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -341,8 +394,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "35d62cbad49f7fe370817a4f57dbcd670edf0bf4e84e15a3936ba19c42bf8988",
-		from:   10670, to: 13536,
+		digest: "027725f7e6ee1a32d7df947535a25e60e127d6b2ae79b2f200d77600a2e42cca",
+		from:   10670, to: 15821,
 	},
 	{
 		policy: Policy{
@@ -352,7 +405,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 133, Column: 5,
+			File:      "pack:core/code.yaml", Line: 140, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -391,7 +444,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
-		from:   13536, to: 14505,
+		from:   15821, to: 16790,
 	},
 	{
 		policy: Policy{
@@ -401,7 +454,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 155, Column: 5,
+			File:      "pack:core/code.yaml", Line: 162, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -409,7 +462,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   14505, to: 14829,
+		from:   16790, to: 17114,
 	},
 	{
 		policy: Policy{
@@ -419,7 +472,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The agent can type into this, it runs what is typed, and what is typed is reported to nobody.",
 			Remedy:    "Give it what it is to run in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or nothing with `</dev/null`; `ethos-sandbox run -- bash` is inside of a boundary, and a person puts every call there with --confine in the agent's hook.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 168, Column: 5,
+			File:      "pack:core/code.yaml", Line: 175, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -472,7 +525,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "ea350cf952b3a2126d0c1ee41660db9d1f43d7e6bd95c51ff3c5bd57e0b4dd10",
-		from:   14829, to: 16618,
+		from:   17114, to: 18903,
 	},
 	{
 		policy: Policy{
@@ -482,7 +535,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 228, Column: 5,
+			File:      "pack:core/code.yaml", Line: 235, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -545,7 +598,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4e4128f052bc407ba89a193ca27fb191e54a3cb6f9ed9dd4f1ced4de7b9330c2",
-		from:   16618, to: 18498,
+		from:   18903, to: 20783,
 	},
 	{
 		policy: Policy{
@@ -555,7 +608,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 252, Column: 5,
+			File:      "pack:core/code.yaml", Line: 259, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -635,7 +688,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "9084a94c86ef86be704ef81c14ca735a972acc599e37dfbb51b61462e2608cf0",
-		from:   18498, to: 22545,
+		from:   20783, to: 24830,
 	},
 	{
 		policy: Policy{
@@ -691,7 +744,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   22545, to: 26716,
+		from:   24830, to: 29001,
 	},
 	{
 		policy: Policy{
@@ -712,7 +765,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   26716, to: 27584,
+		from:   29001, to: 29869,
 	},
 	{
 		policy: Policy{
@@ -745,7 +798,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   27584, to: 28523,
+		from:   29869, to: 30808,
 	},
 	{
 		policy: Policy{
@@ -797,7 +850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   28523, to: 29884,
+		from:   30808, to: 32169,
 	},
 	{
 		policy: Policy{
@@ -911,7 +964,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "642105741f6d4a555f800aa656f54cf9519a76c2f7324b99029793ca2d12bc6a",
-		from:   29884, to: 38689,
+		from:   32169, to: 40974,
 	},
 	{
 		policy: Policy{
@@ -939,7 +992,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   38689, to: 39917,
+		from:   40974, to: 42202,
 	},
 	{
 		policy: Policy{
@@ -1008,7 +1061,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
-		from:   39917, to: 41923,
+		from:   42202, to: 44208,
 	},
 	{
 		policy: Policy{
@@ -1035,7 +1088,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   41923, to: 42612,
+		from:   44208, to: 44897,
 	},
 	{
 		policy: Policy{
@@ -1053,7 +1106,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   42612, to: 42847,
+		from:   44897, to: 45132,
 	},
 	{
 		policy: Policy{
@@ -1076,7 +1129,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   42847, to: 43285,
+		from:   45132, to: 45570,
 	},
 	{
 		policy: Policy{
@@ -1094,7 +1147,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   43285, to: 43515,
+		from:   45570, to: 45800,
 	},
 	{
 		policy: Policy{
@@ -1123,7 +1176,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   43515, to: 44533,
+		from:   45800, to: 46818,
 	},
 	{
 		policy: Policy{
@@ -1142,7 +1195,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   44533, to: 44922,
+		from:   46818, to: 47207,
 	},
 	{
 		policy: Policy{
@@ -1163,7 +1216,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   44922, to: 45473,
+		from:   47207, to: 47758,
 	},
 	{
 		policy: Policy{
@@ -1184,7 +1237,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   45473, to: 47084,
+		from:   47758, to: 49369,
 	},
 	{
 		policy: Policy{
@@ -1217,7 +1270,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   47084, to: 48774,
+		from:   49369, to: 51059,
 	},
 	{
 		policy: Policy{
@@ -1248,7 +1301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   48774, to: 50560,
+		from:   51059, to: 52845,
 	},
 	{
 		policy: Policy{
@@ -1288,7 +1341,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   50560, to: 51963,
+		from:   52845, to: 54248,
 	},
 	{
 		policy: Policy{
@@ -1336,7 +1389,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   51963, to: 53255,
+		from:   54248, to: 55540,
 	},
 	{
 		policy: Policy{
@@ -1417,7 +1470,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   53255, to: 57780,
+		from:   55540, to: 60065,
 	},
 	{
 		policy: Policy{
@@ -1476,7 +1529,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   57780, to: 59456,
+		from:   60065, to: 61741,
 	},
 	{
 		policy: Policy{
@@ -1513,7 +1566,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   59456, to: 60171,
+		from:   61741, to: 62456,
 	},
 	{
 		policy: Policy{
@@ -1538,7 +1591,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   60171, to: 60697,
+		from:   62456, to: 62982,
 	},
 	{
 		policy: Policy{
@@ -1679,7 +1732,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   60697, to: 64873,
+		from:   62982, to: 67158,
 	},
 	{
 		policy: Policy{
@@ -1753,13 +1806,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   64873, to: 68175,
+		from:   67158, to: 70460,
 	},
 	{
 		policy: Policy{
 			ID: "protected.container_escape", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\") || a.startsWith(\"/:\") || a.startsWith(\"-v/:\") || a.startsWith(\"--volume=/:\") || a.matches(\"^(--mount=)?type=bind,(src|source)=/,\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || c.argv.exists(a, a.matches(\"^(-v|--volume=)?(~|/root|/home/[^/:]+|/Users/[^/:]+|/etc|/var|/usr|/proc|/sys|/dev)(/?):\") || a.contains(\":\") && a.startsWith(\"/\") && action.workspace != a.split(\":\")[0] && under(action.workspace, a.split(\":\")[0]))\n    || c.argv.exists(a, a.contains(\"type=bind\") && a.matches(\"(^|[,=\\\"])(src|source)=\\\"?(/|~|/root|/home/[^/,\\\"]+|/Users/[^/,\\\"]+|/etc|/var|/usr|/proc|/sys|/dev|/var/run[^,\\\"]*)/?\\\"?(,|$)\"))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
+			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\") || a.startsWith(\"/:\") || a.startsWith(\"-v/:\") || a.startsWith(\"--volume=/:\") || a.matches(\"^(--mount=)?type=bind,(src|source)=/,\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || c.argv.exists(a, a.matches(\"^(-v|--volume=)?(~|/root|/home/[^/:]+|/Users/[^/:]+|/etc|/var|/usr|/proc|/sys|/dev)(/?):\") || a.contains(\":\") && a.startsWith(\"/\") && action.workspace != a.split(\":\")[0] && under(action.workspace, a.split(\":\")[0]))\n    || c.argv.exists(a, a.contains(\"type=bind\") && a.matches(\"(^|[,=\\\"])(src|source)=\\\"?(/|~|/root|/home/[^/,\\\"]+|/Users/[^/,\\\"]+|/etc|/var|/usr|/proc|/sys|/dev|/var/run[^,\\\"]*)/?\\\"?(,|$)\"))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || c.code.matches(\"privileged[\\\"']?: *[\\\"']?true|(network_mode|pid|ipc|userns_mode)[\\\"']?: *[\\\"']?host|docker\\\\.sock|[-\\\\[,] *[\\\"']?/(etc|root|home|var|usr|proc|sys|dev)?/?:|source[\\\"']?: *[\\\"']?/[\\\"']?( |,|}|$)|SYS_ADMIN\")\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
@@ -1771,43 +1824,13 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 31 /* Command.name */, value: "docker"},
 				need{op: equals, fact: 31 /* Command.name */, value: "podman"},
 				need{op: equals, fact: 31 /* Command.name */, value: "nerdctl"},
-			}},
-			need{op: anyOf, of: []need{
-				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: all, of: []need{
-					need{op: someValue, fact: 39 /* Command.argv */},
-					need{op: anyOf, of: []need{
-						need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add=ALL"},
-						need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add=SYS_ADMIN"},
-						need{op: equals, fact: 39 /* Command.argv */, value: "--security-opt=seccomp=unconfined"},
-						need{op: equals, fact: 39 /* Command.argv */, value: "--security-opt=apparmor=unconfined"},
-					}},
-				}},
-				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: all, of: []need{
-					need{op: someValue, fact: 39 /* Command.argv */},
-					need{op: matches, fact: 39 /* Command.argv */, value: "{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*"},
-					need{op: someValue, fact: 39 /* Command.argv */},
-				}},
-				need{op: all, of: []need{
-					need{op: equals, fact: 39 /* Command.argv */, value: "--pid"},
-					need{op: equals, fact: 39 /* Command.argv */, value: "host"},
-				}},
-				need{op: all, of: []need{
-					need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add"},
-					need{op: equals, fact: 39 /* Command.argv */, value: "ALL"},
-				}},
-				need{op: all, of: []need{
-					need{op: equals, fact: 39 /* Command.argv */, value: "--cap-add"},
-					need{op: equals, fact: 39 /* Command.argv */, value: "SYS_ADMIN"},
-				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "docker-compose"},
+				need{op: equals, fact: 31 /* Command.name */, value: "podman-compose"},
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "18e289949a8a93229692e143b98f9cc4ae290ab28498526c2e972950bf698f0d",
-		from:   68175, to: 72019,
+		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
+		from:   70460, to: 74615,
 	},
 	{
 		policy: Policy{
@@ -1817,7 +1840,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 198, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 199, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1837,7 +1860,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   72019, to: 74040,
+		from:   74615, to: 76636,
 	},
 	{
 		policy: Policy{
@@ -1886,7 +1909,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   74040, to: 75976,
+		from:   76636, to: 78572,
 	},
 	{
 		policy: Policy{
@@ -1901,7 +1924,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   75976, to: 76357,
+		from:   78572, to: 78953,
 	},
 	{
 		policy: Policy{
@@ -1916,7 +1939,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   76357, to: 76666,
+		from:   78953, to: 79262,
 	},
 	{
 		policy: Policy{
@@ -1931,7 +1954,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   76666, to: 79920,
+		from:   79262, to: 82516,
 	},
 	{
 		policy: Policy{
@@ -1939,7 +1962,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| touches(shell.reads, [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n  && shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\"])\n  && c.argv.exists(a, glob(\"{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}\", a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))",
 			Message:   "This touches a file with credentials{paths}.",
-			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file.",
+			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file. Inside the boundary that takes `env_files read` in a trusted configuration.",
 			Protected: true,
 			File:      "pack:core/secrets.yaml", Line: 4, Column: 5,
 		},
@@ -2085,8 +2108,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "ddfa9a62f0eff59928144adbc6ecee38b12d17e1c231799490ad61b2ab789277",
-		from:   79920, to: 92514,
+		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
+		from:   82516, to: 95110,
 	},
 	{
 		policy: Policy{
@@ -2202,7 +2225,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   92514, to: 97063,
+		from:   95110, to: 99659,
 	},
 	{
 		policy: Policy{
@@ -2220,7 +2243,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   97063, to: 97296,
+		from:   99659, to: 99892,
 	},
 	{
 		policy: Policy{
@@ -2295,7 +2318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   97296, to: 99068,
+		from:   99892, to: 101664,
 	},
 	{
 		policy: Policy{
@@ -2326,7 +2349,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   99068, to: 100162,
+		from:   101664, to: 102758,
 	},
 	{
 		policy: Policy{
@@ -2345,7 +2368,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   100162, to: 100575,
+		from:   102758, to: 103171,
 	},
 	{
 		policy: Policy{
@@ -2364,7 +2387,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   100575, to: 100989,
+		from:   103171, to: 103585,
 	},
 	{
 		policy: Policy{
@@ -2383,7 +2406,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   100989, to: 101401,
+		from:   103585, to: 103997,
 	},
 	{
 		policy: Policy{
@@ -2409,7 +2432,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   101401, to: 102346,
+		from:   103997, to: 104942,
 	},
 	{
 		policy: Policy{
@@ -2428,7 +2451,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   102346, to: 102762,
+		from:   104942, to: 105358,
 	},
 	{
 		policy: Policy{
@@ -2443,7 +2466,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   102762, to: 103012,
+		from:   105358, to: 105608,
 	},
 	{
 		policy: Policy{
@@ -2478,7 +2501,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   103012, to: 103743,
+		from:   105608, to: 106339,
 	},
 	{
 		policy: Policy{
@@ -2502,7 +2525,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   103743, to: 104264,
+		from:   106339, to: 106860,
 	},
 	{
 		policy: Policy{
@@ -2516,7 +2539,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   104264, to: 104538,
+		from:   106860, to: 107134,
 	},
 	{
 		policy: Policy{
@@ -2530,7 +2553,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   104538, to: 104604,
+		from:   107134, to: 107200,
 	},
 	{
 		policy: Policy{
@@ -2564,7 +2587,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   104604, to: 105264,
+		from:   107200, to: 107860,
 	},
 	{
 		policy: Policy{
@@ -2597,7 +2620,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   105264, to: 105843,
+		from:   107860, to: 108439,
 	},
 	{
 		policy: Policy{
@@ -2747,7 +2770,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   105843, to: 111483,
+		from:   108439, to: 114079,
 	},
 	{
 		policy: Policy{
@@ -2828,7 +2851,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   111483, to: 113541,
+		from:   114079, to: 116137,
 	},
 	{
 		policy: Policy{
@@ -2855,7 +2878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   113541, to: 114795,
+		from:   116137, to: 117391,
 	},
 	{
 		policy: Policy{
@@ -2872,7 +2895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   114795, to: 115018,
+		from:   117391, to: 117614,
 	},
 	{
 		policy: Policy{
@@ -2889,7 +2912,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   115018, to: 115322,
+		from:   117614, to: 117918,
 	},
 	{
 		policy: Policy{
@@ -2910,7 +2933,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   115322, to: 115746,
+		from:   117918, to: 118342,
 	},
 	{
 		policy: Policy{
@@ -2945,7 +2968,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   115746, to: 116757,
+		from:   118342, to: 119353,
 	},
 	{
 		policy: Policy{
@@ -2962,7 +2985,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   116757, to: 116985,
+		from:   119353, to: 119581,
 	},
 	{
 		policy: Policy{
@@ -2987,7 +3010,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   116985, to: 117483,
+		from:   119581, to: 120079,
 	},
 	{
 		policy: Policy{
@@ -3010,7 +3033,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   117483, to: 117949,
+		from:   120079, to: 120545,
 	},
 	{
 		policy: Policy{
@@ -3027,7 +3050,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   117949, to: 118190,
+		from:   120545, to: 120786,
 	},
 	{
 		policy: Policy{
@@ -3044,7 +3067,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   118190, to: 118416,
+		from:   120786, to: 121012,
 	},
 	{
 		policy: Policy{
@@ -3061,7 +3084,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   118416, to: 118650,
+		from:   121012, to: 121246,
 	},
 	{
 		policy: Policy{
@@ -3082,7 +3105,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   118650, to: 118965,
+		from:   121246, to: 121561,
 	},
 	{
 		policy: Policy{
@@ -3099,7 +3122,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   118965, to: 119178,
+		from:   121561, to: 121774,
 	},
 	{
 		policy: Policy{
@@ -3117,7 +3140,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   119178, to: 119462,
+		from:   121774, to: 122058,
 	},
 	{
 		policy: Policy{
@@ -3134,7 +3157,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   119462, to: 119700,
+		from:   122058, to: 122296,
 	},
 	{
 		policy: Policy{
@@ -3151,7 +3174,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   119700, to: 119937,
+		from:   122296, to: 122533,
 	},
 	{
 		policy: Policy{
@@ -3165,7 +3188,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   119937, to: 119992,
+		from:   122533, to: 122588,
 	},
 	{
 		policy: Policy{
@@ -3179,7 +3202,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   119992, to: 120053,
+		from:   122588, to: 122649,
 	},
 	{
 		policy: Policy{
@@ -3193,7 +3216,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   120053, to: 120112,
+		from:   122649, to: 122708,
 	},
 	{
 		policy: Policy{
@@ -3207,7 +3230,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   120112, to: 120268,
+		from:   122708, to: 122864,
 	},
 	{
 		policy: Policy{
@@ -3221,7 +3244,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   120268, to: 120339,
+		from:   122864, to: 122935,
 	},
 	{
 		policy: Policy{
@@ -3245,7 +3268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   120339, to: 120661,
+		from:   122935, to: 123257,
 	},
 	{
 		policy: Policy{
@@ -3261,7 +3284,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   120661, to: 125879,
+		from:   123257, to: 128475,
 	},
 	{
 		policy: Policy{
@@ -3283,7 +3306,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   125879, to: 126403,
+		from:   128475, to: 128999,
 	},
 	{
 		policy: Policy{
@@ -3309,7 +3332,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   126403, to: 127017,
+		from:   128999, to: 129613,
 	},
 	{
 		policy: Policy{
@@ -3325,7 +3348,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   127017, to: 127022,
+		from:   129613, to: 129618,
 	},
 	{
 		policy: Policy{
@@ -3350,7 +3373,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   127022, to: 127978,
+		from:   129618, to: 130574,
 	},
 	{
 		policy: Policy{
@@ -3383,7 +3406,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   127978, to: 128525,
+		from:   130574, to: 131121,
 	},
 	{
 		policy: Policy{
@@ -3399,7 +3422,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   128525, to: 128530,
+		from:   131121, to: 131126,
 	},
 	{
 		policy: Policy{
@@ -3415,7 +3438,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   128530, to: 128948,
+		from:   131126, to: 131544,
 	},
 	{
 		policy: Policy{
@@ -3431,7 +3454,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   128948, to: 129212,
+		from:   131544, to: 131808,
 	},
 	{
 		policy: Policy{
@@ -3447,7 +3470,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   129212, to: 129717,
+		from:   131808, to: 132313,
 	},
 	{
 		policy: Policy{
@@ -3480,7 +3503,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   129717, to: 130264,
+		from:   132313, to: 132860,
 	},
 	{
 		policy: Policy{
@@ -3570,7 +3593,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   130264, to: 135122,
+		from:   132860, to: 137718,
 	},
 	{
 		policy: Policy{
@@ -3586,6 +3609,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   135122, to: 135127,
+		from:   137718, to: 137723,
 	},
 }

@@ -12,19 +12,30 @@ var samples = []string{"example", "sample", "template", "tmpl", "dist", "default
 // of a project: `.env`, `.env.local`. One that shows how such a file looks, such
 // as `.env.example`, is none.
 func EnvFile(name string) bool {
-	base := strings.ToLower(path.Base(name))
-	switch {
-	case base == ".env":
-		return true
-	case strings.HasPrefix(base, ".env."):
-		for part := range strings.SplitSeq(base[len(".env."):], ".") {
-			for _, s := range samples {
-				if part == s {
-					return false
-				}
+	rest, ok := ofEnv(name)
+	return ok && !sample(rest)
+}
+
+// SampleEnvFile reports whether a path is a file that shows how an environment
+// file looks.
+func SampleEnvFile(name string) bool {
+	rest, ok := ofEnv(name)
+	return ok && sample(rest)
+}
+
+// ofEnv is what stands behind ".env" in the name of a file.
+func ofEnv(name string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.ToLower(path.Base(name)), ".env")
+	return rest, ok && (rest == "" || rest[0] == '.')
+}
+
+func sample(rest string) bool {
+	for part := range strings.SplitSeq(rest, ".") {
+		for _, s := range samples {
+			if part == s {
+				return true
 			}
 		}
-		return true
 	}
 	return false
 }

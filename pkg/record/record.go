@@ -275,22 +275,25 @@ type Capabilities struct {
 	AllowReadWithinDeny []string `json:"allow_read_within_deny"`
 	DenyWritePaths      []string `json:"deny_write_paths"`
 	CachePaths          []string `json:"cache_paths"`
-	UnixSockets         []string `json:"unix_sockets"`
-	RequiresNetwork     bool     `json:"requires_network"`
-	RequiresGit         bool     `json:"requires_git"`
-	RequiresEnv         bool     `json:"requires_env"`
-	RequiresProcesses   bool     `json:"requires_processes"`
-	Network             Network  `json:"network"`
-	Env                 Env      `json:"env"`
-	Git                 string   `json:"git"`     // none | read | wrapped | full
-	Enforce             string   `json:"enforce"` // cgroup | available
-	TimeoutSeconds      int64    `json:"timeout_seconds"`
-	MemoryMB            int64    `json:"memory_mb"`
-	CPUQuotaPercent     int64    `json:"cpu_quota_percent"`
-	Pids                int64    `json:"pids"`
-	OpenFiles           int64    `json:"open_files"`
-	OutputBytes         int64    `json:"output_bytes"`
-	GrantedBy           []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
+	// View is copy-on-write where what the command writes goes into a view of its writable directories, and not into them; "" writes through.
+	View              string   `json:"view,omitempty"`
+	UnixSockets       []string `json:"unix_sockets"`
+	RequiresNetwork   bool     `json:"requires_network"`
+	RequiresGit       bool     `json:"requires_git"`
+	RequiresEnv       bool     `json:"requires_env"`
+	RequiresProcesses bool     `json:"requires_processes"`
+	Network           Network  `json:"network"`
+	Env               Env      `json:"env"`
+	Git               string   `json:"git"`                 // none | read | wrapped | full
+	EnvFiles          string   `json:"env_files,omitempty"` // read where environment files of the work space can be read; "" is hidden
+	Enforce           string   `json:"enforce"`             // cgroup | available
+	TimeoutSeconds    int64    `json:"timeout_seconds"`
+	MemoryMB          int64    `json:"memory_mb"`
+	CPUQuotaPercent   int64    `json:"cpu_quota_percent"`
+	Pids              int64    `json:"pids"`
+	OpenFiles         int64    `json:"open_files"`
+	OutputBytes       int64    `json:"output_bytes"`
+	GrantedBy         []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
 }
 
 // Network is how far the command's network reaches.

@@ -1,16 +1,39 @@
 package record
 
+import (
+	"bytes"
+	"encoding/json"
+)
+
 // Result is what became of a decided action.
 type Result struct {
 	Status     string  `json:"status" required:"true"`
 	Reason     string  `json:"reason,omitempty"`  // code, for denied: decision.deny, decision.subject_mismatch, sandbox.setup …
 	Message    string  `json:"message,omitempty"` // for people
 	Hint       string  `json:"hint,omitempty"`
-	ExitCode   int     `json:"exit_code"`
+	ExitCode   int     `json:"exit_code"`         // what never ran has none
 	Signal     string  `json:"signal"`            // SIGKILL, …
 	Started    string  `json:"started,omitempty"` // RFC 3339, nanoseconds, UTC
 	DurationMS float64 `json:"duration_ms"`
 	Capture    Capture `json:"capture"`
+}
+
+// MarshalJSON leaves out the exit status of what never ran. Whether text is made
+// safe for HTML is for the caller's encoder to say.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	var value any = plain(r)
+	if r.Status == StatusDenied {
+		value = struct {
+			plain
+			ExitCode *int `json:"exit_code,omitempty"`
+		}{plain: plain(r)}
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // Capture is what the run left behind.
@@ -18,6 +41,42 @@ type Capture struct {
 	Stdout  Stream  `json:"stdout"`
 	Stderr  Stream  `json:"stderr"`
 	Sandbox Sandbox `json:"sandbox"`
+	// Writes is what the command changed, where it wrote into a view.
+	Writes *Writes `json:"writes,omitempty"`
+}
+
+// The kinds of a [Write].
+const (
+	WriteCreated  = "created"
+	WriteModified = "modified"
+	WriteDeleted  = "deleted"
+)
+
+// Writes are what a command changed in a copy-on-write view: every name at which
+// there is something else than before.
+type Writes struct {
+	Created  int     `json:"created"`
+	Modified int     `json:"modified"`
+	Deleted  int     `json:"deleted"`
+	Bytes    int64   `json:"bytes"`  // of the files that were created or modified
+	SHA256   string  `json:"sha256"` // of the whole list, each write as one line of JSON
+	List     []Write `json:"list"`
+	More     int     `json:"more,omitempty"` // how many more there were than are kept
+}
+
+// Write is one of them.
+type Write struct {
+	Path string `json:"path"` // absolute; what is no UTF-8 in it is replaced
+	// PathBase64 is the path where it is no UTF-8.
+	PathBase64 string `json:"path_base64,omitempty"`
+	Op         string `json:"op" required:"true"` // created | modified | deleted
+	Type       string `json:"type"`               // file | directory | symlink | fifo | socket | device: what is there, of a deletion what was there
+	Was        string `json:"was,omitempty"`      // what was there, where it was of another type
+	Mode       string `json:"mode,omitempty"`     // octal permissions
+	Size       int64  `json:"size,omitempty"`
+	SHA256     string `json:"sha256,omitempty"` // of a file's content
+	Target     string `json:"target,omitempty"` // of a symlink
+	Link       string `json:"link,omitempty"`   // another path of this file, which is the same file
 }
 
 // Stream is one captured output stream. Bytes and SHA256 are of everything written, Text is its kept part.
@@ -53,11 +112,20 @@ type Sandbox struct {
 	Denied          bool      `json:"denied"`
 	Reason          string    `json:"reason"`
 	Usage           Usage     `json:"usage"`
-	Denials         []Denial  `json:"denials"` // refused at run time: known for a fact, unless its certainty is inferred
+	// GitSettings are the settings of git that the command made and that were taken
+	// over into the files outside.
+	GitSettings []GitSettings `json:"git_settings,omitempty"`
+	Denials     []Denial      `json:"denials"` // refused at run time: known for a fact, unless its certainty is inferred
 	// Connections are what the command asked of the network by name, allowed or
 	// not, in the order of their ends; empty when it has no gateway.
 	Connections     []Connection `json:"connections,omitempty"`
 	ConnectionsMore int          `json:"connections_more,omitempty"` // how many more there were than are kept
+}
+
+// GitSettings are settings of one configuration file of git.
+type GitSettings struct {
+	Path string   `json:"path"`
+	Keys []string `json:"keys"` // canonical
 }
 
 // Control is one layer: what was asked, what is in force.

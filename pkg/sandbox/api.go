@@ -5,6 +5,7 @@ import (
 	"ethos/pkg/sandbox/exec"
 	"ethos/pkg/sandbox/explain"
 	"ethos/pkg/sandbox/plan"
+	"time"
 )
 
 // How a plan is carried out: package exec.
@@ -53,6 +54,12 @@ var (
 	Release = exec.Release
 	// Recover puts aside what runs left for git or for an agent whose process was killed before it could. It belongs before [Build], once in a process.
 	Recover = control.Recover
+	// ViewPlace is what a view for a plan is made of.
+	ViewPlace = control.ViewPlace
+	// ApplyView applies changes of a view, and puts aside what of them git or an agent would run outside.
+	ApplyView = control.ApplyView
+	// KeepView copies what the command made or changed in a root of a view to a new directory.
+	KeepView = control.KeepView
 	// SeccompText is the plan's programs in the form of bpf_asm, for people.
 	SeccompText = control.SeccompText
 )
@@ -114,6 +121,19 @@ const OtherSandboxHint = plan.OtherSandboxHint
 
 // PortHint says of a remedy that names a host without a port how another port is allowed.
 var PortHint = plan.PortHint
+
+// CacheUse is what commands have added to one package cache of a work space.
+type CacheUse = control.CacheUse
+
+// Caches lists what commands have added to the package caches of a work space,
+// the least recently used first.
+func Caches(workspace string) ([]CacheUse, error) { return control.Caches(workspace) }
+
+// PruneCaches removes what no run uses of it: that which was last used before a
+// time, and so much of the rest that at most keep bytes are left.
+func PruneCaches(workspace string, before time.Time, keep int64, dry bool) ([]CacheUse, error) {
+	return control.PruneCaches(workspace, before, keep, dry)
+}
 
 // Restricted looks for a setting of the machine that keeps ordinary users from user namespaces.
 var Restricted = plan.Restricted

@@ -23,7 +23,7 @@ import (
 )
 
 // unverified carries a plan out without comparing anything, so that a layer can be taken away to see what the others hold alone.
-func unverified(t *testing.T, p *Plan, tamper func(*steps.Step)) (said string, status int) {
+func unverified(t testing.TB, p *Plan, tamper func(*steps.Step)) (said string, status int) {
 	t.Helper()
 	out, err := os.CreateTemp(t.TempDir(), "said")
 	if err != nil {
@@ -53,7 +53,7 @@ func unverified(t *testing.T, p *Plan, tamper func(*steps.Step)) (said string, s
 }
 
 // ended lets the command go when it waits, and returns its exit status.
-func ended(t *testing.T, p *steps.Process) int {
+func ended(t testing.TB, p *steps.Process) int {
 	t.Helper()
 	waiting, finalized := false, false
 	for {
@@ -150,6 +150,8 @@ func TestCall(t *testing.T) {
 		if bits, err = unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0); err == nil && bits != control.Securebits {
 			t.Errorf("the securebits are %#x, not %#x", bits, control.Securebits)
 		}
+	case "open":
+		err = openAll(flag.Arg(1))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
@@ -94,7 +93,7 @@ func inOwn(forge func(t *testing.T, own, out string)) func(t *testing.T, own, ou
 // inSlot forges the first slot of the cache, which has the mark of this boot.
 func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, out string) {
 	return func(t *testing.T, own, out string) {
-		slot := plan.CacheDir(own, capability.DefaultProfile, cacheBeside(out)) + "/0"
+		slot := plan.CacheDir(own, plan.SharedCaches, cacheBeside(out)) + "/0"
 		mkdir(t, slot)
 		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 		if err != nil {

@@ -64,7 +64,7 @@ func twice(t *testing.T, body func(t *testing.T)) {
 	})
 }
 
-func mustRun(t *testing.T, cmd *exec.Cmd) {
+func mustRun(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
@@ -72,7 +72,7 @@ func mustRun(t *testing.T, cmd *exec.Cmd) {
 }
 
 // workspace is a directory for one run, with a home directory beside it.
-func workspace(t *testing.T) (dir string, environ []string) {
+func workspace(t testing.TB) (dir string, environ []string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -88,13 +88,13 @@ func workspace(t *testing.T) (dir string, environ []string) {
 }
 
 // script is a spec that runs a shell script in a work space.
-func script(t *testing.T, text string) Spec {
+func script(t testing.TB, text string) Spec {
 	t.Helper()
 	dir, environ := workspace(t)
 	return Spec{Asked: capability.OnProfile(""), Argv: []string{"sh", "-c", text}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true}
 }
 
-func mustBuild(t *testing.T, spec Spec) *Plan {
+func mustBuild(t testing.TB, spec Spec) *Plan {
 	t.Helper()
 	plan, err := Build(spec, HostFiles{}, os.Geteuid())
 	if err != nil {

@@ -15,7 +15,7 @@ func FromRecord(action record.Action, caps capability.Set, environ []string) (Sp
 		return Spec{}, err
 	}
 	return Spec{
-		Asked: capability.Recorded(caps), Argv: argv, Dir: action.Cwd, Workspace: action.Workspace, Environ: environ,
+		Asked: capability.Recorded(caps), Argv: argv, Dir: action.Cwd, Workspace: action.Workspace, Placed: true, Environ: environ,
 		KeepsStore: true, CloseStdin: true, NewSession: true,
 	}, nil
 }

@@ -337,6 +337,37 @@ func TestSessionLeftovers(t *testing.T) {
 	})
 }
 
+// TestSessionStale: where the person has made a protected name since the last
+// command, the next one does not run, although it was being made ready meanwhile,
+// and the session ends. The twin is a name that means nothing.
+func TestSessionStale(t *testing.T) {
+	probetest.Need(t, "command:git")
+	for name, stale := range map[string]bool{".mcp.json": true, "notes.json": false} {
+		t.Run(name, func(t *testing.T) {
+			s, p := session(t, func(spec *Spec) { git(t, spec.Dir, "init", "-q") })
+			if _, _, err := say(t, s, p, "true"); err != nil {
+				t.Fatal(err)
+			}
+			s.Look(t.Context())
+			write(t, filepath.Join(p.Dir, name), "{}\n")
+			_, _, err := say(t, s, p, "echo > ran")
+			var refusal *Refusal
+			if told := errors.As(err, &refusal) && refusal.Code == CodeStale; told != stale {
+				t.Errorf("%v, want stale: %v", err, stale)
+			}
+			if stale {
+				<-s.Done()
+			}
+			if _, err := os.Stat(filepath.Join(p.Dir, "ran")); errors.Is(err, os.ErrNotExist) != stale {
+				t.Errorf("ran: %v", err)
+			}
+			if text, err := os.ReadFile(filepath.Join(p.Dir, name)); string(text) != "{}\n" {
+				t.Errorf("the person's file: %q, %v", text, err)
+			}
+		})
+	}
+}
+
 // TestSessionHopping: a process that forks and ends again and again is alive between commands, whoever looks when: what it leaves is not the person's.
 func TestSessionHopping(t *testing.T) {
 	probetest.Need(t, "command:git")

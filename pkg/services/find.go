@@ -26,6 +26,44 @@ func Find(c *record.Command) (found []record.Service) {
 	if name == "" {
 		return nil
 	}
+	found = of(c, name, argv)
+	for i := within(name, argv); i > 0 && i < len(argv) && len(found) < most; i++ { // behind the container's or the machine's name
+		if word := argv[i]; word != nil && !strings.HasPrefix(*word, "-") {
+			if inner := path.Base(*word); inner != name && serves(inner) {
+				found = append(found, of(c, inner, argv[i+1:])...)
+			}
+		}
+	}
+	return found[:min(len(found), most)]
+}
+
+// within is where the command may begin that a program runs in a container: behind
+// its word for that; 0 without one.
+func within(name string, argv []*string) int {
+	switch name {
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "k", "kubecolor", "oc", "lxc", "incus", "fly", "flyctl", "heroku", "kamal", "distrobox", "toolbox", "ecs-exec":
+	default:
+		return 0
+	}
+	for i, w := range argv {
+		if w != nil && (*w == "exec" || *w == "run" || *w == "ssh" || *w == "console") {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// serves reports a client of a service.
+func serves(name string) bool {
+	if _, ok := clientNamed(name); ok {
+		return true
+	}
+	system, _, _ := block(name)
+	return system != ""
+}
+
+// of is what one program does.
+func of(c *record.Command, name string, argv []*string) (found []record.Service) {
 	found = append(found, statements(c, name, argv)...)
 	found = append(found, requests(name, argv)...)
 	if system, flags, lines := block(name); system != "" && !asksOnly(argv) {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed table.txt
@@ -21,22 +22,36 @@ func block(name string) (system string, flags []string, lines []line) {
 	if name == "" || strings.ContainsAny(name, " =@\n") {
 		return "", nil, nil
 	}
-	for rest := table; ; {
-		at := strings.Index(rest, "\n@")
-		if at < 0 {
-			return "", nil, nil
-		}
-		rest = rest[at+2:]
-		head := rest[:strings.IndexByte(rest, '\n')]
-		if !strings.Contains(head, name) {
-			continue
-		}
-		if names, system, _ := strings.Cut(head, " = "); lists(names, name) {
-			flags, lines = read(rest[len(head)+1:])
-			return system, flags, lines
+	for _, h := range heads() {
+		if strings.Contains(h.names, name) && lists(h.names, name) {
+			flags, lines = read(table[h.from:])
+			return h.system, flags, lines
 		}
 	}
+	return "", nil, nil
 }
+
+// head is the first line of a block.
+type head struct {
+	names, system string
+	from          int // where the lines of the block begin
+}
+
+// heads are those of the table, which is gone through once.
+var heads = sync.OnceValue(func() (list []head) {
+	for at := strings.Index(table, "\n@"); at >= 0; {
+		from := at + 2
+		end := from + strings.IndexByte(table[from:], '\n')
+		names, system, _ := strings.Cut(table[from:end], " = ")
+		list = append(list, head{names, system, end + 1})
+		next := strings.Index(table[end:], "\n@")
+		if next < 0 {
+			break
+		}
+		at = end + next
+	}
+	return list
+})
 
 func lists(list, name string) bool {
 	for each := range strings.SplitSeq(list, " ") {

@@ -50,6 +50,9 @@ type Child interface {
 	// on. The error is a [*Fault] when it could not be executed; any other says
 	// that the session ended under it.
 	Wait() (syscall.WaitStatus, error)
+	// Denials are what it asked for and could not have, where that is observed.
+	// Wait has returned.
+	Denials() []record.Denial
 	Signal(syscall.Signal) error // to its process group
 	Kill()                       // its group and everything that descends from it
 }

@@ -143,6 +143,8 @@ type Want struct {
 	Evidence  bool          // Exited has it
 	NoNetwork bool          // it does without the session's network
 	DenyWrite []string      // absolute; what is there and below it cannot write
+	DenyRead  []string      // absolute; nor can it read that
+	Profile   string        // which these were made of; "" is none
 	// In, Out and Err become the streams of the command: a file is passed on, the
 	// output to a pipe or socket is copied, and a terminal is relayed.
 	In, Out, Err *os.File
@@ -165,7 +167,7 @@ func (c *Client) Run(w Want) (Exited, error) {
 	run := &Run{
 		Argv: words(w.Argv), Env: words(w.Env), Dir: []byte(w.Dir), Umask: umask, Streams: streams.kinds,
 		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
-		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: words(w.DenyWrite)},
+		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: words(w.DenyWrite), DenyRead: words(w.DenyRead), Profile: w.Profile},
 	}
 	if err := run.check(); err != nil {
 		return Exited{}, err

@@ -48,7 +48,7 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 	exited := command.wait(s, r.Timeout)
 	close(ended)
 	exited.Started = started
-	exited.Denials = s.look(context.Background())
+	exited.Denials = append(s.look(context.Background()), command.child.Denials()...)
 	if r.Evidence {
 		evidence := s.Boundary.Evidence()
 		evidence.Narrowed = r.Narrow.text()

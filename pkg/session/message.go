@@ -21,7 +21,7 @@ const (
 
 // version is that of the messages. Both ends are mostly the same program; a
 // session that was started by another release says so instead of guessing.
-const version = 2
+const version = 3
 
 // Hello is the first message, from the supervisor.
 type Hello struct {
@@ -64,18 +64,27 @@ type Run struct {
 type Narrow struct {
 	NoNetwork bool     `json:"no_network,omitempty"`
 	DenyWrite [][]byte `json:"deny_write,omitempty"` // paths, absolute
+	DenyRead  [][]byte `json:"deny_read,omitempty"`  // paths, absolute
+	Profile   string   `json:"profile,omitempty"`    // which the rest was made of
 }
 
-// Denied are the paths that it cannot write.
-func (n *Narrow) Denied() []string { return texts(n.DenyWrite) }
+// Denied are the paths that it cannot write, and those that it cannot read.
+func (n *Narrow) Denied() (write, read []string) { return texts(n.DenyWrite), texts(n.DenyRead) }
 
 // text says so in the evidence.
 func (n *Narrow) text() (list []string) {
+	if n.Profile != "" {
+		list = append(list, "profile "+n.Profile+", with the limits of the session")
+	}
 	if n.NoNetwork {
 		list = append(list, "network none")
 	}
-	for _, path := range n.Denied() {
+	write, read := n.Denied()
+	for _, path := range write {
 		list = append(list, "deny_write "+path)
+	}
+	for _, path := range read {
+		list = append(list, "deny_read "+path)
 	}
 	return list
 }
@@ -168,6 +177,48 @@ type Exited struct {
 	Evidence *record.Sandbox `json:"evidence,omitempty"`
 }
 
+// sentExited is [Exited] on its way. encoding/json looks at every type below one
+// that it meets for the first time. For those of the denials and the evidence,
+// which few messages have, a client would take longer than for all others.
+type sentExited struct {
+	plainExited
+	Denials  json.RawMessage `json:"denials,omitempty"`
+	Evidence json.RawMessage `json:"evidence,omitempty"`
+}
+
+type plainExited Exited // without the methods
+
+// MarshalJSON implements [json.Marshaler].
+func (e Exited) MarshalJSON() (_ []byte, err error) {
+	s := sentExited{plainExited: plainExited(e)}
+	if len(e.Denials) > 0 {
+		s.Denials, err = json.Marshal(e.Denials)
+	}
+	if e.Evidence != nil && err == nil {
+		s.Evidence, err = json.Marshal(e.Evidence)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (e *Exited) UnmarshalJSON(text []byte) (err error) {
+	var s sentExited
+	if err = json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	*e = Exited(s.plainExited)
+	if len(s.Denials) > 0 {
+		err = json.Unmarshal(s.Denials, &e.Denials)
+	}
+	if len(s.Evidence) > 0 && err == nil {
+		err = json.Unmarshal(s.Evidence, &e.Evidence)
+	}
+	return err
+}
+
 // Published is the answer to the request to publish a port.
 type Published struct {
 	Fault *Fault `json:"fault,omitempty"`
@@ -255,14 +306,30 @@ func decode(header [headerBytes]byte, from io.Reader, message any) error {
 	if n > maxMessage {
 		return fmt.Errorf("a message of %d bytes: at most %d are allowed", n, maxMessage)
 	}
-	text, err := io.ReadAll(io.LimitReader(from, int64(n)))
+	text, err := readAll(from, int(n))
 	if err != nil {
 		return err
 	}
-	if len(text) < int(n) {
-		return io.ErrUnexpectedEOF
-	}
 	return json.Unmarshal(text, message)
+}
+
+// atOnce is how many bytes of a message are taken memory for before they come.
+const atOnce = 16 << 10
+
+func readAll(from io.Reader, n int) ([]byte, error) {
+	if n <= atOnce {
+		text := make([]byte, n)
+		_, err := io.ReadFull(from, text)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return text, err
+	}
+	text, err := io.ReadAll(io.LimitReader(from, int64(n)))
+	if err == nil && len(text) < n {
+		err = io.ErrUnexpectedEOF
+	}
+	return text, err
 }
 
 // words and texts turn the words of a command into what a message holds, and back.

@@ -3,11 +3,14 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"io"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"ethos/pkg/record"
 )
 
 // headerOf splits a message.
@@ -40,6 +43,37 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestExitedMessage: the end of a command arrives whole, with evidence and denials
+// and without.
+func TestExitedMessage(t *testing.T) {
+	denial := record.Denial{Layer: "network", What: "connect", Path: "/x", Count: 2}
+	whole := Exited{
+		Status: 256, Timeout: true, Fault: &Fault{Code: "c", Message: "m", Hint: "h"}, Lost: "why", Started: time.Unix(1, 2).UTC(), Duration: time.Second,
+		Denials: []record.Denial{denial}, Evidence: &record.Sandbox{Session: "s", Denials: []record.Denial{denial}},
+	}
+	for i := range reflect.TypeFor[Exited]().NumField() {
+		if field := reflect.ValueOf(whole).Field(i); field.IsZero() {
+			t.Errorf("%s is not tried", reflect.TypeFor[Exited]().Field(i).Name)
+		}
+	}
+	for _, sent := range []Exited{whole, {}} {
+		text, err := encode(Event{Exited: &sent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, rest := headerOf(t, text)
+		var got Event
+		if err := decode(header, rest, &got); err != nil || got.Exited == nil || !reflect.DeepEqual(sent, *got.Exited) {
+			t.Errorf("%v: %+v, want %+v", err, got.Exited, sent)
+		}
+	}
+	for _, wrong := range []string{`{"status":"x"}`, `{"denials":1}`, `{"evidence":[]}`} {
+		if err := json.Unmarshal([]byte(wrong), new(Exited)); err == nil {
+			t.Errorf("%s is taken", wrong)
+		}
+	}
+}
+
 // TestHostileMessages: what is too large is not read, what is cut is an error, and
 // memory is taken for what has come alone.
 func TestHostileMessages(t *testing.T) {
@@ -47,6 +81,17 @@ func TestHostileMessages(t *testing.T) {
 	binary.BigEndian.PutUint32(header[:], maxMessage+1)
 	if err := decode(header, strings.NewReader("{}"), new(Request)); err == nil {
 		t.Error("a message that is too large is read")
+	}
+	for _, size := range []uint32{2, atOnce, atOnce + 1} {
+		binary.BigEndian.PutUint32(header[:], size)
+		for _, cut := range []string{"", "{"} {
+			if err := decode(header, strings.NewReader(cut), new(Request)); err != io.ErrUnexpectedEOF {
+				t.Errorf("%d of %d bytes: %v", len(cut), size, err)
+			}
+		}
+		if err := decode(header, strings.NewReader("{}"+strings.Repeat(" ", int(size)-2)+"x"), new(Request)); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
 	}
 	binary.BigEndian.PutUint32(header[:], maxMessage)
 	grown := testing.AllocsPerRun(1, func() {

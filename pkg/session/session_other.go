@@ -80,6 +80,8 @@ type Want struct {
 	Timeout      time.Duration
 	NoNetwork    bool
 	DenyWrite    []string
+	DenyRead     []string
+	Profile      string
 	Evidence     bool
 	In, Out, Err *os.File
 	Signals      <-chan os.Signal

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -281,6 +282,7 @@ func parseUmask(text string) (mask int, err error) {
 	if !found {
 		return 0, errors.New("/proc/self/status has no umask")
 	}
-	_, err = fmt.Sscanf(rest, "%o", &mask)
-	return mask, err
+	text, _, _ = strings.Cut(rest, "\n")
+	value, err := strconv.ParseUint(strings.TrimSpace(text), 8, 12)
+	return int(value), err
 }

@@ -16,6 +16,7 @@ type Options struct {
 	Cwd       string // working directory at the start
 	Workspace string // paths inside it are shown relative to it
 	Home      string // home directory; ~ and $HOME stay unexpanded without it
+	Temporary string // where mktemp makes files; "" when unknown
 	// Git is what is known of the repository around Cwd: its aliases decide what a git command runs.
 	Git gitargs.Context
 }
@@ -41,7 +42,7 @@ func Analyze(script string, opt Options) Analysis {
 	}
 	a.checkText(script)
 	c := a.root()
-	c.src = &source{text: script, dialect: dialectScript}
+	c.src = &source{text: placeholders(script), dialect: dialectScript}
 	a.parsed = c.program(c.src)
 	c.finish()
 	return a.result()
@@ -85,18 +86,20 @@ type analysis struct {
 	parsed  bool
 	errText string
 
-	commands []found
-	byOffset map[int][]int32 // indexes into commands
-	starts   map[int]bool    // where statements begin, in the first of two readings
-	reads    []use
-	writes   []use
-	usesSeen map[useKey]struct{}
-	written  map[string]field // content of files that the script writes, by absolute path
-	risks    risk
-	lacks    lack
-	size     int // bytes of text in the facts so far
-	work     int // what may still be spent
-	halted   bool
+	commands  []found
+	byOffset  map[int][]int32 // indexes into commands
+	starts    map[int]bool    // where statements begin, in the first of two readings
+	reads     []use
+	writes    []use
+	usesSeen  map[useKey]struct{}
+	written   map[string]field // content of files that the script writes, by absolute path
+	temporary int              // names that mktemp was given
+	links     []link           // symbolic links that the script makes, the last one first
+	risks     risk
+	lacks     lack
+	size      int // bytes of text in the facts so far
+	work      int // what may still be spent
+	halted    bool
 }
 
 func newAnalysis(script string, opt Options) *analysis {

@@ -177,7 +177,7 @@ func (c *walker) simple(inv invocation, name string) {
 	if strings.HasPrefix(name, "ethos-") {
 		inv.env = append(c.ethosEnvironment(inv.env), inv.env...)
 	}
-	if takesStatements(name) && inv.code == "" {
+	if (takesStatements(name) || takesCompose(name, inv.fields)) && inv.code == "" {
 		if f, ok := c.feedOf(inv).static(); ok {
 			inv.code = clip(f.text, maxFacts/8)
 		}
@@ -188,6 +188,22 @@ func (c *walker) simple(inv invocation, name string) {
 	c.effects(inv, name)
 	c.consoleCode(inv, name)
 	c.ownProgram(inv)
+}
+
+// takesCompose reports a client of a container engine that reads its compose file
+// from standard input.
+func takesCompose(name string, fields []field) bool {
+	switch name {
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
+	default:
+		return false
+	}
+	for i, f := range fields {
+		if f.text == "-f-" || f.text == "--file=-" || f.text == "-" && (fields[i-1].text == "-f" || fields[i-1].text == "--file") {
+			return true
+		}
+	}
+	return false
 }
 
 // takesStatements reports a client that runs the commands of its service which

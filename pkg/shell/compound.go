@@ -2,6 +2,7 @@ package shell
 
 import (
 	"strconv"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -73,10 +74,81 @@ func (c *walker) whileClause(w *syntax.WhileClause) {
 	if w.Until {
 		label = "until"
 	}
+	name, lines := c.readLines(w)
 	c.loop(label, [][]*syntax.Stmt{w.Cond, w.Do}, func(in *walker) {
-		in.stmts(w.Cond)
+		if in.stmts(w.Cond); len(lines) > 0 {
+			in.eachValue(name, lines, w.Do)
+			return
+		}
 		in.stmts(w.Do)
 	})
+}
+
+// readLines are the lines that "while read NAME" reads, where the input is known,
+// or is a list of names: what ls is given, what find goes through.
+func (c *walker) readLines(w *syntax.WhileClause) (name string, lines []alt) {
+	if w.Until || len(w.Cond) != 1 || len(w.Cond[0].Redirs) > 0 {
+		return "", nil
+	}
+	call, ok := w.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || call.Args[0].Lit() != "read" {
+		return "", nil
+	}
+	e := eval{c: c, frozen: true}
+	p := (grammar{short: "a:d:i:n:N:p:t:u:"}).parse(e.words(call.Args)[1:], true)
+	if len(p.operands) != 1 || !p.operands[0].static() || !syntax.ValidName(p.operands[0].text) || p.has("a", "n", "N", "u") {
+		return "", nil
+	}
+	if text, ok := c.stdin.static(); ok {
+		split := "\n"
+		if d, ok := p.value("d"); ok && d.text == "" {
+			split = "\x00"
+		}
+		for line := range strings.SplitSeq(strings.TrimSuffix(text.text, split), split) {
+			lines = addAlt(lines, alt{text: line})
+		}
+		return p.operands[0].text, lines
+	}
+	return p.operands[0].text, c.listed(c.stdin)
+}
+
+// listed are the names that ls or find prints, as far as the script tells.
+func (c *walker) listed(input feed) (names []alt) {
+	stmts := input.stmts
+	if input.kind == feedPipe {
+		stmts = []*syntax.Stmt{input.stmt}
+	}
+	if input.kind != feedPipe && input.kind != feedProcess || len(stmts) != 1 || !onlyQuiet(stmts[0].Redirs) {
+		return nil
+	}
+	call, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
+		return nil
+	}
+	e := eval{c: input.in, frozen: true}
+	fields := e.words(call.Args)
+	if len(fields) < 2 || fields[0].uncertainHead() {
+		return nil
+	}
+	switch baseName(fields[0].text) {
+	case "ls":
+		p := grammar{}.parse(fields[1:], false)
+		for _, f := range p.operands {
+			if !p.has("d", "directory") && !f.glob {
+				return nil // names without their directory
+			}
+			names = addAlt(names, fieldAlt(f))
+		}
+	case "find":
+		f := findExpression(fields[1:])
+		if f.tested && f.name == "" {
+			return nil
+		}
+		for _, root := range f.roots {
+			names = addAlt(names, alt{text: f.found(root).text, dyn: true})
+		}
+	}
+	return names
 }
 
 func (c *walker) forClause(f *syntax.ForClause) {
@@ -185,6 +257,13 @@ func (c *walker) defineFunction(name string, body *syntax.Stmt) {
 		c.risk(riskFunctionShadow)
 	}
 	f := &function{name: name, body: body, in: *c}
+	if c.scope.parent == nil || c.scope.shell != c.scope.parent.shell { // nothing decides whether the line is reached
+		for _, old := range c.scope.functions(name) {
+			if old != nil {
+				old.called = true // or it was never: nobody can call it any more
+			}
+		}
+	}
 	c.scope.define(name, []*function{f})
 	sh := c.scope.root()
 	sh.functions = append(sh.functions, f)

@@ -34,6 +34,8 @@ func consoleOf(name string) (console, bool) {
 		return console{grammar: grammar{short: "c:e:f:u:p:"}, code: "c e", operands: -1, stdin: true}, true
 	case "less", "more", "most", "man":
 		return console{operands: -1, plus: true}, true
+	case "dc":
+		return console{grammar: grammar{short: "e:f:", long: "expression= file="}, code: "e expression", operands: -1, stdin: true}, true
 	case "lldb", "cgdb":
 		return console{grammar: grammar{short: "o:O:s:", long: "one-line= one-line-before-file="}, code: "o O one-line one-line-before-file", operands: -1, stdin: true}, true
 	}

@@ -19,8 +19,12 @@ func (c *walker) effects(inv invocation, name string) {
 	do := doing{walker: c, by: name, d: c.dirOf(inv)}
 	if gitargs.IsGit(name) {
 		do.git(inv)
+		c.shown(inv, "git")
 		return
 	}
+	do.words(inv)
+	c.shown(inv, name)
+	c.quotedFiles(inv, name)
 	u := findUtility(name)
 	if u == nil || u.mentions() {
 		c.mentions(inv, name)
@@ -62,7 +66,9 @@ func (do *doing) run(u *utility, inv invocation) {
 	case effRead:
 		do.readAll(do.p.operands)
 	case effDelete:
-		do.writeAll(do.p.operands, opDelete)
+		if u.name != "rm" || !do.prompts(inv) {
+			do.writeAll(do.p.operands, opDelete)
+		}
 	case effCreate:
 		do.writeAll(do.p.operands, opCreate)
 	case effWrite:
@@ -169,6 +175,21 @@ func (do *doing) writeAll(fields []field, op string) {
 	for _, f := range fields {
 		do.writeOne(f, op)
 	}
+}
+
+// prompts reports rm -i, which asks for each file and takes no answer for no:
+// nobody answers but a person at a terminal, or an input.
+func (do *doing) prompts(inv invocation) bool {
+	asks := false
+	for _, o := range do.p.options {
+		switch {
+		case o.name == "i" || o.name == "interactive" && (!o.has || o.value.text == "always" || o.value.text == "yes"):
+			asks = true
+		case o.name == "f" || o.name == "force" || o.name == "interactive":
+			asks = false
+		}
+	}
+	return asks && do.feedOf(inv).kind == feedNone
 }
 
 // mode is chmod MODE FILE…; with --reference, or when the mode looks like an option (-x), there is no mode operand.

@@ -24,6 +24,7 @@ func oldTar(args []field) []field {
 // tar extracts into a directory, or writes an archive.
 func (do *doing) tar(inv invocation) {
 	do.tarPrograms(inv)
+	do.readAll(do.p.values("T", "files-from"))
 	archive, named := do.p.value("f", "file")
 	base := do.d
 	if d, ok := do.p.value("C", "directory"); ok {

@@ -86,7 +86,9 @@ func (do *doing) install() {
 func (do *doing) link() {
 	if len(do.p.operands) == 1 && !do.p.has("t", "target-directory") {
 		do.readOne(do.p.operands[0])
-		do.writeOne(field{text: path.Base(do.p.operands[0].text), dyn: do.p.operands[0].dyn}, opLink)
+		name := field{text: path.Base(do.p.operands[0].text), dyn: do.p.operands[0].dyn}
+		do.writeOne(name, opLink)
+		do.linked(do.p.operands[0], name)
 		return
 	}
 	from, to, into := do.targets()
@@ -94,9 +96,18 @@ func (do *doing) link() {
 		do.readOne(f)
 		if into && to.text != "" {
 			do.arrive(inside(to, f), opLink)
+			do.linked(f, inside(to, f))
 		}
 	}
 	if !into {
 		do.arrive(to, opLink)
+		do.linked(from[0], to)
+	}
+}
+
+// linked remembers a symbolic link that is made.
+func (do *doing) linked(to, name field) {
+	if do.p.has("s", "symbolic") {
+		do.keepLink(to, do.locate(name, do.d))
 	}
 }

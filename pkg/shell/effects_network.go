@@ -49,6 +49,7 @@ func (do *doing) sshOptions(inv invocation) {
 			}
 		}
 	}
+	do.readAll(do.p.values("F"))
 	if do.by != "ssh" {
 		for _, prog := range do.p.values("S") {
 			do.shellCode(prog, do.by+" -S", dialectAny, &positional{dyn: true}, inv)
@@ -95,6 +96,11 @@ func (do *doing) curl() {
 }
 
 func (do *doing) curlReads() {
+	for _, f := range append(do.p.values("url"), do.p.operands...) {
+		if strings.HasPrefix(f.text, "file://") {
+			do.readOne(f.from(len("file://")))
+		}
+	}
 	do.readAll(do.p.values("T", "upload-file", "K", "config", "E", "cert", "key", "netrc-file"))
 	for _, f := range do.p.values("d", "data", "data-binary", "data-ascii", "json", "H", "header") {
 		if strings.HasPrefix(f.text, "@") {

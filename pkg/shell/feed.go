@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"path"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -244,6 +246,8 @@ func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) b
 		return true
 	case "pwd":
 		return c.printDir(b, fields)
+	case "mktemp":
+		return c.printTemporary(b, fields, call)
 	case "dirname", "basename":
 		return printPart(b, fields)
 	case "realpath", "readlink":
@@ -252,6 +256,23 @@ func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) b
 		return c.printRoot(b, fields)
 	}
 	return false
+}
+
+// printTemporary is mktemp without a place of its own: a new name below /tmp, each
+// time another one. Where the variable that moves it may be set, it is not known.
+func (c *walker) printTemporary(b *fieldBuilder, fields []field, call *syntax.CallExpr) bool {
+	p := findUtility("mktemp").grammar.parse(fields[1:], false)
+	if len(p.operands) > 0 || p.has("p", "tmpdir", "t", "u", "dry-run", "suffix") || len(call.Assigns) > 0 || c.opt.Temporary == "" {
+		return false
+	}
+	if _, set := c.scope.lookup("TMPDIR"); set {
+		return false
+	}
+	c.temporary++
+	name := path.Join(c.opt.Temporary, "tmp."+strconv.Itoa(c.temporary))
+	b.fixed(name+"\n", fields[0].offset)
+	c.write(c.settle(name, true), "mktemp", opCreate)
+	return true
 }
 
 // printCat copies standard input.

@@ -114,7 +114,7 @@ func interpreterNamed(name string) (interpreter, bool) {
 		return makefile, true
 	case "emacs", "emacsclient":
 		return interpreter{inline: "eval execute e", argument: "l load q u", words: true}, true
-	case "guile", "racket", "elixir", "iex", "groovy", "scala", "swipl", "ghci", "ocaml", "sbcl", "clojure", "bb", "gdb", "octave", "gnuplot":
+	case "guile", "racket", "elixir", "iex", "groovy", "scala", "swipl", "ghci", "ocaml", "sbcl", "clojure", "bb", "gdb", "octave", "octave-cli", "gnuplot", "csi", "gsi", "scheme", "mit-scheme", "chezscheme", "gosh", "clj", "clisp":
 		return interpreter{inline: "e eval c ex", argument: "l"}, true
 	}
 	return interpreter{}, false

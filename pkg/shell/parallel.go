@@ -6,6 +6,9 @@ import "strings"
 func (c *walker) parallel(w *wrapper, inv invocation) {
 	p := w.grammar.parse(inv.fields[1:], true)
 	template, args, known := parallelArgs(p.operands)
+	if file, ok := p.value("a", "arg-file"); ok {
+		c.read(c.locate(file, c.dirOf(inv)), w.name)
+	}
 	c.emit(inv, w.name)
 	in := inv.inner(w, nil)
 	in.input = &feed{closed: true}

@@ -43,6 +43,49 @@ func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
 	return file, err
 }
 
+// placeholders is a text with words such as <path/to/file> made ordinary words of
+// the same length, where no shell takes the text as it stands: what a person copies
+// from a manual and has not filled in. The rest of the text is judged as if it ran.
+func placeholders(text string) string {
+	at := strings.IndexByte(text, '<')
+	if at < 0 || strings.IndexByte(text[at:], '>') < 0 {
+		return text
+	}
+	if _, err := parse(text, syntax.LangBash); err == nil {
+		return text
+	}
+	if _, err := parse(text, syntax.LangPOSIX); err == nil {
+		return text
+	}
+	out, found := []byte(text), false
+	for i := 0; i < len(text); i++ {
+		end := strings.IndexByte(text[i:], '>')
+		if text[i] != '<' || end < 2 || i > 0 && text[i-1] != ' ' && text[i-1] != '=' && text[i-1] != '/' {
+			continue
+		}
+		name := text[i+1 : i+end]
+		if !letter(name[0]) || strings.Trim(name, placeholderText) != "" {
+			continue
+		}
+		for k := i; k <= i+end; k++ {
+			if strings.IndexByte("<> |", text[k]) >= 0 {
+				out[k] = '_'
+			}
+		}
+		found, i = true, i+end
+	}
+	if filled := string(out); found {
+		if _, err := parse(filled, syntax.LangBash); err == nil {
+			return filled
+		}
+	}
+	return text
+}
+
+const placeholderText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./ |"
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
 // parseDocument reads text as the inside of a here-document: only its expansions mean anything.
 func parseDocument(text string) (*syntax.Word, error) {
 	p := parsers.Get().(*syntax.Parser)

@@ -103,6 +103,7 @@ func startsDynamic(text string) bool {
 
 // settle shows an absolute path as the record wants it: from the work space or the home directory, whichever is nearer.
 func (c *walker) settle(absolute string, certain bool) target {
+	absolute = c.followed(absolute)
 	clean := path.Clean(absolute)
 	t := target{shown: clean, certain: certain}
 	if certain {
@@ -146,6 +147,54 @@ func cleanHome(text string) string {
 		return head
 	}
 	return head + "/" + rest
+}
+
+// link is a symbolic link that the script makes: absolute paths.
+type link struct{ name, to string }
+
+// keepLink remembers a symbolic link.
+func (c *walker) keepLink(to field, name target) {
+	if name.absolute == "" || !to.static() || to.many || to.glob || to.home || to.text == "" || len(c.links) >= maxLinks {
+		return
+	}
+	clean := path.Clean(name.absolute)
+	text := to.text
+	if !strings.HasPrefix(text, "/") {
+		text = path.Dir(clean) + "/" + text
+	}
+	c.links = append([]link{{clean, path.Clean(text)}}, c.links...)
+}
+
+// maxLinks bounds the links of one script, and the links on the way to one path.
+const maxLinks = 20
+
+// followed is an absolute path without the links of the script that it leads
+// through. A link at its end stays: to remove it is not to remove what it is to.
+func (c *walker) followed(absolute string) string {
+	for range min(len(c.links), maxLinks) {
+		before := absolute
+		for _, l := range c.links {
+			if rest, ok := strings.CutPrefix(absolute, l.name+"/"); ok {
+				absolute = strings.TrimSuffix(l.to, "/") + "/" + rest
+				break
+			}
+		}
+		if absolute == before {
+			break
+		}
+	}
+	return absolute
+}
+
+// read notes a file that is read, and what it is a link of the script's to.
+func (c *walker) read(p target, by string) {
+	c.analysis.read(p, by)
+	for _, l := range c.links {
+		if p.absolute != "" && path.Clean(p.absolute) == l.name {
+			c.analysis.read(c.settle(l.to, p.certain), by)
+			break
+		}
+	}
 }
 
 // harmless are the paths that lead to no file: what is written there is gone, or goes where output goes anyway.

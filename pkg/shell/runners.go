@@ -78,6 +78,9 @@ func (c *walker) scriptFiles(p *parsed, inv invocation) {
 
 // setarch takes an optional architecture, and options behind it too.
 func (c *walker) setarch(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
+	if len(p.operands) > 0 && !strings.ContainsAny(p.operands[0].text, "0123456789") {
+		return inv.inner(w, p.operands), true
+	}
 	if len(p.operands) > 1 {
 		p2 := w.grammar.parse(p.operands[1:], true)
 		if len(p2.operands) > 0 {
@@ -109,13 +112,13 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	if code, ok := p.value("c", "call"); ok && w.name == "npm" {
 		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
 	}
-	if len(p.operands) == 0 || p.has("m", "module") {
+	if len(p.operands) <= w.skip || p.has("m", "module") {
 		return inv, false
 	}
-	return inv.inner(w, p.operands), true
+	return inv.inner(w, p.operands[w.skip:]), true
 }
 
-// confined is ethos-sandbox run COMMAND, or ethos-sandbox shell with its code in
+// confined is ethos-sandbox run COMMAND, ethos-sandbox workspace run NAME -- COMMAND, or ethos-sandbox shell with its code in
 // -c or standard input. What the boundary lets happen is judged all the same.
 func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	call := ethosCall(w.name, inv.fields)
@@ -129,8 +132,11 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	}
 	// One that is called by a path may be another program of that name.
 	bounded := inv.fields[0].text == w.name
-	switch call.Name() {
-	case "run":
+	switch name := call.Name(); name {
+	case "run", "workspace run":
+		if name != "run" { // NAME -- COMMAND
+			rest = rest[min(len(rest), 2):]
+		}
 		in := inv.inner(w, rest)
 		in.bounded = inv.bounded || bounded
 		return in, len(rest) > 0
@@ -148,14 +154,60 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	return inv, false
 }
 
+// bubblewrap is bwrap, whose options take none, one or two words.
+func (c *walker) bubblewrap(w *wrapper, inv invocation) (invocation, bool) {
+	c.alone(inv, w.name)
+	for i := 1; i < len(inv.fields); i++ {
+		switch f := inv.fields[i]; {
+		case f.text == "--" || !isOption(f):
+			if f.text == "--" {
+				i++
+			}
+			return inv.inner(w, inv.fields[i:]), i < len(inv.fields)
+		case strings.Contains(f.text, "bind") || contains([]string{"--symlink", "--setenv", "--chmod", "--file", "--overlay"}, f.text):
+			i += 2
+		case !strings.HasPrefix(f.text, "--unshare") && !contains([]string{"--die-with-parent", "--new-session", "--clearenv", "--as-pid-1", "--share-net", "--disable-userns", "--assert-userns-disabled", "--level-prefix"}, f.text):
+			i++
+		}
+	}
+	return inv, false
+}
+
+// daemon is start-stop-daemon: a program by option, and its arguments behind "--".
+func (c *walker) daemon(w *wrapper, inv invocation) (invocation, bool) {
+	c.alone(inv, w.name)
+	p := w.grammar.parse(inv.fields[1:], false)
+	program, ok := p.value("a", "startas", "x", "exec")
+	if !ok || p.has("K", "stop", "T", "status") {
+		return inv, false
+	}
+	fields := []field{program}
+	for i, f := range inv.fields {
+		if f.text == "--" {
+			fields = append(fields, inv.fields[i+1:]...)
+			break
+		}
+	}
+	return inv.inner(w, fields), true
+}
+
 // after is a program that runs what follows one of its options: fd -x rm.
 func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
+	switch w.name {
+	case "bwrap":
+		return c.bubblewrap(w, inv)
+	case "start-stop-daemon":
+		return c.daemon(w, inv)
+	}
 	c.alone(inv, w.name)
 	for i, f := range inv.fields {
 		if !contains(strings.Fields(w.query), f.text) || f.dyn || i+1 == len(inv.fields) {
 			continue
 		}
 		in := inv.inner(w, inv.fields[i+1:])
+		if w.name == "capsh" { // what stands behind "--" are arguments of bash
+			in.fields = append([]field{literal("bash", f.at(0))}, in.fields...)
+		}
 		if w.name == "fd" || w.name == "fdfind" {
 			n := commandEnd(in.fields)
 			found := foundBelow(inv.fields[1:i])
@@ -172,7 +224,11 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 // direct lists a runner and what it runs: npx COMMAND, npx -c CODE, nodemon --exec CODE.
 func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
-	for _, code := range p.values("c", "call", "x", "exec") {
+	options := []string{"c", "call", "x", "exec"}
+	if w.kind == wrapOption {
+		options = strings.Fields(w.query)
+	}
+	for _, code := range p.values(options...) {
 		c.shellCode(code, w.name, dialectAny, &positional{dyn: true}, inv)
 	}
 	if w.kind == wrapOption || len(p.operands) == 0 {

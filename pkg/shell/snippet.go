@@ -33,11 +33,11 @@ func languageOf(name string) snippet.Language {
 		return snippet.Tcl
 	case "make", "gmake":
 		return snippet.Makefile
-	case "emacs", "emacsclient", "guile", "racket", "sbcl", "clojure", "clj", "bb", "ecl", "clisp", "csi", "gsi", "mit-scheme":
+	case "emacs", "emacsclient", "guile", "racket", "sbcl", "clojure", "clj", "bb", "ecl", "clisp", "csi", "gsi", "mit-scheme", "scheme", "chezscheme", "gosh":
 		return snippet.Lisp
 	case "pwsh", "powershell":
 		return snippet.PowerShell
-	case "gdb":
+	case "gdb", "octave", "octave-cli", "gnuplot":
 		return snippet.Console
 	}
 	return snippet.None

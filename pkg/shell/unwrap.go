@@ -190,6 +190,12 @@ func (c *walker) wrapperEffects(w *wrapper, p *parsed, inv invocation) {
 	case "script":
 		c.scriptFiles(p, inv)
 		return
+	case "logsave":
+		if len(p.operands) > 0 {
+			f, ok = p.operands[0], true
+		}
+	case "screen":
+		f, ok = screenLog(inv.fields)
 	case "flock":
 		if len(p.operands) > 0 {
 			if _, fd := p.operands[0].number(); !fd {
@@ -203,6 +209,16 @@ func (c *walker) wrapperEffects(w *wrapper, p *parsed, inv invocation) {
 	} else if ok && w.name == "strace" {
 		c.rerun(f.from(1), "strace -o", dialectAny, &positional{dyn: true}, inv)
 	}
+}
+
+// screenLog is the file that screen -L -Logfile FILE writes.
+func screenLog(fields []field) (field, bool) {
+	for i, f := range fields[:len(fields)-1] {
+		if f.text == "-Logfile" {
+			return fields[i+1], true
+		}
+	}
+	return field{}, false
 }
 
 func contains(list []string, s string) bool {

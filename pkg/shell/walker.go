@@ -100,8 +100,9 @@ func (c *walker) finish() {
 	for i := 0; i < len(sh.traps) && !c.halted; i++ {
 		c.runTrap(sh.traps[i])
 	}
+	forked := c.scope.parent != nil && len(sh.traps) == 0 // what was not called in it, nobody can call
 	for i := 0; i < len(sh.functions) && !c.halted; i++ {
-		if f := sh.functions[i]; !f.called {
+		if f := sh.functions[i]; !f.called && !forked {
 			in := f.in
 			in.scope = c.scope.child()
 			in.callBody(f, invocation{fields: []field{{text: f.name, offset: f.in.src.at(int(f.body.Pos().Offset()))}}, raw: f.name}, &positional{dyn: true})

@@ -48,7 +48,9 @@ func consoleLine(line string, depth int) (acts []Act) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	switch strings.TrimRight(strings.TrimPrefix(word, `\`), "!") {
-	case "shell", "system", "sh", "platform":
+	case "platform": // of lldb
+		return consoleLine(rest, depth)
+	case "shell", "system", "sh":
 		return shell(rest)
 	case "r", "read", "w", "write", "e", "edit", "o", "output", "once", "g", "import", "source", "i", "ir", "include", "so", "wq", "x", "saveas", "log", "put", "get", "cat", "dump":
 		return consoleFile(word, rest)
@@ -80,7 +82,8 @@ func consoleFile(word, rest string) []Act {
 	return []Act{{Open, []string{name}}}
 }
 
-// consoleCalls are system("…") of an editor's language, and COPY … PROGRAM '…' of SQL.
+// consoleCalls are system("…") of an editor's language, and what SQL writes and
+// starts: COPY … TO '…', COPY … PROGRAM '…', INTO OUTFILE '…', writefile('…').
 func consoleCalls(line string) (acts []Act) {
 	tokens := scan(JavaScript, line)
 	for i, t := range tokens {
@@ -89,6 +92,10 @@ func consoleCalls(line string) (acts []Act) {
 		}
 		next := tokens[i+1]
 		switch {
+		case next.kind == text && (strings.EqualFold(t.text, "outfile") || strings.EqualFold(t.text, "dumpfile") || strings.EqualFold(t.text, "to") && strings.EqualFold(tokens[0].text, "copy")):
+			acts = append(acts, Act{Write, []string{next.value.text}})
+		case strings.EqualFold(t.text, "writefile") && next.is("(") && i+2 < len(tokens) && tokens[i+2].kind == text:
+			acts = append(acts, Act{Write, []string{tokens[i+2].value.text}})
 		case (t.text == "system" || t.text == "systemlist" || t.text == "execute") && next.is("(") && i+2 < len(tokens) && tokens[i+2].kind == text,
 			strings.EqualFold(t.text, "program") && next.kind == text:
 			code := next

@@ -21,7 +21,7 @@ func lisp(code string) (acts []Act) {
 		}
 		switch tokens[i+1].text {
 		case "shell-command", "shell-command-to-string", "async-shell-command", "call-process-shell-command", "start-process-shell-command", "compile", "system", "open-input-pipe", "open-pipe",
-			"uiop:run-program", "run-shell-command", "process":
+			"uiop:run-program", "run-shell-command", "process", "term", "ansi-term":
 			acts = append(acts, Act{Shell, args[len(args)-1:]})
 		case "call-process", "process-file", "process-lines", "system*", "sh", "sh/sh", "clojure.java.shell/sh", "sb-ext:run-program", "run-program", "shell/sh":
 			acts = append(acts, Act{Start, args})

@@ -1,6 +1,9 @@
 package snippet
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // meaning is what a call does with its arguments.
 type meaning uint8
@@ -27,77 +30,58 @@ const (
 )
 
 // meanings are the calls of a language, by the last part of their name.
-func meanings(lang Language) map[string]meaning {
-	switch lang {
-	case Python:
-		return python
-	case JavaScript:
-		return javascript
-	case Ruby:
-		return ruby
-	case Perl:
-		return perl
-	case PHP:
-		return php
-	case Lua:
-		return lua
-	case Awk:
-		return awk
-	case R:
-		return rlang
-	case Julia:
-		return julia
-	}
-	return nil
-}
+func meanings(lang Language) map[string]meaning { return calls()[lang] }
 
-var (
-	python = map[string]meaning{
-		"system": runsText, "popen": runsText, "getoutput": runsText, "getstatusoutput": runsText, "create_subprocess_shell": runsText,
-		"run": runsText, "call": runsText, "check_call": runsText, "check_output": runsText, "Popen": runsText, "spawn": runsText,
-		"create_subprocess_exec": runsWords, "execl": runsAfter, "execlp": runsAfter, "execle": runsAfter, "execv": runsAfter, "execvp": runsAfter, "execve": runsAfter, "execvpe": runsAfter,
-		"spawnl": runsAfter, "spawnlp": runsAfter, "spawnv": runsAfter, "spawnvp": runsAfter, "posix_spawn": runsAfter,
-		"open": opens, "remove": deletes, "unlink": deletes, "rmdir": deletes, "removedirs": deletes, "rmtree": deletesTree, "remove_tree": deletesTree,
-		"move": moves, "rename": moves, "renames": moves, "replace": moves, "copy": copies, "copy2": copies, "copyfile": copies, "copytree": copies, "symlink": copies, "link": copies,
-		"exec": evaluates, "eval": evaluates, "b64decode": decodes, "standard_b64decode": decodes, "urlsafe_b64decode": decodes, "expanduser": expands, "Path": expands, "PosixPath": expands,
-		"str": expands, "realpath": expands, "abspath": expands, "expandvars": expands, "join": joins, "glob": globs, "iglob": globs, "read_text": reads, "input": reads, "truncate": writes, "FileInput": reads,
+// calls is made when it is needed: most command lines have no code of a language.
+var calls = sync.OnceValue(func() map[Language]map[string]meaning {
+	return map[Language]map[string]meaning{
+		Python: {
+			"system": runsText, "popen": runsText, "getoutput": runsText, "getstatusoutput": runsText, "create_subprocess_shell": runsText,
+			"run": runsText, "call": runsText, "check_call": runsText, "check_output": runsText, "Popen": runsText, "spawn": runsText,
+			"create_subprocess_exec": runsWords, "execl": runsAfter, "execlp": runsAfter, "execle": runsAfter, "execv": runsAfter, "execvp": runsAfter, "execve": runsAfter, "execvpe": runsAfter,
+			"spawnl": runsAfter, "spawnlp": runsAfter, "spawnv": runsAfter, "spawnvp": runsAfter, "posix_spawn": runsAfter,
+			"open": opens, "remove": deletes, "unlink": deletes, "rmdir": deletes, "removedirs": deletes, "rmtree": deletesTree, "remove_tree": deletesTree,
+			"move": moves, "rename": moves, "renames": moves, "replace": moves, "copy": copies, "copy2": copies, "copyfile": copies, "copytree": copies, "symlink": copies, "link": copies,
+			"exec": evaluates, "eval": evaluates, "b64decode": decodes, "standard_b64decode": decodes, "urlsafe_b64decode": decodes, "expanduser": expands, "Path": expands, "PosixPath": expands,
+			"str": expands, "realpath": expands, "abspath": expands, "expandvars": expands, "join": joins, "glob": globs, "iglob": globs, "read_text": reads, "input": reads, "truncate": writes, "FileInput": reads,
+		},
+		JavaScript: {
+			"exec": runsText, "execSync": runsText, "spawn": runsWords, "spawnSync": runsWords, "execFile": runsWords, "execFileSync": runsWords, "fork": runsWords, "$": runsText, "Command": runsWords,
+			"readFile": reads, "readFileSync": reads, "createReadStream": reads, "readTextFile": reads, "readTextFileSync": reads, "file": reads, "openSync": opens, "open": opens,
+			"write": writes, "writeFile": writes, "writeFileSync": writes, "appendFile": writes, "appendFileSync": writes, "createWriteStream": writes, "writeTextFile": writes, "writeTextFileSync": writes, "truncateSync": writes,
+			"unlink": deletes, "unlinkSync": deletes, "rmdir": deletes, "rmdirSync": deletesTree, "rm": deletesTree, "rmSync": deletesTree, "remove": deletesTree, "removeSync": deletesTree, "rimraf": deletesTree, "rimrafSync": deletesTree, "emptyDirSync": deletesTree,
+			"rename": moves, "renameSync": moves, "moveSync": moves, "copyFile": copies, "copyFileSync": copies, "cp": copies, "cpSync": copies, "symlinkSync": copies,
+			"eval": evaluates, "Function": evaluates, "runInNewContext": evaluates, "runInThisContext": evaluates, "atob": decodes, "from": decodes, "join": joins, "resolve": joins, "homedir": expands, "String": expands,
+		},
+		Ruby: {
+			"system": runsWords, "exec": runsWords, "spawn": runsWords, "popen": runsWords, "popen3": runsWords, "capture2": runsWords, "capture2e": runsWords, "capture3": runsWords, "sh": runsWords,
+			"read": reads, "readlines": reads, "binread": reads, "foreach": reads, "open": opens, "new": opens, "write": writes, "binwrite": writes,
+			"delete": deletes, "unlink": deletes, "rm": deletes, "rm_f": deletes, "rmdir": deletes, "rm_r": deletesTree, "rm_rf": deletesTree, "rmtree": deletesTree, "remove_dir": deletesTree, "remove_entry": deletesTree, "remove_entry_secure": deletesTree,
+			"mv": moves, "rename": moves, "cp": copies, "cp_r": copies, "copy": copies, "ln_s": copies, "symlink": copies, "eval": evaluates, "instance_eval": evaluates, "decode64": decodes, "strict_decode64": decodes,
+			"expand_path": expands, "join": joins, "glob": globs, "Pathname": expands,
+		},
+		Perl: {
+			"system": runsWords, "exec": runsWords, "open": opensPerl, "unlink": deletes, "rmdir": deletes, "rmtree": deletesTree, "remove_tree": deletesTree, "rename": moves, "move": moves, "copy": copies,
+			"eval": evaluates, "decode_base64": decodes, "glob": globs, "symlink": copies, "link": copies, "readpipe": runsWords, "slurp": reads, "read_file": reads, "write_file": writes,
+		},
+		PHP: {
+			"system": runsText, "exec": runsText, "shell_exec": runsText, "passthru": runsText, "popen": runsText, "proc_open": runsText, "pcntl_exec": runsWords,
+			"file_get_contents": reads, "readfile": reads, "file": reads, "fopen": opens, "file_put_contents": writes, "unlink": deletes, "rmdir": deletes, "rename": moves, "copy": copies, "symlink": copies,
+			"eval": evaluates, "assert": evaluates, "base64_decode": decodes, "glob": globs, "show_source": reads, "highlight_file": reads, "parse_ini_file": reads,
+		},
+		Lua: {
+			"execute": runsText, "popen": runsText, "open": opens, "lines": reads, "remove": deletes, "rename": moves, "rmdir": deletes, "load": evaluates, "loadstring": evaluates, "dofile": reads,
+		},
+		Awk: {"system": runsText},
+		R: {
+			"system": runsText, "shell": runsText, "system2": runsWords, "pipe": runsText, "unlink": deletesTree, "remove": deletes, "rename": moves, "copy": copies,
+			"readLines": reads, "readRDS": reads, "scan": reads, "csv": reads, "table": reads, "file": reads, "readChar": reads, "writeLines": runsNothing, "sink": writes, "dir_delete": deletesTree, "file_delete": deletes,
+		},
+		Julia: {
+			"rm": deletesTree, "read": reads, "readlines": reads, "eachline": reads, "open": opens, "write": writes, "mv": moves, "cp": copies, "touch": writes, "joinpath": joins, "homedir": expands, "expanduser": expands,
+		},
 	}
-	javascript = map[string]meaning{
-		"exec": runsText, "execSync": runsText, "spawn": runsWords, "spawnSync": runsWords, "execFile": runsWords, "execFileSync": runsWords, "fork": runsWords, "$": runsText, "Command": runsWords,
-		"readFile": reads, "readFileSync": reads, "createReadStream": reads, "readTextFile": reads, "readTextFileSync": reads, "file": reads, "openSync": opens, "open": opens,
-		"writeFile": writes, "writeFileSync": writes, "appendFile": writes, "appendFileSync": writes, "createWriteStream": writes, "writeTextFile": writes, "writeTextFileSync": writes, "truncateSync": writes,
-		"unlink": deletes, "unlinkSync": deletes, "rmdir": deletes, "rmdirSync": deletesTree, "rm": deletesTree, "rmSync": deletesTree, "remove": deletesTree, "removeSync": deletesTree, "rimraf": deletesTree, "rimrafSync": deletesTree, "emptyDirSync": deletesTree,
-		"rename": moves, "renameSync": moves, "moveSync": moves, "copyFile": copies, "copyFileSync": copies, "cp": copies, "cpSync": copies, "symlinkSync": copies,
-		"eval": evaluates, "Function": evaluates, "runInNewContext": evaluates, "runInThisContext": evaluates, "atob": decodes, "from": decodes, "join": joins, "resolve": joins, "homedir": expands, "String": expands,
-	}
-	ruby = map[string]meaning{
-		"system": runsWords, "exec": runsWords, "spawn": runsWords, "popen": runsWords, "popen3": runsWords, "capture2": runsWords, "capture2e": runsWords, "capture3": runsWords, "sh": runsWords,
-		"read": reads, "readlines": reads, "binread": reads, "foreach": reads, "open": opens, "new": opens, "write": writes, "binwrite": writes,
-		"delete": deletes, "unlink": deletes, "rm": deletes, "rm_f": deletes, "rmdir": deletes, "rm_r": deletesTree, "rm_rf": deletesTree, "rmtree": deletesTree, "remove_dir": deletesTree, "remove_entry": deletesTree, "remove_entry_secure": deletesTree,
-		"mv": moves, "rename": moves, "cp": copies, "cp_r": copies, "copy": copies, "ln_s": copies, "symlink": copies, "eval": evaluates, "instance_eval": evaluates, "decode64": decodes, "strict_decode64": decodes,
-		"expand_path": expands, "join": joins, "glob": globs, "Pathname": expands,
-	}
-	perl = map[string]meaning{
-		"system": runsWords, "exec": runsWords, "open": opensPerl, "unlink": deletes, "rmdir": deletes, "rmtree": deletesTree, "remove_tree": deletesTree, "rename": moves, "move": moves, "copy": copies,
-		"eval": evaluates, "decode_base64": decodes, "glob": globs, "symlink": copies, "link": copies, "readpipe": runsWords, "slurp": reads, "read_file": reads, "write_file": writes,
-	}
-	php = map[string]meaning{
-		"system": runsText, "exec": runsText, "shell_exec": runsText, "passthru": runsText, "popen": runsText, "proc_open": runsText, "pcntl_exec": runsWords,
-		"file_get_contents": reads, "readfile": reads, "file": reads, "fopen": opens, "file_put_contents": writes, "unlink": deletes, "rmdir": deletes, "rename": moves, "copy": copies, "symlink": copies,
-		"eval": evaluates, "assert": evaluates, "base64_decode": decodes, "glob": globs, "show_source": reads, "highlight_file": reads, "parse_ini_file": reads,
-	}
-	lua = map[string]meaning{
-		"execute": runsText, "popen": runsText, "open": opens, "lines": reads, "remove": deletes, "rename": moves, "rmdir": deletes, "load": evaluates, "loadstring": evaluates, "dofile": reads,
-	}
-	awk   = map[string]meaning{"system": runsText}
-	rlang = map[string]meaning{
-		"system": runsText, "shell": runsText, "system2": runsWords, "pipe": runsText, "unlink": deletesTree, "remove": deletes, "rename": moves, "copy": copies,
-		"readLines": reads, "readRDS": reads, "scan": reads, "csv": reads, "table": reads, "file": reads, "readChar": reads, "writeLines": runsNothing, "sink": writes, "dir_delete": deletesTree, "file_delete": deletes,
-	}
-	julia = map[string]meaning{
-		"rm": deletesTree, "read": reads, "readlines": reads, "eachline": reads, "open": opens, "write": writes, "mv": moves, "cp": copies, "touch": writes, "joinpath": joins, "homedir": expands, "expanduser": expands,
-	}
-)
+})
 
 // result notes what a call does, and is its value.
 func (r *reader) result(name string, args []value) value {
@@ -136,7 +120,7 @@ func (r *reader) result(name string, args []value) value {
 var qualified = map[string]string{
 	"run": "subprocess sp", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
 	"from": "Buffer", "rm": "fs fsp promises FileUtils fs/promises node:fs node:fs/promises", "file": "Bun", "spawn": "pty child_process cp Bun Process Kernel spawn", "glob": "glob Dir", "delete": "File FileUtils",
-	"read": "File IO", "write": "File IO", "new": "File", "resolve": "path", "input": "fileinput", "open": "open File IO io os fs fsp promises Kernel builtins codecs URI gzip", "cp": "fs FileUtils fsp promises", "String": "String", "Command": "Deno",
+	"read": "File IO", "write": "File IO Bun", "new": "File", "resolve": "path", "input": "fileinput", "open": "open File IO io os fs fsp promises Kernel builtins codecs URI gzip", "cp": "fs FileUtils fsp promises", "String": "String", "Command": "Deno",
 	"rename": "os fs File FileUtils fsp", "exec": "exec child_process cp Kernel Process builtins node:child_process", "unlink": "os fs File FileUtils fsp promises node:fs", "symlink": "os fs File FileUtils",
 	"eval": "eval global globalThis window builtins", "rmdir": "os fs Dir FileUtils fsp", "system": "os system Kernel", "foreach": "File IO", "truncate": "os", "popen": "os popen IO Open3", "getoutput": "subprocess commands getoutput",
 }

@@ -27,25 +27,14 @@ const tailBytes = 4 << 20
 // It reports false where there is none of the last day, and where change does.
 // Who reads the store takes the last line with an id for the record.
 func (s *Store) Amend(id string, change func(*record.Line) (bool, error)) (bool, error) {
-	now := s.now()
-	for _, day := range []string{dayFile(now), dayFile(now.Add(-amendable))} {
-		text, err := s.lastLine(day, id)
-		if err != nil {
-			return false, fmt.Errorf("read store %s: %s: %w", s.dir, day, err)
-		}
-		if text == nil {
-			continue
-		}
-		l, err := record.ParseLine(text)
-		if err != nil {
-			return false, fmt.Errorf("record %s: %w", id, err)
-		}
-		if changed, err := change(l); err != nil || !changed {
-			return false, err
-		}
-		return true, s.Append(l)
+	l, err := s.Find(id)
+	if err != nil || l == nil {
+		return false, err
 	}
-	return false, nil
+	if changed, err := change(l); err != nil || !changed {
+		return false, err
+	}
+	return true, s.Append(l)
 }
 
 // lastLine is the last line of a day that begins with the id, nil without one.
@@ -113,4 +102,25 @@ func idOf(text []byte) string {
 	_, rest, _ := bytes.Cut(text[:min(len(text), 256)], []byte(`"id":"`))
 	id, _, _ := bytes.Cut(rest, []byte(`"`))
 	return string(id)
+}
+
+// Find is the record with this id as it stands in the store, of the last day;
+// nil where there is none.
+func (s *Store) Find(id string) (*record.Line, error) {
+	now := s.now()
+	for _, day := range []string{dayFile(now), dayFile(now.Add(-amendable))} {
+		text, err := s.lastLine(day, id)
+		if err != nil {
+			return nil, fmt.Errorf("read store %s: %s: %w", s.dir, day, err)
+		}
+		if text == nil {
+			continue
+		}
+		l, err := record.ParseLine(text)
+		if err != nil {
+			return nil, fmt.Errorf("record %s: %w", id, err)
+		}
+		return l, nil
+	}
+	return nil, nil
 }

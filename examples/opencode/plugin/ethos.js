@@ -2,6 +2,20 @@
 import { execFile } from "node:child_process"
 
 const hook = "timeout -s KILL 30 sh -c 'ethos-facts --from opencode | ethos-decide --reply opencode --confine --session auto'"
+const after = "timeout -s KILL 30 sh -c 'ethos-facts --from opencode | ethos-decide --reply opencode'"
+
+// context is what the model is to know of a call that failed in the boundary; where there is no answer, it is nothing.
+const context = (event) =>
+  new Promise((resolve) => {
+    const child = execFile("sh", ["-c", after], { timeout: 60000 }, (error, stdout) => {
+      try {
+        return resolve(JSON.parse(stdout).context)
+      } catch {}
+      resolve()
+    })
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(event))
+  })
 
 // answer is what ethos says to an event; whatever goes wrong, it is a refusal.
 const answer = (event) =>
@@ -33,5 +47,16 @@ export const Ethos = async ({ directory }) => ({
     })
     if (reply.decision !== "allow") throw new Error(reply.reason)
     Object.assign(output.args, reply.args) // with --confine, the command that runs inside the sandbox
+  },
+  "tool.execute.after": async (input, output) => {
+    if (!after || input.tool !== "bash") return
+    const said = await context({
+      hook_event_name: "tool.execute.after",
+      session_id: input.sessionID,
+      cwd: directory,
+      tool: input.tool,
+      args: input.args,
+    })
+    if (said) output.output = `${output.output}\n${said}`
   },
 })

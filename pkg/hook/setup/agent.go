@@ -10,9 +10,12 @@ type Agent struct {
 	// "" is none. By says how it is known.
 	Tested, By string
 	Caveats    []string // what the hook cannot guarantee
-	user       func(Dirs) string
-	project    string // directory below the project
-	files      []file
+	// Failed is the oldest version that is known to have the event after a call
+	// that failed, and with it takes [Options.Failed]; "" needs no such option.
+	Failed  string
+	user    func(Dirs) string
+	project string // directory below the project
+	files   []file
 }
 
 // Dirs are the directories that settings are looked for in.
@@ -54,7 +57,7 @@ func Names() (names []string) {
 func Agents() []Agent {
 	return []Agent{
 		{
-			Name: "claude", Program: "claude", Tested: "2.1.0", By: "its documentation", project: ".claude",
+			Name: "claude", Program: "claude", Tested: "2.1.0", By: "its documentation", Failed: "2.1.63", project: ".claude",
 			user:    func(d Dirs) string { return filepath.Join(d.Home, ".claude") },
 			files:   []file{{name: "settings.json", example: "claude-code/settings.json", format: jsonFormat{claudeHooks, nil}}},
 			Caveats: []string{inProcess, "Claude Code takes a confined call only with its own yes or with a question to you: --confine asks you unless you have turned questions off, --confine=allow never asks."},

@@ -108,6 +108,9 @@ func (f jsonFormat) state(have []byte) (State, error) {
 	}
 	var s State
 	for _, o := range e.ours() {
+		if slices.Contains(afterEvents, o.path[len(o.path)-1]) {
+			continue
+		}
 		s.note(o.text)
 	}
 	if f.hooks == nil {

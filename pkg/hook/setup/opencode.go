@@ -14,5 +14,9 @@ func openCodePlugin(o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(strings.Replace(openCodeText, `"ETHOS"`, string(command), 1)), nil
+	after := []byte(`""`)
+	if o.Confine != "no" {
+		after, err = compact(o.after("opencode"))
+	}
+	return []byte(strings.NewReplacer(`"ETHOS"`, string(command), `"ETHOS-AFTER"`, string(after)).Replace(openCodeText)), err
 }

@@ -13,6 +13,9 @@ type Options struct {
 	Confine string
 	// Programs is the directory of the programs; "" finds them by the agent's PATH.
 	Programs string
+	// Failed says that the agent that is installed knows the event after a call
+	// that failed, where older ones take settings that name it for broken.
+	Failed bool
 }
 
 // The marks by which ethos's own hooks are known in settings.
@@ -50,6 +53,18 @@ func (o Options) ask(agent string) string {
 func (o Options) hook(agent string) string {
 	return o.ask(agent) + " || sh -c 'cat >/dev/null; echo ethos gave no answer: the call is blocked >&2; exit 2'"
 }
+
+// after is the pipe that answers the event after a call. Nothing depends on it:
+// where it fails, the model is told no more than the command printed.
+func (o Options) after(agent string) string {
+	return "timeout -s KILL 30 sh -c '" + o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + "'"
+}
+
+// tell is the hook for the event after a call.
+func (o Options) tell(agent string) string { return o.after(agent) + " || cat >/dev/null" }
+
+// afterEvents are those that a hook comes after a call by: it guards nothing.
+var afterEvents = []string{"PostToolUse", "PostToolUseFailure", "AfterTool"}
 
 // end is the command that ends the boundary which a session's calls shared.
 func (o Options) end(agent string) string {
@@ -103,16 +118,22 @@ type hooked struct {
 
 func claudeHooks(o Options) []hooked {
 	entry := func(command string) object { return object{{"type", "command"}, {"command", command}, {"timeout", 60}} }
-	return ended(o, []hooked{{[]string{"hooks", "PreToolUse"}, object{{"matcher", "*"}, {"hooks", []any{entry(o.hook("claude"))}}}}},
-		object{{"hooks", []any{entry(o.end("claude"))}}})
+	list := []hooked{{[]string{"hooks", "PreToolUse"}, object{{"matcher", "*"}, {"hooks", []any{entry(o.hook("claude"))}}}}}
+	if o.Failed && o.Confine != "no" {
+		list = append(list, hooked{[]string{"hooks", "PostToolUseFailure"}, object{{"matcher", "Bash"}, {"hooks", []any{entry(o.tell("claude"))}}}})
+	}
+	return ended(o, list, object{{"hooks", []any{entry(o.end("claude"))}}})
 }
 
 func geminiHooks(o Options) []hooked {
 	entry := func(name, command string) object {
 		return object{{"name", name}, {"type", "command"}, {"command", command}, {"timeout", 60000}}
 	}
-	return ended(o, []hooked{{[]string{"hooks", "BeforeTool"}, object{{"matcher", ".*"}, {"hooks", []any{entry("ethos", o.hook("gemini"))}}}}},
-		object{{"hooks", []any{entry("ethos-session", o.end("gemini"))}}})
+	list := []hooked{{[]string{"hooks", "BeforeTool"}, object{{"matcher", ".*"}, {"hooks", []any{entry("ethos", o.hook("gemini"))}}}}}
+	if o.Confine != "no" {
+		list = append(list, hooked{[]string{"hooks", "AfterTool"}, object{{"matcher", "run_shell_command"}, {"hooks", []any{entry("ethos-after", o.tell("gemini"))}}}})
+	}
+	return ended(o, list, object{{"hooks", []any{entry("ethos-session", o.end("gemini"))}}})
 }
 
 // ended adds the hook for the end of a session, where calls share a boundary.

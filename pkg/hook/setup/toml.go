@@ -37,6 +37,8 @@ func tomlBlock(o Options, feature bool) (string, error) {
 	}
 	err := write("PreToolUse", "matcher = \"*\"\n", o.hook("codex"))
 	if o.Confine != "no" {
+		b.WriteString("\n# Tells the model what the boundary refused a call that failed.\n")
+		err = errors.Join(err, write("PostToolUse", "matcher = \"Bash\"\n", o.tell("codex")))
 		b.WriteString("\n# Ends the boundary that the session's calls share.\n")
 		err = errors.Join(err, write("SessionEnd", "", o.end("codex")))
 	}

@@ -47,6 +47,31 @@ func TestCoveredProc(t *testing.T) {
 	}
 }
 
+// TestCoveredProcInSession: the boundary of a session takes a second attempt in
+// such a container, and its commands run in that one.
+func TestCoveredProcInSession(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	dir, runtime := space(t), t.TempDir()
+	if err := os.Chmod(runtime, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := lacking(t, dir, container, "session")
+	at := slices.Index(cmd.Args, "--") + 1
+	cmd.Args = slices.Concat(cmd.Args[:at], []string{"/bin/sh", "-c", `"$0" session start --plain-git --name covered >&2 && for i in 1 2; do "$0" run --session covered -- sh -c 'echo $1; touch marker$1' - $i || exit; done; "$0" session end covered`, cmd.Args[at]})
+	cmd.Env = append(cmd.Environ(), "XDG_RUNTIME_DIR="+runtime)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || string(out) != "1\n2\n" {
+		t.Errorf("%v: it printed %q, and %s", err, out, &stderr)
+	}
+	for _, name := range []string{"marker1", "marker2"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // control reads one control from an evidence file.
 func control(t *testing.T, file, name string) record.Control {
 	t.Helper()

@@ -62,6 +62,31 @@ func TestSessionCommandCannotWrite(t *testing.T) {
 	}
 }
 
+// TestSessionCommandCannotRead: a command that does without reading gets the content
+// of nothing below the path, whichever way it tries; the next command does. Names
+// and sizes it sees.
+func TestSessionCommandCannotRead(t *testing.T) {
+	l := lodged(t)
+	flags := []string{"run", "--session", "w", "--deny-read", "/etc", "--"}
+	if _, errs, status := l.sh("ln -s /etc/passwd link; ln -s /etc way; sleep 1000 </etc/passwd >/dev/null 2>&1 & echo $! > pid"); status != 0 {
+		t.Fatal(errs)
+	}
+	for _, attack := range []string{
+		"cat /etc/passwd", "cat link", "cat way/passwd", "cat /proc/self/root/etc/passwd", "cat /proc/1/root/etc/passwd", "cat /proc/$(cat pid)/fd/0", "cd /etc && cat passwd",
+		"cp /etc/passwd copy", "ln /etc/passwd hard && cat hard", "mv /etc/passwd copy", "read x < /etc/passwd", "setsid -w cat /etc/passwd", "(cat /etc/passwd) & wait $!",
+	} {
+		if out, _, status := l.does("", append(flags, "sh", "-c", attack)...); status == 0 || status > 124 || strings.Contains(out, "root:") {
+			t.Errorf("%s: status %d: %s", attack, status, out)
+		}
+	}
+	if out, errs, status := l.sh("cat link"); status != 0 || !strings.Contains(out, "root:") {
+		t.Errorf("the next command: %d %s%s", status, out, errs)
+	}
+	if out, errs, status := l.does("", append(flags, "sh", "-c", "test -s /etc/passwd && echo x > new && cat new && chmod 600 new")...); out != "x\n" || status != 0 {
+		t.Errorf("what it may: %d %q %s", status, out, errs)
+	}
+}
+
 // TestSessionCommandHasNoNetwork: a command that does without the network makes no
 // socket, nor do its children; the next command does.
 func TestSessionCommandHasNoNetwork(t *testing.T) {
@@ -140,7 +165,7 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 	needTruncate(t)
 	l := lodged(t)
 	name := filepath.Join(t.TempDir(), "evidence")
-	l.must("run", "--session", "w", "--net", "none", "--deny-write", "/opt", "--evidence", name, "--", "true")
+	l.must("run", "--session", "w", "--workspace", l.dir, "--net", "none", "--deny-write", "/opt", "--evidence", name, "--", "true")
 	var result record.Result
 	if err := json.Unmarshal(contents(t, name), &result); err != nil {
 		t.Fatal(err)
@@ -156,7 +181,9 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 		"no such file":                     {"--deny-write", "nosuch"},
 		"/dev and /proc":                   {"--deny-write", "/"},
 		"what session w does not have":     {"--memory", "64M"},
-		"what session w does not have\n":   {"--net", "none", "--deny-read", "part"},
+		"stays readable":                   {"--net", "none", "--deny-read", "part"},
+		"what session w does not have\n":   {"--ro", "/root/hidden"},
+		"wants what session w does":        {"--profile", "agent-network"},
 		"what session w does not have\n\n": {"--net", "host"},
 	} {
 		_, errs, status := l.does("", append(append([]string{"run", "--session", "w"}, flags...), "--", "touch", "ran")...)

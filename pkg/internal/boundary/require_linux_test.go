@@ -56,6 +56,7 @@ var wantings = []wanting{
 	{control: "output", says: "output is not_requested"}, // a run passes its streams through
 	{control: "caches", says: "caches is not_requested"},
 	{control: "caches", before: cacheWithoutRoom, says: "caches is degraded"},
+	{control: "workspace", says: "workspace is not_requested"},
 	{control: "environment", flags: []string{"--env", "LD_PRELOAD=/evil.so"}, says: "LD_PRELOAD never reaches"},
 }
 

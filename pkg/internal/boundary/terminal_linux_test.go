@@ -149,6 +149,9 @@ func TestShellOnATerminal(t *testing.T) {
 	k.types(`SHELL=/bin/bash $box shell --plain-git --evidence e.json`)
 	k.types("PS1=; printf 'in-%s\\n' $$")
 	k.sees("in-2")
+	k.types(`printf 'by-%s\n' name > "$(tty)"; printf 'tty-%s\n' "$(tty < /dev/null || tty)"`)
+	k.sees("by-name")
+	k.sees("/dev/console")
 	k.types("sleep 1000")
 	k.types("") // typed ahead, and read by nobody until sleep ends
 	k.until("sleep does not run", func() bool {

@@ -121,8 +121,8 @@ func TestWorkerBoundary(t *testing.T) {
 	w := startTestWorker(t, dir, "--deny-read", "hidden?", "--evidence", evidence)
 	for _, c := range []struct{ attack, codes, twin string }{
 		{`"op":"write","path":".git/hooks/x","text":"#!/bin/sh"`, "EROFS", `"op":"write","path":".git/description","text":"x"`},
-		{`"op":"write","path":".git/config","text":""`, "EROFS EACCES", `"op":"read","path":".git/config"`},
-		{`"op":"edit","path":".git/config","old":"core","new":"x"`, "EROFS EACCES", `"op":"grep","path":".git/config","pattern":"core"`},
+		{`"op":"write","path":".git/config","text":""`, "EXDEV", `"op":"read","path":".git/HEAD"`}, // inside it is a link,
+		{`"op":"edit","path":".git/config","old":"core","new":"x"`, "EXDEV", `"op":"grep","path":".git/HEAD","pattern":"ref"`},
 		{`"op":"rename","path":".git","to":"git"`, "EBUSY", `"op":"rename","path":".git/description","to":".git/described"`},
 		{`"op":"remove","path":".git/hooks","recursive":true`, "EBUSY", `"op":"remove","path":".git/described"`},
 		{`"op":"write","path":".mcp.json","text":"{}"`, "EACCES", `"op":"write","path":"mcp.json","text":"{}"`},

@@ -1,21 +1,9 @@
 package compat
 
 import (
-	"bufio"
-	"io"
 	"regexp"
-	"strconv"
 	"strings"
 )
-
-// Case is one test of a script: its number, its name, and what was printed since
-// the one before.
-type Case struct {
-	Number int
-	Name   string
-	Passed bool // also where it is known to be broken or was skipped
-	Output string
-}
 
 // Kind says why a test fails under ethos alone.
 type Kind string
@@ -27,8 +15,8 @@ const (
 	Bug         Kind = "bug"         // of ethos
 )
 
-// Difference is a test that passes outside and fails under ethos.
-type Difference struct {
+// Refusal is a test that passes with git and fails with ethos-git in its place.
+type Refusal struct {
 	Case
 	Kind   Kind
 	Policy string // its id; "" of a bug
@@ -40,43 +28,40 @@ var (
 	unread   = regexp.MustCompile(`(?m)^ethos-git: error: policy\.incomplete: `)
 )
 
-// ParseGit reads the output of a script of git's t/ with --verbose.
-func ParseGit(r io.Reader) ([]Case, error) {
+// ParseGit reads the output of a script of git's t/ with --verbose. A test's name
+// begins with its number. What is known to be broken has passed.
+func ParseGit(output []byte) ([]Case, error) {
 	var cases []Case
-	var output strings.Builder
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		m := caseLine.FindStringSubmatch(lines.Text())
+	var since strings.Builder
+	for line := range strings.Lines(string(output)) {
+		m := caseLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if m == nil {
-			output.WriteString(lines.Text() + "\n")
+			since.WriteString(line)
 			continue
 		}
-		number, err := strconv.Atoi(m[2])
-		if err != nil {
-			return nil, err
-		}
 		name, known, _ := strings.Cut(m[3], " # ")
-		cases = append(cases, Case{Number: number, Name: name, Passed: m[1] == "ok" || strings.HasPrefix(known, "TODO"), Output: output.String()})
-		output.Reset()
+		c := Case{Name: m[2] + " " + name, Status: Failed, Output: since.String()}
+		switch {
+		case strings.HasPrefix(known, "skip"):
+			c.Status = Skipped
+		case m[1] == "ok" || strings.HasPrefix(known, "TODO"):
+			c.Status = Passed
+		}
+		cases = append(cases, c)
+		since.Reset()
 	}
-	return cases, lines.Err()
+	return cases, nil
 }
 
-// Compare lists the tests that pass outside and fail under ethos, in order. What
-// fails outside as well, and what only one side has, is not a difference of ethos.
-func Compare(outside, under []Case) (list []Difference) {
-	passed := map[int]string{}
-	for _, c := range outside {
-		if c.Passed {
-			passed[c.Number] = c.Name
-		}
-	}
+// Refusals lists the tests that pass outside and fail with ethos-git, in order.
+// What fails outside as well, and what only one side has, is none.
+func Refusals(outside, under []Case) (list []Refusal) {
+	out := byName(outside)
 	before := ""
 	for _, c := range under {
 		policy := policyOf(c.Output)
-		if name, ok := passed[c.Number]; ok && name == c.Name && !c.Passed {
-			list = append(list, difference(c, policy, before))
+		if c.Status == Failed && statusOf(out, c.Name) == Passed {
+			list = append(list, refusalOf(c, policy, before))
 		}
 		if policy != "" {
 			before = policy
@@ -85,14 +70,14 @@ func Compare(outside, under []Case) (list []Difference) {
 	return list
 }
 
-func difference(c Case, policy, before string) Difference {
+func refusalOf(c Case, policy, before string) Refusal {
 	switch {
 	case policy != "":
-		return Difference{c, Refused, policy}
+		return Refusal{c, Refused, policy}
 	case before != "":
-		return Difference{c, Consequence, before}
+		return Refusal{c, Consequence, before}
 	}
-	return Difference{c, Bug, ""}
+	return Refusal{c, Bug, ""}
 }
 
 // policyOf is the policy that refused last.

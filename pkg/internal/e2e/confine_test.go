@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -142,6 +143,65 @@ func leftIn(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// TestWorkSpaceStays: neither a call that names another directory, nor a link that a command leaves in place of the agent's own one, leads to another work
+// space, whether the link is there when the call is decided or comes later.
+func TestWorkSpaceStays(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := shellSession(t)
+	own, other, sub := s.path("own"), s.path("other"), s.path("own/sub")
+	s.shell("git init -q own && git init -q other && mkdir own/sub").mustExit(t, 0)
+	answer := func(agent, cwd, workdir string) string {
+		t.Helper()
+		event := map[string]any{"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "exec_command", "tool_input": map[string]any{"cmd": "touch made", "workdir": workdir}}
+		switch agent {
+		case "gemini":
+			event["hook_event_name"], event["tool_name"], event["tool_input"] = "BeforeTool", "run_shell_command", map[string]any{"command": "touch made", "dir_path": workdir}
+		case "opencode":
+			event["hook_event_name"], event["tool"], event["args"] = "tool.execute.before", "bash", map[string]any{"command": "touch made", "workdir": workdir}
+			delete(event, "tool_name")
+			delete(event, "tool_input")
+		}
+		text, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := s.feed(string(text), "ethos-facts --from "+agent+" | ethos-decide --reply "+agent+" --confine=allow").mustExit(t, 0)
+		input := answerOf(t, agent, o.stdout).input
+		command, _ := input["command"].(string)
+		if command == "" {
+			command, _ = input["cmd"].(string)
+		}
+		if command == "" {
+			t.Fatalf("%s in %s, %s: no command in %v", agent, cwd, workdir, o)
+		}
+		return command
+	}
+	run := func(command, dir string) outcome {
+		cmd := exec.CommandContext(t.Context(), "/bin/bash", "-c", command)
+		cmd.Dir, cmd.Env = dir, s.env
+		return finish(t, cmd)
+	}
+	refused := func(what string, o outcome) {
+		t.Helper()
+		if _, err := os.Lstat(other + "/made"); err == nil || o.status != 125 || !strings.Contains(o.stderr, "working directory "+other+" is not visible") {
+			t.Errorf("%s: another work space was written (%v), or without a reason: %v", what, err, o)
+		}
+	}
+	for _, agent := range []string{"codex", "gemini", "opencode"} {
+		if o := run(answer(agent, own, sub), sub); o.status != 0 || os.Remove(sub+"/made") != nil {
+			t.Errorf("%s in a directory of the work space: %v", agent, o)
+		}
+		refused(agent+" names a directory", run(answer(agent, own, other), other))
+	}
+	before := answer("codex", sub, sub)
+	if err := errors.Join(os.Remove(sub), os.Symlink(other, sub)); err != nil {
+		t.Fatal(err)
+	}
+	refused("a link that came later", run(before, sub))
+	refused("a link", run(answer("codex", sub, sub), sub))
+	refused("a link in the path", run(answer("codex", sub+"/../sub", sub+"/."), sub))
 }
 
 // TestConfinedOnce: a call that is confined already is let through as it is, by the agent's next event or by the model that saw it, but is judged by what runs

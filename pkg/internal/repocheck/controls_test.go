@@ -14,13 +14,13 @@ const listOfControls = "control_linux.go"
 
 // sharedByControls are the files of the controls' folder that hold no control.
 var sharedByControls = []string{
-	"command_linux.go", "directory_linux.go", "filters.go", "foreign_linux.go", "fstatat_linux_amd64.go", "fstatat_linux_arm64.go", "gitquarantine_other.go", "io.go",
-	"landlockrules_linux.go", "machine_linux.go", "namespace_linux.go", "narrow_linux.go", "proc_linux.go", "program_linux.go", "refusal_linux.go", "refusal_other.go",
+	"command_linux.go", "directory_linux.go", "filters.go", "findings_linux.go", "foreign_linux.go", "fstatat_linux_amd64.go", "fstatat_linux_arm64.go", "gitquarantine_other.go", "io.go",
+	"landlockrules_linux.go", "machine_linux.go", "namespace_linux.go", "narrow_linux.go", "proc_linux.go", "program_linux.go", "refusal_linux.go", "refusal_other.go", "view_linux.go", "view_other.go",
 }
 
 // partOfControl are further files of a control that one file would not hold.
 var partOfControl = map[string]string{"pool_linux.go": "placeholders_linux.go", "aside_linux.go": "protectedpaths_linux.go", "dnotify_linux.go": "protectedpaths_linux.go",
-	"intercept_linux.go": "egress_linux.go", "egressevents_linux.go": "egress_linux.go"}
+	"cachestore.go": "caches_linux.go", "cachestore_linux.go": "caches_linux.go", "cachestore_other.go": "caches_linux.go", "intercept_linux.go": "egress_linux.go", "egressevents_linux.go": "egress_linux.go"}
 
 // TestControlsKnowNoOther: what a control declares is used in its own file alone,
 // and in the list of controls.

@@ -14,6 +14,7 @@
 package scriptedmodel
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -134,6 +135,14 @@ func (m *Model) next(p protocol, body []byte) (int, Turn, bool) {
 		turn = turn.then(outputs)
 	}
 	return n, turn, true
+}
+
+// Heard reports whether the last request holds a text, wherever the agent has put
+// it: context that a hook adds has no place of its own in the protocols.
+func (m *Model) Heard(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.requests) > 0 && bytes.Contains(m.requests[len(m.requests)-1], bytes.Trim(encode(text), `"`))
 }
 
 // ToolOutputs is what the agent reported to the model for each command, in order, as of its last request.

@@ -16,12 +16,15 @@ import (
 
 // Flags describe the boundary of one command. The tags are of its command-line model.
 type Flags struct {
-	Profile      string   `placeholder:"NAME" help:"Base: lint-offline, workspace, agent-shell, agent-network, agent, test-loopback or build."`
+	Profile      string   `placeholder:"NAME" help:"Base: lint-offline, workspace, debug, agent-shell, agent-network, agent, test-loopback or build."`
 	Agent        string   `placeholder:"NAME" help:"With the profile agent, which is then the base: the agent that the command starts, where the name of its program does not tell."`
+	Workspace    string   `placeholder:"DIR" help:"The work space, by its path without links. Default: the git work tree around the working directory, else that directory."`
 	Ro           []string `placeholder:"PATH" sep:"none" help:"Can be read."`
 	Rw           []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
 	DenyRead     []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written."`
 	DenyWrite    []string `placeholder:"PATH" sep:"none" help:"Cannot be written."`
+	EnvFiles     string   `placeholder:"MODE" enum:",hidden,read" default:"" help:"Environment files of the work space, such as .env, that git has not: hidden, or read."`
+	View         string   `placeholder:"KIND" enum:",copy-on-write" default:"" help:"Write into a view of the writable directories, and not into them: copy-on-write."`
 	Net          string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
 	AllowDomain  []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
 	DenyDomain   []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
@@ -78,7 +81,7 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 	}
 	return plan.Spec{
 		Agent: agent.Name,
-		Asked: asked, Argv: argv, Dir: dir, Workspace: Workspace(files, dir), Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv, Debug: f.Debug,
+		Asked: asked, Argv: argv, Dir: dir, Workspace: f.WorkspaceOf(files, dir), Placed: f.Workspace != "", Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv, Debug: f.Debug,
 		Publish: f.Publish, PublishAny: f.PublishAny,
 	}, err
 }
@@ -92,6 +95,17 @@ func (f *Flags) agent(profile string, argv []string) (capability.Agent, bool) {
 		return capability.AgentNamed(f.Agent)
 	}
 	return capability.AgentOf(argv)
+}
+
+// WorkspaceOf is the work space of a command in a directory.
+func (f *Flags) WorkspaceOf(files plan.Files, dir string) string {
+	switch {
+	case f.Workspace == "":
+		return Workspace(files, dir)
+	case filepath.IsAbs(f.Workspace):
+		return filepath.Clean(f.Workspace)
+	}
+	return filepath.Join(dir, f.Workspace)
 }
 
 // Workspace is the enclosing git work tree, else the directory itself.

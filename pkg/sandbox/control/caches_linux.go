@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -43,6 +44,13 @@ func (c *caches) Prepare(context.Context) error {
 	p := c.Job.Plan
 	for i := range c.Mounts {
 		m := &c.Mounts[i]
+		if m.Kind == mount.Overlay && c.View != nil {
+			var err error
+			if m.Upper, m.Work, err = c.View.Scratch(i); err != nil {
+				return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("cache: %w", err), Hint: viewHint}
+			}
+			continue
+		}
 		if m.Kind != mount.Overlay || m.Upper == "" {
 			continue
 		}
@@ -67,6 +75,7 @@ func (c *caches) Close() {
 		}
 		slot.Close()
 	}
+	c.bound()
 }
 
 // Report: each way that did not work left a note about its target.
@@ -153,6 +162,10 @@ func readySlot(root *os.Root, name string) error {
 			return err
 		}
 	}
+	now := time.Now()
+	if err := root.Chtimes(name, now, now); err != nil { // see CacheUse
+		return err
+	}
 	for _, dir := range []string{"/upper", "/work"} {
 		if err := root.Mkdir(name+dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
@@ -163,5 +176,6 @@ func readySlot(root *os.Root, name string) error {
 
 // removeTree removes what an overlay left in its upper or its work directory.
 func removeTree(root *os.Root, name string) error {
+	openTree(root, name)
 	return errors.Join(removeWork(root, name), root.RemoveAll(name))
 }

@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
+	"ethos/pkg/sandbox/view"
 )
 
 // New returns the controls of one run, in the order in which they are prepared,
@@ -27,10 +28,10 @@ func New(j *Job) []Control {
 		j.machine = thisMachine()
 	}
 	return []Control{
-		newUser(j), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j),
+		newUser(j), &workspace{Job: j}, newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j),
 		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
 		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
-		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
+		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitSettings{Job: j}, &gitQuarantine{Job: j},
 	}
 }
 
@@ -120,6 +121,15 @@ type Resident interface {
 	Wake(ctx context.Context) error
 }
 
+// An Overseer observes the commands of a session one by one.
+type Overseer interface {
+	// Oversee is called before the first instruction of a command.
+	Oversee(pid int)
+	// Overseen is called once, when the command has ended: what it asked for and
+	// could not have.
+	Overseen(pid int) []record.Denial
+}
+
 // A Publisher publishes ports of a session while it lasts. An error is a
 // [*plan.Refusal].
 type Publisher interface {
@@ -182,6 +192,8 @@ type Job struct {
 	Spawns   bool               // a session: its process does not exec, but clones commands
 
 	machine     *machine
+	View        *view.View      // where the command writes; nil where it writes to the host's files
+	Writes      *record.Writes  // what it has changed there
 	InCgroup    bool            // a cgroup of its own bounds memory and processes
 	Watch       notify.Observer // sees the calls that take names; nil where nobody does
 	Calls       []string        // that it is to see
@@ -189,6 +201,7 @@ type Job struct {
 	ByLandlock  bool            // Landlock holds connecting to socket files
 	Filters     int             // system call filters that the command must have
 	Uncovers    bool            // init has mounts to take away when it cleans up
+	Alone       func() bool     // no other run of the work space is under way, nor can one begin until Clear; nothing may be alive inside. May be nil
 	Quarantined *quarantine.Session
 }
 
@@ -309,6 +322,9 @@ func capset(stage string, effective, permitted uint32) steps.Step {
 }
 
 const sysAdmin = 1 << unix.CAP_SYS_ADMIN
+
+// maxFindings bounds what the evidence says of findings: their names are the command's.
+const maxFindings = 50
 
 // maxShown bounds what the evidence says of a name: it may be the command's.
 const maxShown = 300

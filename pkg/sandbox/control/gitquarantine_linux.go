@@ -3,14 +3,11 @@ package control
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"strconv"
 
-	"ethos/pkg/printable"
-	"ethos/pkg/protected"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
+	"ethos/pkg/sandbox/treescan"
 	"ethos/pkg/statedir"
 )
 
@@ -26,13 +23,19 @@ func (c *gitQuarantine) Name() string { return plan.ControlGit }
 
 // Scan begins the comparison of what the command leaves with what is there, where it can write something.
 func (c *gitQuarantine) Scan(ctx context.Context) {
+	c.begin(ctx, c.Plan.Scans(), nil)
+}
+
+// begin begins the comparison with scans that were made just now, or that begin
+// with earlier ones.
+func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree) {
 	p := c.Plan
 	roots := p.WritableRoots()
 	if len(roots) == 0 {
 		return
 	}
 	scope := scopeOf(p.Home, p.Getenv)
-	scope.Roots, scope.Scans, scope.ReadOnly = roots, p.Scans(), p.ReadOnlyIn(roots)
+	scope.Roots, scope.Scans, scope.Before, scope.ReadOnly = roots, now, before, p.ReadOnlyIn(roots)
 	scope.Writable = func(path string) bool { return c.Opened != nil || p.CanWrite(path) }
 	var fault error
 	if scope.Journals, fault = statedir.Make(p.Getenv, journalsName); fault != nil {
@@ -81,7 +84,7 @@ func (c *gitQuarantine) Wake(ctx context.Context) error {
 	if c.idle {
 		c.idle = false
 		c.Quarantined.Close()
-		c.Scan(ctx)
+		c.begin(ctx, nil, c.Quarantined.Scanned())
 	}
 	return nil
 }
@@ -100,11 +103,6 @@ func (c *gitQuarantine) Evidence(e *record.Sandbox, _ bool) {
 // journalsName is the directory of the state folder in which runs keep what was
 // there when they began.
 const journalsName = "runs"
-
-// scopeOf is what every search in the writable trees has in common.
-func scopeOf(home string, getenv func(string) string) quarantine.Scope {
-	return quarantine.Scope{Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir, Memory: func(root string) string { return plan.ScanMemory(getenv, root) }}
-}
 
 // Recover puts aside what runs left for git or for an agent whose ethos-sandbox
 // was killed before it could: see [quarantine.Recover]. It belongs before
@@ -125,48 +123,4 @@ func Recover(ctx context.Context, environ []string) []record.Denial {
 		}
 	}
 	return list
-}
-
-// maxFindings bounds what the evidence says of findings: their names are the command's.
-const maxFindings = 50
-
-// denials are findings as the evidence has them.
-func denials(found []quarantine.Finding) (list []record.Denial) {
-	for i, f := range found {
-		if i == maxFindings {
-			return append(list, record.Denial{Layer: plan.ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "as the ones before"})
-		}
-		list = append(list, record.Denial{
-			Layer: plan.ControlGit, What: shown(f.Path + ": " + f.What), Reason: shown(reason(f)),
-			Path: f.Path, Kept: f.Aside, Remedy: remedy(f),
-		})
-	}
-	return list
-}
-
-// reason says what became of a finding.
-func reason(f quarantine.Finding) string {
-	const would = "git or an agent would use it outside of the sandbox"
-	switch {
-	case f.Err != nil:
-		return would + ", and it is still in force: " + f.Err.Error()
-	case f.Aside == "":
-		return "what lies in it could have been used outside of the sandbox unseen"
-	case f.Rest:
-		return would + "; the rest of the file stays"
-	}
-	return would + "; it was put aside"
-}
-
-// remedy is what a person does about a finding.
-func remedy(f quarantine.Finding) string {
-	switch {
-	case f.Err != nil:
-		return "remove it, or run no git command there"
-	case f.Aside == "":
-		return "nothing, it is done"
-	case filepath.Base(f.Path) == "index":
-		return "make the index anew with: git reset"
-	}
-	return "read it, and put back what you want: mv " + printable.Word(f.Aside) + " " + printable.Word(f.Path)
 }

@@ -49,7 +49,8 @@ const watchStuck = Observed + " until something did not answer"
 type Narrow struct {
 	NoNetwork bool
 	DenyWrite []string // absolute; what is there and below cannot be written
+	DenyRead  []string // absolute; nor can it be read
 }
 
 // None reports that a command has what its session has.
-func (n *Narrow) None() bool { return !n.NoNetwork && len(n.DenyWrite) == 0 }
+func (n *Narrow) None() bool { return !n.NoNetwork && len(n.DenyWrite)+len(n.DenyRead) == 0 }

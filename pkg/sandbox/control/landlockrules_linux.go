@@ -40,7 +40,7 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 	for _, e := range p.Paths {
 		switch e.Access {
 		case plan.ReadOnly:
-			if e.Exists {
+			if e.Exists && !p.Linked(e.Path) {
 				add(e.Path, read, !e.Dir)
 			}
 		case plan.ReadWrite, plan.Private:

@@ -33,16 +33,16 @@ func Narrowed(p *plan.Plan, n Narrow) (*Narrowing, error) {
 		return nil, nil
 	}
 	kernel, err := landlock.Probe()
-	if err != nil && len(n.DenyWrite) > 0 || len(n.DenyWrite) > 0 && kernel.ABI < truncateABI {
-		return nil, plan.Refuse(plan.CodeUnsupported, "run it without --session: a boundary of its own holds it by mounts", "--deny-write in a session needs Landlock with ABI %d, Linux 6.2", truncateABI)
+	if err != nil && len(n.DenyWrite)+len(n.DenyRead) > 0 || len(n.DenyWrite) > 0 && kernel.ABI < truncateABI {
+		return nil, plan.Refuse(plan.CodeUnsupported, "run it without --session: a boundary of its own holds it by mounts", "--deny-write in a session needs Landlock with ABI %d, Linux 6.2, and --deny-read any ABI of it", truncateABI)
 	}
 	q := landlock.Request{}
 	if n.NoNetwork {
 		q.Net, q.Scope = landlock.BindTCP|landlock.ConnectTCP, landlock.AbstractUnix
 	}
-	if len(n.DenyWrite) > 0 {
+	if len(n.DenyWrite)+len(n.DenyRead) > 0 {
 		q.FS = landlock.AllFS &^ landlock.ResolveUnix
-		if q.Paths, err = withoutWriting(landlockRequest(p, kernel.ABI).Paths, n.DenyWrite); err != nil {
+		if q.Paths, err = narrower(p, landlockRequest(p, kernel.ABI).Paths, n); err != nil {
 			return nil, err
 		}
 	}
@@ -58,35 +58,64 @@ func Narrowed(p *plan.Plan, n Narrow) (*Narrowing, error) {
 // changes are the rights that are writing.
 const changes = landlock.Write | landlock.MakeChar | landlock.MakeBlock
 
-// withoutWriting takes the rights to write from rules at and below the paths that
+// denial is rights that are taken away at and below paths.
+type denial struct {
+	flag   string
+	paths  []string
+	rights landlock.FS
+	stays  string
+	// held reports an access of the session's table that has none of the rights:
+	// its mounts hold it.
+	held func(plan.Access) bool
+}
+
+// narrower takes rights from the rules of a session at and below the paths that
 // are denied. A rule gives its rights to all that lies below it, so a denied path
-// must not lie in a tree that stays writable.
-func withoutWriting(rules []landlock.PathRule, denied []string) ([]landlock.PathRule, error) {
-	rules, reals := slices.Clone(rules), make([]string, len(denied))
-	for i, path := range denied {
-		real, err := filepath.EvalSymlinks(path) // the rules are of paths without links
-		if err != nil {
-			return nil, plan.Refuse(plan.CodeDeclaration, "name what is there", "--deny-write: %w", err)
-		}
-		if mount.Within("/dev", real) || mount.Within("/proc", real) {
-			return nil, plan.Refuse(plan.CodeDeclaration, "name the directories that hold files", "--deny-write %s has /dev and /proc in it", path)
-		}
-		reals[i] = real
-		for i := range rules {
-			if r := &rules[i]; mount.Within(r.Path, real) {
-				r.Access &^= changes
+// must not lie in a tree that keeps them, unless the session has them not either.
+func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.PathRule, error) {
+	rules = slices.Clone(rules)
+	list := []denial{
+		{"--deny-write", n.DenyWrite, changes, "writable", func(a plan.Access) bool { return a == plan.ReadOnly || a == plan.Hidden }},
+		{"--deny-read", n.DenyRead, landlock.AllFS, "readable", func(a plan.Access) bool { return a == plan.Hidden }},
+	}
+	reals := make([][]string, len(list))
+	for i, d := range list {
+		for _, path := range d.paths {
+			real, err := filepath.EvalSymlinks(path) // the rules are of paths without links
+			if err != nil {
+				return nil, plan.Refuse(plan.CodeDeclaration, "name what is there", "%s: %w", d.flag, err)
+			}
+			if mount.Within("/dev", real) || mount.Within("/proc", real) {
+				return nil, plan.Refuse(plan.CodeDeclaration, "name the directories that hold files", "%s %s has /dev and /proc in it", d.flag, path)
+			}
+			reals[i] = append(reals[i], real)
+			for k := range rules {
+				if r := &rules[k]; mount.Within(r.Path, real) || r.Path == plan.SettingsDir && settingsIn(p, real) {
+					r.Access &^= d.rights
+				}
 			}
 		}
 	}
-	for i, real := range reals {
-		for _, r := range rules {
-			if r.Access&changes != 0 && mount.Within(real, r.Path) {
-				return nil, plan.Refuse(plan.CodeDeclaration, "deny all of "+r.Path+", run it without --session, or start a session with --deny-write",
-					"--deny-write %s lies in %s, which stays writable: in a session that cannot be had", denied[i], r.Path)
+	for i, d := range list {
+		for k, real := range reals[i] {
+			if p != nil && d.held(plan.Covering(p.Paths, real).Access) {
+				continue
+			}
+			for _, r := range rules {
+				if r.Path != "/" && r.Access&d.rights != 0 && mount.Within(real, r.Path) {
+					return nil, plan.Refuse(plan.CodeDeclaration, "deny all of "+r.Path+", run it without --session, or start a session with "+d.flag,
+						"%s %s lies in %s, which stays %s: in a session that cannot be had", d.flag, d.paths[k], r.Path, d.stays)
+				}
 			}
 		}
 	}
-	return outermost(rules), nil
+	return outermost(slices.DeleteFunc(rules, func(r landlock.PathRule) bool { return r.Access == 0 })), nil
+}
+
+// settingsIn reports whether a configuration of git lies in a directory, whose copy
+// would become what the command has set: see [gitSettings].
+func settingsIn(p *plan.Plan, dir string) bool {
+	return p != nil && slices.ContainsFunc(p.GitSettings, func(g plan.GitSettings) bool { return mount.Within(g.Path, dir) })
 }
 
 // outermost are the rules that give more than those of the directories above

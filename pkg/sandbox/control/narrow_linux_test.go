@@ -1,11 +1,47 @@
 package control
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/plan"
 )
+
+// TestWithoutReading: nothing is left of the rules at and below what may not be
+// read, and what lies in a tree that may be is refused, unless the session's mounts
+// hide it.
+func TestWithoutReading(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(dir+"/part", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const read = landlock.Execute | landlock.Read
+	rules := []landlock.PathRule{{Path: "/", Access: landlock.ReadDir}, {Path: "/usr", Access: read}, {Path: "/usr/lib", Access: read | landlock.Write}, {Path: dir, Access: read}}
+	hidden := &plan.Plan{Paths: []plan.Entry{{Path: dir, Access: plan.ReadOnly}, {Path: dir + "/part", Access: plan.Hidden}}}
+	for _, c := range []struct {
+		p            *plan.Plan
+		denied, want string
+	}{
+		{nil, "/usr", "/ " + dir},
+		{nil, dir, "/ /usr /usr/lib"},
+		{nil, dir + "/part", "refused: --deny-read " + dir + "/part lies in " + dir + ", which stays readable: in a session that cannot be had"},
+		{hidden, dir + "/part", "/ /usr /usr/lib " + dir},
+	} {
+		got := ""
+		list, err := narrower(c.p, rules, Narrow{DenyRead: []string{c.denied}})
+		if err != nil {
+			got = " refused: " + err.Error()
+		}
+		for _, r := range list {
+			got += " " + r.Path
+		}
+		if strings.TrimSpace(got) != c.want {
+			t.Errorf("%s:%s, want %s", c.denied, got, c.want)
+		}
+	}
+}
 
 // TestWithoutWriting: rules give no right to write at and below what is denied,
 // and what rules cannot take away is refused.
@@ -27,7 +63,7 @@ func TestWithoutWriting(t *testing.T) {
 		{"/", "refused: --deny-write / has /dev and /proc in it"},
 	} {
 		got := ""
-		list, err := withoutWriting(rules, strings.Fields(c.denied))
+		list, err := narrower(nil, rules, Narrow{DenyWrite: strings.Fields(c.denied)})
 		if err != nil {
 			got = " refused: " + err.Error()
 		}

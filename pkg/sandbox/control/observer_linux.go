@@ -26,7 +26,7 @@ func (c *observer) Name() string { return "observer" }
 
 // Prepare names the calls, before the filter is made that notifies of them.
 func (c *observer) Prepare(context.Context) (err error) {
-	if !c.Plan.Explain || c.Spawns {
+	if !c.Plan.Explain {
 		return nil
 	}
 	if c.arch, err = seccomp.Native(); err != nil {
@@ -51,8 +51,25 @@ func (c *observer) Begin(pid int) error {
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "run it without --explain"}
 	}
-	c.seen, c.Watch = seen, seen
+	if c.seen, c.Watch = seen, seen; c.Spawns {
+		seen.Split()
+	}
 	return nil
+}
+
+// Oversee begins to observe one command of a session.
+func (c *observer) Oversee(pid int) {
+	if c.seen != nil {
+		c.seen.Own(pid)
+	}
+}
+
+// Overseen is what a command of a session could not have.
+func (c *observer) Overseen(pid int) []record.Denial {
+	if c.seen == nil {
+		return nil
+	}
+	return explained(c.Plan, c.seen.Owned(pid))
 }
 
 // Close gives the root back, unless somebody may still use it.
@@ -67,10 +84,13 @@ func (c *observer) Evidence(e *record.Sandbox, _ bool) {
 	if len(c.Calls) == 0 {
 		return
 	}
-	if e.Observer = c.Watched; c.Watched == "" {
+	switch e.Observer = c.Watched; {
+	case c.Watched == "" && c.Spawns && c.seen != nil:
+		e.Observer = Observed
+	case c.Watched == "":
 		e.Observer = "nothing was seen: nothing ran"
 	}
-	if c.seen == nil {
+	if c.seen == nil || c.Spawns { // each command was told its own
 		return
 	}
 	needs, more := c.seen.Needs()

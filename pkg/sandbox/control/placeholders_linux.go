@@ -61,7 +61,7 @@ func (g *placeholders) Name() string { return "placeholders" }
 // Prepare looks at every path under the lock.
 func (g *placeholders) Prepare(context.Context) error {
 	paths := g.Plan.Protective()
-	if len(paths) == 0 {
+	if len(paths) == 0 || g.Plan.View != nil { // nothing that comes to exist in a view is on the host
 		return nil
 	}
 	if hint := rootless(g.Plan.Workspace); hint != "" { // before anything of root's is left there
@@ -78,6 +78,7 @@ func (g *placeholders) Prepare(context.Context) error {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("placeholders: %w", err), Hint: plan.OwnHint}
 	}
 	g.Uncovers = len(g.items) > 0
+	g.Alone = func() bool { return unix.Flock(int(g.journal.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
 	return nil
 }
 

@@ -64,10 +64,11 @@ func (c *privileges) finalize() []steps.Step {
 	}
 }
 
-// Securebits: uid 0 has no special meaning any more, and none of it can be undone. capabilities(7), linux/securebits.h.
+// Securebits: uid 0 has no special meaning any more, and none of it can be undone. SECBIT_KEEP_CAPS keeps nothing of an
+// empty set and stays unlocked, because programs that change ids clear it by prctl(2) and end when that fails.
+// capabilities(7), linux/securebits.h.
 const Securebits = 1<<0 | 1<<1 | // SECBIT_NOROOT and its lock
 	1<<2 | 1<<3 | // SECBIT_NO_SETUID_FIXUP and its lock
-	1<<5 | // SECBIT_KEEP_CAPS_LOCKED
 	1<<6 | 1<<7 // SECBIT_NO_CAP_AMBIENT_RAISE and its lock
 
 // capsetNone empties the permitted, effective and inheritable sets.

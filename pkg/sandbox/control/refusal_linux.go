@@ -116,6 +116,9 @@ func stepHint(fault *steps.StepError) string {
 			return hint
 		}
 	}
+	if hint := viewStepHint(fault); hint != "" {
+		return hint
+	}
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		return restrictedHint(refusedHint)

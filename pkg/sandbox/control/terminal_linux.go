@@ -2,12 +2,15 @@ package control
 
 import (
 	"bytes"
+	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
@@ -21,6 +24,34 @@ type terminal struct {
 }
 
 func (t *terminal) Name() string { return "terminal" }
+
+// console is where the terminal of the command's streams is inside: by its own
+// name it lies in another devpts(5). Programs that ask for the name of their
+// terminal search /dev for it: ttyname(3).
+const console = "/dev/console"
+
+// Prepare shows the terminal, where a stream is one and is open for reading and
+// writing: the command has no more by its name than by the stream.
+func (t *terminal) Prepare(context.Context) error {
+	for _, fd := range t.Streams {
+		path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+		if err != nil || filepath.Dir(path) != "/dev/pts" {
+			continue
+		}
+		var there, opened unix.Stat_t
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR || unix.Lstat(path, &there) != nil || unix.Fstat(fd, &opened) != nil {
+			continue
+		}
+		if there.Mode&unix.S_IFMT != unix.S_IFCHR || there.Dev != opened.Dev || there.Ino != opened.Ino || there.Rdev != opened.Rdev || there.Uid != uint32(os.Geteuid()) {
+			continue
+		}
+		t.Mounts = append(t.Mounts, mount.Mount{Kind: mount.Bind, Target: console, Source: path, Writable: true, File: true, Device: true, Why: "the terminal"})
+		mount.Sort(t.Mounts)
+		return nil
+	}
+	return nil
+}
 
 // Steps give the command a session or a process group of its own.
 func (t *terminal) Steps(at Phase, p *Program) {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
@@ -25,7 +26,12 @@ type Child struct {
 	proc    *steps.Process
 	mu      sync.Mutex
 	over    bool // its number may be another's
+	denials []record.Denial
 }
+
+// Denials are what the command asked for and could not have, in a session that
+// observes that. They are there when Wait has returned.
+func (c *Child) Denials() []record.Denial { return c.denials }
 
 // confirm waits for the command, compares it with the plan, and lets it go.
 func (c *Child) confirm(command Command) error {
@@ -53,6 +59,9 @@ func (c *Child) confirm(command Command) error {
 		case steps.Waiting:
 			if err := c.verify(command); err != nil {
 				return err
+			}
+			for o := range of[control.Overseer](c.session.run) {
+				o.Oversee(c.PID)
 			}
 			c.Started = time.Now()
 			return c.proc.Go()
@@ -118,6 +127,9 @@ func (c *Child) Wait() (syscall.WaitStatus, error) {
 }
 
 func (c *Child) gone() {
+	for o := range of[control.Overseer](c.session.run) {
+		c.denials = append(c.denials, o.Overseen(c.PID)...)
+	}
 	c.mu.Lock()
 	c.over = true
 	c.proc.Close()

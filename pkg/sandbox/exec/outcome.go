@@ -24,6 +24,7 @@ type Outcome struct {
 	Started  time.Time
 	Duration time.Duration
 	Evidence record.Sandbox
+	Writes   *record.Writes // what the command changed in a view; nil where it had none
 	// Lost says that init ended without telling how the command had ended, though nobody asked it to: Status and Signal are then what became of the command, not what it
 	// did, and the evidence has the reason.
 	Lost bool
@@ -31,7 +32,7 @@ type Outcome struct {
 
 // Result is the outcome of a run as it stands in a record. capture has the streams; its evidence is filled in here.
 func (o Outcome) Result(capture record.Capture) record.Result {
-	capture.Sandbox = o.Evidence
+	capture.Sandbox, capture.Writes = o.Evidence, o.Writes
 	r := record.Result{
 		Status: o.Status, ExitCode: o.ExitCode, Started: o.Started.UTC().Format(time.RFC3339Nano),
 		DurationMS: float64(o.Duration.Microseconds()) / 1000, Capture: capture,

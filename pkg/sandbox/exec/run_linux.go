@@ -61,6 +61,7 @@ func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 	}
 	out.Lost = r.lost != ""
 	out.Evidence = r.evidence(err)
+	out.Writes = r.job.Writes
 	return out, err
 }
 
@@ -72,6 +73,7 @@ type run struct {
 	pid              int // of the confined process, outside
 	usage            syscall.Rusage
 	started          time.Time
+	began            bool // hooks.began was called
 	finished, reaped bool
 	asked            atomic.Bool // init was asked to end, which it does without a last message
 	lost             string      // what became of init when it ended by itself without one
@@ -204,6 +206,7 @@ func (r *run) supervise() (Outcome, error) {
 		c.Run(r.proc)
 	}
 	if r.hooks.began != nil {
+		r.began = true
 		r.hooks.began(r)
 	}
 	out, err := r.follow()
@@ -213,8 +216,9 @@ func (r *run) supervise() (Outcome, error) {
 }
 
 // ends tells who uses the run's process that it is over. It may be called again.
+// Nobody uses that of an attempt that came to nothing.
 func (r *run) ends() {
-	if r.hooks.ends != nil {
+	if r.began {
 		r.hooks.ends()
 	}
 }

@@ -135,20 +135,11 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	if err := control.CheckStreams(s.Plan(), c); err != nil {
 		return nil, err
 	}
-	if s.idle {
-		for r := range of[control.Resident](s.run) {
-			if err := r.Wake(ctx); err != nil {
-				s.End()
-				return nil, &plan.Refusal{Code: plan.CodeStale, Err: fmt.Errorf("the session does not fit what is there any more, and ends: %w", err), Hint: "start it again: ethos-sandbox session start"}
-			}
-		}
-		s.idle = false
-	}
 	narrowing, err := control.Narrowed(s.Plan(), c.Narrow)
 	if err != nil {
 		return nil, err
 	}
-	child, err := s.spawn(c, narrowing)
+	child, err := s.spawn(ctx, c, narrowing)
 	if err != nil {
 		return nil, control.CommandRefusal(err, c)
 	}
@@ -156,8 +147,24 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	return child, nil
 }
 
+// wake has the controls begin anew when nothing was alive inside: what has changed
+// meanwhile is the person's. It must have returned before a command may go on.
+func (s *Session) wake(ctx context.Context) error {
+	if !s.idle {
+		return nil
+	}
+	for r := range of[control.Resident](s.run) {
+		if err := r.Wake(ctx); err != nil {
+			s.End()
+			return &plan.Refusal{Code: plan.CodeStale, Err: fmt.Errorf("the session does not fit what is there any more, and ends: %w", err), Hint: "start it again: ethos-sandbox session start"}
+		}
+	}
+	s.idle = false
+	return nil
+}
+
 // spawn starts a command and has it verified.
-func (s *Session) spawn(c Command, narrowing *control.Narrowing) (*Child, error) {
+func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narrowing) (*Child, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -180,7 +187,10 @@ func (s *Session) spawn(c Command, narrowing *control.Narrowing) (*Child, error)
 		return nil, err
 	}
 	child := &Child{session: s, proc: proc}
-	if err := child.confirm(c); err != nil {
+	if err = s.wake(ctx); err == nil { // while the command confines itself, and then waits
+		err = child.confirm(c)
+	}
+	if err != nil {
 		child.kill()
 		proc.Close()
 		if child.Terminal != nil {

@@ -51,6 +51,9 @@ func (x *Explainer) calls(f Failed) (list []record.Denial) {
 			Layer: "seccomp", What: c.name, Kind: record.KindCall, Certainty: record.Inferred, Process: shown(process), Call: c.name,
 			Reason: "the call is refused, and no declaration allows it: it " + whyRefused(c.name),
 		}
+		if c.name == "ptrace" && !x.plan.Debug { // kernel/seccomp, DenyPrivilegeButTracing
+			d.Reason, d.Remedy = "the call is refused: it "+whyRefused(c.name), "--debug"
+		}
 		known := func(o record.Denial) bool { return o.What == c.name }
 		if (!c.root || x.uid == 0) && len(list) < maxInferred && !slices.ContainsFunc(list, known) {
 			list = append(list, d)

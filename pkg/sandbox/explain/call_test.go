@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -41,12 +42,38 @@ func TestRefusedCalls(t *testing.T) {
 		var got []string
 		for _, d := range x.calls(Failed{Argv: strings.Fields(c.argv), Output: c.output}) {
 			got = append(got, d.What)
-			if d.Kind != record.KindCall || d.Remedy != "" || !strings.Contains(d.Reason, ": it ") || strings.HasSuffix(d.Reason, ": it ") {
+			if d.Kind != record.KindCall || (d.Remedy == "--debug") != (d.What == "ptrace") || !strings.Contains(d.Reason, ": it ") || strings.HasSuffix(d.Reason, ": it ") {
 				t.Errorf("%+v", d)
 			}
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%q of uid %d: %q, want %q", c.output, c.uid, got, c.want)
+		}
+	}
+}
+
+// TestSigning: a commit that nothing signed is told what to do about it, and another failure of git is not.
+func TestSigning(t *testing.T) {
+	for output, want := range map[string]bool{
+		"error: Couldn't load public key /h/.ssh/id.pub: No such file or directory?\n\nfatal: failed to write commit object\n": true,
+		"error: gpg failed to sign the data\nerror: unable to sign the tag\n":                                                  true,
+		"fatal: not a git repository (or any of the parent directories): .git\n":                                               false,
+	} {
+		x := New(&plan.Plan{Network: "loopback", Dir: "/w"}, plan.HostFiles{}, 1000, nil)
+		list := x.Infer(Failed{Argv: []string{"git", "commit"}, Output: output, Read: true})
+		got := len(list) > 0 && strings.Contains(list[len(list)-1].Reason, "--no-gpg-sign")
+		if got != want {
+			t.Errorf("%q: %+v", output, list)
+		}
+	}
+	home := t.TempDir()
+	if err := os.WriteFile(home+"/.gitconfig", []byte("[commit]\n\tgpgSign = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]int{"git commit -m x": 1, "git commit --no-gpg-sign -m x": 0, "git status": 0, "make commit": 0} { // what it printed is not known
+		x := New(&plan.Plan{Network: "loopback", Dir: "/w", Workspace: "/w", Home: home}, plan.HostFiles{}, 1000, nil)
+		if list := x.signing(Failed{Argv: strings.Fields(line)}); len(list) != want {
+			t.Errorf("%s: %+v", line, list)
 		}
 	}
 }

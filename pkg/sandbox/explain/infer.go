@@ -23,7 +23,11 @@ const maxInferred = 5
 // Infer reads from what a failed command printed, and was given as arguments,
 // what the boundary refused it.
 func (x *Explainer) Infer(f Failed) (list []record.Denial) {
-	return x.together(slices.Concat(x.paths(f), x.names(f.Output), x.calls(f)))
+	paths := x.paths(f)
+	for _, d := range x.environment(f.Output) {
+		paths = join(paths, d)
+	}
+	return x.together(slices.Concat(paths, x.names(f.Output), x.calls(f), x.signing(f)))
 }
 
 // paths are the paths that were refused.

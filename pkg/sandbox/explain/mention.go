@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ethos/pkg/protected"
 )
 
 // mention is a path that a message of a failed command names, and what the
@@ -196,12 +198,13 @@ func (x *Explainer) absolute(text string) string {
 	return filepath.Join(x.plan.Dir, text)
 }
 
-// arguments finds the paths in a command line: words with a slash, and in a word
+// arguments finds the paths in a command line: words with a slash, names of
+// environment files, which are hidden beside files that are not, and in a word
 // that is a script those between spaces, quotes and signs of the shell, or in an
 // option.
 func arguments(argv []string) (list []string) {
 	for _, arg := range argv {
-		if strings.Contains(arg, "/") && arg[0] != '-' && !strings.Contains(arg, "://") {
+		if (strings.Contains(arg, "/") || protected.EnvFile(arg)) && arg[0] != '-' && !strings.Contains(arg, "://") {
 			list = append(list, arg)
 		}
 		if at := optionPath(arg); at > 0 {
@@ -214,7 +217,7 @@ func arguments(argv []string) (list []string) {
 			continue
 		}
 		for _, word := range strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()=,"+quotes, r) }) {
-			if strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~/") || strings.Contains(word, "/") && !strings.Contains(word, "://") {
+			if strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~/") || strings.Contains(word, "/") && !strings.Contains(word, "://") || protected.EnvFile(word) {
 				list = append(list, strings.TrimRight(word, ":"))
 			}
 			if at := optionPath(word); at > 0 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Declared are paths that a configuration is to have below sandbox, as
-// [Explainer.Written] writes them, by key.
-type Declared struct{ Key, Path string }
+// Declared is what a configuration is to have below sandbox, by key: a path of a
+// list, or the word of a key that has one.
+type Declared struct{ Key, Path, Word string }
 
 // Patch adds paths to the text of a repo_config.yaml, and returns the new text and
 // the unified diff that makes it. The rest of the text stays as it is. It does not read YAML: ok is false where the
@@ -35,6 +35,10 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 	for _, key := range keys {
 		var paths []string
 		for _, d := range add {
+			if d.Key == key && d.Word != "" {
+				key, paths = key+": "+d.Word, nil
+				break
+			}
 			if d.Key == key {
 				paths = append(paths, d.Path)
 			}
@@ -52,7 +56,8 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 func insert(lines []string, section int, key string, paths []string, inserted map[int][]string) bool {
 	at := -1
 	for i := section + 1; section >= 0 && i < len(lines) && (lines[i] == "" || strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "#")); i++ {
-		if strings.HasPrefix(strings.TrimLeft(lines[i], " "), key+":") {
+		name, _, _ := strings.Cut(key, ":")
+		if strings.HasPrefix(strings.TrimLeft(lines[i], " "), name+":") {
 			at = i
 		}
 	}
@@ -76,7 +81,10 @@ func insert(lines []string, section int, key string, paths []string, inserted ma
 		if section < 0 {
 			where = len(lines)
 		}
-		items = []string{indent + key + ":"}
+		items = []string{indent + key}
+		if !strings.Contains(key, ": ") {
+			items[0] += ":"
+		}
 		indent += "  "
 	}
 	for _, path := range paths {

@@ -9,10 +9,23 @@ import (
 	"ethos/pkg/internal/probetest"
 )
 
+// TestPatchOfAWord holds that a key with a word gets it once, and that one that is
+// there is left to the person.
+func TestPatchOfAWord(t *testing.T) {
+	add := []Declared{{Key: "read_paths", Path: "~/a"}, {Key: "env_files", Word: "read"}, {Key: "env_files", Word: "read"}}
+	changed, _, ok := Patch("repo_config.yaml", "sandbox:\n  enforce: cgroup\n", add)
+	if want := "sandbox:\n  read_paths:\n    - ~/a\n  env_files: read\n  enforce: cgroup\n"; !ok || changed != want {
+		t.Errorf("%t %q, want %q", ok, changed, want)
+	}
+	if _, _, ok := Patch("repo_config.yaml", "sandbox:\n  env_files: hidden\n", add); ok {
+		t.Error("a word that is there was patched")
+	}
+}
+
 // TestPatch holds that git applies a patch, and what then stands there.
 func TestPatch(t *testing.T) {
 	probetest.Need(t, "command:git")
-	add := []Declared{{"read_paths", "~/a"}, {"read_write_paths", "../b"}, {"read_paths", `"c d"`}}
+	add := []Declared{{Key: "read_paths", Path: "~/a"}, {Key: "read_write_paths", Path: "../b"}, {Key: "read_paths", Path: `"c d"`}}
 	for text, want := range map[string]string{
 		"":                                       "sandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\n",
 		"git:\n  x: 1\n":                         "git:\n  x: 1\nsandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\n",

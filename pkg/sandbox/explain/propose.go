@@ -35,6 +35,11 @@ func (x *Explainer) propose(d *record.Denial, t target) {
 		d.Reason += "; " + why
 		return
 	}
+	if plan.HidesEnvFile(plan.Covering(x.plan.Paths, t.Path)) {
+		d.Reason += ", as environment files are"
+		d.Remedy, d.Declare = "--env-files read", "env_files: read"
+		return
+	}
 	more, flag, key := plan.More{Read: []string{t.Path}}, "--ro", "read_paths"
 	switch {
 	case d.Kind == record.KindSocket:

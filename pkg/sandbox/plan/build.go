@@ -32,6 +32,7 @@ type builder struct {
 	placeholders []Placeholder
 	names        []ProtectedNames
 	scans        []*treescan.Tree
+	copies       []GitSettings
 	search       []string // domains of the host's resolv.conf(5)
 	own          string   // the directory of ethos for this work space
 	open         *Open    // nil where no request is opened
@@ -39,7 +40,8 @@ type builder struct {
 	trusted      string   // the bundle of certificates that programs inside are told of
 	agent        []stateOf
 	agentState   []AgentState
-	ownSandbox   string // see [Plan.OwnSandbox]
+	ownSandbox   string   // see [Plan.OwnSandbox]
+	absentInView []string // denied paths that do not exist in a view
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -83,6 +85,10 @@ func (b *builder) locate(files Files) error {
 	if err != nil || !ws.dir {
 		return Refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
 	}
+	if b.spec.Placed && ws.path != b.spec.Workspace {
+		return Refuse(CodeDeclaration, "name the work space by its path without links; if nobody moved it, a command may have put a link in its place",
+			"work space %s leads to %s", b.spec.Workspace, ws.path)
+	}
 	b.spec.Workspace, b.named = ws.path, append(b.named, ws.links...)
 	dir, err := b.files.resolve(b.spec.Dir)
 	if err != nil || !dir.dir {
@@ -122,6 +128,7 @@ func (b *builder) gather() error {
 			return err
 		}
 	}
+	b.ownVarTmp()
 	if err := b.keepOwn(b.spec.Workspace); err != nil {
 		return err
 	}
@@ -139,6 +146,9 @@ func (b *builder) gather() error {
 		}
 	}
 	if err := b.protectNested(); err != nil {
+		return err
+	}
+	if err := b.hideEnvFiles(); err != nil {
 		return err
 	}
 	return b.hideState()
@@ -247,7 +257,7 @@ func (b *builder) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries = b.withOwn(entries, len(caches)+len(managed) > 0)
+	entries = b.gitSettings(b.withOwn(entries, len(caches)+len(managed) > 0))
 	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
 	if err != nil {
 		return nil, err
@@ -257,11 +267,11 @@ func (b *builder) plan() (*Plan, error) {
 		Namespaces: namespaces(b.set.Network.Mode), Hostname: hostname, Paths: entries, Mounts: mounts, Placeholders: b.placeholders, ProtectedNames: b.creatable(entries),
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
-		Seccomp: b.set.SeccompProfile, SeccompFile: b.set.SeccompProfilePath, Debug: b.spec.Debug, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
-		AgentState: b.agentState, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		Seccomp: b.filter(), SeccompFile: b.set.SeccompProfilePath, Debug: b.spec.Debug || b.set.SeccompProfile == capability.Debugging, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
+		GitSettings: b.copies, AgentState: b.agentState, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
-	for _, add := range []func(*Plan) error{b.egress, b.publish} {
+	for _, add := range []func(*Plan) error{b.view, b.egress, b.publish} {
 		if err := add(p); err != nil {
 			return nil, err
 		}
@@ -280,6 +290,15 @@ func (b *builder) plan() (*Plan, error) {
 		p.SeccompFile = named.Name
 	}
 	return p, b.validate(p)
+}
+
+// filter is the name of the system call filter: that for debuggers is the one of
+// every command without its rule on tracing.
+func (b *builder) filter() string {
+	if b.set.SeccompProfile == capability.Debugging {
+		return DenyPrivilege
+	}
+	return b.set.SeccompProfile
 }
 
 // hostname is what the machine is called inside.
@@ -328,12 +347,32 @@ func (b *builder) validateRest(p *Plan) error {
 			return Refuse(CodeDeclaration, "the controls are "+join(controls), "unknown control %q", name)
 		}
 	}
+	if link, target := throughLink(p.Mounts); link != "" {
+		return Refuse(CodeDeclaration, "declare it by its path without links", "%s lies behind the link %s of the sandbox's own", target, link)
+	}
 	if !b.covered(p.Dir, p.Paths) {
 		return Refuse(CodeDeclaration, "run it in the work space, or declare the directory with --ro or --rw", "working directory %s is not visible in the sandbox", p.Dir)
 	}
 	return nil
 }
 
+// throughLink finds a mount below a symbolic link of the root that is built.
+// Set-up would follow the link, an absolute one into the host's root.
+func throughLink(mounts []mount.Mount) (link, target string) {
+	for i := range mounts {
+		if mounts[i].Kind != mount.Symlink {
+			continue
+		}
+		for k := range mounts {
+			if i != k && mount.Within(mounts[k].Target, mounts[i].Target) {
+				return mounts[i].Target, mounts[k].Target
+			}
+		}
+	}
+	return "", ""
+}
+
 func (b *builder) covered(dir string, entries []Entry) bool {
-	return Covering(entries, dir).Access != Hidden
+	e := Covering(entries, dir)
+	return e.Access != Hidden && (e.Access != Private || e.Path == dir)
 }

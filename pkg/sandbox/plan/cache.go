@@ -76,7 +76,7 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 		b.note(p.path, "no cache: it is denied%s", source(why))
 		return nil, nil
 	}
-	dir := CacheDir(b.own, b.set.SandboxProfile, p.path)
+	dir := CacheDir(b.own, b.cacheGroup(entries), p.path)
 	over := mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
 	denies, err := b.deniedIn(p)
 	return append([]mount.Mount{over}, denies...), err
@@ -122,10 +122,27 @@ func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// CacheDir is where the command's own part of a cache is kept: apart for each
-// profile, so that what a looser one wrote is not what a stricter one reads. own
-// is the directory of ethos.
-func CacheDir(own, profile, lower string) string {
+// SharedCaches names the commands that write the whole work space and reach no
+// network: whatever profile they have, they share what they add to caches.
+const SharedCaches = "shared"
+
+// cacheGroup says with which other commands a command shares what it adds to
+// caches. One that writes the whole work space can have every other that does run
+// what it likes: by its sources, its build files and its tests. What it writes to a
+// cache gives it no more. A command that writes less, or reads alone, must not meet
+// what such a one wrote, and one that reaches a network is apart: those share with
+// their own profile only.
+func (b *builder) cacheGroup(entries []Entry) string {
+	whole := Covering(entries, b.spec.Workspace).Access == ReadWrite && len(b.set.DenyWritePaths) == 0
+	if mode := b.set.Network.Mode; whole && (mode == "none" || mode == "loopback") && len(b.agent) == 0 {
+		return SharedCaches
+	}
+	return b.set.SandboxProfile
+}
+
+// CacheDir is where the command's own part of a cache is kept. own is the
+// directory of ethos, group says who shares it.
+func CacheDir(own, group, lower string) string {
 	sum := sha256.Sum256([]byte(lower))
-	return filepath.Join(own, "cache", profile+"-"+filepath.Base(lower)+"-"+hex.EncodeToString(sum[:6]))
+	return filepath.Join(own, "cache", group+"-"+filepath.Base(lower)+"-"+hex.EncodeToString(sum[:6]))
 }

@@ -5,7 +5,7 @@ import "slices"
 // controls are the names of the controls, as --require and the evidence use
 // them: those of control.New that have a line in the evidence, in its order.
 var controls = []string{
-	"userns", "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "egress", "publish", "privileges", "landlock", "seccomp", "unix_sockets",
+	"userns", ControlWorkspace, "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "egress", "publish", "privileges", "landlock", "seccomp", "unix_sockets",
 	"cgroup", "rlimits", "timeout", "output", "caches", "environment",
 }
 
@@ -15,7 +15,8 @@ func Controls() []string { return slices.Clone(controls) }
 // Names of controls that are asked for elsewhere than in their own file. The
 // last two have no line in the evidence: they are layers that a denial names.
 const (
-	ControlNetwork = "network"
-	ControlGit     = "git"   // puts aside what a command left for git, or for an agent, to run outside
-	ControlNames   = "names" // keeps protected names out of force
+	ControlNetwork   = "network"
+	ControlWorkspace = "workspace" // copy-on-write views of the writable directories
+	ControlGit       = "git"       // puts aside what a command left for git, or for an agent, to run outside
+	ControlNames     = "names"     // keeps protected names out of force
 )

@@ -126,6 +126,10 @@ func (b *builder) finalize(entries []Entry) ([]Entry, error) {
 			}
 		}
 		if !e.Exists && e.Access != ReadWrite && (above.Access == ReadWrite || e.Empty && above.Access == ReadOnly) {
+			if b.inView() {
+				b.absentInView = append(b.absentInView, e.Path)
+				continue
+			}
 			needed, err := b.absent(&e, above)
 			if err != nil {
 				return nil, err

@@ -54,6 +54,9 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) 
 		if !e.Exists {
 			return nil, nil
 		}
+		if to := copyOf(b.copies, e.Path); to != "" {
+			m.Kind, m.Source = mount.Link, to
+		}
 		return m, nil
 	}
 	if !fromHost || !e.Exists {

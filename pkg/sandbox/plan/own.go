@@ -80,7 +80,7 @@ func (b *builder) hideOwn(path string) error {
 // it is made before the mounts are.
 func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
 	needed = needed || len(b.placeholders) > 0
-	if !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {
+	if b.inView() || !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {
 		return entries
 	}
 	if slices.ContainsFunc(entries, func(e Entry) bool { return e.Path == b.own }) {

@@ -26,9 +26,11 @@ type Plan struct {
 	Mounts         []mount.Mount    `json:"mounts"`
 	Placeholders   []Placeholder    `json:"placeholders"`
 	ProtectedNames []ProtectedNames `json:"protected_names"`
+	GitSettings    []GitSettings    `json:"git_settings,omitempty"`
 	AgentState     []AgentState     `json:"agent_state,omitempty"`
-	OwnSandbox     string           `json:"-"`             // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
-	ScratchBytes   int64            `json:"scratch_bytes"` // of all private directories together; 0: half of the memory
+	View           *View            `json:"view,omitempty"` // nil where the command writes to the host's files
+	OwnSandbox     string           `json:"-"`              // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
+	ScratchBytes   int64            `json:"scratch_bytes"`  // of all private directories together; 0: half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`

@@ -8,6 +8,15 @@ import (
 
 // WritableRoots are the directories of the host that the command can write to, none within another.
 func (p *Plan) WritableRoots() []string {
+	if p.View != nil {
+		return nil
+	}
+	return p.writable()
+}
+
+// writable are the writable directories, whether they are the host's or a view of
+// them.
+func (p *Plan) writable() []string {
 	var roots []string
 	for i, e := range p.Paths {
 		if e.Access == ReadWrite && e.Dir && Covering(p.Paths[:i], e.Path).Access != ReadWrite {
@@ -19,7 +28,7 @@ func (p *Plan) WritableRoots() []string {
 
 // CanWrite reports whether the command could change what lies at a path of the host.
 func (p *Plan) CanWrite(path string) bool {
-	return Covering(p.Paths, path).Access == ReadWrite && !p.cacheAt(path)
+	return p.View == nil && Covering(p.Paths, path).Access == ReadWrite && !p.cacheAt(path)
 }
 
 func (p *Plan) cacheAt(path string) bool {

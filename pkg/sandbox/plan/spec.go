@@ -16,7 +16,10 @@ type Spec struct {
 	Argv      []string
 	Dir       string // working directory, absolute
 	Workspace string // absolute
-	Environ   []string
+	// Placed says that Workspace was settled before, as the path of a directory
+	// without links: one that leads elsewhere now is refused.
+	Placed  bool
+	Environ []string
 	// KeepsStore says that a store of traces is kept in the work space, or may be
 	// while the command runs: its directory is there, and hidden.
 	KeepsStore  bool

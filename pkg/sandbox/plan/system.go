@@ -2,6 +2,7 @@ package plan
 
 import (
 	"io/fs"
+	"slices"
 
 	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/mount"
@@ -103,6 +104,23 @@ func (b *builder) scratchRules() {
 	}
 }
 
+// varTmp is another name of /tmp inside, unless something of the host is shown in it.
+const varTmp = "/var/tmp"
+
+// below reports whether something is declared at or below a directory.
+func (b *builder) below(dir string) bool {
+	return slices.ContainsFunc(b.rules, func(r rule) bool { return mount.Within(r.path, dir) })
+}
+
+// ownVarTmp makes it a directory of the command alone where a work space, or
+// something that is declared, lies below it: nothing can be mounted on a link.
+func (b *builder) ownVarTmp() {
+	at := func(r rule) bool { return r.path == varTmp }
+	if b.below(varTmp) && !slices.ContainsFunc(b.rules, at) {
+		b.rules = append(b.rules, rule{resolvedPath{path: varTmp, exists: true, dir: true}, grantPrivate, "private"})
+	}
+}
+
 // fixedMounts are the parts of the root that do not come from paths.
 func (b *builder) fixedMounts() []mount.Mount {
 	list := []mount.Mount{
@@ -110,7 +128,9 @@ func (b *builder) fixedMounts() []mount.Mount {
 		{Kind: mount.Private, Target: "/dev", Why: "minimal /dev"},
 		{Kind: mount.Devpts, Target: "/dev/pts", Why: "own pseudo-terminals"},
 		{Kind: mount.Private, Target: "/run", Why: "empty"},
-		{Kind: mount.Symlink, Target: "/var/tmp", Source: "/tmp", Why: "private"},
+	}
+	if !b.below(varTmp) {
+		list = append(list, mount.Mount{Kind: mount.Symlink, Target: varTmp, Source: "/tmp", Why: "private"})
 	}
 	for _, name := range deviceNodes {
 		list = append(list, mount.Mount{Kind: mount.Bind, Target: "/dev/" + name, Source: "/dev/" + name, Writable: true, File: true, Device: true, Why: "device"})

@@ -18,6 +18,9 @@ func (p *Plan) Text() string {
 	line("profile", "%s", p.Profile)
 	line("work space", "%s", p.Workspace)
 	line("directory", "%s", p.Dir)
+	if p.View != nil {
+		line("view", "copy-on-write: %s", strings.Join(p.View.Roots, " "))
+	}
 	line("namespaces", "%s", strings.Join(p.Namespaces, " "))
 	line("network", "%s", p.Network)
 	for _, list := range []struct {
@@ -100,6 +103,8 @@ func mountText(m mount.Mount) string {
 	switch {
 	case m.Kind == mount.Symlink:
 		return "-> " + m.Source
+	case m.Kind == mount.Link:
+		return "-> " + m.Source + ", a copy of its own"
 	case m.Kind == mount.Overlay:
 		return "copy-on-write over " + m.Source
 	case m.Writable:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/treescan"
 )
 
@@ -19,7 +20,7 @@ func ScanOptions(settings []string, kept, memory string) treescan.Options {
 	}
 	return treescan.Options{
 		Interest:   interest(settings),
-		InterestID: "git " + strings.Join(settings, " "),
+		InterestID: "git env " + strings.Join(settings, " "),
 		Skip:       func(path string) bool { return path == kept || path == inGit },
 		Memory:     memory,
 	}
@@ -29,11 +30,14 @@ func ScanOptions(settings []string, kept, memory string) treescan.Options {
 // directory of ethos. As a name it is none that a git directory may hold.
 const keptInGit = ".git/coding-ethos"
 
-// interest picks what tells a git directory, the names of settings, and what no
-// git directory may hold.
+// interest picks what tells a git directory, the names of settings, what no git
+// directory may hold, and environment files, which the plan hides.
 func interest(settings []string) func(string, fs.FileMode) bool {
 	names := append([]string{".git", "head", "objects", "refs", "commondir"}, settings...)
 	return func(name string, typ fs.FileMode) bool {
+		if typ == 0 && len(name) >= 4 && name[0] == '.' && protected.EnvFile(name) {
+			return true
+		}
 		return typ != 0 && typ != fs.ModeDir || slices.ContainsFunc(names, func(want string) bool { return strings.EqualFold(name, want) })
 	}
 }

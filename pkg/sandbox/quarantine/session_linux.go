@@ -41,6 +41,9 @@ type Scope struct {
 	// Scans are scans of Roots that were made at the start with [ScanOptions]:
 	// those roots are not scanned again for it.
 	Scans []*treescan.Tree
+	// Before are what [Session.Scanned] returned of a session with the same scope:
+	// only what has changed since then is listed again.
+	Before []*treescan.Tree
 }
 
 // Finding is one thing that was left.
@@ -144,6 +147,11 @@ func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
 			return scan, nil
 		}
 	}
+	for _, scan := range s.scope.Before {
+		if scan.Root == t.path && scan.Dirs > 0 {
+			return scan.Rescan(ctx)
+		}
+	}
 	var kept, memory string
 	if s.scope.Kept != "" {
 		kept = join(t.path, s.scope.Kept)
@@ -179,6 +187,9 @@ func (s *Session) Look(ctx context.Context) []Finding {
 	s.look()
 	return s.found
 }
+
+// Scanned are the latest scans of the roots.
+func (s *Session) Scanned() []*treescan.Tree { return s.scans }
 
 // again scans a tree once more, or for the first time where the start could not.
 func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -220,12 +221,19 @@ func coarseClock() timestamp {
 // clock reads the clocks for the memory.
 func clock() moment {
 	var wall, machine unix.Timespec
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &machine) != nil {
+	boot := bootID()
+	if boot == "" || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &machine) != nil {
 		return moment{}
 	}
-	return moment{wall: wall.Nano(), machine: machine.Nano(), boot: strings.TrimSpace(string(boot))}
+	return moment{wall: wall.Nano(), machine: machine.Nano(), boot: boot}
 }
+
+// bootID names the start of the machine, which no process outlives: random(4). It
+// is read once, since that takes as long as to look at ten directories.
+var bootID = sync.OnceValue(func() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without it nothing is remembered
+	return strings.TrimSpace(string(text))
+})
 
 // recall reads the memory that a scan starts from; nil when there is none to rely
 // on.

@@ -19,6 +19,7 @@ func Detail(out io.Writer, t Terminal, e *trace.Entry) error {
 	d.findings(e)
 	d.denials(e)
 	d.connections(e)
+	d.field("writes", writesOf(e))
 	if e.Result != nil {
 		d.result(e.Result)
 	}

@@ -64,6 +64,7 @@ func hostile(t testing.TB) (entries []*trace.Entry) {
 			{Time: p, Door: p, Name: p, Address: p, Via: p, Rule: p, Reason: p, Detail: p, Remedy: p},
 			{Time: p, Door: p, Name: p, Port: -1, Allowed: true, Reason: p, Detail: p},
 		}
+		res.Capture.Writes = &record.Writes{Created: 1, More: 1, List: []record.Write{{Path: p, Op: p, Type: p, Mode: p}}}
 		set["result"] = res
 		entries = append(entries, entry(t, i, script(strings.ReplaceAll(p, "\x00", "")), set, trace.Finding{Rule: p, Level: trace.LevelError, Message: p, Path: p, Line: 1}))
 	}

@@ -43,6 +43,7 @@ func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 	writeWhy(w, e)
 	writeDenials(w, e)
 	writeConnections(w, e)
+	writeWrites(w, e)
 	writeFindings(w, e)
 	writeOutput(w, e)
 	fmt.Fprint(w, "</div><div class=\"side\">")

@@ -34,6 +34,7 @@ const (
 	MaskOpen Kind = "masktree" // a Mask that deeper mounts lie in: it can be passed, not read
 	BareProc Kind = "bareproc" // what there can be of proc(5) where the kernel refuses it
 	Text     Kind = "text"     // a file of its own, with Text in it
+	Link     Kind = "link"     // a symbolic link to Source, as a mount: over a file of the host
 )
 
 // Mount is one entry of the new root.

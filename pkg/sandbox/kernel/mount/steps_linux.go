@@ -30,6 +30,7 @@ const (
 	maskDir  = ".mask"
 	maskFile = ".maskfile"
 	textFile = ".text"
+	linkFile = ".link"
 )
 
 type builder struct {
@@ -134,10 +135,14 @@ func (b *builder) place(m *Mount, before []Mount) {
 		b.mask(m)
 	case Text:
 		b.text(m)
+	case Link:
+		b.link(m)
 	}
 	b.attach(m, inTmpfs)
-	if m.Kind == Text { // the mount keeps the file
-		b.add(step("unlinkat", unix.SYS_UNLINKAT, m.Target, atCwd(), steps.Str(textFile), steps.Int(0)))
+	for kind, name := range map[Kind]string{Text: textFile, Link: linkFile} {
+		if m.Kind == kind { // the mount keeps the file
+			b.add(step("unlinkat", unix.SYS_UNLINKAT, m.Target, atCwd(), steps.Str(name), steps.Int(0)))
+		}
 	}
 }
 
@@ -249,6 +254,16 @@ func (b *builder) text(m *Mount) {
 		write,
 		step("close", unix.SYS_CLOSE, m.Target, steps.From(fd)),
 		into(clonePath(textFile, m.Target), tree), setAttr(tree, attributes(m), m.Target))
+	b.Trees[m.Target] = tree
+}
+
+// link makes the symbolic link to be mounted over the target. A look-up that comes
+// to the target passes on to the link, and follows it: handle_mounts comes before
+// pick_link in fs/namei.c. The target itself can be neither renamed, replaced nor
+// removed, like any mount point.
+func (b *builder) link(m *Mount) {
+	tree := b.slots.New()
+	b.add(symlink(m.Source, linkFile), into(clonePath(linkFile, m.Target), tree), setAttr(tree, attributes(m), m.Target))
 	b.Trees[m.Target] = tree
 }
 

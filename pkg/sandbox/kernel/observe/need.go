@@ -16,6 +16,7 @@ type Need struct {
 
 // key tells needs apart.
 type key struct {
+	owner         int // whose it is, where several are told apart
 	path          string
 	address       netip.AddrPort
 	write, socket bool
@@ -29,6 +30,17 @@ type memory struct {
 	needs map[key]*Need
 	clock int
 	more  int // needs there was no room for
+}
+
+// of takes the needs of one owner out.
+func (m *memory) of(owner int) (list []Need) {
+	for k, n := range m.needs {
+		if k.owner == owner {
+			list = append(list, *n)
+			delete(m.needs, k)
+		}
+	}
+	return list
 }
 
 // note counts a need, and reports the one that is new.

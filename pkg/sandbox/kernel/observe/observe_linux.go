@@ -24,8 +24,9 @@ type Observer struct {
 	root     int
 	numbers  map[int32]*call
 
-	mu   sync.Mutex // of seen alone: a look-up can take long
-	seen memory
+	mu     sync.Mutex // of what follows alone: a look-up can take long
+	seen   memory
+	owners map[int]bool // commands that are told apart; nil: none are
 }
 
 // New begins to observe the tree of a process that waits: pid is its number here.
@@ -60,6 +61,70 @@ func (o *Observer) Needs() (list []Need, more int) {
 	return list, o.seen.more
 }
 
+// Split has needs told apart by the commands that [Observer.Own] names, and keeps
+// none of anything else. It comes before anything is shown.
+func (o *Observer) Split() { o.owners = map[int]bool{} }
+
+// Own begins to keep the needs of a command, by the number of its process here: it
+// leads a session (setsid(2)), and what is in that or descends from it is it.
+func (o *Observer) Own(pid int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.owners[pid] = true
+}
+
+// Owned is what was not to be had for a command, the last one first. Nothing more
+// is kept of it.
+func (o *Observer) Owned(pid int) []Need {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.owners, pid)
+	list := o.seen.of(pid)
+	slices.SortFunc(list, func(a, b Need) int { return cmp.Compare(b.Last, a.Last) })
+	return list
+}
+
+// maxAncestors bounds the search for the command that a process descends from.
+const maxAncestors = 64
+
+// owner is the command that a thread belongs to, 0 for none. Only the thread waits
+// for an answer: those above it can end meanwhile, and then nobody's is found.
+func (o *Observer) owner(tid int) int {
+	owns := func(pid int) bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return pid > 0 && o.owners[pid]
+	}
+	if sid, err := unix.Getsid(tid); err == nil && owns(sid) {
+		return sid
+	}
+	for at, n := tid, 0; n < maxAncestors && at > 1; n++ {
+		if owns(at) {
+			return at
+		}
+		at = parentOf(at)
+	}
+	return 0
+}
+
+// parentOf is the process that a thread's parent is, 0 for none: proc_pid_stat(5).
+func parentOf(tid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", tid))
+	if err != nil {
+		return 0
+	}
+	const parent = 1 // among the fields behind the name, which can have anything in it
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) <= parent {
+		return 0
+	}
+	pid, err := strconv.Atoi(fields[parent])
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
 // See looks at a call of a thread that waits for its answer.
 func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 	c := o.numbers[nr]
@@ -72,7 +137,7 @@ func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 			continue
 		}
 		write := n.intent == changes || n.intent == byFlags && opensToWrite(args[n.path+1])
-		if k := (key{path: path, write: write}); o.lacks(path, write) {
+		if k := (key{path: path, write: write}); o.lacks(path, write) || n.intent == byFlags && o.masked(path) {
 			o.take(tid, c.call, k)
 		}
 	}
@@ -80,6 +145,11 @@ func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 
 // take notes a need. Who asked is looked up once.
 func (o *Observer) take(tid int, call string, k key) {
+	if o.owners != nil {
+		if k.owner = o.owner(tid); k.owner == 0 {
+			return
+		}
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n := o.seen.note(k); n != nil {
@@ -139,6 +209,19 @@ func (o *Observer) exists(path string) bool {
 		return true
 	}
 	return !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.ENOTDIR)
+}
+
+// masked reports a file or directory that nobody can open: what is hidden in a
+// tree that is shown has such a one mounted over it.
+func (o *Observer) masked(path string) bool {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	fd, err := unix.Openat2(o.root, path, &how)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&0o777 == 0
 }
 
 // Connect looks at a connection that was judged: err is what the caller is told,

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+	"ethos/pkg/trust"
+)
+
+// after answers an event that comes after a call: with what the boundary refused
+// a confined call that failed, and otherwise by silence. Nothing is decided any
+// more, and the call has its record.
+func (c *decideCmd) after(sys *cli.System, l *record.Line) (hook.Answer, bool) {
+	var (
+		actor  record.Actor
+		action record.Action
+	)
+	if l.Decode("actor", &actor) != nil || l.Decode("action", &action) != nil || action.Kind != record.KindEvent || !hook.After(c.Reply, actor.Event) {
+		return hook.Answer{}, false
+	}
+	id := hook.RecordOf(&action)
+	if id == "" || trust.Inside(os.DirFS("/proc")) {
+		return hook.Answer{}, true
+	}
+	result, err := resultOf(sys, action.Workspace, id, &actor)
+	if err != nil {
+		sys.Warn("what the boundary refused the call is not told: "+err.Error(), "")
+	}
+	if result == nil {
+		return hook.Answer{}, true
+	}
+	approvable := func(host string) bool { return trust.New(sys.Getenv).Carries(id, host, sys.Now()) }
+	return hook.Context(c.Reply, &actor, hook.Refusals(id, result, func(d *record.Denial) string { return hook.WayOut(d, id, approvable) })), true
+}
+
+// resultOf is the result of a call of the same agent and session, nil where
+// there is none.
+func resultOf(sys *cli.System, workspace, id string, actor *record.Actor) (*record.Result, error) {
+	dir, err := storeOf(sys, workspace)
+	if err != nil {
+		return nil, err
+	}
+	store, err := trace.OpenExisting(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer store.Leave()
+	store.Now = sys.Now
+	l, err := store.Find(id)
+	if err != nil || l == nil || !l.Has("result") {
+		return nil, err
+	}
+	var (
+		caller record.Actor
+		result record.Result
+	)
+	if err := l.Decode("actor", &caller); err != nil || caller.Agent != actor.Agent || caller.Session != actor.Session {
+		return nil, err
+	}
+	return &result, l.Decode("result", &result)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/quantity"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+)
+
+// cacheCmd shows and removes what commands have added to package caches.
+type cacheCmd struct {
+	Ls    cacheLsCmd    `cmd:"" help:"List what commands have added to the package caches of the work space."`
+	Prune cachePruneCmd `cmd:"" help:"Remove what no run uses of it; the caches outside stay as they are."`
+}
+
+type cacheLsCmd struct {
+	JSON bool `name:"json" help:"One JSON object a line."`
+}
+
+// Run lists them, the least recently used first.
+func (c *cacheLsCmd) Run(_ context.Context, sys *cli.System) error {
+	list, err := sandbox.Caches(cacheSpace(sys))
+	if err != nil {
+		return cacheError(err)
+	}
+	total := int64(0)
+	for _, use := range list {
+		total += use.Bytes
+		if err := printCache(sys, use, c.JSON); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return nil
+	}
+	return sys.Printf("%s in %d files of %d caches\n", megabytes(total), files(list), len(list))
+}
+
+type cachePruneCmd struct {
+	OlderThan string `placeholder:"AGE" help:"Only what was last used longer ago than this: 30d, 12h."`
+	MaxSize   string `placeholder:"SIZE" help:"Only so much that at most this is left, the least recently used first: 2G, 500M."`
+	DryRun    bool   `help:"Only say what would be removed."`
+}
+
+// Run removes them.
+func (c *cachePruneCmd) Run(_ context.Context, sys *cli.System) error {
+	before, keep := time.Time{}, int64(math.MaxInt64)
+	if c.OlderThan == "" && c.MaxSize == "" {
+		keep = 0
+	}
+	if c.OlderThan != "" {
+		age, err := cacheAge(c.OlderThan)
+		if err != nil {
+			return cli.Errorf(cli.Usage, "write 30d, 12h or 90m", "no duration: %q", c.OlderThan)
+		}
+		before = sys.Now().Add(-age)
+	}
+	if c.MaxSize != "" {
+		size, err := quantity.ParseSize(c.MaxSize)
+		if err != nil {
+			return cli.Errorf(cli.Usage, "write 2G or 500M", "no size: %q", c.MaxSize)
+		}
+		keep = size
+	}
+	list, err := sandbox.PruneCaches(cacheSpace(sys), before, keep, c.DryRun)
+	if err != nil {
+		return cacheError(err)
+	}
+	total := int64(0)
+	for _, use := range list {
+		total += use.Bytes
+		if err := printCache(sys, use, false); err != nil {
+			return err
+		}
+	}
+	verb := "removed"
+	if c.DryRun {
+		verb = "would remove"
+	}
+	return sys.Printf("%s %s in %d files of %d caches\n", verb, megabytes(total), files(list), len(list))
+}
+
+func cacheSpace(sys *cli.System) string { return boundary.Workspace(sandbox.HostFiles{}, sys.Dir) }
+
+func cacheError(err error) error {
+	return cli.Errorf(cli.BadInput, "look at the cache directory below .coding-ethos or .git/coding-ethos of the work space", "caches: %w", err)
+}
+
+func printCache(sys *cli.System, use sandbox.CacheUse, asJSON bool) error {
+	if asJSON {
+		line, err := json.Marshal(use)
+		if err != nil {
+			return err
+		}
+		return sys.Printf("%s\n", line)
+	}
+	state := "-"
+	if use.InUse {
+		state = "in use"
+	}
+	return sys.Printf("%12s  %s  %-6s  %s\n", megabytes(use.Bytes), use.Used.Format("2006-01-02 15:04"), state, use.Path)
+}
+
+func files(list []sandbox.CacheUse) (n int64) {
+	for _, use := range list {
+		n += use.Files
+	}
+	return n
+}
+
+// megabytes is a size for people.
+func megabytes(n int64) string {
+	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+}
+
+// cacheAge reads a duration, which may be in days.
+func cacheAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return quantity.ParseDuration(text)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/sandbox"
+)
+
+// narrows is for flags that ask for another boundary than that of the session:
+// what a command can do without by itself it is given, and the rest refused.
+func (j *joining) narrows(sys *cli.System, name string, theirs sandbox.Spec) error {
+	if j.given.Profile != "" {
+		return j.narrowsTo(sys, name, theirs)
+	}
+	rest := bounds(&j.given)
+	j.narrow = sandbox.Narrow{NoNetwork: rest.Net == "none", DenyWrite: absolute(sys.Dir, rest.DenyWrite), DenyRead: absolute(sys.Dir, rest.DenyRead)}
+	if readable := absolute(sys.Dir, rest.Ro); len(readable) > 0 {
+		plan, err := planIn(theirs)
+		if err != nil {
+			return refused(err, cli.Refused)
+		}
+		for _, path := range readable {
+			if sandbox.Covering(plan.Paths, path).Access == sandbox.Hidden {
+				return notTheSame(name)
+			}
+		}
+		j.narrow.DenyWrite = append(j.narrow.DenyWrite, readable...)
+	}
+	rest.DenyWrite, rest.DenyRead, rest.Ro, rest.Workspace = nil, nil, nil, "" // which is the session's
+	if rest.Net == "none" {
+		rest.Net = ""
+	}
+	if !rest.None() {
+		return notTheSame(name)
+	}
+	return nil
+}
+
+func absolute(dir string, paths []string) (list []string) {
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		list = append(list, filepath.Clean(path))
+	}
+	return list
+}
+
+// planIn is the plan of a session, as the file system is now.
+func planIn(spec sandbox.Spec) (*sandbox.Plan, error) {
+	return sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+}
+
+// narrowsTo is for a profile that has less than the session: the command goes
+// without what the session has and the meet of both has not. Limits are the
+// session's, but for that of time.
+func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) error {
+	child := askedFor(sys, ptr(bounds(&j.given)), j.asked.PlainGit)
+	child.Flags.Timeout = j.given.Timeout
+	alone, err := child.spec(sys.Environ)
+	if err != nil {
+		return err
+	}
+	space := capability.Space{Workspace: theirs.Workspace, Home: j.asked.Home}
+	wants := alone.Whole()
+	wants.Env, wants.RequiresEnv = capability.Set{}.Env, false // each command has its own
+	if more := capability.Widens(space, theirs.Whole(), wants); len(more) > 0 {
+		return cli.Errorf(cli.Refused, "run it without --session, or in a session that has that", "the profile %s wants what session %s does not have: %v", j.given.Profile, name, more[0])
+	}
+	child.Parent = &j.asked
+	less, err := child.spec(sys.Environ)
+	if err != nil {
+		return err
+	}
+	have, err := planIn(theirs)
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
+	want, err := planIn(less)
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
+	network := want.Network == "none" || reflect.DeepEqual(less.Whole().Network, theirs.Whole().Network)
+	if !network || !slices.Equal(have.Sockets, want.Sockets) || have.Seccomp != want.Seccomp {
+		return notTheSame(name)
+	}
+	j.profile, j.less = j.given.Profile, &less
+	j.narrow = sandbox.Narrow{NoNetwork: want.Network == "none" && have.Network != "none"}
+	j.narrow.DenyWrite, j.narrow.DenyRead = without(have.Paths, want.Paths)
+	return nil
+}
+
+// without lists what a table has that another one has not: paths that it lets be
+// written, and paths that it shows. What the host has below a private directory is
+// not shown by that.
+func without(have, want []sandbox.Entry) (write, read []string) {
+	for _, e := range slices.Concat(have, want) {
+		had, has := sandbox.Covering(have, e.Path).Access, sandbox.Covering(want, e.Path).Access
+		switch writes := had == sandbox.ReadWrite || had == sandbox.Private; {
+		case !e.Exists || had == sandbox.Hidden || slices.Contains(write, e.Path) || slices.Contains(read, e.Path):
+		case has == sandbox.Hidden, has == sandbox.Private && had != sandbox.Private:
+			read = append(read, e.Path)
+		case has == sandbox.ReadOnly && writes:
+			write = append(write, e.Path)
+		}
+	}
+	return write, read
+}

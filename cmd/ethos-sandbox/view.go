@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/view"
+)
+
+// viewFlags say what becomes of what a command writes.
+type viewFlags struct {
+	Mode        string     `placeholder:"MODE" enum:",plan,verify,safe,auto" default:"" help:"Trust mode: plan shows the plan and runs nothing; verify runs in a copy-on-write view of the work space that is thrown away."`
+	Keep        string     `placeholder:"DIR" help:"With --mode verify: copy what the command made or changed in the work space to this new directory."`
+	Transaction cli.Choice `help:"Run in a copy-on-write view, show what the command changed, and ask whether to apply it; =keep and =drop answer beforehand."`
+}
+
+const (
+	answerKeep = "keep"
+	answerDrop = "drop"
+)
+
+// views reports whether the command writes into a view.
+func (f *viewFlags) views() bool {
+	return f.Transaction != "" || f.Keep != "" || f.Mode == record.ModeVerify || f.Mode == record.ModePlan
+}
+
+// alone refuses them in a session.
+func (f *viewFlags) alone() error {
+	if f.Mode == "" && f.Keep == "" && f.Transaction == "" {
+		return nil
+	}
+	return cli.Errorf(cli.Refused, "give --view copy-on-write where the session starts: its view is thrown away at its end", "--mode, --keep and --transaction are not for a session, whose commands share one boundary")
+}
+
+// check refuses flags that contradict each other.
+func (f *viewFlags) check() error {
+	if err := f.Transaction.Check("--transaction", answerKeep, answerDrop); err != nil {
+		return cli.Errorf(cli.Refused, "", "%w", err)
+	}
+	switch {
+	case f.Keep != "" && f.Mode != record.ModeVerify:
+		return cli.Errorf(cli.Refused, "--transaction applies what was changed to the work space itself", "--keep goes with --mode verify")
+	case f.Transaction != "" && f.Mode != "" && f.Mode != record.ModeSafe && f.Mode != record.ModeAuto:
+		return cli.Errorf(cli.Refused, "leave one of the two out", "--transaction can change the work space, and --mode %s does not", f.Mode)
+	}
+	if f.Keep != "" {
+		path, err := filepath.Abs(f.Keep)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return cli.Errorf(cli.Refused, "name one that does not exist; its parent must", "--keep %s: something is there", f.Keep)
+		}
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return cli.Errorf(cli.Refused, "name one in a directory that exists", "--keep %s: its parent is no directory", f.Keep)
+		}
+		f.Keep = path
+	}
+	return nil
+}
+
+// apart makes the view that outlasts the run, where one does.
+func (f *viewFlags) apart(sys *cli.System, plan *sandbox.Plan) error {
+	if f.Transaction == "" && f.Keep == "" {
+		return nil
+	}
+	name := fmt.Sprintf("run-%s-%d", sys.Now().UTC().Format("20060102T150405"), os.Getpid())
+	v, err := view.Create(sandbox.ViewPlace(plan, name))
+	if err == nil {
+		plan.View.At = v.Dir
+		err = v.Close()
+	}
+	if err != nil {
+		return cli.Errorf(cli.Refused, "a view is kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "copy-on-write view: %w", err)
+	}
+	return nil
+}
+
+// settle does with the view what was asked for, when its command has ended. ended
+// is how: nil is status 0.
+func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.Plan, ended error) error {
+	if plan.View == nil || plan.View.At == "" {
+		return ended
+	}
+	ctx = context.WithoutCancel(ctx)
+	v, err := view.OpenAt(sys.Getenv, plan.View.At)
+	if err != nil {
+		return errors.Join(ended, fmt.Errorf("copy-on-write view: %w", err))
+	}
+	changes, err := v.Changes(ctx)
+	if err != nil {
+		v.Close()
+		return errors.Join(ended, fmt.Errorf("what was changed is not known, and is kept in %s: %w", v.Dir, err))
+	}
+	if f.Keep != "" {
+		return errors.Join(ended, f.keep(ctx, sys, v, changes, plan))
+	}
+	if err := f.conclude(ctx, sys, v, changes, ended == nil); err != nil && ended == nil {
+		return err
+	}
+	return ended
+}
+
+// keep copies what was made, and drops the view.
+func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, plan *sandbox.Plan) error {
+	defer v.Remove()
+	root := -1
+	for i, r := range v.Roots {
+		if r.Path == plan.Workspace || strings.HasPrefix(plan.Workspace, r.Path+"/") {
+			root = i
+		}
+	}
+	if root < 0 {
+		sys.Warn("nothing is kept: the command could not write to the work space", "")
+		return nil
+	}
+	result, err := sandbox.KeepView(ctx, v, sys.Getenv, root, changes, f.Keep)
+	if err != nil {
+		return fmt.Errorf("--keep: %w", err)
+	}
+	result.Left = slices.DeleteFunc(result.Left, func(l view.Left) bool {
+		if l.Closed {
+			sys.Deny("not kept: "+printable.Line(l.Path)+": it decides what runs outside, or was denied", "")
+		}
+		return l.Closed
+	})
+	return told(sys, result)
+}
+
+// conclude shows the changes of a transaction, and applies or drops them. What is
+// neither applied nor dropped is kept as a work space.
+func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, passed bool) error {
+	if len(changes) == 0 {
+		sys.Warn("the command changed nothing", "")
+		return v.Remove()
+	}
+	answer := string(f.Transaction)
+	show(sys, changes)
+	switch {
+	case answer == string(cli.Chosen) && typed(sys):
+		answer = ask(sys)
+	case answer == answerKeep && !passed:
+		sys.Warn("it was not applied: the command did not end with status 0", later(v.Name))
+		return v.Close()
+	}
+	switch answer {
+	case answerDrop:
+		return v.Remove()
+	case answerKeep:
+		return applyAll(ctx, sys, v, changes)
+	}
+	sys.Warn("it was neither applied nor dropped", later(v.Name))
+	return v.Close()
+}
+
+func later(name string) string {
+	return "ethos-sandbox workspace apply " + name + ", or ethos-sandbox workspace remove --force " + name
+}
+
+// typed reports whether standard input is a terminal.
+func typed(sys *cli.System) bool {
+	f, ok := sys.Stdin.(*os.File)
+	return ok && cli.IsTerminal(f)
+}
+
+// ask asks a person. What is no answer decides nothing.
+func ask(sys *cli.System) string {
+	sys.Warn("k applies the changes to the work space, d drops them, anything else keeps them apart for later [k/d/l]", "")
+	line, _ := bufio.NewReader(sys.Stdin).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "k", answerKeep:
+		return answerKeep
+	case "d", answerDrop:
+		return answerDrop
+	}
+	return ""
+}
+
+// applyAll applies everything, and removes the view when nothing of it is left.
+func applyAll(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change) error {
+	result := sandbox.ApplyView(ctx, v, sys.Getenv, changes)
+	if err := told(sys, result); err != nil {
+		sys.Warn("what was not applied is kept apart", "ethos-sandbox workspace diff "+v.Name+" shows it; "+later(v.Name))
+		return errors.Join(err, v.Save(), v.Close())
+	}
+	return v.Remove()
+}
+
+// told tells what became of changes. The error is that some were not applied.
+func told(sys *cli.System, result view.Result) error {
+	warn(sys, result.Found)
+	for i, left := range result.Left {
+		if i == maxShownChanges {
+			sys.Deny(fmt.Sprintf("%d more were not applied", len(result.Left)-i), "")
+			break
+		}
+		sys.Deny("not applied: "+printable.Line(left.Path)+": "+printable.Line(left.Reason), "")
+	}
+	if len(result.Left) > 0 {
+		return cli.Errorf(cli.NegativeStatus, "", "%d of %d changes were not applied", len(result.Left), len(result.Left)+len(result.Applied))
+	}
+	return nil
+}
+
+// maxShownChanges bounds the lines about changes.
+const maxShownChanges = 100
+
+// show lists changes on standard error.
+func show(sys *cli.System, changes []view.Change) {
+	w := view.Writes(changes, 0)
+	text := fmt.Sprintf("it changed in its view of the work space: %d created, %d modified, %d deleted, %d bytes", w.Created, w.Modified, w.Deleted, w.Bytes)
+	for i, c := range changes {
+		if i == maxShownChanges {
+			text += fmt.Sprintf("\n… and %d more", len(changes)-i)
+			break
+		}
+		text += "\n" + changeLine(c)
+	}
+	sys.Warn(text, "")
+}
+
+// changeLine is a change for people: a letter, the permissions, the size and the
+// path.
+func changeLine(c view.Change) string {
+	w := c.Write()
+	letter := map[string]string{record.WriteCreated: "A", record.WriteModified: "M", record.WriteDeleted: "D"}[c.Op]
+	line := fmt.Sprintf("%s %-4s %8d %s", letter, w.Mode, w.Size, printable.Line(w.Path))
+	switch {
+	case c.Type == "directory":
+		line += "/"
+	case c.Type == "symlink" && c.Op != record.WriteDeleted:
+		line += " -> " + printable.Line(w.Target)
+	case c.Link != "":
+		line += " = " + printable.Line(w.Link)
+	case c.Type != "file":
+		line += " (" + c.Type + ")"
+	}
+	return line
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/sandbox/view"
+)
+
+type workspaceCmd struct {
+	Create workspaceCreateCmd `cmd:"" help:"Make a copy-on-write work space of this one: what runs in it changes nothing here."`
+	List   workspaceListCmd   `cmd:"" help:"List the work spaces that were made, and the runs whose changes wait."`
+	Run    workspaceRunCmd    `cmd:"" help:"Run a command in one, as run does."`
+	Diff   workspaceDiffCmd   `cmd:"" help:"Show what was changed in one, at or below the paths."`
+	Apply  workspaceApplyCmd  `cmd:"" help:"Apply to the work space what was changed in one, at or below the paths."`
+	Remove workspaceRemoveCmd `cmd:"" help:"Remove one whose changes were applied."`
+}
+
+// nameForm is what a work space may be called: one name of a directory, and no
+// hidden one.
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+
+func checkWorkspaceName(name string) error {
+	if !nameForm().MatchString(name) {
+		return cli.Errorf(cli.Refused, "letters, digits, '.', '_' and '-', at most 64, and a letter or digit first", "%q is no name of a work space", name)
+	}
+	return nil
+}
+
+// openWorkspace opens one by its name.
+func openWorkspace(sys *cli.System, name string) (*view.View, error) {
+	if err := checkWorkspaceName(name); err != nil {
+		return nil, err
+	}
+	v, err := view.Open(sys.Getenv, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace list shows those that there are", "there is no work space %s", name)
+	case errors.Is(err, view.ErrBusy):
+		return nil, cli.Errorf(cli.Refused, "wait until what runs in it has ended", "work space %s: %w", name, err)
+	case err != nil:
+		return nil, cli.Errorf(cli.Refused, "", "work space %s: %w", name, err)
+	}
+	return v, nil
+}
+
+type workspaceCreateCmd struct {
+	boundary.Flags
+	Name string `arg:"" name:"name" help:"Its name."`
+}
+
+// Kind says that a failure has the status of a command that did not run.
+func (*workspaceCreateCmd) Kind() cli.Kind { return cli.Runner }
+
+// Run makes one of the directories that a command with these flags may write to.
+func (c *workspaceCreateCmd) Run(_ context.Context, sys *cli.System) error {
+	if err := checkWorkspaceName(c.Name); err != nil {
+		return err
+	}
+	plan, err := workspacePlan(sys, &c.Flags)
+	if err != nil {
+		return err
+	}
+	v, err := view.Create(sandbox.ViewPlace(plan, c.Name))
+	if errors.Is(err, fs.ErrExist) {
+		return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+c.Name, "there is a work space %s", c.Name)
+	}
+	if err != nil {
+		return cli.Errorf(cli.Refused, "its layers are kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "work space %s: %w", c.Name, err)
+	}
+	if err := v.Close(); err != nil {
+		return err
+	}
+	return sys.Printf("%s\n", c.Name)
+}
+
+// workspacePlan is the plan of a command in a view.
+func workspacePlan(sys *cli.System, f *boundary.Flags) (*sandbox.Plan, error) {
+	spec, err := specNow(sys, f, []string{"true"})
+	if err != nil {
+		return nil, err
+	}
+	spec.View = capability.CopyOnWrite
+	plan, err := build(spec, cli.Refused)
+	if err == nil && len(plan.View.Roots) == 0 {
+		err = cli.Errorf(cli.Refused, "choose a profile that writes, such as workspace", "nothing can be written with these flags")
+	}
+	return plan, err
+}
+
+type workspaceListCmd struct {
+	JSON bool `name:"json" help:"One JSON object for each, one a line."`
+}
+
+// listed is one line of it.
+type listed struct {
+	Name    string   `json:"name"`
+	Busy    bool     `json:"busy,omitempty"`
+	Created string   `json:"created,omitempty"`
+	Roots   []string `json:"roots,omitempty"`
+	Changes int      `json:"changes"`
+}
+
+// Run lists them with the number of changes.
+func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
+	names, err := view.List(sys.Getenv)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		one := listed{Name: name}
+		v, err := view.Open(sys.Getenv, name)
+		switch {
+		case errors.Is(err, view.ErrBusy):
+			one.Busy = true
+		case err != nil:
+			sys.Warn(name+": "+err.Error(), "")
+			continue
+		default:
+			one.Created, one.Roots = v.Created.Format("2006-01-02T15:04:05Z"), v.RootPaths()
+			changes, err := v.Changes(ctx)
+			if v.Close(); err != nil {
+				sys.Warn(name+": "+err.Error(), "")
+			}
+			one.Changes = len(changes)
+		}
+		if err := one.print(sys, c.JSON); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l listed) print(sys *cli.System, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(sys.Records()).Encode(l)
+	}
+	what := fmt.Sprintf("%d changes", l.Changes)
+	if l.Busy {
+		what = "in use"
+	}
+	root := ""
+	if len(l.Roots) > 0 {
+		root = l.Roots[0]
+	}
+	return sys.Printf("%-28s %-20s %-14s %s\n", l.Name, l.Created, what, root)
+}
+
+type workspaceRunCmd struct {
+	boundary.Flags
+	evidenceFlags
+	Argv cli.Argv `arg:"" passthrough:"" name:"name" help:"The work space; then the command and its arguments, after --."`
+}
+
+// Kind says that the status is the command's.
+func (*workspaceRunCmd) Kind() cli.Kind { return cli.Runner }
+
+// Run runs the command in the view.
+func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
+	words, err := behindDashes(c.Argv, cli.Refused)
+	if err != nil {
+		return err
+	}
+	if len(words) < 3 || words[1] != "--" {
+		return cli.Errorf(cli.Refused, "ethos-sandbox workspace run [flags] NAME -- COMMAND", "a name, --, and a command are needed")
+	}
+	name, argv := words[0], words[2:]
+	v, err := openWorkspace(sys, name)
+	if err != nil {
+		return err
+	}
+	if err := v.Close(); err != nil {
+		return err
+	}
+	spec, err := specNow(sys, &c.Flags, argv)
+	if err != nil {
+		return err
+	}
+	spec.View = capability.CopyOnWrite
+	caught := catch()
+	plan, evidence, err := c.ready(ctx, sys, spec)
+	if err != nil || plan == nil {
+		return err
+	}
+	plan.View.At = v.Dir
+	return pass(ctx, sys, plan, evidence, <-caught)
+}
+
+type workspaceDiffCmd struct {
+	JSON  bool     `name:"json" help:"One JSON object for each change, one a line, as in result.capture.writes."`
+	Name  string   `arg:"" name:"name" help:"The work space."`
+	Paths []string `arg:"" optional:"" name:"paths" help:"Only what is at or below these."`
+}
+
+// Run shows the changes.
+func (c *workspaceDiffCmd) Run(ctx context.Context, sys *cli.System) error {
+	v, err := openWorkspace(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	changes, err := changesOf(ctx, sys, v, c.Paths)
+	if err != nil {
+		return err
+	}
+	lines := json.NewEncoder(sys.Records())
+	for _, one := range changes {
+		if c.JSON {
+			err = lines.Encode(one.Write())
+		} else {
+			err = sys.Printf("%s\n", changeLine(one))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changesOf are the changes at or below paths, which are relative to the working
+// directory.
+func changesOf(ctx context.Context, sys *cli.System, v *view.View, paths []string) ([]view.Change, error) {
+	changes, err := v.Changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var named []string
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(sys.Dir, path)
+		}
+		named = append(named, filepath.Clean(path))
+	}
+	for _, path := range named {
+		if len(view.Below(changes, []string{path})) == 0 {
+			return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace diff "+v.Name+" lists what was changed", "nothing at or below %s was changed", printable.Line(path))
+		}
+	}
+	return view.Below(changes, named), nil
+}
+
+type workspaceApplyCmd struct {
+	Name  string   `arg:"" name:"name" help:"The work space."`
+	Paths []string `arg:"" optional:"" name:"paths" help:"Only what is at or below these."`
+}
+
+// Run applies the changes. What was applied is no change any more.
+func (c *workspaceApplyCmd) Run(ctx context.Context, sys *cli.System) error {
+	v, err := openWorkspace(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	changes, err := changesOf(ctx, sys, v, c.Paths)
+	if err != nil {
+		return err
+	}
+	result := sandbox.ApplyView(context.WithoutCancel(ctx), v, sys.Getenv, changes)
+	return errors.Join(told(sys, result), v.Save())
+}
+
+type workspaceRemoveCmd struct {
+	Force bool   `help:"Also with changes that were not applied, which are lost."`
+	Name  string `arg:"" name:"name" help:"The work space."`
+}
+
+// Run removes one.
+func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
+	v, err := openWorkspace(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	if !c.Force {
+		changes, err := v.Changes(ctx)
+		if err == nil && len(changes) > 0 {
+			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name+", or remove --force "+c.Name+", which loses them", "work space %s has %d changes that were not applied", c.Name, len(changes))
+		}
+		if err != nil {
+			return errors.Join(err, v.Close())
+		}
+	}
+	return v.Remove()
+}

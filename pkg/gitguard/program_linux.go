@@ -1,0 +1,34 @@
+package gitguard
+
+import (
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// atExecfn is AT_EXECFN of the auxiliary vector: the name by which execve(2)
+// was given the program (getauxval(3)).
+const atExecfn = 31
+
+// program is the file that runs. In a container that covers parts of /proc there
+// is no /proc/self inside of a boundary; then it is what was executed.
+func program() (string, error) {
+	path, err := os.Executable()
+	if err == nil {
+		return path, nil
+	}
+	values, fault := unix.Auxv()
+	if fault != nil {
+		return "", err
+	}
+	for _, v := range values {
+		if v[0] != atExecfn {
+			continue
+		}
+		name := *(**byte)(unsafe.Pointer(&v[1])) // the kernel put it above the stack, where it stays
+		return filepath.Abs(unix.BytePtrToString(name))
+	}
+	return "", err
+}

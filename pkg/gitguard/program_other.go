@@ -1,0 +1,8 @@
+//go:build !linux
+
+package gitguard
+
+import "os"
+
+// program is the file that runs.
+func program() (string, error) { return os.Executable() }

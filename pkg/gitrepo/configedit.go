@@ -1,0 +1,256 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Change is a new list of values of one key.
+type Change struct {
+	Key  string // canonical
+	Name string // the variable as it is spelled in the file; "" as in Key
+	Old  []string
+	New  []string
+}
+
+// ErrOtherValues is the error for a key whose values are not those that a
+// [Change] expects.
+var ErrOtherValues = errors.New("it has other values")
+
+// EditConfig returns the text of a configuration file with the changes made. All
+// else that git reads in it stays as it is, in the same order, and so do comments.
+// The result is read again before it is returned: a text in which the changes
+// would not be what git reads is an error.
+func EditConfig(text []byte, changes []Change) ([]byte, error) {
+	f, err := readConfigText(text)
+	if err != nil {
+		return nil, err
+	}
+	want := f.values()
+	for _, c := range changes {
+		if err := f.change(c); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Key, err)
+		}
+		want[c.Key] = c.New
+	}
+	maps.DeleteFunc(want, func(_ string, values []string) bool { return len(values) == 0 })
+	f.dropHeaders()
+	out := f.render()
+	again, err := readConfigText(out)
+	if err != nil {
+		return nil, err
+	}
+	changed := func(e Entry) bool {
+		return slices.ContainsFunc(changes, func(c Change) bool { return c.Key == e.Key })
+	}
+	same := func(a, b Entry) bool { return a.Key == b.Key && a.Value == b.Value && a.Bare == b.Bare }
+	if !maps.EqualFunc(again.values(), want, slices.Equal) ||
+		!slices.EqualFunc(slices.DeleteFunc(f.entries, changed), slices.DeleteFunc(again.entries, changed), same) {
+		return nil, errors.New("the text of the file does not let the change be added")
+	}
+	return out, nil
+}
+
+// configText is a configuration file with where everything stands in it.
+type configText struct {
+	text    []byte
+	headers [][2]int
+	entries []Entry
+	cut     map[int]bool // entries that go, by Start
+	kept    map[int]bool // headers that have something added
+	edits   []textEdit
+	added   []string // sections that are added at the end, in order
+	lines   map[string]string
+}
+
+// textEdit replaces what stands from start to end.
+type textEdit struct {
+	start, end int
+	text       string
+}
+
+func readConfigText(text []byte) (*configText, error) {
+	f := &configText{text: text, cut: map[int]bool{}, kept: map[int]bool{}, lines: map[string]string{}}
+	p := newConfigParser("", text, func(e Entry) error {
+		f.entries = append(f.entries, e)
+		return nil
+	})
+	p.headed = func(start, end int) { f.headers = append(f.headers, [2]int{start, end}) }
+	return f, p.parse()
+}
+
+func (f *configText) values() map[string][]string {
+	out := map[string][]string{}
+	for _, e := range f.entries {
+		out[e.Key] = append(out[e.Key], e.Value)
+	}
+	return out
+}
+
+// change gives a key its new values: what it has stays where the new list begins
+// with it.
+func (f *configText) change(c Change) error {
+	if !slices.Equal(f.values()[c.Key], c.Old) {
+		return ErrOtherValues
+	}
+	fresh := c.New
+	if len(c.Old) <= len(c.New) && slices.Equal(c.Old, c.New[:len(c.Old)]) {
+		fresh = c.New[len(c.Old):]
+	} else {
+		for _, e := range f.entries {
+			if e.Key == c.Key {
+				f.remove(e)
+			}
+		}
+	}
+	section, variable := splitKey(c.Key)
+	if c.Name != "" && strings.EqualFold(c.Name, variable) {
+		variable = c.Name
+	}
+	var lines strings.Builder
+	for _, value := range fresh {
+		fmt.Fprintf(&lines, "\t%s = %s\n", variable, quoteValue(value))
+	}
+	if len(fresh) > 0 {
+		f.insert(section, lines.String())
+	}
+	return nil
+}
+
+// splitKey is the section with its dot, and the variable.
+func splitKey(key string) (section, variable string) {
+	at := strings.LastIndexByte(key, '.') + 1
+	return key[:at], key[at:]
+}
+
+func (f *configText) remove(e Entry) {
+	f.cut[e.Start] = true
+	start, end := f.lineStart(e.Start), e.End
+	if start < 0 { // behind a header
+		f.edits = append(f.edits, textEdit{e.Start, end, "\n"})
+		return
+	}
+	f.edits = append(f.edits, textEdit{start, end, ""})
+}
+
+// lineStart is where the line begins in which nothing but blanks stand before
+// pos; -1 when there is more.
+func (f *configText) lineStart(pos int) int {
+	for pos > 0 && (f.text[pos-1] == ' ' || f.text[pos-1] == '\t') {
+		pos--
+	}
+	if pos > 0 && f.text[pos-1] != '\n' {
+		return -1
+	}
+	return pos
+}
+
+// insert adds lines behind the last variable of a section, or a section at the
+// end.
+func (f *configText) insert(section, lines string) {
+	for _, e := range slices.Backward(f.entries) {
+		if s, _ := splitKey(e.Key); s == section {
+			f.kept[f.headerOf(e)] = true
+			if f.text[e.End-1] != '\n' {
+				lines = "\n" + lines
+			}
+			f.edits = append(f.edits, textEdit{e.End, e.End, lines})
+			return
+		}
+	}
+	if !slices.Contains(f.added, section) {
+		f.added = append(f.added, section)
+	}
+	f.lines[section] += lines
+}
+
+// headerOf is where the header begins that an entry stands under; -1 for none.
+func (f *configText) headerOf(e Entry) int {
+	at := -1
+	for _, h := range f.headers {
+		if h[0] < e.Start {
+			at = h[0]
+		}
+	}
+	return at
+}
+
+// dropHeaders takes out the headers that nothing is left under.
+func (f *configText) dropHeaders() {
+	for i, h := range f.headers {
+		next := len(f.text)
+		if i+1 < len(f.headers) {
+			next = f.headers[i+1][0]
+		}
+		start, end := f.lineStart(h[0]), next
+		if next < len(f.text) {
+			end = f.lineStart(next)
+		}
+		if start < 0 || end < 0 || f.kept[h[0]] || !f.empties(h[1], next) {
+			continue
+		}
+		f.edits = slices.DeleteFunc(f.edits, func(e textEdit) bool { return e.start >= start && e.end > start && e.end <= end })
+		f.edits = append(f.edits, textEdit{start, end, ""})
+	}
+}
+
+// empties reports whether entries from start to end go, and nothing but blanks is
+// left there.
+func (f *configText) empties(start, end int) bool {
+	gone, at := false, start
+	for _, e := range f.entries {
+		if e.Start < start || e.Start >= end {
+			continue
+		}
+		if !f.cut[e.Start] || strings.TrimSpace(string(f.text[at:e.Start])) != "" {
+			return false
+		}
+		gone, at = true, e.End
+	}
+	return gone && strings.TrimSpace(string(f.text[at:end])) == ""
+}
+
+// render makes the edits.
+func (f *configText) render() []byte {
+	slices.SortStableFunc(f.edits, func(a, b textEdit) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return a.end - b.end
+	})
+	var out []byte
+	at := 0
+	for _, e := range f.edits {
+		out = append(append(out, f.text[at:e.start]...), e.text...)
+		at = e.end
+	}
+	out = append(out, f.text[at:]...)
+	for _, section := range f.added {
+		if len(out) > 0 && out[len(out)-1] != '\n' {
+			out = append(out, '\n')
+		}
+		out = append(append(out, header(section)...), f.lines[section]...)
+	}
+	return out
+}
+
+// header is the line of a section, whose name ends in a dot.
+func header(section string) string {
+	name, sub, ok := strings.Cut(strings.TrimSuffix(section, "."), ".")
+	if !ok {
+		return "[" + name + "]\n"
+	}
+	return "[" + name + " \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sub) + "\"]\n"
+}
+
+// quoteValue writes a value so that it can be read in one way only.
+func quoteValue(value string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@+=*^~,"
+	if value != "" && strings.Trim(value, plain) == "" {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(value) + `"`
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package control
+
+import "time"
+
+// Caches is empty: nothing ran here.
+func Caches(string) ([]CacheUse, error) { return nil, nil }
+
+// PruneCaches removes nothing.
+func PruneCaches(string, time.Time, int64, bool) ([]CacheUse, error) { return nil, nil }

@@ -1,0 +1,58 @@
+package control
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"ethos/pkg/printable"
+	"ethos/pkg/protected"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/quarantine"
+)
+
+// scopeOf is what every search in the writable trees has in common.
+func scopeOf(home string, getenv func(string) string) quarantine.Scope {
+	return quarantine.Scope{Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir, Memory: func(root string) string { return plan.ScanMemory(getenv, root) }}
+}
+
+// denials are findings as the evidence has them.
+func denials(found []quarantine.Finding) (list []record.Denial) {
+	for i, f := range found {
+		if i == maxFindings {
+			return append(list, record.Denial{Layer: plan.ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "as the ones before"})
+		}
+		list = append(list, record.Denial{
+			Layer: plan.ControlGit, What: shown(f.Path + ": " + f.What), Reason: shown(reason(f)),
+			Path: f.Path, Kept: f.Aside, Remedy: remedy(f),
+		})
+	}
+	return list
+}
+
+// reason says what became of a finding.
+func reason(f quarantine.Finding) string {
+	const would = "git or an agent would use it outside of the sandbox"
+	switch {
+	case f.Err != nil:
+		return would + ", and it is still in force: " + f.Err.Error()
+	case f.Aside == "":
+		return "what lies in it could have been used outside of the sandbox unseen"
+	case f.Rest:
+		return would + "; the rest of the file stays"
+	}
+	return would + "; it was put aside"
+}
+
+// remedy is what a person does about a finding.
+func remedy(f quarantine.Finding) string {
+	switch {
+	case f.Err != nil:
+		return "remove it, or run no git command there"
+	case f.Aside == "":
+		return "nothing, it is done"
+	case filepath.Base(f.Path) == "index":
+		return "make the index anew with: git reset"
+	}
+	return "read it, and put back what you want: mv " + printable.Word(f.Aside) + " " + printable.Word(f.Path)
+}

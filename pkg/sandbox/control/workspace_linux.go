@@ -1,0 +1,141 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"ethos/pkg/nospace"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/view"
+)
+
+// workspace has the command write into copy-on-write views: init mounts an overlay
+// over each writable directory of the tree that it sees, before anything of that
+// is mounted into the command's root. So what is mounted from there is of the
+// view, whole or in part. Where there is no overlay nothing runs.
+type workspace struct {
+	*Job
+	fault error // why what it changed is not known
+}
+
+func (c *workspace) Name() string { return plan.ControlWorkspace }
+
+func (c *workspace) Plan() (string, bool) {
+	v := c.Job.Plan.View
+	if v == nil {
+		return "", false
+	}
+	what := "copy-on-write, discarded"
+	if v.At != "" {
+		what = "copy-on-write, kept apart"
+	}
+	return what, true
+}
+
+// Prepare makes the view, or opens the one that the plan names.
+func (c *workspace) Prepare(context.Context) error {
+	v := c.Job.Plan.View
+	if v == nil {
+		return nil
+	}
+	for _, root := range v.Roots {
+		if hint := rootless(root); hint != "" {
+			return plan.Refuse(plan.CodeSetup, hint, "copy-on-write view: root cannot write to %s inside of a user namespace", root)
+		}
+	}
+	if err := c.flat(v); err != nil {
+		return err
+	}
+	var err error
+	if v.At == "" {
+		c.View, err = view.Create(ViewPlace(c.Job.Plan, ""))
+	} else {
+		c.View, err = view.OpenAt(c.Job.Plan.Getenv, v.At)
+	}
+	if err == nil && !slices.Equal(c.View.RootPaths(), v.Roots) {
+		err = errors.New("it is of other directories than the command may write to")
+	}
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("copy-on-write view: %w", err), Hint: nospace.Hint(err, "")}
+	}
+	return nil
+}
+
+// flat refuses directories in which something else is mounted. An overlay has one
+// file system below, and the kernel makes none in a user namespace over mounts that
+// it could uncover: has_locked_children in fs/namespace.c (EINVAL).
+func (c *workspace) flat(v *plan.View) error {
+	text, err := c.machine.readFile("/proc/self/mountinfo")
+	if err != nil {
+		return Unreadable(err)
+	}
+	for _, root := range v.Roots {
+		inside, err := mount.Mounted(root, string(text))
+		if err != nil {
+			return Unreadable(err)
+		}
+		if len(inside) > 0 {
+			return plan.Refuse(plan.CodeSetup, "unmount it, or work in a directory without it", "copy-on-write view: another file system is mounted at %s", inside[0])
+		}
+	}
+	return nil
+}
+
+// Steps mount the overlays.
+func (c *workspace) Steps(at Phase, p *Program) {
+	if at != InitHost || c.View == nil {
+		return
+	}
+	for i, root := range c.View.Roots {
+		p.Init = mount.View(p.Init, root.Path, c.View.Upper(i), c.View.Work(i), c.machine.limit(limits.OpenFiles).Soft, &p.Slots)
+	}
+}
+
+// VerifyPlace compares the mounts that the command will write to with the plan.
+func (c *workspace) VerifyPlace(pid int) error {
+	if c.View == nil {
+		return nil
+	}
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/mountinfo")
+	if err != nil {
+		return Unreadable(err)
+	}
+	return mount.CheckView(c.View.RootPaths(), string(text))
+}
+
+// maxWrites is how many writes the evidence has one by one.
+const maxWrites = 1000
+
+// Finish lists what the command has changed.
+func (c *workspace) Finish(ctx context.Context) {
+	if c.View == nil {
+		return
+	}
+	changes, err := c.View.Changes(context.WithoutCancel(ctx))
+	if c.fault = err; err == nil {
+		c.Writes = view.Writes(changes, maxWrites)
+	}
+}
+
+func (c *workspace) Report(line record.Control) record.Control {
+	if c.fault != nil && line.State == Enforced {
+		line.State, line.Reason = Degraded, "what was changed is not known: "+shown(c.fault.Error())
+	}
+	return line
+}
+
+// Close gives the view up; one of this run alone goes.
+func (c *workspace) Close() {
+	if c.View != nil {
+		c.View.Close()
+	}
+}
+
+func (c *workspace) Hint() string { return "ask for it with --view copy-on-write, or --mode verify" }

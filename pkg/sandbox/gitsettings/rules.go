@@ -1,0 +1,200 @@
+package gitsettings
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ethos/pkg/gitargs"
+)
+
+// A rule says of a key when values of it are taken over.
+type rule struct {
+	good func(sub, value string) bool
+	when when
+}
+
+// when is what may be done to the values that a key has.
+type when int
+
+const (
+	always   when = iota // added, changed and taken away
+	once                 // added in a section that is new, and never changed
+	added                // added where there is none
+	identity             // as added, where nothing says yet who the person is
+	upstream             // added, and only to a remote that the person pushes to
+)
+
+// inert is the check of a key for which that of [gitargs.Inert] is enough.
+func inert(string, string) bool { return true }
+
+// rules are what git writes by itself when it is asked for a remote, an upstream,
+// a submodule or a sparse checkout, and settings of how its output and its
+// everyday commands behave. What may be a value is, beside what is said here, what
+// [gitargs.Inert] says. A "*" stands for a subsection; a "*" at the end for every
+// variable of a section without one.
+//
+// Left out, though inert, is what decides for the person: what a plain push sends
+// and where to (push.*, remote.pushDefault, url.*.insteadOf), what they type (alias.*), whether commits
+// are signed and objects checked, what of history is removed (gc.*), who may push
+// here (receive.*), and what git status leaves out.
+var rules = map[string]rule{
+	"remote.*.url": {remote, once}, "remote.*.pushurl": {remote, once}, "remote.*.fetch": {fetches, once},
+	"remote.*.tagopt": {remote, once}, "remote.*.prune": {remote, once}, "remote.*.skipdefaultupdate": {remote, once}, "remote.*.skipfetchall": {remote, once},
+	"remote.*.gh-resolved": {remote, once},
+
+	"branch.*.remote": {remoteName, upstream}, "branch.*.pushremote": {remoteName, upstream}, "branch.*.merge": {reference, upstream}, "branch.*.rebase": {inert, always},
+	"branch.*.description": {inert, always}, "branch.*.vscode-merge-base": {inert, always}, "branch.*.gh-merge-base": {inert, always},
+	"branch.autosetupmerge": {inert, always}, "branch.autosetuprebase": {inert, always}, "branch.sort": {inert, always},
+
+	"submodule.*.url": {module, once}, "submodule.*.active": {module, always}, "submodule.*.branch": {module, always},
+	"submodule.*.update": {module, once}, "submodule.active": {inert, always},
+
+	"core.sparsecheckout": {inert, always}, "core.sparsecheckoutcone": {inert, always}, "index.sparse": {inert, always}, "extensions.worktreeconfig": {yes, added},
+
+	"core.abbrev": {inert, always}, "core.autocrlf": {inert, always}, "core.commentchar": {inert, always}, "core.eol": {inert, always},
+	"core.quotepath": {inert, always}, "core.safecrlf": {inert, always}, "core.untrackedcache": {inert, always}, "core.whitespace": {inert, always},
+	"advice.*": {inert, always}, "color.*": {inert, always}, "column.*": {inert, always},
+	"checkout.defaultremote": {remoteName, always}, "checkout.guess": {inert, always},
+	"commit.cleanup": {inert, always}, "commit.status": {inert, always}, "commit.verbose": {inert, always},
+	"diff.algorithm": {inert, always}, "diff.colormoved": {inert, always}, "diff.context": {inert, always}, "diff.indentheuristic": {inert, always},
+	"diff.mnemonicprefix": {inert, always}, "diff.noprefix": {inert, always}, "diff.renamelimit": {inert, always}, "diff.renames": {inert, always},
+	"fetch.parallel": {inert, always}, "fetch.prune": {inert, always}, "grep.linenumber": {inert, always}, "init.defaultbranch": {inert, always},
+	"log.abbrevcommit": {inert, always}, "log.date": {inert, always}, "log.decorate": {inert, always}, "log.follow": {inert, always},
+	"merge.autostash": {inert, always}, "merge.conflictstyle": {inert, always}, "merge.ff": {inert, always}, "merge.log": {inert, always}, "merge.renamelimit": {inert, always},
+	"merge.renames": {inert, always}, "merge.stat": {inert, always},
+	"pull.ff": {inert, always}, "pull.rebase": {inert, always},
+	"rebase.autosquash": {inert, always}, "rebase.autostash": {inert, always}, "rebase.stat": {inert, always}, "rebase.updaterefs": {inert, always},
+	"rerere.autoupdate": {inert, always}, "rerere.enabled": {inert, always},
+	"status.aheadbehind": {inert, always}, "status.branch": {inert, always}, "status.short": {inert, always}, "status.showstash": {inert, always},
+	"tag.sort": {inert, always},
+
+	"user.name": {inert, identity}, "user.email": {inert, identity},
+}
+
+// splitKey is the section, the subsection and the variable of a canonical key.
+func splitKey(key string) (section, sub, variable string, hasSub bool) {
+	section, rest, _ := strings.Cut(key, ".")
+	at := strings.LastIndexByte(rest, '.')
+	if at < 0 {
+		return section, "", rest, false
+	}
+	return section, rest[:at], rest[at+1:], true
+}
+
+func ruleOf(key string) (rule, bool) {
+	section, _, variable, hasSub := splitKey(key)
+	if hasSub {
+		r, ok := rules[section+".*."+variable]
+		return r, ok
+	}
+	r, ok := rules[key]
+	if !ok {
+		r, ok = rules[section+".*"]
+	}
+	return r, ok
+}
+
+// The reasons for which a setting is not taken over.
+const (
+	whyRuns     = "git would run what it names"
+	whyDecides  = "it is no setting that a command decides for you"
+	whyValue    = "its value is not one that is taken over"
+	whyYours    = "it changes what you had set"
+	whyIdentity = "it would make another author of you"
+	whyUpstream = "your next push would go to a remote that none of your branches has"
+)
+
+// judge says why a key may not go from its old values to new ones; "" when it may.
+// fresh says that the section was not there, or is the command's own.
+// first are the settings that were there before any command.
+func judge(key string, old, made []string, fresh bool, first map[string][]string, about About) string {
+	r, ok := ruleOf(key)
+	if !ok || about.Worktree && strings.HasPrefix(key, "remote.") {
+		for _, value := range made {
+			if gitargs.Executes(key, value) {
+				return whyRuns
+			}
+		}
+		return whyDecides
+	}
+	_, sub, variable, _ := splitKey(key)
+	for _, value := range made {
+		switch {
+		case !plainText(key) || !plainText(value) || !gitargs.Inert(key, value) || !r.good(sub, value):
+			return whyValue
+		}
+	}
+	switch {
+	case r.when == upstream && len(first[key]) > 0 && len(made) > 0 && !slices.Equal(first[key], made):
+		return whyYours
+	case r.when == upstream && variable != "merge" && slices.ContainsFunc(made, func(name string) bool { return !pushed(name, first) }):
+		return whyUpstream
+	case r.when == always, r.when == upstream, fresh:
+		return ""
+	case r.when == once, len(old) > 0:
+		return whyYours
+	case r.when == identity && about.Identified:
+		return whyIdentity
+	}
+	return ""
+}
+
+// pushed reports whether the person's pushes go to a remote already, or would: a
+// command of an earlier run may have added any other.
+func pushed(name string, first map[string][]string) bool {
+	if name == "." || name == "origin" && has(first, "remote.origin.") {
+		return true
+	}
+	for key, values := range first {
+		if section, _, variable, hasSub := splitKey(key); section == "branch" && hasSub && variable == "remote" && slices.Contains(values, name) {
+			return has(first, "remote."+name+".")
+		}
+	}
+	return false
+}
+
+// plainText reports whether a text can be shown as it is, and be written in one
+// line.
+func plainText(text string) bool {
+	return len(text) <= maxValue && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// maxValue bounds a value.
+const maxValue = 4 << 10
+
+// remoteName is the name of a remote, or "." for the repository itself, and not an
+// address: git takes either where it wants a remote, and the name of a remote that
+// looks like an address or a path takes its place.
+func remoteName(_, value string) bool { return value == "." || isRemoteName(value) }
+
+func isRemoteName(name string) bool {
+	const first = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	return name != "" && strings.IndexByte(first, name[0]) >= 0 && strings.Trim(name, first+".-") == "" && !strings.Contains(name, "..")
+}
+
+func remote(sub, value string) bool { return isRemoteName(sub) && !strings.ContainsAny(value, " \\") }
+
+// fetches reports whether a refspec only fills what git keeps of the remote.
+func fetches(sub, value string) bool {
+	from, to, _ := strings.Cut(strings.TrimPrefix(value, "+"), ":")
+	return isRemoteName(sub) && reference(sub, from) && strings.HasPrefix(to, "refs/remotes/"+sub+"/") && !strings.Contains(to, "..")
+}
+
+func reference(_, value string) bool {
+	return strings.HasPrefix(value, "refs/") && !strings.Contains(value, "..") && !strings.ContainsAny(value, " :\\")
+}
+
+// module reports whether the name of a submodule is not a path that leads out:
+// CVE-2018-11235.
+func module(sub, value string) bool {
+	for part := range strings.SplitSeq(sub, "/") {
+		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "\\:") {
+			return false
+		}
+	}
+	return !strings.HasPrefix(sub, "-") && !strings.ContainsAny(value, " \\")
+}
+
+func yes(_, value string) bool { return value == "true" }

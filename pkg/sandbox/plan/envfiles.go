@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/protected"
+	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/treescan"
+)
+
+// whyEnvFile is the reason of environment files that are hidden.
+const whyEnvFile = "environment file"
+
+// envMounts bounds the environment files of one tree that are hidden one by one.
+// Where a command has made more, or deeper ones, what lies higher is hidden as a
+// whole: decoys do not show the person's file, and no run is refused for them.
+const envMounts = 64
+
+// envFiles are the environment files of one tree.
+type envFiles struct {
+	b    *builder
+	root string
+	list []resolvedPath
+}
+
+// HidesEnvFile reports whether a path of a plan is an environment file, or a
+// directory of them, that is hidden as one.
+func HidesEnvFile(e Entry) bool { return e.Access == Hidden && e.Why == whyEnvFile }
+
+// hideEnvFiles hides the environment files of the work space and of other
+// declared trees that the command can write. What the scan of a writable root has
+// found is used; a work space that can only be read is scanned for them.
+func (b *builder) hideEnvFiles() error {
+	switch b.set.EnvFiles {
+	case "", "hidden":
+	case "read":
+		return nil
+	default:
+		return Refuse(CodeDeclaration, "it is hidden or read", "unknown env_files %q", b.set.EnvFiles)
+	}
+	trees := slices.Clone(b.scans)
+	for _, root := range b.readRoots() {
+		tree, err := b.scan(root)
+		if err != nil {
+			return Refuse(CodeSetup, "look at it, and start again", "directory cannot be scanned for environment files: %w", err)
+		}
+		trees = append(trees, tree)
+	}
+	for _, tree := range trees {
+		e := &envFiles{b: b, root: tree.Root}
+		for _, p := range tree.Places {
+			e.collect(p)
+		}
+		e.hide()
+	}
+	return nil
+}
+
+// readRoots are the directories of the work space that can only be read: itself,
+// or those in it that are declared.
+func (b *builder) readRoots() (roots []string) {
+	writable, space := b.topRoots(), b.spec.Workspace
+	for _, r := range b.rules {
+		if r.class != grantRead || !r.dir {
+			continue
+		}
+		root := r.path
+		if mount.Within(space, root) {
+			root = space
+		}
+		above := func(dir string) bool { return mount.Within(root, dir) }
+		if mount.Within(root, space) && !slices.ContainsFunc(slices.Concat(writable, roots), above) {
+			roots = append(slices.DeleteFunc(roots, func(dir string) bool { return mount.Within(dir, root) }), root)
+		}
+	}
+	return roots
+}
+
+// collect takes down the environment files of one directory. Directories that
+// package managers fill and remove have others' in them, and no mount stands in
+// their way there.
+func (e *envFiles) collect(p treescan.Place) {
+	below := strings.TrimPrefix(strings.TrimPrefix(p.Path, e.root), "/")
+	if slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return slices.Contains(passedBy, name) }) {
+		return
+	}
+	for _, entry := range p.Entries {
+		if (entry.Type == 0 || entry.Type == fs.ModeSymlink) && protected.EnvFile(entry.Name) {
+			e.add(filepath.Join(p.Path, entry.Name))
+		}
+	}
+}
+
+// add takes down a file, or what a link leads to where that lies in the tree. One
+// that is declared by its name is left.
+func (e *envFiles) add(path string) {
+	p, err := e.b.files.resolve(path)
+	if err != nil || !p.exists || !p.mode.IsRegular() || !mount.Within(p.path, e.root) {
+		return
+	}
+	if len(p.links) > 0 && (capability.InGit(p.path[len(e.root):]) || protected.SampleEnvFile(p.path)) {
+		return
+	}
+	named := func(r rule) bool { return r.path == p.path && (r.class == grantRead || r.class == grantWrite) }
+	same := func(q resolvedPath) bool { return q.path == p.path }
+	if !slices.ContainsFunc(e.b.declared, named) && !slices.ContainsFunc(e.list, same) {
+		e.list = append(e.list, p)
+	}
+}
+
+// hide makes the rules.
+func (e *envFiles) hide() {
+	if len(e.list) == 0 {
+		return
+	}
+	e.leaveCommitted()
+	slices.SortStableFunc(e.list, func(a, b resolvedPath) int { return mount.Depth(a.path) - mount.Depth(b.path) })
+	var whole []string
+	taken := 0
+	for _, p := range e.list {
+		depth := mount.Depth(p.path) - mount.Depth(e.root)
+		if slices.ContainsFunc(whole, func(dir string) bool { return mount.Within(p.path, dir) }) {
+			continue
+		}
+		if depth > nestedLevels || len(p.path) >= mountPath || taken >= envMounts && depth > 1 {
+			first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(p.path, e.root), "/"), "/")
+			p = resolvedPath{path: filepath.Join(e.root, first), exists: true, dir: true}
+			whole = append(whole, p.path)
+			e.b.note(p.path, "hidden as a whole, because there are too many environment files below %s, or they lie too deep, to hide each. Remove them, or let them be read: env_files: read", e.root)
+		}
+		taken++
+		e.b.rules = append(e.b.rules, rule{p, denyRead, whyEnvFile})
+	}
+}
+
+// leaveCommitted leaves files that git has with the content that they have now.
+// They are no secret to whoever reads the repository, and git could neither
+// compare nor replace them.
+func (e *envFiles) leaveCommitted() {
+	byTree := map[string]map[string][]byte{}
+	for _, p := range e.list {
+		tree := e.b.workTree(filepath.Dir(p.path))
+		text, err := e.b.files.files.ReadFile(p.path)
+		if tree == "" || err != nil {
+			continue
+		}
+		if byTree[tree] == nil {
+			byTree[tree] = map[string][]byte{}
+		}
+		byTree[tree][strings.TrimPrefix(strings.TrimPrefix(p.path, tree), "/")] = text
+	}
+	for tree, content := range byTree {
+		dir := filepath.Join(tree, ".git")
+		if info, err := e.b.files.lstat(dir); err == nil && info != nil && !info.IsDir() {
+			dir, _ = e.b.gitFile(dir)
+		}
+		common, _, err := e.b.commonDir(dir)
+		if dir == "" || err != nil {
+			continue
+		}
+		held, err := gitrepo.InIndex(dir, common, content)
+		if err != nil {
+			continue // then nothing says that they are in it
+		}
+		e.list = slices.DeleteFunc(e.list, func(p resolvedPath) bool {
+			rel, below := strings.CutPrefix(p.path, strings.TrimSuffix(tree, "/")+"/")
+			return below && held[rel]
+		})
+	}
+}
+
+// workTree is the git work tree that a directory belongs to, or "".
+func (b *builder) workTree(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		if info, err := b.files.lstat(filepath.Join(dir, ".git")); err == nil && info != nil {
+			return dir
+		}
+		if dir == "/" {
+			return ""
+		}
+	}
+}

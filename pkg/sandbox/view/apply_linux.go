@@ -1,0 +1,370 @@
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+)
+
+// tempName begins the names of files that are written before they are put in
+// place.
+const tempName = ".ethos-apply-"
+
+// errConflict says that somebody else changed what is there.
+var errConflict = errors.New("it was changed outside since the view was made")
+
+// errClosed says that the command could not have changed it without a view.
+var errClosed = errors.New("a command cannot change it: it decides what runs outside, or was denied")
+
+// applier applies changes to the directories.
+type applier struct {
+	view   *View
+	roots  []*os.File
+	result Result
+	modes  []mode // of directories, to be set at the end
+	// names of these files were taken away, which sets the change time that
+	// their other names show, too.
+	unlinked map[[2]uint64]bool
+}
+
+type mode struct {
+	root int
+	rel  string
+	bits uint32
+}
+
+// Apply applies changes of [View.Changes]. Deletions come first, what is in a
+// directory before it, then the rest, a directory before what is in it.
+func (v *View) Apply(ctx context.Context, changes []Change) Result {
+	a := &applier{view: v, unlinked: map[[2]uint64]bool{}}
+	defer a.close()
+	if err := a.open(); err != nil {
+		for _, c := range changes {
+			a.leave(c, err)
+		}
+		return a.result
+	}
+	changes = a.allowed(changes)
+	for _, c := range slices.Backward(changes) {
+		if c.Op == record.WriteDeleted {
+			a.one(ctx, c, a.remove)
+		}
+	}
+	for _, c := range changes {
+		if c.Op != record.WriteDeleted {
+			a.one(ctx, c, a.put)
+		}
+	}
+	for _, m := range slices.Backward(a.modes) {
+		if dir, err := beneath(a.roots[m.root], m.rel, unix.O_RDONLY|unix.O_DIRECTORY); err == nil {
+			var st unix.Stat_t
+			if unix.Fstat(int(dir.Fd()), &st) == nil {
+				unix.Fchmod(int(dir.Fd()), m.bits&0o1777|st.Mode&unix.S_ISGID)
+			}
+			dir.Close()
+		}
+	}
+	return a.result
+}
+
+// open opens the directories that the view was made of. What stands in the place
+// of one by now is another.
+func (a *applier) open() error {
+	for _, r := range a.view.Roots {
+		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+		fd, err := openat2(unix.AT_FDCWD, r.Path, &how)
+		if err != nil {
+			return err
+		}
+		dir := os.NewFile(uintptr(fd), r.Path)
+		a.roots = append(a.roots, dir)
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil || uint64(st.Dev) != r.Dev || st.Ino != r.Ino {
+			return fmt.Errorf("%s is another directory than the one that the view was made of", r.Path)
+		}
+	}
+	return nil
+}
+
+func (a *applier) close() {
+	for _, f := range a.roots {
+		f.Close()
+	}
+}
+
+func openat2(dir int, name string, how *unix.OpenHow) (int, error) {
+	for {
+		fd, err := unix.Openat2(dir, name, how)
+		if err == unix.EINTR || err == unix.EAGAIN { // the latter when something is renamed meanwhile
+			continue
+		}
+		if err != nil {
+			return -1, &fs.PathError{Op: "openat2", Path: name, Err: err}
+		}
+		return fd, nil
+	}
+}
+
+// beneath opens what lies below a directory, through no link.
+func beneath(dir *os.File, rel string, flags uint64) (*os.File, error) {
+	if rel == "" {
+		rel = "."
+	}
+	how := unix.OpenHow{Flags: flags | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	fd, err := openat2(int(dir.Fd()), rel, &how)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), rel), nil
+}
+
+// allowed leaves out what must not be applied: what the command could not have
+// changed without the view, and a git directory that somebody else changed.
+func (a *applier) allowed(changes []Change) (list []Change) {
+	touched := map[string]bool{}
+	for _, c := range changes {
+		if unit := repository(c.Path); c.since && unit != "" && !a.closed(c.Path) {
+			touched[unit] = true
+		}
+	}
+	for _, c := range changes {
+		switch unit := repository(c.Path); {
+		case a.closed(c.Path):
+			a.leave(c, errClosed)
+		case touched[unit]:
+			a.leave(c, fmt.Errorf("%w; of a git directory all is applied or nothing", errConflict))
+		case c.since:
+			a.leave(c, errConflict)
+		case c.Type == "socket" || c.Type == "device":
+			a.leave(c, errors.New("it is a "+c.Type))
+		case c.Rel == "" && c.Op != record.WriteModified:
+			a.leave(c, errors.New("it is the directory itself"))
+		default:
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (a *applier) closed(path string) bool {
+	return slices.ContainsFunc(a.view.Closed, func(closed string) bool { return path == closed || strings.HasPrefix(path, closed+"/") })
+}
+
+// repository is the directory called .git that a path lies in, "" where it lies in
+// none.
+func repository(path string) string {
+	if i := strings.Index(path+"/", "/.git/"); i >= 0 {
+		return path[:i+len("/.git")]
+	}
+	return ""
+}
+
+func (a *applier) leave(c Change, err error) {
+	a.result.Left = append(a.result.Left, Left{Change: c, Reason: err.Error(), Conflict: errors.Is(err, errConflict), Closed: errors.Is(err, errClosed)})
+}
+
+// one applies one change.
+func (a *applier) one(ctx context.Context, c Change, do func(dir *os.File, name string, c Change) error) {
+	err := ctx.Err()
+	if err == nil {
+		err = a.inParent(c, do)
+	}
+	if err != nil {
+		a.leave(c, err)
+		return
+	}
+	a.result.Applied = append(a.result.Applied, c)
+	a.note(c)
+}
+
+// note keeps what stands there now, so that it is not taken for somebody else's.
+func (a *applier) note(c Change) {
+	dir, name, err := a.parent(c)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	if st, err := stampOf(int(dir.Fd()), name); err == nil {
+		if a.view.Applied == nil {
+			a.view.Applied = map[string]applied{}
+		}
+		if delete(a.view.Applied, c.Path); st.there {
+			a.view.Applied[c.Path] = applied{st.Ino, st.Ctime}
+		}
+	}
+}
+
+func (a *applier) parent(c Change) (dir *os.File, name string, err error) {
+	if c.Rel == "" {
+		dir, err = beneath(a.roots[c.Root], "", unix.O_RDONLY|unix.O_DIRECTORY)
+		return dir, ".", err
+	}
+	above := filepath.Dir(c.Rel)
+	if above == "." {
+		above = ""
+	}
+	dir, err = beneath(a.roots[c.Root], above, unix.O_PATH|unix.O_DIRECTORY)
+	return dir, filepath.Base(c.Rel), err
+}
+
+// inParent opens the directory that a change is in. One of the caller's that
+// nobody may write to is made writable until the end, as the command did.
+func (a *applier) inParent(c Change, do func(dir *os.File, name string, c Change) error) error {
+	dir, name, err := a.parent(c)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = do(dir, name, c)
+	if !errors.Is(err, fs.ErrPermission) || c.Rel == "" {
+		return err
+	}
+	st, fault := stampOf(int(dir.Fd()), ".")
+	if fault != nil || !st.own || st.Mode&0o300 == 0o300 {
+		return err
+	}
+	if fault := unix.Chmod(descriptor(dir), st.Mode&0o7777|0o700); fault != nil {
+		return err
+	}
+	above := filepath.Dir(c.Rel)
+	if above == "." {
+		above = ""
+	}
+	a.modes = append([]mode{{c.Root, above, st.Mode & 0o1777}}, a.modes...) // a mode of the view's is set after it
+	return do(dir, name, c)
+}
+
+// remove takes away what the directory has under a name, if it still is what it
+// was: it is renamed first, and put back when it turns out to be something else.
+func (a *applier) remove(dir *os.File, name string, c Change) error {
+	at := int(dir.Fd())
+	if isDir(c.lower) {
+		err := unix.Unlinkat(at, name, unix.AT_REMOVEDIR)
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		return removeError(err)
+	}
+	have, err := stampOf(at, name)
+	if err != nil || !have.there {
+		return err
+	}
+	if !a.is(have, c.lower) {
+		return errConflict
+	}
+	aside := tempName + rand.Text()
+	if err := rename(at, name, at, aside, unix.RENAME_NOREPLACE); err != nil {
+		return err
+	}
+	if now, err := stampOf(at, aside); err != nil || !now.same(c.lower) {
+		return errors.Join(errConflict, rename(at, aside, at, name, unix.RENAME_NOREPLACE))
+	}
+	a.unlinked[[2]uint64{have.Dev, have.Ino}] = true
+	return removeError(unix.Unlinkat(at, aside, 0))
+}
+
+// is reports whether a file is what it was when the changes were listed.
+func (a *applier) is(have, was stamp) bool {
+	return have.same(was) && (have.Ctime == was.Ctime || a.unlinked[[2]uint64{was.Dev, was.Ino}])
+}
+
+func removeError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.ENOTEMPTY), errors.Is(err, unix.EEXIST):
+		return errors.New("the directory is not empty: something in it stays")
+	}
+	return fmt.Errorf("unlinkat: %w", err)
+}
+
+func rename(from int, name string, to int, next string, flags uint) error {
+	if err := unix.Renameat2(from, name, to, next, flags); err != nil {
+		return fmt.Errorf("renameat2: %w", err)
+	}
+	return nil
+}
+
+// put puts in place what the view has.
+func (a *applier) put(dir *os.File, name string, c Change) error {
+	at := int(dir.Fd())
+	if c.Type == "directory" {
+		return a.putDir(dir, name, c)
+	}
+	if isDir(c.lower) {
+		if err := unix.Unlinkat(at, name, unix.AT_REMOVEDIR); err != nil {
+			return removeError(err)
+		}
+		c.lower = stamp{}
+	}
+	temp := tempName + rand.Text()
+	if err := a.make(at, temp, c); err != nil {
+		unix.Unlinkat(at, temp, 0)
+		return err
+	}
+	if err := a.place(at, temp, name, c.lower); err != nil {
+		unix.Unlinkat(at, temp, 0)
+		return err
+	}
+	return nil
+}
+
+// putDir makes a directory, or gives one its mode. It is the caller's alone to
+// write to until what is in it is there.
+func (a *applier) putDir(dir *os.File, name string, c Change) error {
+	a.modes = append(a.modes, mode{c.Root, c.Rel, c.Mode})
+	if isDir(c.lower) {
+		return nil
+	}
+	if c.lower.there {
+		if err := a.remove(dir, name, c); err != nil {
+			return err
+		}
+	}
+	err := unix.Mkdirat(int(dir.Fd()), name, c.Mode&0o777|0o700)
+	if errors.Is(err, unix.EEXIST) {
+		return errConflict
+	}
+	if err != nil {
+		return fmt.Errorf("mkdirat: %w", err)
+	}
+	return nil
+}
+
+// place puts a file under the name of what the directory had there, if it still is
+// that. The two are exchanged, so that there is always one, and what was there is
+// looked at before it goes.
+func (a *applier) place(at int, temp, name string, was stamp) error {
+	if !was.there {
+		err := rename(at, temp, at, name, unix.RENAME_NOREPLACE)
+		if errors.Is(err, unix.EEXIST) {
+			return errConflict
+		}
+		return err
+	}
+	have, err := stampOf(at, name)
+	if err != nil {
+		return err
+	}
+	if !a.is(have, was) {
+		return errConflict
+	}
+	if err := rename(at, temp, at, name, unix.RENAME_EXCHANGE); err != nil {
+		return err
+	}
+	if old, err := stampOf(at, temp); err != nil || !old.same(was) {
+		return errors.Join(errConflict, rename(at, temp, at, name, unix.RENAME_EXCHANGE))
+	}
+	a.unlinked[[2]uint64{was.Dev, was.Ino}] = true
+	return removeError(unix.Unlinkat(at, temp, 0))
+}

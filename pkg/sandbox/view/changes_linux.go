@@ -1,0 +1,286 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+)
+
+// Changes lists what is different in the view, a directory before what is in it.
+// Everything that ran in it must be dead.
+func (v *View) Changes(ctx context.Context) ([]Change, error) {
+	var all []Change
+	for i, root := range v.Roots {
+		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}}
+		upper, err := openDir(unix.AT_FDCWD, v.Upper(i))
+		if err != nil {
+			return nil, err
+		}
+		lower, err := openDir(unix.AT_FDCWD, root.Path)
+		if err == nil {
+			err = w.rootMode(upper, lower)
+		}
+		if err == nil {
+			err = w.directory(upper, lower, "", false)
+		}
+		upper.Close()
+		if lower != nil {
+			lower.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w.list...)
+	}
+	return all, nil
+}
+
+// walker goes through one upper layer. Its directories are opened one below the
+// other, and no link is followed.
+type walker struct {
+	ctx   context.Context
+	view  *View
+	root  int
+	list  []Change
+	links map[[2]uint64]string // the first path of files with several
+}
+
+// openDir opens a directory to be listed. One in an upper layer that its owner may
+// not list is made so for as long as that takes.
+func openDir(dir int, name string) (*os.File, error) {
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// forced opens what the upper layer has by a name, whatever its permissions, which
+// stay what they are.
+func forced(dir int, name string, flags int, mode uint32) (*os.File, error) {
+	flags |= unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
+	fd, err := unix.Openat(dir, name, flags, 0)
+	if errors.Is(err, unix.EACCES) {
+		if err = unix.Fchmodat(dir, name, mode&0o7777|0o500, 0); err == nil {
+			fd, err = unix.Openat(dir, name, flags, 0)
+			unix.Fchmodat(dir, name, mode&0o7777, 0)
+		}
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// rootMode compares the mode of the root itself.
+func (w *walker) rootMode(upper, lower *os.File) error {
+	u, err := stampOf(int(upper.Fd()), ".")
+	if err != nil {
+		return err
+	}
+	l, err := stampOf(int(lower.Fd()), ".")
+	if err == nil && l.Mode&0o1777 != u.Mode&0o1777 {
+		c := w.change("", u, l)
+		w.list = append(w.list, c)
+	}
+	return err
+}
+
+// directory compares a directory of the upper layer with the one of the same name
+// below, nil where that has none. opaque says that nothing of that shows through.
+func (w *walker) directory(upper, lower *os.File, rel string, opaque bool) error {
+	if err := w.ctx.Err(); err != nil {
+		return canceled(w.ctx)
+	}
+	opaque, err := isOpaque(upper, opaque)
+	if err != nil {
+		return fmt.Errorf("%s: %w", rel, err)
+	}
+	names, err := upper.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := w.entry(upper, lower, filepath.Join(rel, name), name, opaque); err != nil {
+			return err
+		}
+	}
+	if !opaque || lower == nil {
+		return nil
+	}
+	below, err := lower.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	slices.Sort(below)
+	for _, name := range below {
+		if _, found := slices.BinarySearch(names, name); !found {
+			l, err := stampOf(int(lower.Fd()), name)
+			if err == nil {
+				err = w.gone(lower, filepath.Join(rel, name), name, l)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// entry compares one name.
+func (w *walker) entry(upper, lower *os.File, rel, name string, opaque bool) error {
+	u, err := stampOf(int(upper.Fd()), name)
+	if err != nil {
+		return err
+	}
+	var l stamp
+	if lower != nil {
+		if l, err = stampOf(int(lower.Fd()), name); err != nil {
+			return err
+		}
+	}
+	if whiteout(int(upper.Fd()), name, u) {
+		if !l.there {
+			return nil
+		}
+		return w.gone(lower, rel, name, l)
+	}
+	if isDir(u) {
+		return w.subdirectory(upper, lower, rel, name, u, l, opaque)
+	}
+	if isDir(l) {
+		if err := w.goneBelow(lower, rel, name); err != nil {
+			return err
+		}
+	}
+	c := w.change(rel, u, l)
+	if err := w.fill(&c, int(upper.Fd()), name, u); err != nil {
+		return err
+	}
+	if l.there && l.Mode == u.Mode && w.equal(&c, lower, name, l) {
+		w.link(&c, u)
+		return nil
+	}
+	if l.there && l.Mode == u.Mode && c.Type == "socket" {
+		return nil
+	}
+	w.link(&c, u)
+	w.list = append(w.list, c)
+	return nil
+}
+
+// link notes the first path of a file that has several, and gives it to the
+// others.
+func (w *walker) link(c *Change, u stamp) {
+	if c.Type != "file" {
+		return
+	}
+	key := [2]uint64{u.Dev, u.Ino}
+	if first, ok := w.links[key]; ok {
+		c.Link = first
+		return
+	}
+	w.links[key] = c.Path
+}
+
+func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stamp, opaque bool) error {
+	if !isDir(l) || l.Mode != u.Mode {
+		w.list = append(w.list, w.change(rel, u, l))
+	}
+	dir, err := forced(int(upper.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY, u.Mode)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	var below *os.File
+	if isDir(l) {
+		if below, err = openDir(int(lower.Fd()), name); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(w.view.Roots[w.root].Path, rel), err)
+		}
+		defer below.Close()
+	}
+	return w.directory(dir, below, rel, opaque)
+}
+
+// gone is a deletion, what is in a directory after it.
+func (w *walker) gone(lower *os.File, rel, name string, l stamp) error {
+	c := w.change(rel, stamp{}, l)
+	c.Op, c.Type, c.Was, c.Mode = record.WriteDeleted, typeOf(l.Mode), "", l.Mode&0o7777
+	w.list = append(w.list, c)
+	if !isDir(l) {
+		return nil
+	}
+	return w.goneBelow(lower, rel, name)
+}
+
+func (w *walker) goneBelow(lower *os.File, rel, name string) error {
+	dir, err := openDir(int(lower.Fd()), name)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // what is in it is not known, and the directory will not be removed
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		l, err := stampOf(int(dir.Fd()), name)
+		if err == nil && l.there {
+			err = w.gone(dir, filepath.Join(rel, name), name, l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change is the change of one name, without its content.
+func (w *walker) change(rel string, u, l stamp) Change {
+	root := w.view.Roots[w.root].Path
+	c := Change{Root: w.root, Rel: rel, Path: filepath.Join(root, rel), Op: record.WriteCreated, Type: typeOf(u.Mode), Mode: u.Mode & 0o7777, lower: l}
+	if l.there {
+		c.Op = record.WriteModified
+		if was := typeOf(l.Mode); was != c.Type {
+			c.Was = was
+		}
+		c.since = w.view.changedSince(c.Path, l)
+	}
+	return c
+}
+
+// changedSince reports whether somebody changed what is there since the view was
+// created. A directory's change time tells of its entries, which count for
+// themselves.
+func (v *View) changedSince(path string, l stamp) bool {
+	if isDir(l) {
+		return false
+	}
+	if a, ok := v.Applied[path]; ok && a.Ino == l.Ino && a.Ctime == l.Ctime {
+		return false
+	}
+	since := v.Since[0]*1e9 + v.Since[1]
+	if now := steady(); v.Boot == bootID() && now < v.Steady { // the clock was set back
+		since -= v.Steady - now
+	}
+	switch ns := l.Ctime[1]; { // the steps of a file system's times
+	case ns == 0:
+		since -= 2e9
+	case ns%1e7 == 0:
+		since -= 1e7
+	}
+	return l.Ctime[0]*1e9+l.Ctime[1] >= since
+}

@@ -1,0 +1,146 @@
+package view
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// The marks of overlayfs in an upper layer that is mounted with userxattr:
+// Documentation/filesystems/overlayfs.rst. A command that sets one of its own gets
+// another name for it, or EOPNOTSUPP.
+const marks = "user.overlay."
+
+// isOpaque reads the marks of a directory. A redirect, and what only has another
+// layer's data, cannot be there with userxattr, and nobody knows what it stands
+// for.
+func isOpaque(dir *os.File, above bool) (bool, error) {
+	for _, mark := range []string{"redirect", "metacopy"} {
+		if has, err := xattr(dir, marks+mark); err != nil || has != "" {
+			return false, errors.Join(err, fmt.Errorf("the upper layer has the mark %s", mark))
+		}
+	}
+	value, err := xattr(dir, marks+"opaque")
+	if value != "" && value != "y" {
+		err = fmt.Errorf("the upper layer has the mark opaque=%q", value)
+	}
+	return above || value == "y", err
+}
+
+func xattr(f *os.File, name string) (string, error) {
+	buf := make([]byte, 64)
+	n, err := unix.Fgetxattr(int(f.Fd()), name, buf)
+	switch {
+	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.EOPNOTSUPP):
+		return "", nil
+	case err != nil:
+		return "", &fs.PathError{Op: "fgetxattr " + name, Path: f.Name(), Err: err}
+	}
+	return string(buf[:n]), nil
+}
+
+// fill reads the content.
+func (w *walker) fill(c *Change, dir int, name string, u stamp) error {
+	switch c.Type {
+	case "file":
+		c.Size = u.Size
+		f, err := forced(dir, name, unix.O_RDONLY, u.Mode)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for _, mark := range []string{"redirect", "metacopy"} {
+			if has, err := xattr(f, marks+mark); err != nil || has != "" {
+				return errors.Join(err, fmt.Errorf("%s: the upper layer has the mark %s", c.Path, mark))
+			}
+		}
+		c.Sum, err = sum(f)
+		return err
+	case "symlink":
+		to, err := readlink(dir, name)
+		c.To = to
+		return err
+	}
+	return nil
+}
+
+// equal reports whether what is below, of the same mode, has the same content. One
+// that cannot be read has not.
+func (w *walker) equal(c *Change, lower *os.File, name string, l stamp) bool {
+	switch c.Type {
+	case "file":
+		if l.Size != c.Size {
+			return false
+		}
+		fd, err := unix.Openat(int(lower.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+		if err != nil {
+			return false
+		}
+		f := os.NewFile(uintptr(fd), name)
+		defer f.Close()
+		have, err := sum(f)
+		return err == nil && have == c.Sum
+	case "symlink":
+		to, err := readlink(int(lower.Fd()), name)
+		return err == nil && to == c.To
+	case "fifo":
+		return true
+	}
+	return false
+}
+
+func sum(f *os.File) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func readlink(dir int, name string) (string, error) {
+	buf := make([]byte, 4097)
+	n, err := unix.Readlinkat(dir, name, buf)
+	if err != nil {
+		return "", &fs.PathError{Op: "readlinkat", Path: name, Err: err}
+	}
+	return string(bytes.Clone(buf[:n])), nil
+}
+
+func isDir(s stamp) bool { return s.there && s.Mode&unix.S_IFMT == unix.S_IFDIR }
+
+// whiteout reports whether an entry of the upper layer says that nothing is there:
+// a character device 0:0.
+func whiteout(dir int, name string, u stamp) bool {
+	if u.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return false
+	}
+	var st unix.Stat_t
+	return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Rdev == 0
+}
+
+func typeOf(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return "directory"
+	case unix.S_IFLNK:
+		return "symlink"
+	case unix.S_IFREG:
+		return "file"
+	case unix.S_IFIFO:
+		return "fifo"
+	case unix.S_IFSOCK:
+		return "socket"
+	}
+	return "device"
+}
+
+// descriptor names an open file for calls that take names.
+func descriptor(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

@@ -1,0 +1,118 @@
+package view
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// make makes a file of another name.
+func (a *applier) make(at int, temp string, c Change) error {
+	if c.Link != "" && a.linked(at, temp, c) {
+		return nil
+	}
+	switch c.Type {
+	case "symlink":
+		return wrapped("symlinkat", unix.Symlinkat(c.To, at, temp))
+	case "fifo":
+		err := unix.Mknodat(at, temp, unix.S_IFIFO|0o600, 0)
+		if err == nil {
+			err = unix.Fchmodat(at, temp, c.Mode&0o777, 0)
+		}
+		return wrapped("mknodat", err)
+	}
+	upper, err := openDir(unix.AT_FDCWD, a.view.Upper(c.Root))
+	if err != nil {
+		return err
+	}
+	defer upper.Close()
+	from, err := a.source(upper, c.Rel)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	fd, err := unix.Openat(at, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return wrapped("openat", err)
+	}
+	to := os.NewFile(uintptr(fd), temp)
+	defer to.Close()
+	if _, err := io.Copy(to, from); err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(from.Fd()), &st); err != nil {
+		return wrapped("fstat", err)
+	}
+	times := []unix.Timespec{st.Atim, st.Mtim}
+	return errors.Join(wrapped("fchmod", unix.Fchmod(fd, c.Mode&0o777)), wrapped("utimensat", unix.UtimesNanoAt(unix.AT_FDCWD, descriptor(to), times, 0)))
+}
+
+func wrapped(call string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	return nil
+}
+
+// source opens a file of the upper layer, whatever its directories and its own
+// permissions are.
+func (a *applier) source(upper *os.File, rel string) (*os.File, error) {
+	dir := upper
+	parts := strings.Split(rel, "/")
+	for i, name := range parts {
+		var st unix.Stat_t
+		if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return nil, wrapped("fstatat", err)
+		}
+		flags := unix.O_RDONLY
+		if i < len(parts)-1 {
+			flags |= unix.O_DIRECTORY
+		}
+		next, err := forced(int(dir.Fd()), name, flags, st.Mode)
+		if dir != upper {
+			dir.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// linked makes another name of a file that is in place already.
+func (a *applier) linked(at int, temp string, c Change) bool {
+	root := a.view.Roots[c.Root].Path
+	rel, err := filepath.Rel(root, c.Link)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return false
+	}
+	first := Change{Root: c.Root, Rel: rel, Path: c.Link}
+	in := func(list []Left) bool {
+		return slices.ContainsFunc(list, func(l Left) bool { return l.Path == c.Link })
+	}
+	if in(a.result.Left) || a.closed(c.Link) {
+		return false
+	}
+	dir, name, err := a.parent(first)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	st, err := stampOf(int(dir.Fd()), name)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != c.Size || a.view.changedSince(c.Link, st) {
+		return false
+	}
+	if unix.Linkat(int(dir.Fd()), name, at, temp, 0) != nil {
+		return false
+	}
+	a.note(first)
+	return true
+}

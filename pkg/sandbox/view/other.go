@@ -1,0 +1,35 @@
+//go:build !linux
+
+package view
+
+import (
+	"context"
+	"errors"
+)
+
+// errLinux: a view is an overlay.
+var errLinux = errors.New("copy-on-write views need Linux")
+
+// Create makes a view.
+func Create(Place) (*View, error) { return nil, errLinux }
+
+// Open opens a view by its name.
+func Open(func(string) string, string) (*View, error) { return nil, errLinux }
+
+// OpenAt opens a view by its directory.
+func OpenAt(func(string) string, string) (*View, error) { return nil, errLinux }
+
+// List are the names of the views that have one.
+func List(func(string) string) ([]string, error) { return nil, nil }
+
+// Changes lists what is different in the view.
+func (v *View) Changes(context.Context) ([]Change, error) { return nil, errLinux }
+
+// Save keeps what was applied.
+func (v *View) Save() error { return errLinux }
+
+// Close lets others open the view.
+func (v *View) Close() error { return errLinux }
+
+// Remove removes the view.
+func (v *View) Remove() error { return errLinux }

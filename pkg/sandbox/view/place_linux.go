@@ -1,0 +1,244 @@
+package view
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/statedir"
+)
+
+const (
+	metaName  = "view.json"
+	tempStart = ".run-" // of the name of a view that goes when it is closed
+)
+
+// Scratch makes the directories of an overlay over what is no root, such as a
+// package cache. They go when the view is closed.
+func (v *View) Scratch(n int) (upper, work string, err error) {
+	dir := filepath.Join(v.Layers, "scratch", strconv.Itoa(n))
+	upper, work = filepath.Join(dir, "upper"), filepath.Join(dir, "work")
+	return upper, work, errors.Join(os.MkdirAll(upper, 0o755), os.MkdirAll(work, 0o755))
+}
+
+// Create makes a view. The clock ticks before it returns: what was changed before
+// has an earlier change time than what is changed afterwards.
+func Create(p Place) (*View, error) {
+	base, err := statedir.Make(p.Getenv, Folder)
+	if err != nil {
+		return nil, err
+	}
+	prune(base)
+	v := &View{getenv: p.Getenv, meta: meta{Name: p.Name, Closed: p.Closed, Home: p.Home, Created: time.Now().UTC()}}
+	v.Dir = filepath.Join(base, p.Name)
+	if p.Name == "" {
+		v.Dir = filepath.Join(base, tempStart+rand.Text())
+	}
+	for _, root := range p.Roots {
+		r, err := identify(root)
+		if err != nil {
+			return nil, err
+		}
+		v.Roots = append(v.Roots, r)
+	}
+	if err := os.Mkdir(v.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if v.lock, err = lock(v.Dir); err == nil {
+		err = v.make(p)
+	}
+	if err != nil {
+		v.Remove()
+		return nil, err
+	}
+	return v, nil
+}
+
+// make makes the layers and takes the time.
+func (v *View) make(p Place) (err error) {
+	if v.Layers, err = layers(v.Dir, p); err != nil {
+		return err
+	}
+	for i := range v.Roots {
+		if err := errors.Join(os.MkdirAll(v.Upper(i), 0o755), os.MkdirAll(v.Work(i), 0o755)); err != nil {
+			return err
+		}
+		var st unix.Stat_t // the root of the view has the mode of the upper layer's
+		if err := unix.Stat(v.Roots[i].Path, &st); err != nil {
+			return &fs.PathError{Op: "stat", Path: v.Roots[i].Path, Err: err}
+		}
+		if err := unix.Chmod(v.Upper(i), st.Mode&0o7777); err != nil {
+			return &fs.PathError{Op: "chmod", Path: v.Upper(i), Err: err}
+		}
+	}
+	if v.Since, err = tick(v.Layers); err != nil {
+		return err
+	}
+	v.Steady, v.Boot = steady(), bootID()
+	return v.save()
+}
+
+// Save keeps what was applied.
+func (v *View) Save() error { return v.save() }
+
+// save writes view.json as a whole.
+func (v *View) save() error {
+	text, err := json.Marshal(v.meta)
+	if err != nil {
+		return err
+	}
+	next := filepath.Join(v.Dir, metaName+".new")
+	return errors.Join(os.WriteFile(next, text, 0o600), os.Rename(next, filepath.Join(v.Dir, metaName)))
+}
+
+// Open opens a view by its name.
+func Open(getenv func(string) string, name string) (*View, error) {
+	base, err := statedir.Open(getenv, Folder)
+	if err != nil {
+		return nil, err
+	}
+	return OpenAt(getenv, filepath.Join(base, name))
+}
+
+// OpenAt opens a view by its directory.
+func OpenAt(getenv func(string) string, dir string) (*View, error) {
+	held, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{Dir: dir, getenv: getenv, lock: held}
+	text, err := os.ReadFile(filepath.Join(dir, metaName))
+	if err == nil {
+		err = json.Unmarshal(text, &v.meta)
+	}
+	if err != nil {
+		held.Close()
+		return nil, fmt.Errorf("%s: %w", metaName, err)
+	}
+	for i := range v.Roots { // a run that was killed left them
+		clearWork(v.Work(i))
+	}
+	return v, nil
+}
+
+// List are the names of the views that have one, sorted.
+func List(getenv func(string) string) (names []string, err error) {
+	base, err := statedir.Open(getenv, Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(base)
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// Close lets others open the view. One without a name is removed.
+func (v *View) Close() error {
+	if v.Name == "" {
+		return v.Remove()
+	}
+	err := removeTree(filepath.Join(v.Layers, "scratch"))
+	for i := range v.Roots {
+		err = errors.Join(err, clearWork(v.Work(i)))
+	}
+	return errors.Join(err, v.lock.Close())
+}
+
+// Remove removes the view with all that is in it.
+func (v *View) Remove() error {
+	if v.lock != nil {
+		defer v.lock.Close()
+	}
+	var err error
+	if v.Layers != "" {
+		err = removeTree(v.Layers)
+	}
+	return errors.Join(err, removeTree(v.Dir))
+}
+
+// lock opens a directory for one process alone.
+func lock(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = ErrBusy
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+// prune removes the views of runs that were killed.
+func prune(base string) {
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), tempStart) {
+			if v, err := OpenAt(nil, filepath.Join(base, e.Name())); err == nil {
+				v.Remove()
+			} else if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
+				if held, err := lock(filepath.Join(base, e.Name())); err == nil { // killed while it was made
+					removeTree(filepath.Join(base, e.Name()))
+					held.Close()
+				}
+			}
+		}
+	}
+}
+
+// clearWork removes what the kernel left in a work directory: directories of mode
+// 000, and the mark of a volatile mount, after which the layers are taken for
+// incomplete. They are when the machine stopped meanwhile.
+func clearWork(work string) error { return removeTree(filepath.Join(work, "work")) }
+
+// removeTree removes a tree of this process's own, also what nobody may list.
+func removeTree(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
+		if d != nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+func stampOf(dir int, name string) (stamp, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
+			return stamp{}, nil
+		}
+		return stamp{}, &fs.PathError{Op: "fstatat", Path: name, Err: err}
+	}
+	return stamp{
+		Dev: uint64(st.Dev), Ino: st.Ino, Mode: st.Mode, Size: st.Size, Mtime: [2]int64{int64(st.Mtim.Sec), int64(st.Mtim.Nsec)},
+		Ctime: [2]int64{int64(st.Ctim.Sec), int64(st.Ctim.Nsec)}, there: true, own: int(st.Uid) == os.Geteuid(),
+	}, nil
+}

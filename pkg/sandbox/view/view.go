@@ -1,0 +1,137 @@
+package view
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"crypto/sha256"
+	"encoding/hex"
+
+	"ethos/pkg/record"
+)
+
+// Folder is the folder of views in the state folder (package statedir).
+const Folder = "views"
+
+// ErrBusy says that something runs in a view, or looks at it.
+var ErrBusy = errors.New("it is in use")
+
+// ErrNoUpper says that no file system was found that can carry an upper layer.
+var ErrNoUpper = errors.New("no directory can carry the upper layer of a copy-on-write view")
+
+// Change is one name at which there is something else in the view.
+type Change struct {
+	Root  int    // of the view's
+	Rel   string // below it, "" for the root itself
+	Path  string // both
+	Op    string // as in a record
+	Type  string
+	Was   string // "" where there was nothing
+	Mode  uint32 // permissions
+	Size  int64
+	Sum   string // SHA-256 of a file, in hex
+	To    string // target of a symlink
+	Link  string // another path of the same file
+	lower stamp  // what the directory has there
+	since bool   // somebody changed that since the view was created
+}
+
+// Left is a change that was not applied.
+type Left struct {
+	Change
+	Reason   string
+	Conflict bool // somebody else changed what is there
+	Closed   bool // the command could not have changed it without the view
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	Dev, Ino   uint64
+	Mode       uint32
+	Size       int64
+	Mtime      [2]int64
+	Ctime      [2]int64
+	there, own bool
+}
+
+// same reports whether nothing but the change time differs: rename(2) sets it.
+func (s stamp) same(other stamp) bool {
+	return s.Dev == other.Dev && s.Ino == other.Ino && s.Mode == other.Mode && s.Size == other.Size && s.Mtime == other.Mtime
+}
+
+// Result is what became of changes.
+type Result struct {
+	Applied []Change
+	Left    []Left
+	Found   []record.Denial // put aside after it had been applied
+}
+
+// Write is the change as it stands in a record.
+func (c Change) Write() record.Write {
+	w := record.Write{Path: c.Path, Op: c.Op, Type: c.Type, Was: c.Was, Size: c.Size, SHA256: c.Sum, Target: strings.ToValidUTF8(c.To, "�"), Link: strings.ToValidUTF8(c.Link, "�")}
+	if c.Op != record.WriteDeleted {
+		w.Mode = octal(c.Mode)
+	}
+	if !utf8.ValidString(c.Path) {
+		w.Path, w.PathBase64 = strings.ToValidUTF8(c.Path, "�"), base64.StdEncoding.EncodeToString([]byte(c.Path))
+	}
+	return w
+}
+
+func octal(mode uint32) string {
+	const digits = "01234567"
+	return string([]byte{digits[mode>>9&7], digits[mode>>6&7], digits[mode>>3&7], digits[mode&7]})
+}
+
+// Writes is what stands in the evidence: at most most changes one by one, and all
+// of them by a hash.
+func Writes(changes []Change, most int) *record.Writes {
+	w := &record.Writes{List: []record.Write{}}
+	sum := sha256.New()
+	lines := json.NewEncoder(sum)
+	for i, c := range changes {
+		one := c.Write()
+		lines.Encode(one) // a hash takes everything
+		switch c.Op {
+		case record.WriteCreated:
+			w.Created++
+		case record.WriteModified:
+			w.Modified++
+		default:
+			w.Deleted++
+		}
+		if c.Op != record.WriteDeleted {
+			w.Bytes += c.Size
+		}
+		if i < most {
+			w.List = append(w.List, one)
+		}
+	}
+	w.More = len(changes) - len(w.List)
+	w.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return w
+}
+
+// Below are the changes at or below the paths, all of them where no path is given.
+// A directory that a chosen change needs is chosen, too.
+func Below(changes []Change, paths []string) []Change {
+	if len(paths) == 0 {
+		return changes
+	}
+	within := func(path, dir string) bool {
+		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		return !slices.ContainsFunc(paths, func(p string) bool {
+			return within(c.Path, p) || c.Op == record.WriteCreated && c.Type == "directory" && within(p, c.Path)
+		})
+	})
+}
+
+// canceled is the error of a context that has ended.
+func canceled(ctx context.Context) error { return context.Cause(ctx) }
