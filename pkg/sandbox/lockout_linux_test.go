@@ -16,6 +16,7 @@ import (
 var lockouts = map[string]struct {
 	left, attack, twin string
 	noted              string // the path of a note, below the work space
+	copied             bool   // the attack may get through to a copy of git's configuration, and must not get out of it
 }{
 	"hooks lead to the work space": {
 		left: `git init -q n; rm -rf n/.git/hooks; ln -s ../.. n/.git/hooks`, attack: `echo evil > n/.git/config`, twin: `echo x > f; echo x > n/f`, noted: "n/.git"},
@@ -25,11 +26,11 @@ var lockouts = map[string]struct {
 		left: `git init -q n; rm -rf n/.git/info; ln -s info n/.git/info`, attack: `echo evil > n/.git/config`, twin: `echo x > n/f`, noted: "n/.git"},
 	"a closed directory": {
 		left:   `mkdir a; git init -q a/n; mkdir a/.claude; echo '{}' > a/.claude/settings.json; chmod 0 a`,
-		attack: `chmod 755 a; { echo evil > a/n/.git/hooks/pre-commit; } || { echo evil > a/n/.git/config; } || echo evil > a/.claude/settings.json`, twin: `mkdir b; echo x > b/f`},
+		attack: `chmod 755 a; { echo evil > a/n/.git/hooks/pre-commit; } || { echo evil > a/n/.git/config; } || echo evil > a/.claude/settings.json`, twin: `mkdir b; echo x > b/f`, copied: true},
 	"a closed git directory": {
-		left: `git init -q n; chmod 0 n/.git`, attack: `chmod 755 n/.git; echo evil > n/.git/config`, twin: `echo x > n/f`},
+		left: `git init -q n; chmod 0 n/.git`, attack: `chmod 755 n/.git; echo evil > n/.git/config`, twin: `echo x > n/f`, copied: true},
 	"a git directory without search permission": {
-		left: `git init -q n; chmod 444 n/.git`, attack: `chmod 755 n/.git; echo evil > n/.git/config`, twin: `echo x > n/f`},
+		left: `git init -q n; chmod 444 n/.git`, attack: `chmod 755 n/.git; echo evil > n/.git/config`, twin: `echo x > n/f`, copied: true},
 	"many closed directories": {
 		left: `for i in $(seq 300); do mkdir -p d/$i; chmod 0 d/$i; done`, attack: `false`, twin: `echo x > d/f`},
 	"submodules": {
@@ -38,7 +39,7 @@ for i in range(600):
   d = '.git/modules/s%d' % i
   for x in (d + '/objects', d + '/refs', 's%d' % i): os.makedirs(x)
   for f, text in ((d + '/HEAD', 'ref: refs/heads/m'), (d + '/config', '[core]'), ('s%d/.git' % i, 'gitdir: ../' + d)): open(f, 'w').write(text + chr(10))"`,
-		attack: `echo evil > .git/config`, twin: `echo x > s599/f; echo x > f; git add f`, noted: "."},
+		attack: `echo evil > .git/config`, twin: `echo x > s599/f; echo x > f; git add f`, noted: ".", copied: true},
 	"settings": {
 		left: `python3 -c "import os
 for i in range(2000): os.mkdir('d%d' % i); open('d%d/.mcp.json' % i, 'w').write('{}')"`, attack: `echo evil > d0/.mcp.json`, twin: `echo x > d1999/f`, noted: "."},
@@ -55,7 +56,7 @@ for i in range(500): s=socket.socket(socket.AF_UNIX); s.bind('s%d' % i); s.close
 		left: `mkdir sub; { echo 'gitdir: ../config'; head -c 2000000 /dev/zero; } > sub/.git`, attack: `echo 'gitdir: ../x' > sub/.git`, twin: `echo x > sub/f`},
 	"a split repository of 20 kB": {
 		left:   `git init -q --bare c; mkdir s; cp c/HEAD s/; { for i in $(seq 10000); do printf ./; done; echo ../c; } > s/commondir`,
-		attack: `{ echo evil > c/config; } || echo ../evil > s/commondir`, twin: `echo x > s/f`},
+		attack: `{ echo evil > c/config; } || echo ../evil > s/commondir`, twin: `echo x > s/f`, copied: true},
 	"a common directory that is no file": {
 		left: `git init -q n; mkdir n/.git/commondir`, attack: `echo evil > n/.git/config`, twin: `echo x > n/f`},
 	"a pointer that is a link to the work space": {
@@ -85,8 +86,11 @@ func TestNeverLockedOut(t *testing.T) {
 						t.Errorf("no note on %s: %v", noted, plan.Notes)
 					}
 					r := execute(t, spec)
-					if r.err != nil || r.Stdout.Text != "twin\n" {
+					if r.err != nil || r.Stdout.Text != "twin\n" && (!test.copied || r.Stdout.Text != "attack\ntwin\n") {
 						t.Errorf("%v %q %s", r.err, r.Stdout.Text, r.Stderr.Text)
+					}
+					if out, _ := shell(spec, "grep -rls evil .").Output(); len(out) > 0 {
+						t.Errorf("what the attack wrote is outside: %s", out)
 					}
 				}
 				if test.attack != "false" { // it is one: without the boundary it gets through

@@ -262,6 +262,10 @@ func (w *walker) change(rel string, u, l stamp) Change {
 	return c
 }
 
+// aReading is how far two readings of [steady] may differ, in nanoseconds, though
+// nobody has set the clock.
+const aReading = 1e6
+
 // changedSince reports whether somebody changed what is there since the view was
 // created. A directory's change time tells of its entries, which count for
 // themselves.
@@ -273,8 +277,8 @@ func (v *View) changedSince(path string, l stamp) bool {
 		return false
 	}
 	since := v.Since[0]*1e9 + v.Since[1]
-	if now := steady(); v.Boot == bootID() && now < v.Steady { // the clock was set back
-		since -= v.Steady - now
+	if back := v.Steady - steady(); v.Boot == bootID() && back > aReading { // the clock was set back
+		since -= back
 	}
 	switch ns := l.Ctime[1]; { // the steps of a file system's times
 	case ns == 0:

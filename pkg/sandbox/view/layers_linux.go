@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,13 +122,21 @@ func tick(dir string) (now [2]int64, err error) {
 	return now, errors.New("the clock of the file system stands still")
 }
 
-// steady is the clock of change times less the one that nobody sets.
-func steady() int64 {
-	var wall, boot unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
-		return 0
+// steady is the clock of change times less the one that nobody sets. The two are
+// read one after the other, and the program may wait between: the closest of some
+// readings counts.
+func steady() (offset int64) {
+	closest := int64(math.MaxInt64)
+	for range 8 {
+		var before, wall, after unix.Timespec
+		if unix.ClockGettime(unix.CLOCK_BOOTTIME, &before) != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &after) != nil {
+			return 0
+		}
+		if apart := after.Nano() - before.Nano(); apart < closest {
+			closest, offset = apart, wall.Nano()-before.Nano()
+		}
 	}
-	return wall.Nano() - boot.Nano()
+	return offset
 }
 
 func bootID() string {
