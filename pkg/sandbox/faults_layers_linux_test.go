@@ -94,12 +94,7 @@ func withoutMountFlags(s *steps.Step) {
 // among them: rights add up from a path to the root, so within such a tree only the mounts can take some away.
 func TestLandlockAlone(t *testing.T) {
 	probetest.Need(t, probetest.Root, probetest.UserNS)
-	probetest.NeedFunc(t, "landlock-abi-3", func() string {
-		if kernel, err := landlock.Probe(); err != nil || kernel.ABI < 3 {
-			return "it needs ABI 3"
-		}
-		return ""
-	})
+	needTruncation(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -180,4 +175,15 @@ func TestVerifyNamespaces(t *testing.T) {
 			t.Fatalf("%s: the command ran", name)
 		}
 	}
+}
+
+// needTruncation states the need of a Landlock that knows truncate(2).
+func needTruncation(t *testing.T) {
+	t.Helper()
+	probetest.NeedFunc(t, "landlock-abi-3", func() string {
+		if kernel, err := landlock.Probe(); err != nil || kernel.ABI < 3 {
+			return "it needs ABI 3"
+		}
+		return ""
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 )
 
@@ -24,6 +25,7 @@ func configOf(t *testing.T, spec Spec) string {
 
 // TestGitSettings: what git's own commands set inside, of what runs nothing, is set outside when the run has ended, and they see it at once.
 func TestGitSettings(t *testing.T) {
+	probetest.Need(t, "command:git-receive-pack")
 	twice(t, func(t *testing.T) {
 		spec := repository(t, `set -e; git init -q --bare up.git; git init -q lib; git -C lib -c user.name=a -c user.email=a commit -q --allow-empty -m x
 			git push -q -u origin main; test "$(git rev-parse --abbrev-ref main@{upstream})" = origin/main; git remote add up ./up.git; git push -q up main
@@ -143,7 +145,20 @@ func TestGitSettingsInSession(t *testing.T) {
 				t.Errorf("%s: %+v", c.script, denials)
 			}
 		}
-		// A command that may not write in the work space sets nothing there by way of the copy.
+	})
+}
+
+// TestGitSettingsNarrowed: a command that may not write in the work space sets nothing there by way of the copy.
+func TestGitSettingsNarrowed(t *testing.T) {
+	needTruncation(t)
+	twice(t, func(t *testing.T) {
+		var spec Spec
+		s, p := session(t, func(asked *Spec) {
+			cmd := exec.Command("git", "init", "-q", "-b", "main")
+			cmd.Dir, cmd.Env = asked.Dir, asked.Environ
+			mustRun(t, cmd)
+			spec = *asked
+		})
 		before := configOf(t, spec)
 		c, err := s.Spawn(t.Context(), Command{Argv: []string{"git", "remote", "add", "narrowed", "./x"}, Env: p.Env, Dir: p.Dir, Umask: 0o22, Narrow: Narrow{DenyWrite: []string{"/tmp"}}}) // with the work space in it
 		if err != nil {
