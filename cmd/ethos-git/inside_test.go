@@ -15,7 +15,7 @@ func (w *world) inside(script string, flags ...string) (stdout, stderr string, s
 	w.t.Helper()
 	words := strings.Join(flags, " ")
 	w.write("script", script, 0o644)
-	return w.script(false, `cd ws && exec ethos-sandbox shell `+words+` -c "$(cat `+w.path("script")+`)"`)
+	return w.script(false, `cd ws && exec ethos-sandbox shell --undecided `+words+` -c "$(cat `+w.path("script")+`)"`)
 }
 
 // newInside is a world with a work space: a repository with a protected branch and a remote outside.

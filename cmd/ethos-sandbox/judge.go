@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -60,7 +61,7 @@ func message(d record.Decision, otherwise string) string {
 	case len(d.Matches) > 0:
 		return d.Matches[0].ID + ": " + d.Matches[0].Message
 	case len(d.Errors) > 0:
-		return d.Errors[0].ID + ": " + d.Errors[0].Message
+		return cmp.Or(d.Errors[0].ID, d.Errors[0].Code) + ": " + d.Errors[0].Message
 	}
 	return otherwise
 }

@@ -17,9 +17,10 @@ type shellCmd struct {
 	evidenceFlags
 	sessionFlags
 	viewFlags
-	PlainGit bool     `help:"Leave git as it is: no policy on git commands inside."`
-	Command  string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
-	Args     cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
+	PlainGit  bool     `help:"Leave git as it is: no policy on git commands inside."`
+	Undecided bool     `help:"Do not have the script decided by ethos-facts and ethos-decide: the boundary alone holds."`
+	Command   string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
+	Args      cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
 }
 
 // Kind says that the status is the shell's.
@@ -39,7 +40,19 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Command != "" {
 		argv = append(argv, "-c", c.Command)
 	}
-	argv = append(argv, c.Args.Words()...)
+	words, err := behindDashes(c.Args, cli.Refused)
+	if err != nil {
+		return err
+	}
+	argv = append(argv, words...)
+	stdin, done, err := c.before(ctx, sys, argv)
+	if err != nil {
+		return err
+	}
+	defer done()
+	inside := *sys
+	inside.Stdin = stdin
+	sys = &inside
 	if c.Session != "" {
 		if err := c.alone(); err != nil {
 			return err

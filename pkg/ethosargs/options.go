@@ -127,6 +127,7 @@ func sandbox() Program {
 		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}), ofView...)},
 		{Name: "shell", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
 			Option{Name: "plain-git", Bool: true, Class: Widens},
+			Option{Name: "undecided", Bool: true, Class: Widens},
 			Option{Name: "command", Short: 'c', Class: Neutral},
 		), ofView...)},
 		{Name: "workspace create", Operands: Words, Options: boundary(Compared)},

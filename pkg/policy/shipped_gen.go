@@ -692,6 +692,34 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "code.shell_recursion", Pack: "core", Principle: "boundary-holds", Effect: "deny",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.name == \"ethos-sandbox\" && (\"ethos-sandbox\" in c.wrappers || \"ethos-sandbox -c\" in c.within)) || actor.tool == \"ethos-sandbox shell\" && ethos.exists(e, e.program == \"ethos-sandbox\" && e.command in [\"run\", \"shell\"])",
+			Message:   "This starts ethos-sandbox inside of ethos-sandbox, where no second boundary can be made.",
+			Remedy:    "Run the command itself, for example `make`; it has the boundary of what it runs in.",
+			Protected: true,
+			File:      "pack:core/code.yaml", Line: 317, Column: 5,
+		},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "ethos-sandbox"},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 42 /* Command.wrappers */, value: "ethos-sandbox"},
+					need{op: equals, fact: 43 /* Command.within */, value: "ethos-sandbox -c"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: equals, fact: 10 /* Actor.tool */, value: "ethos-sandbox shell"},
+				need{op: someValue, fact: 24 /* ethos */},
+			}},
+		}},
+		reads:  []string{"actor", "ethos", "shell"},
+		digest: "1a726c3e6322653f615f1dd6214892b5bd9a7c76b7f375b076e09d3b444b4576",
+		from:   24830, to: 25693,
+	},
+	{
+		policy: Policy{
 			ID: "files.delete_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
 			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && (c.raw.matches(\"^\\\\S*find(\\\\s+[^-\\\\s]\\\\S*)*\\\\s+-delete\\\\b\") || !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"])))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
@@ -744,7 +772,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   24830, to: 29001,
+		from:   25693, to: 29864,
 	},
 	{
 		policy: Policy{
@@ -765,7 +793,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
-		from:   29001, to: 29869,
+		from:   29864, to: 30732,
 	},
 	{
 		policy: Policy{
@@ -798,7 +826,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   29869, to: 30808,
+		from:   30732, to: 31671,
 	},
 	{
 		policy: Policy{
@@ -850,7 +878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   30808, to: 32169,
+		from:   31671, to: 33032,
 	},
 	{
 		policy: Policy{
@@ -964,7 +992,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "642105741f6d4a555f800aa656f54cf9519a76c2f7324b99029793ca2d12bc6a",
-		from:   32169, to: 40974,
+		from:   33032, to: 41837,
 	},
 	{
 		policy: Policy{
@@ -992,7 +1020,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   40974, to: 42202,
+		from:   41837, to: 43065,
 	},
 	{
 		policy: Policy{
@@ -1061,7 +1089,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
-		from:   42202, to: 44208,
+		from:   43065, to: 45071,
 	},
 	{
 		policy: Policy{
@@ -1088,7 +1116,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   44208, to: 44897,
+		from:   45071, to: 45760,
 	},
 	{
 		policy: Policy{
@@ -1106,7 +1134,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   44897, to: 45132,
+		from:   45760, to: 45995,
 	},
 	{
 		policy: Policy{
@@ -1129,7 +1157,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   45132, to: 45570,
+		from:   45995, to: 46433,
 	},
 	{
 		policy: Policy{
@@ -1147,7 +1175,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   45570, to: 45800,
+		from:   46433, to: 46663,
 	},
 	{
 		policy: Policy{
@@ -1176,7 +1204,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   45800, to: 46818,
+		from:   46663, to: 47681,
 	},
 	{
 		policy: Policy{
@@ -1195,7 +1223,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   46818, to: 47207,
+		from:   47681, to: 48070,
 	},
 	{
 		policy: Policy{
@@ -1216,7 +1244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   47207, to: 47758,
+		from:   48070, to: 48621,
 	},
 	{
 		policy: Policy{
@@ -1237,7 +1265,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   47758, to: 49369,
+		from:   48621, to: 50232,
 	},
 	{
 		policy: Policy{
@@ -1270,7 +1298,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   49369, to: 51059,
+		from:   50232, to: 51922,
 	},
 	{
 		policy: Policy{
@@ -1301,7 +1329,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   51059, to: 52845,
+		from:   51922, to: 53708,
 	},
 	{
 		policy: Policy{
@@ -1341,7 +1369,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   52845, to: 54248,
+		from:   53708, to: 55111,
 	},
 	{
 		policy: Policy{
@@ -1389,7 +1417,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   54248, to: 55540,
+		from:   55111, to: 56403,
 	},
 	{
 		policy: Policy{
@@ -1470,7 +1498,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   55540, to: 60065,
+		from:   56403, to: 60928,
 	},
 	{
 		policy: Policy{
@@ -1529,7 +1557,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   60065, to: 61741,
+		from:   60928, to: 62604,
 	},
 	{
 		policy: Policy{
@@ -1566,7 +1594,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   61741, to: 62456,
+		from:   62604, to: 63319,
 	},
 	{
 		policy: Policy{
@@ -1591,7 +1619,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   62456, to: 62982,
+		from:   63319, to: 63845,
 	},
 	{
 		policy: Policy{
@@ -1732,7 +1760,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   62982, to: 67158,
+		from:   63845, to: 68021,
 	},
 	{
 		policy: Policy{
@@ -1806,7 +1834,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   67158, to: 70460,
+		from:   68021, to: 71323,
 	},
 	{
 		policy: Policy{
@@ -1830,7 +1858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   70460, to: 74615,
+		from:   71323, to: 75478,
 	},
 	{
 		policy: Policy{
@@ -1860,7 +1888,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   74615, to: 76636,
+		from:   75478, to: 77499,
 	},
 	{
 		policy: Policy{
@@ -1909,7 +1937,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   76636, to: 78572,
+		from:   77499, to: 79435,
 	},
 	{
 		policy: Policy{
@@ -1924,7 +1952,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   78572, to: 78953,
+		from:   79435, to: 79816,
 	},
 	{
 		policy: Policy{
@@ -1939,7 +1967,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   78953, to: 79262,
+		from:   79816, to: 80125,
 	},
 	{
 		policy: Policy{
@@ -1954,7 +1982,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   79262, to: 82516,
+		from:   80125, to: 83379,
 	},
 	{
 		policy: Policy{
@@ -2109,7 +2137,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   82516, to: 95110,
+		from:   83379, to: 95973,
 	},
 	{
 		policy: Policy{
@@ -2225,7 +2253,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   95110, to: 99659,
+		from:   95973, to: 100522,
 	},
 	{
 		policy: Policy{
@@ -2243,7 +2271,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   99659, to: 99892,
+		from:   100522, to: 100755,
 	},
 	{
 		policy: Policy{
@@ -2318,7 +2346,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   99892, to: 101664,
+		from:   100755, to: 102527,
 	},
 	{
 		policy: Policy{
@@ -2349,7 +2377,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   101664, to: 102758,
+		from:   102527, to: 103621,
 	},
 	{
 		policy: Policy{
@@ -2368,7 +2396,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   102758, to: 103171,
+		from:   103621, to: 104034,
 	},
 	{
 		policy: Policy{
@@ -2387,7 +2415,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   103171, to: 103585,
+		from:   104034, to: 104448,
 	},
 	{
 		policy: Policy{
@@ -2406,7 +2434,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   103585, to: 103997,
+		from:   104448, to: 104860,
 	},
 	{
 		policy: Policy{
@@ -2432,7 +2460,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   103997, to: 104942,
+		from:   104860, to: 105805,
 	},
 	{
 		policy: Policy{
@@ -2451,7 +2479,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   104942, to: 105358,
+		from:   105805, to: 106221,
 	},
 	{
 		policy: Policy{
@@ -2466,7 +2494,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   105358, to: 105608,
+		from:   106221, to: 106471,
 	},
 	{
 		policy: Policy{
@@ -2501,7 +2529,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   105608, to: 106339,
+		from:   106471, to: 107202,
 	},
 	{
 		policy: Policy{
@@ -2525,7 +2553,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   106339, to: 106860,
+		from:   107202, to: 107723,
 	},
 	{
 		policy: Policy{
@@ -2539,7 +2567,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   106860, to: 107134,
+		from:   107723, to: 107997,
 	},
 	{
 		policy: Policy{
@@ -2553,7 +2581,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   107134, to: 107200,
+		from:   107997, to: 108063,
 	},
 	{
 		policy: Policy{
@@ -2587,7 +2615,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   107200, to: 107860,
+		from:   108063, to: 108723,
 	},
 	{
 		policy: Policy{
@@ -2620,7 +2648,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   107860, to: 108439,
+		from:   108723, to: 109302,
 	},
 	{
 		policy: Policy{
@@ -2770,7 +2798,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   108439, to: 114079,
+		from:   109302, to: 114942,
 	},
 	{
 		policy: Policy{
@@ -2851,7 +2879,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   114079, to: 116137,
+		from:   114942, to: 117000,
 	},
 	{
 		policy: Policy{
@@ -2878,7 +2906,83 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   116137, to: 117391,
+		from:   117000, to: 118254,
+	},
+	{
+		policy: Policy{
+			ID: "ethos.secret_argument", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
+			On:      []string{"exec", "shell"},
+			When:    "shell.commands.exists(c, c.argv.exists(a, a.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))\n  || c.assignments.exists(a, a.value.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\")))",
+			Message: "A word of this command is a secret, which every process list, history and record would show.",
+			Remedy:  "Let the program read it from a variable that the person has set, such as \"$API_TOKEN\", or from its own configuration.",
+			File:    "pack:ethos/ethos.yaml", Line: 108, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: anyOf, of: []need{
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: someValue, fact: 44 /* Command.assignments */},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
+		from:   118254, to: 119789,
+	},
+	{
+		policy: Policy{
+			ID: "ethos.home_path", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
+			On:      []string{"exec", "shell"},
+			When:    "shell.commands.exists(c, c.argv.exists(a, a.replace(action.workspace, \".\").matches(\"(^|[=:,@])/(home|Users)/[^/*?]+(/|$)\")))",
+			Message: "This names a person's home directory by its absolute path.",
+			Remedy:  "Name files from the root of the work space; what lies in the caller's own home directory begins with `~`.",
+			File:    "pack:ethos/ethos.yaml", Line: 122, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: someValue, fact: 39 /* Command.argv */},
+		}},
+		reads:  []string{"action", "shell"},
+		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
+		from:   119789, to: 120332,
+	},
+	{
+		policy: Policy{
+			ID: "ethos.file_emulation", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
+			On:      []string{"exec", "shell"},
+			When:    "shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n    && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\")))",
+			Message: "This edits a file with the shell, in the place of the file tool, so that the change is shown to nobody.",
+			Remedy:  "Write or edit the file with the file tool; output to the terminal and through pipes is fine.",
+			File:    "pack:ethos/ethos.yaml", Line: 135, Column: 5,
+		},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 48 /* PathUse.by */, value: "sed"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "perl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "tee"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "sponge"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "gawk"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "awk"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ed"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ex"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ruby"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: equals, fact: 48 /* PathUse.by */, value: "redirect"},
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "cat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "echo"},
+					need{op: equals, fact: 31 /* Command.name */, value: "printf"},
+				}},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "a7e2360dda13e347d6e2a4c53f7dab55b1b3443b8960fa1ed30a54821f3dadf7",
+		from:   120332, to: 121576,
 	},
 	{
 		policy: Policy{
@@ -2895,7 +2999,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   117391, to: 117614,
+		from:   121576, to: 121799,
 	},
 	{
 		policy: Policy{
@@ -2912,7 +3016,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   117614, to: 117918,
+		from:   121799, to: 122103,
 	},
 	{
 		policy: Policy{
@@ -2933,7 +3037,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   117918, to: 118342,
+		from:   122103, to: 122527,
 	},
 	{
 		policy: Policy{
@@ -2968,7 +3072,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   118342, to: 119353,
+		from:   122527, to: 123538,
 	},
 	{
 		policy: Policy{
@@ -2985,7 +3089,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   119353, to: 119581,
+		from:   123538, to: 123766,
 	},
 	{
 		policy: Policy{
@@ -3010,7 +3114,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   119581, to: 120079,
+		from:   123766, to: 124264,
 	},
 	{
 		policy: Policy{
@@ -3033,7 +3137,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   120079, to: 120545,
+		from:   124264, to: 124730,
 	},
 	{
 		policy: Policy{
@@ -3050,7 +3154,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   120545, to: 120786,
+		from:   124730, to: 124971,
 	},
 	{
 		policy: Policy{
@@ -3067,7 +3171,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   120786, to: 121012,
+		from:   124971, to: 125197,
 	},
 	{
 		policy: Policy{
@@ -3084,7 +3188,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   121012, to: 121246,
+		from:   125197, to: 125431,
 	},
 	{
 		policy: Policy{
@@ -3105,7 +3209,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   121246, to: 121561,
+		from:   125431, to: 125746,
 	},
 	{
 		policy: Policy{
@@ -3122,7 +3226,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   121561, to: 121774,
+		from:   125746, to: 125959,
 	},
 	{
 		policy: Policy{
@@ -3140,7 +3244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   121774, to: 122058,
+		from:   125959, to: 126243,
 	},
 	{
 		policy: Policy{
@@ -3157,7 +3261,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   122058, to: 122296,
+		from:   126243, to: 126481,
 	},
 	{
 		policy: Policy{
@@ -3174,7 +3278,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   122296, to: 122533,
+		from:   126481, to: 126718,
 	},
 	{
 		policy: Policy{
@@ -3188,7 +3292,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   122533, to: 122588,
+		from:   126718, to: 126773,
 	},
 	{
 		policy: Policy{
@@ -3202,7 +3306,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   122588, to: 122649,
+		from:   126773, to: 126834,
 	},
 	{
 		policy: Policy{
@@ -3216,7 +3320,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   122649, to: 122708,
+		from:   126834, to: 126893,
 	},
 	{
 		policy: Policy{
@@ -3230,7 +3334,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   122708, to: 122864,
+		from:   126893, to: 127049,
 	},
 	{
 		policy: Policy{
@@ -3244,7 +3348,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   122864, to: 122935,
+		from:   127049, to: 127120,
 	},
 	{
 		policy: Policy{
@@ -3268,7 +3372,83 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   122935, to: 123257,
+		from:   127120, to: 127442,
+	},
+	{
+		policy: Policy{
+			ID: "shell.secret_argument", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
+			On:      []string{"exec", "shell"},
+			When:    "shell.commands.exists(c, c.argv.exists(a, a.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))\n  || c.assignments.exists(a, a.value.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\")))",
+			Message: "A word of this command is a secret, which every process list, history and record would show.",
+			Remedy:  "Let the program read it from a variable that the person has set, such as \"$API_TOKEN\", or from its own configuration.",
+			File:    "pack:strict-shell/shell.yaml", Line: 78, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: anyOf, of: []need{
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: someValue, fact: 44 /* Command.assignments */},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
+		from:   127442, to: 128977,
+	},
+	{
+		policy: Policy{
+			ID: "shell.home_path", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
+			On:      []string{"exec", "shell"},
+			When:    "shell.commands.exists(c, c.argv.exists(a, a.replace(action.workspace, \".\").matches(\"(^|[=:,@])/(home|Users)/[^/*?]+(/|$)\")))",
+			Message: "This names a person's home directory by its absolute path.",
+			Remedy:  "Name files from the root of the work space; what lies in the caller's own home directory begins with `~`.",
+			File:    "pack:strict-shell/shell.yaml", Line: 92, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: someValue, fact: 39 /* Command.argv */},
+		}},
+		reads:  []string{"action", "shell"},
+		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
+		from:   128977, to: 129520,
+	},
+	{
+		policy: Policy{
+			ID: "shell.file_emulation", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
+			On:      []string{"exec", "shell"},
+			When:    "shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n    && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\")))",
+			Message: "This edits a file with the shell, in the place of the file tool, so that the change is shown to nobody.",
+			Remedy:  "Write or edit the file with the file tool; output to the terminal and through pipes is fine.",
+			File:    "pack:strict-shell/shell.yaml", Line: 105, Column: 5,
+		},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 48 /* PathUse.by */, value: "sed"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "perl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "tee"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "sponge"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "gawk"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "awk"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ed"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ex"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "ruby"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: equals, fact: 48 /* PathUse.by */, value: "redirect"},
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "cat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "echo"},
+					need{op: equals, fact: 31 /* Command.name */, value: "printf"},
+				}},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "2964d9de26237e222bf242948e098b8fc8f0e901acb061539f8cd797c5736b3d",
+		from:   129520, to: 130764,
 	},
 	{
 		policy: Policy{
@@ -3284,7 +3464,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   123257, to: 128475,
+		from:   130764, to: 135982,
 	},
 	{
 		policy: Policy{
@@ -3306,7 +3486,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   128475, to: 128999,
+		from:   135982, to: 136506,
 	},
 	{
 		policy: Policy{
@@ -3332,7 +3512,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   128999, to: 129613,
+		from:   136506, to: 137120,
 	},
 	{
 		policy: Policy{
@@ -3348,7 +3528,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   129613, to: 129618,
+		from:   137120, to: 137125,
 	},
 	{
 		policy: Policy{
@@ -3373,7 +3553,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   129618, to: 130574,
+		from:   137125, to: 138081,
 	},
 	{
 		policy: Policy{
@@ -3406,7 +3586,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   130574, to: 131121,
+		from:   138081, to: 138628,
 	},
 	{
 		policy: Policy{
@@ -3422,7 +3602,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   131121, to: 131126,
+		from:   138628, to: 138633,
 	},
 	{
 		policy: Policy{
@@ -3438,7 +3618,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   131126, to: 131544,
+		from:   138633, to: 139051,
 	},
 	{
 		policy: Policy{
@@ -3454,7 +3634,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   131544, to: 131808,
+		from:   139051, to: 139315,
 	},
 	{
 		policy: Policy{
@@ -3470,7 +3650,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   131808, to: 132313,
+		from:   139315, to: 139820,
 	},
 	{
 		policy: Policy{
@@ -3503,7 +3683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   132313, to: 132860,
+		from:   139820, to: 140367,
 	},
 	{
 		policy: Policy{
@@ -3593,7 +3773,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   132860, to: 137718,
+		from:   140367, to: 145225,
 	},
 	{
 		policy: Policy{
@@ -3609,6 +3789,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   137718, to: 137723,
+		from:   145225, to: 145230,
 	},
 }

@@ -127,9 +127,10 @@ const (
 type Shell struct {
 	IR            string    `json:"ir,omitempty"` // version of this analysis: "1"
 	Parsed        bool      `json:"parsed"`
-	Error         string    `json:"error,omitempty"` // the parse error, with line:column
-	Risks         []string  `json:"risks"`           // sorted, unique codes
-	Commands      []Command `json:"commands"`        // in source order
+	Error         string    `json:"error,omitempty"`      // the parse error, with line:column
+	Unfinished    bool      `json:"unfinished,omitempty"` // a shell that reads it line by line would wait for more: an open quote, loop or here-document
+	Risks         []string  `json:"risks"`                // sorted, unique codes
+	Commands      []Command `json:"commands"`             // in source order
 	Reads         []PathUse `json:"reads"`
 	Writes        []PathUse `json:"writes"`
 	Unresolved    bool      `json:"unresolved"`     // a command name is not static

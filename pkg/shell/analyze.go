@@ -44,6 +44,7 @@ func Analyze(script string, opt Options) Analysis {
 	c := a.root()
 	c.src = &source{text: placeholders(script), dialect: dialectScript}
 	a.parsed = c.program(c.src)
+	a.unfinished = unfinished(script, a.errText != "")
 	c.finish()
 	return a.result()
 }
@@ -85,6 +86,8 @@ type analysis struct {
 	lines   []int  // offsets at which its lines begin, found when first needed
 	parsed  bool
 	errText string
+	// unfinished says that a shell would read on before it runs the end of the text.
+	unfinished bool
 
 	commands  []found
 	byOffset  map[int][]int32 // indexes into commands

@@ -175,7 +175,7 @@ func (a *analysis) piped(names []string, left *int) []string {
 func (a *analysis) result() Analysis {
 	out := Analysis{Cwds: make([]string, 0, len(a.commands))}
 	out.Shell = record.Shell{
-		IR: IR, Parsed: a.parsed, Error: a.errText, Risks: a.risks.codes(), Commands: make([]record.Command, 0, len(a.commands)),
+		IR: IR, Parsed: a.parsed, Error: a.errText, Unfinished: a.unfinished, Risks: a.risks.codes(), Commands: make([]record.Command, 0, len(a.commands)),
 		Unresolved: a.lacks&lackUnresolved != 0, DepthExceeded: a.lacks&lackDepth != 0,
 	}
 	sort.SliceStable(a.commands, func(i, j int) bool { return a.commands[i].offset < a.commands[j].offset })

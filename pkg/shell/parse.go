@@ -112,6 +112,25 @@ func unmaskReturns(text string) string {
 	return strings.ReplaceAll(text, returnMask, "\r")
 }
 
+// unfinished reports whether more text could end what begins in a text: failed says
+// that it does not parse. A here-document without its end does, as for a shell at
+// the end of its script.
+func unfinished(text string, failed bool) bool {
+	if !failed && !strings.Contains(text, "<<") {
+		return false
+	}
+	p := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(p)
+	syntax.Variant(syntax.LangBash)(p)
+	_, err := p.Parse(&guard{text: maskReturns(text)}, "")
+	var perr syntax.ParseError
+	if !errors.As(err, &perr) {
+		return false
+	}
+	_, document := unclosedHeredoc(err)
+	return perr.Incomplete || document
+}
+
 // unclosedHeredoc recognises a here-document that ends with the text. Shells warn and run it (bash(1), "Here Documents");
 // inside a substitution it ends with that, which the caller must rule out.
 func unclosedHeredoc(err error) (stop string, ok bool) {

@@ -116,12 +116,6 @@ func agentSession(t *testing.T, a agent, edit func(string) string) *session {
 // asShipped leaves a recipe as it is.
 func asShipped(text string) string { return text }
 
-// exists reports whether a file of the session is there; "~/" is its home.
-func (s *session) exists(name string) bool {
-	_, err := os.Lstat(s.path(name))
-	return err == nil
-}
-
 // read is the text of a file of the session.
 func (s *session) read(name string) string {
 	s.t.Helper()

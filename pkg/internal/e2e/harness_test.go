@@ -106,6 +106,12 @@ func (s *session) write(name, content string) {
 	}
 }
 
+// exists reports whether a file of the session is there; "~/" is its home.
+func (s *session) exists(name string) bool {
+	_, err := os.Lstat(s.path(name))
+	return err == nil
+}
+
 // outcome is what a command line left behind.
 type outcome struct {
 	command        string

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/trace"
+)
+
+// maxHeld bounds the text that waits for its decision, or gives later text its
+// context, in bytes.
+const maxHeld = 256 << 10
+
+// shellTool is the tool of the records that are decided here.
+const shellTool = "ethos-sandbox shell"
+
+// judges are ethos-facts and ethos-decide beside this program, one reading what the
+// other writes. They judge one record after the other.
+type judges struct {
+	ctx      context.Context
+	sys      *cli.System
+	where    record.Action // its directories
+	mode     string
+	programs []*exec.Cmd
+	in       io.WriteCloser
+	out      *record.Reader
+	errs     bytes.Buffer // of ethos-facts and ethos-decide; read when they have ended
+}
+
+// newJudges finds the two programs. They start with the first record.
+func newJudges(ctx context.Context, sys *cli.System, workspace, mode string) (*judges, error) {
+	j := &judges{ctx: ctx, sys: sys, where: record.Action{Cwd: sys.Dir, Workspace: workspace}, mode: cmp.Or(mode, sys.Getenv("ETHOS_MODE"), record.ModeSafe)}
+	self, err := selfPath()
+	if err != nil {
+		return nil, unjudged(err)
+	}
+	for _, words := range [][]string{{"ethos-facts", "--mode", j.mode, "--from", "records"}, {"ethos-decide", "--mode", j.mode}} {
+		program, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), words[0]))
+		if err != nil {
+			return nil, unjudged(err)
+		}
+		cmd := exec.CommandContext(ctx, program, words[1:]...)
+		cmd.Dir, cmd.Env, cmd.Stderr = sys.Dir, sys.Environ, &j.errs
+		j.programs = append(j.programs, cmd)
+	}
+	return j, nil
+}
+
+// unjudged is the refusal of a script that nobody decides.
+func unjudged(err error) error {
+	return cli.Errorf(cli.Refused, "install ethos-facts and ethos-decide beside ethos-sandbox, or give --undecided: then the boundary alone holds", "the script cannot be decided: %w", err)
+}
+
+func (j *judges) start() (err error) {
+	if j.in != nil {
+		return nil
+	}
+	facts, decide := j.programs[0], j.programs[1]
+	if j.in, err = facts.StdinPipe(); err != nil {
+		return err
+	}
+	// A pipe of this process's own would be closed by Wait before all is read.
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	facts.Stdout, decide.Stdin = write, read
+	out, err := decide.StdoutPipe()
+	if err == nil {
+		err = errors.Join(facts.Start(), decide.Start())
+	}
+	j.out = record.NewReader(out, 0)
+	return errors.Join(err, read.Close(), write.Close())
+}
+
+// close ends the programs.
+func (j *judges) close() {
+	if j.in == nil {
+		return
+	}
+	j.in.Close()
+	for _, p := range j.programs {
+		if p.Process != nil {
+			p.Process.Kill()
+			_ = p.Wait() // what it had to say was in its records
+		}
+	}
+}
+
+// judge says why an action must not run: a [*cli.Error], nil when it may. The
+// facts are what its script would do.
+func (j *judges) judge(a record.Action) (facts record.Facts, err error) {
+	a.Cwd, a.Workspace = j.where.Cwd, j.where.Workspace
+	if !valid(a) {
+		return facts, cli.Errorf(cli.Refused, "write it in UTF-8", "the script cannot be decided: it is not UTF-8")
+	}
+	line, err := j.ask(record.NewLine("", j.sys.Now(), a, record.Actor{Tool: shellTool, Mode: j.mode}))
+	if err != nil {
+		return facts, unjudged(err)
+	}
+	refusal, err := judge(line)
+	switch {
+	case err != nil:
+		return facts, unjudged(err)
+	case refusal != nil:
+		err = refused(refusal, cli.Refused)
+	}
+	if err := line.Decode("facts", &facts); err != nil {
+		return facts, unjudged(err)
+	}
+	return facts, err
+}
+
+func valid(a record.Action) bool {
+	return utf8.ValidString(a.Script) && utf8.ValidString(strings.Join(a.Argv, ""))
+}
+
+// ask has one line decided.
+func (j *judges) ask(line *record.Line) (*record.Line, error) {
+	err := j.start()
+	if err == nil {
+		_, err = j.in.Write(line.AppendTo(nil))
+	}
+	var answer *record.Line
+	if err == nil {
+		answer, err = j.out.Next()
+	}
+	if err != nil { // why they ended is on their standard error
+		j.close()
+		said, _, _ := strings.Cut(strings.TrimSpace(j.errs.String()), "\n")
+		return nil, fmt.Errorf("ethos-facts | ethos-decide: %s", cmp.Or(said, err.Error()))
+	}
+	if answer.Kind() == record.LineError {
+		var fault record.Error
+		if err := answer.Decode("error", &fault); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("ethos-%s: %s", fault.Stage, fault.Message)
+	}
+	return answer, nil
+}
+
+// before has decided what a shell is to run, before it starts, and returns what it
+// reads as standard input: what is typed into a pipe is decided line by line.
+func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (stdin *os.File, done func(), err error) {
+	done = func() {}
+	own, ok := sys.Stdin.(*os.File)
+	if !ok {
+		return nil, done, errors.New("standard input is no descriptor")
+	}
+	if c.Undecided || c.DryRun || c.Mode == record.ModePlan || c.Record != "" && c.passed(sys) {
+		return own, done, nil
+	}
+	j, err := newJudges(ctx, sys, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode)
+	if err != nil {
+		return nil, done, err
+	}
+	args := c.Args.Words()
+	action := record.Action{Kind: record.KindExec, Argv: argv}
+	switch reads := readsInput(args); {
+	case c.Command != "":
+		action = record.Action{Kind: record.KindShell, Script: c.Command}
+	case len(args) > 0 && !reads:
+		if text, ok := scriptIn(sys.Dir, args[0]); ok {
+			action = record.Action{Kind: record.KindShell, Script: text}
+		}
+	case interactive(own): // the boundary holds; nobody sees the lines that a terminal has edited
+		return own, done, nil
+	default:
+		if text, ok := restOf(own); ok {
+			if _, err := j.judge(record.Action{Kind: record.KindShell, Script: text}); err != nil {
+				j.close()
+				return nil, done, err
+			}
+			return piped(func(to io.Writer) error { _, err := io.WriteString(to, text); return err }, j)
+		}
+		return piped(func(to io.Writer) error { return j.pump(to, own) }, j)
+	}
+	_, err = j.judge(action)
+	j.close()
+	return own, done, err
+}
+
+// readsInput reports whether a shell with these arguments reads its commands from
+// standard input.
+func readsInput(args []string) bool {
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") {
+			return false
+		}
+		if short := strings.TrimPrefix(a, "-"); !strings.HasPrefix(short, "-") && strings.Contains(short, "c") {
+			return false
+		}
+	}
+	return true
+}
+
+// scriptIn is the text of the file that a shell is to run.
+func scriptIn(dir, name string) (string, bool) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > record.DefaultMaxLine/2 {
+		return "", false
+	}
+	text, err := os.ReadFile(name)
+	return string(text), err == nil
+}
+
+// passed reports whether the agent's hook has had this very script decided, and its
+// record still waits for the result: a call that a person let pass once is not
+// asked for again.
+func (c *shellCmd) passed(sys *cli.System) bool {
+	dir, err := c.record.store()
+	if err != nil {
+		return false
+	}
+	store, err := trace.OpenExisting(dir)
+	if err != nil {
+		return false
+	}
+	defer store.Leave()
+	store.Now = sys.Now
+	l, err := store.Find(c.Record)
+	if err != nil || l == nil || l.Has("result") || !l.Has("confine") {
+		return false
+	}
+	var a record.Action
+	var d record.Decision
+	if l.Decode("action", &a) != nil || l.Decode("decision", &d) != nil {
+		return false
+	}
+	ours, err := c.record.asStored(store)
+	return err == nil && a.Script == ours.Script && len(a.Argv) == 0 && (d.Verdict == record.VerdictAllow || d.Verdict == record.VerdictWarn)
+}
+
+// restOf is what is left of a file that is no pipe: it is decided as a whole.
+func restOf(f *os.File) (string, bool) {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > record.DefaultMaxLine/2 {
+		return "", false
+	}
+	text, err := io.ReadAll(f)
+	return string(text), err == nil
+}
+
+// piped is the read end of a pipe that gets what is written.
+func piped(write func(to io.Writer) error, j *judges) (*os.File, func(), error) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return nil, j.close, err
+	}
+	go func() {
+		defer out.Close()
+		_ = write(out) // the shell has ended
+	}()
+	return in, func() { in.Close(); j.close() }, nil
+}
+
+// pump passes commands on as they come: one or more lines that a shell can run as
+// they stand. Each is decided with all before it, which says what its names stand
+// for. In the place of one that is refused stands a command that fails.
+func (j *judges) pump(to io.Writer, from io.Reader) error {
+	lines := bufio.NewReader(from)
+	var context, held string
+	for {
+		text, err := lines.ReadString('\n')
+		held += text
+		ended := err != nil
+		if ended && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if held == "" || len(context)+len(held) > maxHeld && context != "" {
+			context = context[min(len(context), max(0, len(context)+len(held)-maxHeld)):]
+			if _, rest, ok := strings.Cut(context, "\n"); ok {
+				context = rest
+			}
+		}
+		if held != "" && (ended || !continued(held)) {
+			facts, fault := j.judge(record.Action{Kind: record.KindShell, Script: context + held})
+			if facts.Shell.Unfinished && !ended && len(held) < maxHeld {
+				continue
+			}
+			pass := held
+			if fault != nil {
+				j.tell(fault)
+				pass = "(exit 125)\n"
+			} else {
+				context += held
+			}
+			if _, err := io.WriteString(to, pass); err != nil {
+				return nil // the shell has ended
+			}
+			held = ""
+		}
+		if ended {
+			return nil
+		}
+	}
+}
+
+// tell tells a refusal.
+func (j *judges) tell(fault error) {
+	hint := ""
+	if e := (*cli.Error)(nil); errors.As(fault, &e) {
+		hint = e.Hint
+	}
+	j.sys.Deny(fault.Error(), hint)
+}
+
+// continued reports whether a text ends in a line that goes on in the next one.
+func continued(text string) bool {
+	line := strings.TrimSuffix(text, "\n")
+	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+}
