@@ -159,6 +159,17 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	if c.View != "" {
 		b.Flags = append(b.Flags, "--view", c.View)
 	}
+	add := func(flag string, values []string) {
+		for _, v := range values {
+			b.Flags = append(b.Flags, flag, v)
+		}
+	}
+	add("--deny-exec", c.DenyExecPaths)
+	add("--allow-connect", c.Network.ConnectPorts)
+	add("--allow-bind", c.Network.BindPorts)
+	if c.UnixFamily != "" {
+		b.Flags = append(b.Flags, "--no-unix-sockets")
+	}
 	if len(c.GrantedBy) == 0 {
 		return b
 	}
@@ -167,11 +178,6 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	}
 	if c.Network.Mode != "" {
 		b.Flags = append(b.Flags, "--net", c.Network.Mode)
-	}
-	add := func(flag string, values []string) {
-		for _, v := range values {
-			b.Flags = append(b.Flags, flag, v)
-		}
 	}
 	if c.Network.Mode == "proxy" {
 		add("--allow-domain", c.Network.AllowDomains)

@@ -86,7 +86,8 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 		return refused(err, cli.Refused)
 	}
 	network := want.Network == "none" || reflect.DeepEqual(less.Whole().Network, theirs.Whole().Network)
-	if !network || !slices.Equal(have.Sockets, want.Sockets) || have.Seccomp != want.Seccomp {
+	if !network || !slices.Equal(have.Sockets, want.Sockets) || have.Seccomp != want.Seccomp ||
+		have.NoUnixSockets != want.NoUnixSockets || !slices.Equal(have.DenyExec, want.DenyExec) {
 		return notTheSame(name)
 	}
 	j.profile, j.less = j.given.Profile, &less

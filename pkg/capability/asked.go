@@ -36,6 +36,7 @@ type flag struct {
 	name    string
 	path    bool                               // relative to the working directory
 	narrows bool                               // it takes away, whatever its value
+	word    string                             // of a switch: what it stands for
 	take    func(a *Asked, value string) error // nil: the value is a word, "" for none, or one more entry
 }
 
@@ -49,6 +50,11 @@ func Flags() iter.Seq2[string, bool] {
 			}
 		}
 	}
+}
+
+// Switch reports a flag of [Flags] that stands alone and takes no value.
+func Switch(name string) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return f.flag.name == name && f.flag.word != "" })
 }
 
 // OnProfile asks for nothing but a profile, "" for the default one. One that is
@@ -131,6 +137,9 @@ func (a *Asked) Flag(name, value string) error {
 	case *[]string:
 		*to = append(*to, value)
 	case *string:
+		if f.flag.word != "" {
+			value = f.flag.word
+		}
 		*to = cmp.Or(value, *to)
 	}
 	return nil

@@ -34,6 +34,7 @@ type NetworkTool struct {
 func (n *NetworkTool) Put(to *record.Network) {
 	*to = record.Network{
 		Mode: n.Mode, AllowDomains: slices.Clone(n.AllowDomains), DenyDomains: to.DenyDomains,
+		ConnectPorts: to.ConnectPorts, BindPorts: to.BindPorts,
 		SNI: n.SNI, CABundle: n.CABundle, AllowRequests: slices.Clone(n.AllowRequests), Inject: slices.Clone(n.Inject),
 	}
 	if to.AllowDomains == nil {

@@ -33,7 +33,7 @@ func checkDenied(text string) error {
 // ofProxy leaves out what only a proxy can do.
 func ofProxy(n record.Network) record.Network {
 	if n.Mode != "proxy" {
-		return record.Network{Mode: n.Mode, AllowDomains: []string{}, DenyDomains: n.DenyDomains}
+		return record.Network{Mode: n.Mode, AllowDomains: []string{}, DenyDomains: n.DenyDomains, ConnectPorts: n.ConnectPorts, BindPorts: n.BindPorts}
 	}
 	return n
 }

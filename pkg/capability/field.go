@@ -33,6 +33,9 @@ type field struct {
 // processes.
 const Debugging = "debug"
 
+// NoUnixSockets as a set's UnixFamily has the command make no Unix socket.
+const NoUnixSockets = "none"
+
 // fields is the table, in the order of a record.
 var fields = []field{
 	{name: "sandbox_profile", kind: label, at: func(s *Set) any { return &s.SandboxProfile }},
@@ -63,6 +66,10 @@ var fields = []field{
 		flag: flag{name: "deny-write", path: true, narrows: true},
 	},
 	{
+		name: "deny_exec_paths", kind: denials, at: func(s *Set) any { return &s.DenyExecPaths },
+		flag: flag{name: "deny-exec", path: true, narrows: true},
+	},
+	{
 		name: "cache_paths", kind: names, at: func(s *Set) any { return &s.CachePaths },
 		grant: grant{"cache", "PATH", nil},
 	},
@@ -73,6 +80,10 @@ var fields = []field{
 	{
 		name: "unix_sockets", kind: names, at: func(s *Set) any { return &s.UnixSockets },
 		grant: grant{"socket", "PATH", nil}, flag: flag{name: "unix-socket", path: true},
+	},
+	{
+		name: "unix_family", kind: tightened, at: func(s *Set) any { return &s.UnixFamily },
+		words: []string{NoUnixSockets}, flag: flag{name: "no-unix-sockets", narrows: true, word: NoUnixSockets},
 	},
 	{name: "requires_network", kind: needs, from: reachesOut, at: func(s *Set) any { return &s.RequiresNetwork }},
 	{
@@ -96,6 +107,14 @@ var fields = []field{
 	{
 		name: "network.deny_domains", kind: deniedDomains, at: func(s *Set) any { return &s.Network.DenyDomains },
 		flag: flag{name: "deny-domain", narrows: true, take: flagDeny},
+	},
+	{
+		name: "network.connect_ports", kind: ports, at: func(s *Set) any { return &s.Network.ConnectPorts },
+		flag: flag{name: "allow-connect", narrows: true},
+	},
+	{
+		name: "network.bind_ports", kind: ports, at: func(s *Set) any { return &s.Network.BindPorts },
+		flag: flag{name: "allow-bind", narrows: true},
 	},
 	{
 		name: "network.sni", kind: loosened, at: func(s *Set) any { return &s.Network.SNI },

@@ -36,7 +36,10 @@ var (
 	// A host that the list names gets such requests only.
 	allowedRequests = &kind{5, meetRequests, exceedsRequests}
 	injected        = &kind{5, meetInjections, exceedsNames} // credentials
-	deniedDomains   = &kind{5, meetUnion, exceedsDeniedDomains}
+	// A list of ports; empty is every port.
+	ports         = &kind{5, meetPorts, exceedsPorts}
+	denials       = &kind{5, meetUnion, exceedsDenials} // what is taken away, compared as it is written
+	deniedDomains = &kind{5, meetUnion, exceedsDeniedDomains}
 )
 
 // reported is the last rank in a report.
@@ -207,6 +210,14 @@ func exceedsDeniedDomains(_ *field, parent, child *Set) (value, bound string, mo
 		lost[i] = "without " + lost[i]
 	}
 	return listExcess(lost, parent.Network.DenyDomains)
+}
+
+func exceedsDenials(f *field, parent, child *Set) (value, bound string, more bool) {
+	lost := missing(*of[[]string](f, parent), *of[[]string](f, child))
+	for i := range lost {
+		lost[i] = "without " + lost[i]
+	}
+	return listExcess(lost, *of[[]string](f, parent))
 }
 
 // common is what both lists have.

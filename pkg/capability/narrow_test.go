@@ -62,6 +62,10 @@ func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabil
 		for _, s := range []*record.Capabilities{&p, &c} {
 			s.Network.SNI = one(more, "", "require", "allow", "?")
 			s.View = one(more, "", "", CopyOnWrite)
+			s.UnixFamily, s.DenyExecPaths = one(more, "", "", NoUnixSockets), some(more, []string{".", "/v", "~/x"}, 2)
+			if s.Network.Mode != "none" {
+				s.Network.ConnectPorts, s.Network.BindPorts = some(more, []string{"80", "443"}, 2), one(more, nil, []string{NoPort}, []string{"0", "80"})
+			}
 			if s.Network.CABundle = one(more, "", "~/ca.pem", "~/other.pem"); s.Network.Mode == "proxy" && s.Network.CABundle != "" {
 				s.Network.AllowRequests = some(more, []string{"example.com GET", "*.example.com GET,POST /a/*", "a.example.com /a/b", "a.example.com:443 -"}, 2)
 				s.Network.Inject = some(more, []string{"example.com Authorization=A", "a.example.com X=B"}, 2)
@@ -156,9 +160,9 @@ func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 // it.
 func TestWidensSeesEveryField(t *testing.T) {
 	parent := record.Capabilities{
-		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", View: CopyOnWrite, WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
+		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", View: CopyOnWrite, UnixFamily: NoUnixSockets, DenyExecPaths: []string{"."}, WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
 		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"},
-			CABundle: "/ca.pem", AllowRequests: []string{"a.example.com GET"}},
+			ConnectPorts: []string{"80"}, BindPorts: []string{NoPort}, CABundle: "/ca.pem", AllowRequests: []string{"a.example.com GET"}},
 		Git: "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
 	}
 	past := map[string]func(*record.Capabilities){
@@ -172,6 +176,11 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"DenyWritePaths":      func(c *record.Capabilities) { c.DenyWritePaths = nil },
 		"View":                func(c *record.Capabilities) { c.View = "" },
 		"View.other":          func(c *record.Capabilities) { c.View = "?" },
+		"UnixFamily":          func(c *record.Capabilities) { c.UnixFamily = "" },
+		"DenyExecPaths":       func(c *record.Capabilities) { c.DenyExecPaths = []string{"bin"} },
+		"Network.connect":     func(c *record.Capabilities) { c.Network.ConnectPorts = nil },
+		"Network.connect to":  func(c *record.Capabilities) { c.Network.ConnectPorts = []string{"80", "81"} },
+		"Network.bind":        func(c *record.Capabilities) { c.Network.BindPorts = []string{"0"} },
 		"CachePaths":          func(c *record.Capabilities) { c.CachePaths = []string{"/v"} },
 		"UnixSockets":         func(c *record.Capabilities) { c.UnixSockets = []string{"/s"} },
 		"RequiresNetwork":     func(c *record.Capabilities) { c.RequiresNetwork = true },

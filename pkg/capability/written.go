@@ -173,6 +173,18 @@ func check(s Set) (fault error) {
 	each(deniedDomains, domains(checkDenied))
 	each(allowedRequests, domains(checkRequest))
 	each(injected, domains(checkInjection))
+	each(ports, func(f *field) {
+		if _, _, err := Ports(*of[[]string](f, &s), f.name == "network.bind_ports"); fault == nil && err != nil {
+			fault = fmt.Errorf("%s: %w", f.name, err)
+		}
+	})
+	each(denials, func(f *field) {
+		for _, p := range *of[[]string](f, &s) {
+			if fault == nil && strings.Contains(p, "$") {
+				fault = fmt.Errorf("%s: a deny must not depend on a variable", p)
+			}
+		}
+	})
 	each(tree, func(f *field) {
 		for _, p := range *of[[]string](f, &s) {
 			if fault == nil && f.list != read && f.list != write && strings.Contains(p, "$") {

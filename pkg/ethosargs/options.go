@@ -92,10 +92,10 @@ func boundary(class Class, more ...Option) []Option {
 	if class == Compared { // no capability says which ports of the host are the command's
 		exposing = Widens
 	}
-	list := []Option{{Name: "workspace", Class: class}, {Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "proxy-env", Bool: true, Class: Neutral}, {Name: "debug", Bool: true, Class: exposing},
+	list := []Option{{Name: "workspace", Class: class}, {Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "ro-noexec", Class: class}, {Name: "rw-noexec", Class: class}, {Name: "proxy-env", Bool: true, Class: Neutral}, {Name: "debug", Bool: true, Class: exposing},
 		{Name: "publish", Class: exposing}, {Name: "publish-any", Bool: true, Class: exposing}}
 	for name, narrows := range capability.Flags() {
-		o := Option{Name: name, Class: class}
+		o := Option{Name: name, Class: class, Bool: capability.Switch(name)}
 		if narrows {
 			o.Class = Narrows
 		}

@@ -42,6 +42,8 @@ var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"profile":   func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
 	"ro":        (*limit).reads,
 	"rw":        (*limit).writes,
+	"ro-noexec": (*limit).reads,
+	"rw-noexec": (*limit).writes,
 	"session":   func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
 	"env":       func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
 }

@@ -275,26 +275,27 @@ type Capabilities struct {
 	DenyReadPaths       []string `json:"deny_read_paths"`
 	AllowReadWithinDeny []string `json:"allow_read_within_deny"`
 	DenyWritePaths      []string `json:"deny_write_paths"`
+	DenyExecPaths       []string `json:"deny_exec_paths,omitempty"` // at and below them no file is executed or mapped as code
 	CachePaths          []string `json:"cache_paths"`
-	// View is copy-on-write where what the command writes goes into a view of its writable directories, and not into them; "" writes through.
-	View              string   `json:"view,omitempty"`
-	UnixSockets       []string `json:"unix_sockets"`
-	RequiresNetwork   bool     `json:"requires_network"`
-	RequiresGit       bool     `json:"requires_git"`
-	RequiresEnv       bool     `json:"requires_env"`
-	RequiresProcesses bool     `json:"requires_processes"`
-	Network           Network  `json:"network"`
-	Env               Env      `json:"env"`
-	Git               string   `json:"git"`                 // none | read | wrapped | full
-	EnvFiles          string   `json:"env_files,omitempty"` // read where environment files of the work space can be read; "" is hidden
-	Enforce           string   `json:"enforce"`             // cgroup | available
-	TimeoutSeconds    int64    `json:"timeout_seconds"`
-	MemoryMB          int64    `json:"memory_mb"`
-	CPUQuotaPercent   int64    `json:"cpu_quota_percent"`
-	Pids              int64    `json:"pids"`
-	OpenFiles         int64    `json:"open_files"`
-	OutputBytes       int64    `json:"output_bytes"`
-	GrantedBy         []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
+	View                string   `json:"view,omitempty"` // copy-on-write where what the command writes goes into a view of its writable directories; "" writes through
+	UnixSockets         []string `json:"unix_sockets"`
+	UnixFamily          string   `json:"unix_family,omitempty"` // none where the command makes no Unix socket but pairs; "" lets it
+	RequiresNetwork     bool     `json:"requires_network"`
+	RequiresGit         bool     `json:"requires_git"`
+	RequiresEnv         bool     `json:"requires_env"`
+	RequiresProcesses   bool     `json:"requires_processes"`
+	Network             Network  `json:"network"`
+	Env                 Env      `json:"env"`
+	Git                 string   `json:"git"`                 // none | read | wrapped | full
+	EnvFiles            string   `json:"env_files,omitempty"` // read where environment files of the work space can be read; "" is hidden
+	Enforce             string   `json:"enforce"`             // cgroup | available
+	TimeoutSeconds      int64    `json:"timeout_seconds"`
+	MemoryMB            int64    `json:"memory_mb"`
+	CPUQuotaPercent     int64    `json:"cpu_quota_percent"`
+	Pids                int64    `json:"pids"`
+	OpenFiles           int64    `json:"open_files"`
+	OutputBytes         int64    `json:"output_bytes"`
+	GrantedBy           []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
 }
 
 // Network is how far the command's network reaches.
@@ -302,6 +303,8 @@ type Network struct {
 	Mode         string   `json:"mode"` // none | loopback | proxy | host
 	AllowDomains []string `json:"allow_domains"`
 	DenyDomains  []string `json:"deny_domains"`
+	ConnectPorts []string `json:"connect_ports,omitempty"` // the TCP ports that are connected to, as decimal numbers, or none alone; empty is every port
+	BindPorts    []string `json:"bind_ports,omitempty"`    // the TCP ports that are bound, the same; 0 is one that the kernel chooses
 	// SNI is allow where a TLS client of an allowed host may name another one, or hide whom it names; "" is require.
 	SNI string `json:"sni,omitempty"`
 	// CABundle is a file with the certificate and the key of the person's authority, by which TLS is opened; "" opens none.

@@ -97,6 +97,7 @@ type Sandbox struct {
 	WritePaths      []string  `json:"write_paths"` // as resolved
 	DenyReadPaths   []string  `json:"deny_read_paths"`
 	DenyWritePaths  []string  `json:"deny_write_paths"`
+	DenyExecPaths   []string  `json:"deny_exec_paths,omitempty"`
 	Controls        []Control `json:"controls"`
 	NetworkIsolated bool      `json:"network_isolated"`
 	ProcessIsolated bool      `json:"process_isolated"`

@@ -42,6 +42,7 @@ var wantings = []wanting{
 	{control: "egress", things: []string{"call:sendto=EPERM"}, flags: []string{"--allow-domain", "example.com"}, says: "sendto"},
 	{control: "publish", says: "publish is not_requested"},
 	{control: "publish", flags: []string{"--publish", "0.0.0.0:8080:80"}, says: "lets other machines in"},
+	{control: "ports", says: "ports is not_requested"},
 	{control: "landlock", things: []string{"call:landlock_create_ruleset=ENOSYS"}, says: "landlock is absent"},
 	{control: "landlock", things: []string{"call:landlock_create_ruleset=EPERM"}, says: "landlock"},
 	{control: "landlock", things: []string{"call:landlock_restrict_self=EPERM"}, says: "landlock_restrict_self"},

@@ -61,6 +61,10 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 		add.Fill, add.FillFrom = &at.ParentFD, p.Trees[rule.Path]
 		p.Command = append(p.Command, add)
 	}
+	for _, rule := range c.rules.Ports {
+		p.Command = append(p.Command, step(stage, "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, "port "+strconv.Itoa(int(rule.Port)),
+			steps.From(ruleset), steps.Int(landlock.NetPort), steps.Ptr(rule.Attr()), steps.Int(0)))
+	}
 	for i, fd := range c.Streams {
 		if rule := c.rules.OnFile(c.machine.opened(fd)); rule.Access != 0 {
 			p.Command = append(p.Command, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))

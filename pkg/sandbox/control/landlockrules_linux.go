@@ -3,6 +3,7 @@ package control
 import (
 	"slices"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/plan"
@@ -28,9 +29,16 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 	if p.Network == "none" {
 		q.Net = landlock.BindTCP | landlock.ConnectTCP
 	}
+	if p.Ports != nil {
+		portRules(&q, p.Ports.Connect, landlock.ConnectTCP)
+		portRules(&q, p.Ports.Bind, landlock.BindTCP)
+	}
 	const read = landlock.Execute | landlock.Read
 	const change = read | landlock.Write
 	add := func(path string, access landlock.FS, file bool) {
+		if slices.ContainsFunc(p.DenyExec, func(dir string) bool { return mount.Within(path, dir) }) {
+			access &^= landlock.Execute
+		}
 		q.Paths = append(q.Paths, landlock.PathRule{Path: path, Access: access, File: file})
 	}
 	add("/", landlock.ReadDir, false)
@@ -62,4 +70,16 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 		}
 	}
 	return q
+}
+
+// portRules allow a right on the ports of a list that says something. [plan.Build]
+// has read the numbers.
+func portRules(q *landlock.Request, list []string, right landlock.Net) {
+	numbers, limited, _ := capability.Ports(list, true)
+	if limited {
+		q.Net |= right
+	}
+	for _, n := range numbers {
+		q.Ports = append(q.Ports, landlock.PortRule{Port: n, Access: right})
+	}
 }

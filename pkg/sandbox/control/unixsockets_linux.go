@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/notify"
 	"ethos/pkg/sandbox/kernel/seccomp"
@@ -29,7 +30,7 @@ type unixSockets struct {
 func (c *unixSockets) Name() string { return "unix_sockets" }
 
 func (c *unixSockets) Plan() (string, bool) {
-	return "connect(2) to socket files", c.notified || c.ByLandlock
+	return "connect(2) to socket files", c.notified || c.ByLandlock || c.Job.Plan.NoUnixSockets
 }
 
 // Prepare chooses the way. Without a network namespace of its own the command's sockets cannot be told from the host's, so only Landlock can.
@@ -90,9 +91,11 @@ func (c *unixSockets) Begin(pid int) error {
 		return nil
 	}
 	if c.notified {
-		c.judge, c.err = notify.Start(notify.Options{
-			Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, DenyTCP: c.Job.Plan.Network == "none", Observer: c.Watch,
-		})
+		o := notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, HoldTCP: c.Job.Plan.Network == "none", Observer: c.Watch}
+		if p := c.Job.Plan.Ports; p != nil {
+			o.Ports, o.HoldTCP, _ = capability.Ports(p.Connect, false)
+		}
+		c.judge, c.err = notify.Start(o)
 	} else {
 		c.judge, c.err = notify.Watch(c.listener, c.Watch)
 	}
@@ -121,6 +124,13 @@ func (c *unixSockets) End() {
 
 // Report: how it is held, or what is open.
 func (c *unixSockets) Report(line record.Control) record.Control {
+	if c.Job.Plan.NoUnixSockets && line.State != NotWanted {
+		line.Requested = "no Unix socket but pairs"
+		if c.Verified { // the filters were counted
+			line.State, line.Enforced, line.Reason = Enforced, line.Requested, ""
+		}
+		return line
+	}
 	held := c.Verified && (c.judge != nil && c.notified || c.ByLandlock)
 	switch {
 	case c.ByLandlock && held:

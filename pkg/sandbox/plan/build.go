@@ -41,6 +41,7 @@ type builder struct {
 	agent        []stateOf
 	agentState   []AgentState
 	ownSandbox   string   // see [Plan.OwnSandbox]
+	denyExec     []string // where nothing is executed
 	absentInView []string // denied paths that do not exist in a view
 }
 
@@ -268,10 +269,10 @@ func (b *builder) plan() (*Plan, error) {
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.filter(), SeccompFile: b.set.SeccompProfilePath, Debug: b.spec.Debug || b.set.SeccompProfile == capability.Debugging, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
-		GitSettings: b.copies, AgentState: b.agentState, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
-	for _, add := range []func(*Plan) error{b.view, b.egress, b.publish} {
+	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.egress, b.publish} {
 		if err := add(p); err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import "slices"
 // controls are the names of the controls, as --require and the evidence use
 // them: those of control.New that have a line in the evidence, in its order.
 var controls = []string{
-	"userns", ControlWorkspace, "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "egress", "publish", "privileges", "landlock", "seccomp", "unix_sockets",
+	"userns", ControlWorkspace, "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "egress", "publish", "ports", "privileges", "landlock", "seccomp", "unix_sockets",
 	"cgroup", "rlimits", "timeout", "output", "caches", "environment",
 }
 

@@ -32,8 +32,11 @@ func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mou
 	for _, m := range more {
 		list = beside(list, m)
 	}
+	if err != nil {
+		return nil, err
+	}
 	mount.Sort(list)
-	return list, err
+	return b.noExec(entries, list)
 }
 
 // mountOf is the mount that makes an entry true, or nil when it already is.

@@ -34,7 +34,10 @@ type Plan struct {
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`
-	Egress         *Egress          `json:"egress,omitempty"` // nil unless the network is "proxy"
+	Egress         *Egress          `json:"egress,omitempty"`          // nil unless the network is "proxy"
+	Ports          *Ports           `json:"ports,omitempty"`           // nil: every port, and UDP
+	NoUnixSockets  bool             `json:"no_unix_sockets,omitempty"` // no Unix socket is made but pairs
+	DenyExec       []string         `json:"deny_exec,omitempty"`       // nothing there and below is executed
 	Publish        []Published      `json:"publish,omitempty"`
 	UnixSockets    []string         `json:"unix_sockets"`
 	Env            []string         `json:"env"`

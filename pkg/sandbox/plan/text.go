@@ -32,6 +32,15 @@ func (p *Plan) Text() string {
 		}
 	}
 	p.egressText(line)
+	if p.Ports != nil {
+		line("ports", "%s", p.Ports)
+	}
+	if p.NoUnixSockets {
+		line("unix sockets", "none but pairs")
+	}
+	if len(p.DenyExec) > 0 {
+		line("no execution", "%s", strings.Join(p.DenyExec, " "))
+	}
 	for _, published := range p.Publish {
 		line("published", "%s", published)
 	}

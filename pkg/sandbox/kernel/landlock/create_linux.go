@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// NetPort is the type of a rule on a port: LANDLOCK_RULE_NET_PORT.
+const NetPort = ll.RuleTypeNetPort
+
 // PathAttr is struct landlock_path_beneath_attr, which is packed: 8 bytes of rights, then the descriptor.
 // Two halves keep it at the kernel's 12 bytes and 4-byte alignment on the little-endian architectures built for.
 type PathAttr struct {

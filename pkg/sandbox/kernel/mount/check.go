@@ -163,8 +163,13 @@ func checkEntry(e *entry, planned map[string]*Mount) error {
 		return nil
 	case over.Kind != Bind:
 		return fmt.Errorf("mount table: %s is mounted on %s and not in the plan", e.target, over.Target)
-	case over.Writable:
-		return e.require("nosuid", "nodev")
 	}
-	return e.require("nosuid", "nodev", "ro")
+	options := []string{"nosuid", "nodev"}
+	if over.NoExec {
+		options = append(options, "noexec")
+	}
+	if !over.Writable {
+		options = append(options, "ro")
+	}
+	return e.require(options...)
 }

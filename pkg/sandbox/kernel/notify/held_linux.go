@@ -19,12 +19,16 @@ type call struct {
 }
 
 // newHeld starts the thread, which ends with [held.close]: what it gave up it cannot have back. It returns nil where the command has no such rules either.
-func newHeld() (*held, error) {
+func newHeld(ports []uint16) (*held, error) {
 	kernel, err := landlock.Probe()
 	if err != nil {
 		return nil, nil
 	}
-	rules, _ := landlock.Build(kernel.ABI, landlock.Request{Net: landlock.ConnectTCP})
+	q := landlock.Request{Net: landlock.ConnectTCP}
+	for _, port := range ports {
+		q.Ports = append(q.Ports, landlock.PortRule{Port: port, Access: landlock.ConnectTCP})
+	}
+	rules, _ := landlock.Build(kernel.ABI, q)
 	if rules.Empty() {
 		return nil, nil
 	}

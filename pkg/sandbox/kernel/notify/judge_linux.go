@@ -16,7 +16,8 @@ type Options struct {
 	Listener int      // what seccomp(2) returned to the process that installed [Filter]; the judge's to close
 	PID      int      // of a process of the tree, in this process's namespace, that is alive and does not run yet
 	Declared []string // socket files of this process's file system that can be connected to
-	DenyTCP  bool     // the command's Landlock rules allow no TCP connection
+	HoldTCP  bool     // the command's Landlock rules allow TCP connections to Ports only
+	Ports    []uint16 // none is no connection
 	Observer Observer // of the calls that are not judged; may be nil
 }
 
@@ -91,8 +92,8 @@ func (j *Judge) prepare(o Options) error {
 	if err := j.known.declare(o.Declared); err != nil {
 		return err
 	}
-	if o.DenyTCP {
-		if j.held, err = newHeld(); err != nil {
+	if o.HoldTCP {
+		if j.held, err = newHeld(o.Ports); err != nil {
 			return err
 		}
 	}

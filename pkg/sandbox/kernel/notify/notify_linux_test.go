@@ -400,7 +400,7 @@ func TestTCP(t *testing.T) {
 	})
 	for _, deny := range []bool{true, false} {
 		want := map[bool]string{true: "denied", false: "allowed"}[deny]
-		if said := confined(t, "tcp", func(_ *exec.Cmd, o *Options) { o.DenyTCP = deny }, want); said != "done\n" {
+		if said := confined(t, "tcp", func(_ *exec.Cmd, o *Options) { o.HoldTCP = deny }, want); said != "done\n" {
 			t.Errorf("denied %v: %s", deny, said)
 		}
 	}

@@ -84,5 +84,6 @@ const (
 	eNOENT          syscall.Errno = 2
 	eNOSYS          syscall.Errno = 38
 	ePROTONOSUPPORT syscall.Errno = 93
+	eOPNOTSUPP      syscall.Errno = 95
 	eAFNOSUPPORT    syscall.Errno = 97
 )

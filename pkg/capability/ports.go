@@ -1,0 +1,59 @@
+package capability
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// NoPort as a list of ports is none at all: an empty list is every port.
+const NoPort = "none"
+
+// Ports are the numbers of a list of ports, sorted. limited is false where the
+// list is empty: every port. An error names the first entry that is none. zero
+// says that port 0, one that the kernel chooses, has a meaning.
+func Ports(list []string, zero bool) (numbers []uint16, limited bool, err error) {
+	for _, text := range list {
+		n, fault := strconv.ParseUint(text, 10, 16)
+		switch {
+		case text == NoPort && len(list) == 1:
+			return nil, true, nil
+		case fault != nil || n == 0 && !zero || text != strconv.FormatUint(n, 10):
+			return nil, true, fmt.Errorf("%.100q is no port: it is a number up to 65535, or none alone", text)
+		}
+		numbers = append(numbers, uint16(n))
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers), len(list) > 0, nil
+}
+
+// meetPorts keeps the ports of both. Where no network is, no port is either.
+func meetPorts(f *field, into, a, b *Set) {
+	x, y := *of[[]string](f, a), *of[[]string](f, b)
+	switch {
+	case into.Network.Mode == "none":
+		return
+	case len(x) == 0:
+		*of[[]string](f, into) = union(y)
+	case len(y) == 0:
+		*of[[]string](f, into) = union(x)
+	default:
+		both := common(x, y)
+		if len(both) == 0 {
+			both = []string{NoPort}
+		}
+		*of[[]string](f, into) = both
+	}
+}
+
+func exceedsPorts(f *field, parent, child *Set) (value, bound string, more bool) {
+	most, have := *of[[]string](f, parent), *of[[]string](f, child)
+	switch {
+	case len(most) == 0 || child.Network.Mode == "none":
+		return "", "", false
+	case len(have) == 0:
+		return "every port", strings.Join(most, ", "), true
+	}
+	return listExcess(missing(have, append([]string{NoPort}, most...)), most)
+}

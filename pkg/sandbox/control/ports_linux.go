@@ -1,0 +1,53 @@
+package control
+
+import (
+	"context"
+	"slices"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/plan"
+)
+
+// portsABI is the first ABI of Landlock with rights on ports, Linux 6.7.
+const portsABI = 4
+
+// ports bound what TCP connects to and binds. The rules are landlockControl's, and
+// the filter that leaves TCP alone is seccompControl's.
+type ports struct{ *Job }
+
+func (c *ports) Name() string { return "ports" }
+
+func (c *ports) Plan() (string, bool) {
+	if c.Job.Plan.Ports == nil {
+		return "", false
+	}
+	return c.Job.Plan.Ports.String(), true
+}
+
+// Prepare refuses a run whose ports nothing would hold.
+func (c *ports) Prepare(context.Context) error {
+	if c.Job.Plan.Ports == nil {
+		return nil
+	}
+	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < portsABI {
+		return plan.Refuse(plan.CodeUnsupported, "use Linux 6.7 or newer with Landlock; without it, --net loopback or --allow-domain NAME:PORT bound the network", "rules on ports need ABI %d of Landlock", portsABI)
+	}
+	return nil
+}
+
+// Hint is the way to bounds that hold in full.
+func (c *ports) Hint() string {
+	return "ports that are bound have --allow-bind 0 among them where ports are required"
+}
+
+// Report says what the kernel has no rule for.
+func (c *ports) Report(line record.Control) record.Control {
+	if line.State != Enforced {
+		return line
+	}
+	if bind := c.Job.Plan.Ports.Bind; len(bind) > 0 && !slices.Contains(bind, "0") {
+		line.State, line.Reason = Degraded, "listen(2) of a socket that was not bound takes a port that the kernel chooses: Landlock has no right for it"
+	}
+	return line
+}

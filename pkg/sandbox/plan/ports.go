@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"ethos/pkg/capability"
+)
+
+// Ports bound what the command's TCP reaches. Where they are, it has no other
+// protocol of the internet: the rules of the kernel are for TCP.
+type Ports struct {
+	Connect []string `json:"connect,omitempty"` // "none" alone is no port; empty is every port
+	Bind    []string `json:"bind,omitempty"`    // the same; "0" is one that the kernel chooses
+}
+
+// String is for people: "TCP alone, connect 443, bind 8080".
+func (p *Ports) String() string {
+	text := "TCP alone"
+	for _, l := range []struct {
+		verb string
+		list []string
+	}{{"connect", p.Connect}, {"bind", p.Bind}} {
+		if len(l.list) > 0 {
+			text += fmt.Sprintf(", %s %s", l.verb, strings.Join(l.list, " "))
+		}
+	}
+	return text
+}
+
+// ports are the bounds that are declared.
+func (b *builder) ports(p *Plan) error {
+	n := &b.set.Network
+	for _, l := range []struct {
+		flag string
+		list []string
+	}{{"allow-connect", n.ConnectPorts}, {"allow-bind", n.BindPorts}} {
+		if _, _, err := capability.Ports(l.list, l.flag == "allow-bind"); err != nil {
+			return Refuse(CodeDeclaration, "write it as --"+l.flag+" 8080", "--%s: %w", l.flag, err)
+		}
+	}
+	switch {
+	case len(n.ConnectPorts)+len(n.BindPorts) == 0:
+		return nil
+	case n.Mode == "none":
+		return Refuse(CodeDeclaration, "leave the ports out, or ask for --net loopback or --net host", "network %q has no ports", n.Mode)
+	case n.Mode == "proxy":
+		return Refuse(CodeDeclaration, "write the port behind the name: --allow-domain NAME:PORT", "in network %q ports go by names", n.Mode)
+	}
+	p.Ports = &Ports{sorted(n.ConnectPorts), sorted(n.BindPorts)}
+	return nil
+}
+
+// unixFamily is whether Unix sockets are made.
+func (b *builder) unixFamily(p *Plan) error {
+	switch p.NoUnixSockets = b.set.UnixFamily == capability.NoUnixSockets; {
+	case b.set.UnixFamily != "" && !p.NoUnixSockets:
+		return Refuse(CodeDeclaration, "it is "+capability.NoUnixSockets+", or left out", "unknown unix_family %q", b.set.UnixFamily)
+	case p.NoUnixSockets && len(b.set.UnixSockets) > 0:
+		return Refuse(CodeDeclaration, "leave one of the two out", "unix socket %s is declared, and no Unix socket is to be made", b.set.UnixSockets[0])
+	}
+	return nil
+}
