@@ -27,6 +27,7 @@ type runCmd struct {
 	evidenceFlags
 	sessionFlags
 	viewFlags
+	parentFlags
 	Fd   []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
 	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
@@ -37,6 +38,7 @@ type evidenceFlags struct {
 	DryRun   bool   `help:"Show the plan; run nothing."`
 	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
 	record   *recorded
+	asked    *record.Asked // for --evidence
 }
 
 // Kind says that the status is the command's.
@@ -53,6 +55,9 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 		if err := c.alone(); err != nil {
 			return err
 		}
+		if c.Parent != "" {
+			return withSession()
+		}
 		if len(c.Fd) > 0 {
 			return cli.Errorf(cli.Refused, "leave out --session, or pass a file by its name", "--fd is not for a command of a session")
 		}
@@ -64,6 +69,9 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	spec.Descriptors = c.Fd
+	if err := c.within(sys, &c.Flags, &spec, false); err != nil {
+		return err
+	}
 	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
 }
 
@@ -96,13 +104,16 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if err := v.apart(sys, plan); err != nil {
 		return err
 	}
-	return v.settle(ctx, sys, plan, pass(ctx, sys, plan, evidence, <-caught))
+	return v.settle(ctx, sys, plan, e.pass(ctx, sys, plan, evidence, <-caught))
 }
 
 // ready makes the plan of a spec and opens where the evidence goes. With
 // --dry-run it shows the plan, and returns none.
 func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox.Spec) (*sandbox.Plan, io.WriteCloser, error) {
 	spec.Explain = e.Explain
+	if e.Evidence != "" {
+		e.asked = askedOfRun(sys, &spec)
+	}
 	if !e.DryRun {
 		spec.Recovered = recoverRuns(ctx, sys)
 	}
@@ -150,7 +161,7 @@ func catch() <-chan chan os.Signal {
 }
 
 // pass runs a plan with the streams of this process, and ends as the command ended. Signals are caught until then.
-func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser, signals <-chan os.Signal) error {
+func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser, signals <-chan os.Signal) error {
 	streams, err := streams(sys)
 	if err != nil {
 		return err
@@ -168,6 +179,7 @@ func pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.
 	if err == nil {
 		sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv, Output: said()})
 	}
+	out.Evidence.Asked = e.asked
 	if fault := report(evidence, out, err); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}

@@ -17,6 +17,7 @@ type shellCmd struct {
 	evidenceFlags
 	sessionFlags
 	viewFlags
+	parentFlags
 	PlainGit  bool     `help:"Leave git as it is: no policy on git commands inside."`
 	Undecided bool     `help:"Do not have the script decided by ethos-facts and ethos-decide: the boundary alone holds."`
 	Command   string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
@@ -57,6 +58,9 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 		if err := c.alone(); err != nil {
 			return err
 		}
+		if c.Parent != "" {
+			return withSession()
+		}
 		j := joining{word: c.Session, flags: c.Flags, given: given, plainGit: c.PlainGit, argv: argv, evidence: &c.evidenceFlags}
 		return j.run(ctx, sys)
 	}
@@ -68,6 +72,9 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
 			return err
 		}
+	}
+	if err := c.within(sys, &c.Flags, &spec, !c.PlainGit); err != nil {
+		return err
 	}
 	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
 }

@@ -113,7 +113,7 @@ var (
 	inSession = Option{Name: "session", Class: Compared}
 	// ofView decide what becomes of what a command writes. None lets it write more,
 	// but for the copy.
-	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}}
+	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}, {Name: "parent", Class: Narrows}}
 	// toRecord adds a result to the record of the same command, once.
 	toRecord = Option{Name: "record", Class: Neutral}
 )

@@ -113,6 +113,7 @@ type Sandbox struct {
 	Denied          bool      `json:"denied"`
 	Reason          string    `json:"reason"`
 	Usage           Usage     `json:"usage"`
+	Asked           *Asked    `json:"asked,omitempty"` // what the run was asked for, for those that must stay within it
 	// GitSettings are the settings of git that the command made and that were taken
 	// over into the files outside.
 	GitSettings []GitSettings `json:"git_settings,omitempty"`
@@ -121,6 +122,18 @@ type Sandbox struct {
 	// not, in the order of their ends; empty when it has no gateway.
 	Connections     []Connection `json:"connections,omitempty"`
 	ConnectionsMore int          `json:"connections_more,omitempty"` // how many more there were than are kept
+}
+
+// Asked is what the sandbox was asked for: a bound for the runs that the command,
+// or who started it, has made within it.
+type Asked struct {
+	Workspace    string       `json:"workspace" required:"true"` // absolute
+	Home         string       `json:"home"`
+	Capabilities Capabilities `json:"capabilities" required:"true"` // of a variable that was set by hand there is the name alone, among env.pass
+	TimeoutNS    int64        `json:"timeout_ns"`                   // in place of timeout_seconds; 0 is none, -1 lifts it
+	MemoryBytes  int64        `json:"memory_bytes"`                 // in place of memory_mb; 0 is none
+	Require      []string     `json:"require"`
+	PlainGit     bool         `json:"plain_git"` // git was under no policy inside
 }
 
 // GitSettings are settings of one configuration file of git.

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+)
+
+// parentFlags keep a run within another one.
+type parentFlags struct {
+	Parent string `placeholder:"EVIDENCE" help:"Only what the run had, too, whose --evidence this file is."`
+}
+
+// within narrows a spec to what the parent was asked for. Nothing of the file can
+// widen it.
+func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.Spec, managed bool) error {
+	if f.Parent == "" {
+		return nil
+	}
+	parent, err := readParent(sys, f.Parent)
+	if err != nil {
+		return cli.Errorf(cli.Refused, "name a file that ethos-sandbox run --evidence FILE has written", "--parent %s: %w", f.Parent, err)
+	}
+	switch {
+	case spec.Workspace != parent.Workspace:
+		return cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not that of the --parent", spec.Workspace)
+	case !managed && !parent.PlainGit:
+		return cli.Errorf(cli.Refused, "use ethos-sandbox shell without --plain-git", "the --parent has managed git")
+	case b.Debug || b.PublishAny || len(b.Publish) > 0 || len(spec.Descriptors) > 0:
+		return cli.Errorf(cli.Refused, "leave it out", "--debug, --publish and --fd are not for a run with a --parent, which lends none of them")
+	}
+	bound := capability.Asked{Base: parent.Capabilities, Timeout: time.Duration(parent.TimeoutNS), MemoryBytes: parent.MemoryBytes}
+	own := spec.Asked
+	spec.Asked = capability.Within(capability.Space{Workspace: spec.Workspace, Home: parent.Home}, &bound, &own)
+	spec.Require = append(spec.Require, parent.Require...)
+	return nil
+}
+
+// withSession refuses --parent for a command of a session.
+func withSession() error {
+	return cli.Errorf(cli.Refused, "ethos-sandbox session start --parent NAME starts a session within another one", "--parent is not for a command of a session")
+}
+
+// readParent reads what a run was asked for, of its evidence.
+func readParent(sys *cli.System, name string) (*record.Asked, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(sys.Dir, name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var result record.Result
+	if err := json.Unmarshal(text, &result); err != nil {
+		return nil, err
+	}
+	switch a := result.Capture.Sandbox.Asked; {
+	case a == nil:
+		return nil, errors.New("it does not say what the run was asked for")
+	case !filepath.IsAbs(a.Workspace) || a.TimeoutNS < -1 || a.MemoryBytes < 0 || a.Capabilities.SandboxProfile == "":
+		return nil, errors.New("what it says of the run is not whole")
+	default:
+		return a, nil
+	}
+}
+
+// askedOfRun is what goes into the evidence. The values of variables that somebody
+// set by hand do not.
+func askedOfRun(sys *cli.System, spec *sandbox.Spec) *record.Asked {
+	whole := capability.Clone(spec.Asked.Whole())
+	for name := range spec.Asked.Set.Env.Set {
+		delete(whole.Env.Set, name)
+		whole.Env.Pass = append(whole.Env.Pass, name)
+	}
+	slices.Sort(whole.Env.Pass)
+	return &record.Asked{
+		Workspace: spec.Workspace, Home: sys.Getenv("HOME"), Capabilities: whole, TimeoutNS: int64(spec.Asked.Timeout), MemoryBytes: spec.Asked.MemoryBytes,
+		Require: append([]string{}, spec.Require...), PlainGit: spec.Managed.Program == "",
+	}
+}
