@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 
@@ -173,7 +174,7 @@ func (w *work) analyse() {
 		w.lacks.add(record.IncompleteGitRepo)
 	}
 	opt := shell.Options{Cwd: w.action.Cwd, Workspace: w.action.Workspace, Home: w.d.opt.Home, Temporary: "/tmp", Git: w.repo.context(&lacks{})}
-	opt.Git.Env = w.d.opt.Env
+	opt.Git.Env, opt.List = w.d.opt.Env, w.list
 	switch w.action.Kind {
 	case record.KindExec:
 		w.commands(shell.AnalyzeArgv(w.action.Argv, opt), opt)
@@ -184,6 +185,18 @@ func (w *work) analyse() {
 	case record.KindMCP:
 		w.files.toolPaths(&w.action)
 	}
+}
+
+// maxList bounds a list of names, in bytes.
+const maxList = 64 << 10
+
+// list reads one for package shell.
+func (w *work) list(name string) (string, bool) {
+	text, err := w.d.opt.Tree.ReadFile(name, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", true
+	}
+	return string(text), err == nil
 }
 
 // commands takes over what the shell analysis found, and has git's part read.

@@ -797,13 +797,28 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "files.delete_unlisted", Pack: "core", Principle: "nothing-lost", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "\"unlisted_delete\" in shell.risks",
+			Message:   "What is deleted comes from an input of which nothing is known here.",
+			Remedy:    "Write the names to a file in a call of its own and look at it; `xargs rm < list` is then judged by what the list names.",
+			Protected: true,
+			File:      "pack:core/files.yaml", Line: 78, Column: 5,
+		},
+		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
+		reads:  []string{"shell"},
+		digest: "47e8d2012a30bee0508a1cdb31aa9397c2dc9106e2bf490cf180ed5662c00146",
+		from:   30732, to: 30800,
+	},
+	{
+		policy: Policy{
 			ID: "files.delete_repository", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
 			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/,/*,/objects/**,/refs/**}\", w.path) && !glob(\"**/*.lock\", w.path)) || files.exists(f, action.kind == \"file\" && f.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/*,/objects/**,/refs/**}\", f.path))",
 			Message:   "This would delete the git repository, with every commit that was not pushed{paths}.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 78, Column: 5,
+			File:      "pack:core/files.yaml", Line: 91, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -826,7 +841,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   30732, to: 31671,
+		from:   30800, to: 31739,
 	},
 	{
 		policy: Policy{
@@ -836,7 +851,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would change the owner or the mode of a whole system tree{paths}.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 102, Column: 5,
+			File:      "pack:core/files.yaml", Line: 115, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -878,7 +893,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   31671, to: 33032,
+		from:   31739, to: 33100,
 	},
 	{
 		policy: Policy{
@@ -888,7 +903,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This writes to a disk or to memory below the file system.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 120, Column: 5,
+			File:      "pack:core/files.yaml", Line: 133, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -992,7 +1007,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "642105741f6d4a555f800aa656f54cf9519a76c2f7324b99029793ca2d12bc6a",
-		from:   33032, to: 41837,
+		from:   33100, to: 41905,
 	},
 	{
 		policy: Policy{
@@ -1002,7 +1017,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This lets a program run with another user's rights, or with those of the system.",
 			Remedy:    "Run it with the rights it has; a person installs what needs more.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 151, Column: 5,
+			File:      "pack:core/files.yaml", Line: 164, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1020,7 +1035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   41837, to: 43065,
+		from:   41905, to: 43133,
 	},
 	{
 		policy: Policy{
@@ -1089,7 +1104,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
-		from:   43065, to: 45071,
+		from:   43133, to: 45139,
 	},
 	{
 		policy: Policy{
@@ -1116,7 +1131,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   45071, to: 45760,
+		from:   45139, to: 45828,
 	},
 	{
 		policy: Policy{
@@ -1134,7 +1149,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   45760, to: 45995,
+		from:   45828, to: 46063,
 	},
 	{
 		policy: Policy{
@@ -1157,7 +1172,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   45995, to: 46433,
+		from:   46063, to: 46501,
 	},
 	{
 		policy: Policy{
@@ -1175,7 +1190,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   46433, to: 46663,
+		from:   46501, to: 46731,
 	},
 	{
 		policy: Policy{
@@ -1204,7 +1219,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   46663, to: 47681,
+		from:   46731, to: 47749,
 	},
 	{
 		policy: Policy{
@@ -1223,7 +1238,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   47681, to: 48070,
+		from:   47749, to: 48138,
 	},
 	{
 		policy: Policy{
@@ -1244,7 +1259,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   48070, to: 48621,
+		from:   48138, to: 48689,
 	},
 	{
 		policy: Policy{
@@ -1265,7 +1280,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "38da094c53f32cf51c5d3960bfdb3daead01d99de42c31540e5451eaf1a07334",
-		from:   48621, to: 50232,
+		from:   48689, to: 50300,
 	},
 	{
 		policy: Policy{
@@ -1298,7 +1313,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   50232, to: 51922,
+		from:   50300, to: 51990,
 	},
 	{
 		policy: Policy{
@@ -1329,7 +1344,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   51922, to: 53708,
+		from:   51990, to: 53776,
 	},
 	{
 		policy: Policy{
@@ -1369,7 +1384,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   53708, to: 55111,
+		from:   53776, to: 55179,
 	},
 	{
 		policy: Policy{
@@ -1417,7 +1432,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   55111, to: 56403,
+		from:   55179, to: 56471,
 	},
 	{
 		policy: Policy{
@@ -1498,7 +1513,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   56403, to: 60928,
+		from:   56471, to: 60996,
 	},
 	{
 		policy: Policy{
@@ -1557,7 +1572,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   60928, to: 62604,
+		from:   60996, to: 62672,
 	},
 	{
 		policy: Policy{
@@ -1594,7 +1609,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   62604, to: 63319,
+		from:   62672, to: 63387,
 	},
 	{
 		policy: Policy{
@@ -1619,7 +1634,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   63319, to: 63845,
+		from:   63387, to: 63913,
 	},
 	{
 		policy: Policy{
@@ -1760,7 +1775,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   63845, to: 68021,
+		from:   63913, to: 68089,
 	},
 	{
 		policy: Policy{
@@ -1834,7 +1849,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   68021, to: 71323,
+		from:   68089, to: 71391,
 	},
 	{
 		policy: Policy{
@@ -1858,7 +1873,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   71323, to: 75478,
+		from:   71391, to: 75546,
 	},
 	{
 		policy: Policy{
@@ -1888,7 +1903,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   75478, to: 77499,
+		from:   75546, to: 77567,
 	},
 	{
 		policy: Policy{
@@ -1937,7 +1952,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   77499, to: 79435,
+		from:   77567, to: 79503,
 	},
 	{
 		policy: Policy{
@@ -1952,7 +1967,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   79435, to: 79816,
+		from:   79503, to: 79884,
 	},
 	{
 		policy: Policy{
@@ -1967,7 +1982,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   79816, to: 80125,
+		from:   79884, to: 80193,
 	},
 	{
 		policy: Policy{
@@ -1982,7 +1997,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   80125, to: 83379,
+		from:   80193, to: 83447,
 	},
 	{
 		policy: Policy{
@@ -2137,7 +2152,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   83379, to: 95973,
+		from:   83447, to: 96041,
 	},
 	{
 		policy: Policy{
@@ -2253,7 +2268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   95973, to: 100522,
+		from:   96041, to: 100590,
 	},
 	{
 		policy: Policy{
@@ -2271,7 +2286,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   100522, to: 100755,
+		from:   100590, to: 100823,
 	},
 	{
 		policy: Policy{
@@ -2346,7 +2361,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   100755, to: 102527,
+		from:   100823, to: 102595,
 	},
 	{
 		policy: Policy{
@@ -2377,7 +2392,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   102527, to: 103621,
+		from:   102595, to: 103689,
 	},
 	{
 		policy: Policy{
@@ -2396,7 +2411,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   103621, to: 104034,
+		from:   103689, to: 104102,
 	},
 	{
 		policy: Policy{
@@ -2415,7 +2430,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   104034, to: 104448,
+		from:   104102, to: 104516,
 	},
 	{
 		policy: Policy{
@@ -2434,7 +2449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   104448, to: 104860,
+		from:   104516, to: 104928,
 	},
 	{
 		policy: Policy{
@@ -2460,7 +2475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   104860, to: 105805,
+		from:   104928, to: 105873,
 	},
 	{
 		policy: Policy{
@@ -2479,7 +2494,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   105805, to: 106221,
+		from:   105873, to: 106289,
 	},
 	{
 		policy: Policy{
@@ -2494,7 +2509,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   106221, to: 106471,
+		from:   106289, to: 106539,
 	},
 	{
 		policy: Policy{
@@ -2529,7 +2544,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   106471, to: 107202,
+		from:   106539, to: 107270,
 	},
 	{
 		policy: Policy{
@@ -2553,7 +2568,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   107202, to: 107723,
+		from:   107270, to: 107791,
 	},
 	{
 		policy: Policy{
@@ -2567,7 +2582,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   107723, to: 107997,
+		from:   107791, to: 108065,
 	},
 	{
 		policy: Policy{
@@ -2581,7 +2596,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   107997, to: 108063,
+		from:   108065, to: 108131,
 	},
 	{
 		policy: Policy{
@@ -2615,7 +2630,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   108063, to: 108723,
+		from:   108131, to: 108791,
 	},
 	{
 		policy: Policy{
@@ -2648,7 +2663,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   108723, to: 109302,
+		from:   108791, to: 109370,
 	},
 	{
 		policy: Policy{
@@ -2798,7 +2813,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   109302, to: 114942,
+		from:   109370, to: 115010,
 	},
 	{
 		policy: Policy{
@@ -2879,7 +2894,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   114942, to: 117000,
+		from:   115010, to: 117068,
 	},
 	{
 		policy: Policy{
@@ -2906,7 +2921,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   117000, to: 118254,
+		from:   117068, to: 118322,
 	},
 	{
 		policy: Policy{
@@ -2926,7 +2941,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   118254, to: 119789,
+		from:   118322, to: 119857,
 	},
 	{
 		policy: Policy{
@@ -2943,7 +2958,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   119789, to: 120332,
+		from:   119857, to: 120400,
 	},
 	{
 		policy: Policy{
@@ -2982,7 +2997,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a7e2360dda13e347d6e2a4c53f7dab55b1b3443b8960fa1ed30a54821f3dadf7",
-		from:   120332, to: 121576,
+		from:   120400, to: 121644,
 	},
 	{
 		policy: Policy{
@@ -2999,7 +3014,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   121576, to: 121799,
+		from:   121644, to: 121867,
 	},
 	{
 		policy: Policy{
@@ -3016,7 +3031,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   121799, to: 122103,
+		from:   121867, to: 122171,
 	},
 	{
 		policy: Policy{
@@ -3037,7 +3052,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   122103, to: 122527,
+		from:   122171, to: 122595,
 	},
 	{
 		policy: Policy{
@@ -3072,7 +3087,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   122527, to: 123538,
+		from:   122595, to: 123606,
 	},
 	{
 		policy: Policy{
@@ -3089,7 +3104,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   123538, to: 123766,
+		from:   123606, to: 123834,
 	},
 	{
 		policy: Policy{
@@ -3114,7 +3129,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   123766, to: 124264,
+		from:   123834, to: 124332,
 	},
 	{
 		policy: Policy{
@@ -3137,7 +3152,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   124264, to: 124730,
+		from:   124332, to: 124798,
 	},
 	{
 		policy: Policy{
@@ -3154,7 +3169,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   124730, to: 124971,
+		from:   124798, to: 125039,
 	},
 	{
 		policy: Policy{
@@ -3171,7 +3186,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   124971, to: 125197,
+		from:   125039, to: 125265,
 	},
 	{
 		policy: Policy{
@@ -3188,7 +3203,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   125197, to: 125431,
+		from:   125265, to: 125499,
 	},
 	{
 		policy: Policy{
@@ -3209,7 +3224,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   125431, to: 125746,
+		from:   125499, to: 125814,
 	},
 	{
 		policy: Policy{
@@ -3226,7 +3241,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   125746, to: 125959,
+		from:   125814, to: 126027,
 	},
 	{
 		policy: Policy{
@@ -3244,7 +3259,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   125959, to: 126243,
+		from:   126027, to: 126311,
 	},
 	{
 		policy: Policy{
@@ -3261,7 +3276,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   126243, to: 126481,
+		from:   126311, to: 126549,
 	},
 	{
 		policy: Policy{
@@ -3278,7 +3293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   126481, to: 126718,
+		from:   126549, to: 126786,
 	},
 	{
 		policy: Policy{
@@ -3292,7 +3307,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   126718, to: 126773,
+		from:   126786, to: 126841,
 	},
 	{
 		policy: Policy{
@@ -3306,7 +3321,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   126773, to: 126834,
+		from:   126841, to: 126902,
 	},
 	{
 		policy: Policy{
@@ -3320,7 +3335,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   126834, to: 126893,
+		from:   126902, to: 126961,
 	},
 	{
 		policy: Policy{
@@ -3334,7 +3349,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   126893, to: 127049,
+		from:   126961, to: 127117,
 	},
 	{
 		policy: Policy{
@@ -3348,7 +3363,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   127049, to: 127120,
+		from:   127117, to: 127188,
 	},
 	{
 		policy: Policy{
@@ -3372,7 +3387,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   127120, to: 127442,
+		from:   127188, to: 127510,
 	},
 	{
 		policy: Policy{
@@ -3392,7 +3407,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   127442, to: 128977,
+		from:   127510, to: 129045,
 	},
 	{
 		policy: Policy{
@@ -3409,7 +3424,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   128977, to: 129520,
+		from:   129045, to: 129588,
 	},
 	{
 		policy: Policy{
@@ -3448,7 +3463,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2964d9de26237e222bf242948e098b8fc8f0e901acb061539f8cd797c5736b3d",
-		from:   129520, to: 130764,
+		from:   129588, to: 130832,
 	},
 	{
 		policy: Policy{
@@ -3464,7 +3479,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   130764, to: 135982,
+		from:   130832, to: 136050,
 	},
 	{
 		policy: Policy{
@@ -3486,7 +3501,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   135982, to: 136506,
+		from:   136050, to: 136574,
 	},
 	{
 		policy: Policy{
@@ -3512,7 +3527,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   136506, to: 137120,
+		from:   136574, to: 137188,
 	},
 	{
 		policy: Policy{
@@ -3528,7 +3543,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   137120, to: 137125,
+		from:   137188, to: 137193,
 	},
 	{
 		policy: Policy{
@@ -3553,7 +3568,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   137125, to: 138081,
+		from:   137193, to: 138149,
 	},
 	{
 		policy: Policy{
@@ -3586,7 +3601,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   138081, to: 138628,
+		from:   138149, to: 138696,
 	},
 	{
 		policy: Policy{
@@ -3602,7 +3617,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   138628, to: 138633,
+		from:   138696, to: 138701,
 	},
 	{
 		policy: Policy{
@@ -3618,7 +3633,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   138633, to: 139051,
+		from:   138701, to: 139119,
 	},
 	{
 		policy: Policy{
@@ -3634,7 +3649,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   139051, to: 139315,
+		from:   139119, to: 139383,
 	},
 	{
 		policy: Policy{
@@ -3650,7 +3665,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   139315, to: 139820,
+		from:   139383, to: 139888,
 	},
 	{
 		policy: Policy{
@@ -3683,7 +3698,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   139820, to: 140367,
+		from:   139888, to: 140435,
 	},
 	{
 		policy: Policy{
@@ -3773,7 +3788,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   140367, to: 145225,
+		from:   140435, to: 145293,
 	},
 	{
 		policy: Policy{
@@ -3789,6 +3804,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   145225, to: 145230,
+		from:   145293, to: 145298,
 	},
 }

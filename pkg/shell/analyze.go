@@ -17,6 +17,10 @@ type Options struct {
 	Workspace string // paths inside it are shown relative to it
 	Home      string // home directory; ~ and $HOME stay unexpanded without it
 	Temporary string // where mktemp makes files; "" when unknown
+	// List reads a list of names by its absolute path, for what deletes each of them:
+	// the text, "" where there is no file, and false where it cannot be read. nil
+	// reads none.
+	List func(path string) (text string, ok bool)
 	// Git is what is known of the repository around Cwd: its aliases decide what a git command runs.
 	Git gitargs.Context
 }

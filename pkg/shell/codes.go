@@ -20,13 +20,14 @@ const (
 	riskRedirect
 	riskSubshell
 	riskSyntaxError
+	riskUnlistedDelete
 	riskWrapperDepth
 )
 
 // riskNames is in the order of the bits, which is the alphabet's.
 var riskNames = [...]string{
 	"alias", "background", "cd", "dynamic_command", "env_assignment", "eval", "expansion", "function_shadow",
-	"opaque_interpreter", "operator", "path_override", "redirect", "subshell", "syntax_error", "wrapper_depth",
+	"opaque_interpreter", "operator", "path_override", "redirect", "subshell", "syntax_error", "unlisted_delete", "wrapper_depth",
 }
 
 func (r risk) codes() []string {

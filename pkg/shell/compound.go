@@ -99,7 +99,11 @@ func (c *walker) readLines(w *syntax.WhileClause) (name string, lines []alt) {
 	if len(p.operands) != 1 || !p.operands[0].static() || !syntax.ValidName(p.operands[0].text) || p.has("a", "n", "N", "u") {
 		return "", nil
 	}
-	if text, ok := c.stdin.static(); ok {
+	input := c.stdin
+	if deletes([]field{{text: c.src.slice(bodyOf(w))}}) {
+		input = c.namesIn(input)
+	}
+	if text, ok := input.static(); ok {
 		split := "\n"
 		if d, ok := p.value("d"); ok && d.text == "" {
 			split = "\x00"
@@ -110,6 +114,11 @@ func (c *walker) readLines(w *syntax.WhileClause) (name string, lines []alt) {
 		return p.operands[0].text, lines
 	}
 	return p.operands[0].text, c.listed(c.stdin)
+}
+
+// bodyOf is where the body of a loop stands.
+func bodyOf(w *syntax.WhileClause) (from, to int) {
+	return int(w.DoPos.Offset()), int(w.DonePos.Offset())
 }
 
 // listed are the names that ls or find prints, as far as the script tells.

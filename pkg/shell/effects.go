@@ -167,6 +167,9 @@ func (do *doing) readAll(fields []field) {
 
 func (do *doing) writeOne(f field, op string) {
 	if f.sub == nil {
+		if f.alien && op == opDelete {
+			do.risk(riskUnlistedDelete)
+		}
 		do.write(do.locate(f, do.d), do.by, op)
 	}
 }

@@ -106,9 +106,15 @@ func (x *expander) colons(text string, offset int, last bool) {
 	}
 }
 
+// unseen says of a word that a marker for run-time input stands in it.
+func (x *expander) unseen() {
+	x.b.unsure()
+	x.b.f.alien = x.b.f.alien || x.e.c.src.alien
+}
+
 func (x *expander) literal(text string, offset int) {
 	if x.e.holed(text) {
-		defer x.b.unsure()
+		defer x.unseen()
 	}
 	src := x.e.c.src
 	start := 0
@@ -184,7 +190,7 @@ func (x *expander) single(q *syntax.SglQuoted) {
 	src := x.e.c.src
 	offset := int(q.Left.Offset()) + 1
 	if x.e.holed(q.Value) {
-		defer x.b.unsure()
+		defer x.unseen()
 	}
 	if !q.Dollar {
 		x.b.text(q.Value, src.at(offset))
@@ -229,7 +235,7 @@ func (x *expander) quotedLit(l *syntax.Lit, special string) {
 	text, src := l.Value, x.e.c.src
 	offset, start := int(l.ValuePos.Offset()), 0
 	if x.e.holed(text) {
-		defer x.b.unsure()
+		defer x.unseen()
 	}
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] == '\\' && strings.IndexByte(special, text[i+1]) >= 0 {

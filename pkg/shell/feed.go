@@ -25,6 +25,7 @@ const (
 type feed struct {
 	kind  feedKind
 	text  field          // of a here-document or here-string
+	file  string         // the absolute path of a file; "" when unknown
 	stmt  *syntax.Stmt   // upstream in a pipe
 	stmts []*syntax.Stmt // inside a process substitution
 	in    *walker        // where these stand

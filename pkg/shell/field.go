@@ -15,6 +15,7 @@ type field struct {
 	home   bool          // text begins with a ~ that stands for the home directory
 	tail   int           // bytes at the end of text that are static, though the word is not
 	many   bool          // may become any number of words, or none
+	alien  bool          // comes from an input of which nothing is known
 	runs   runs          // where text comes from; nil when it is one stretch, beginning at offset
 	offset int           // in the outermost script
 	sub    *substitution // set when the whole word is <( ) or >( )

@@ -6,8 +6,14 @@ import "strings"
 func (c *walker) parallel(w *wrapper, inv invocation) {
 	p := w.grammar.parse(inv.fields[1:], true)
 	template, args, known := parallelArgs(p.operands)
-	if file, ok := p.value("a", "arg-file"); ok {
+	input := c.feedOf(inv)
+	file, ok := p.value("a", "arg-file")
+	if !ok {
+		file, ok = argFile(p.operands)
+	}
+	if ok {
 		c.read(c.locate(file, c.dirOf(inv)), w.name)
+		input, args = c.listFile(file, inv), nil
 	}
 	c.emit(inv, w.name)
 	in := inv.inner(w, nil)
@@ -16,12 +22,17 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 		c.parallelCommands(in, inv, args, known)
 		return
 	}
-	if text, ok := c.feedOf(inv).static(); ok && !known && args == nil && !p.has("a", "arg-file", "pipe") {
+	input = c.namesFor(input, template)
+	if text, ok := input.static(); ok && !known && args == nil && !p.has("pipe") {
 		for line := range strings.SplitSeq(strings.TrimSuffix(text.text, "\n"), "\n") {
 			args = append(args, field{text: line, offset: text.at(0), runs: runs{{offset: text.at(0), fixed: true}}})
 		}
-		known = len(args) <= maxAlts
+		known = true
+		if len(args) > maxAlts {
+			args = fewer(args)
+		}
 	}
+	alien := !known && !c.lists(input)
 	if !known {
 		args = []field{{text: "{}", dyn: true, offset: inv.fields[0].at(0)}}
 	}
@@ -34,7 +45,7 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 	for _, arg := range args {
 		next := *c
 		src := *c.src
-		src.hole = "{}"
+		src.hole, src.alien = "{}", alien || arg.alien
 		next.src = &src
 		next.shellCode(replaced(code, "{}", arg), w.name, dialectAny, &positional{dyn: true}, in)
 		if _, ok := findInterpreter(baseName(words[0].text)); ok && known { // with --quote a word stays one
@@ -65,6 +76,16 @@ func (c *walker) parallelCommands(in, inv invocation, args []field, known bool) 
 		c.risk(riskOpaqueInterpreter)
 		c.lack(lackOpaque)
 	}
+}
+
+// argFile is the file behind ::::, if it is one.
+func argFile(operands []field) (field, bool) {
+	for i, f := range operands {
+		if f.text == "::::" && i+2 == len(operands) && operands[i+1].text != "-" {
+			return operands[i+1], true
+		}
+	}
+	return field{}, false
 }
 
 // parallelArgs splits the operands at :::; known is false when the arguments come from files or standard input.

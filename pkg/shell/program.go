@@ -143,7 +143,7 @@ func (c *walker) reread(code field, label string, d dialect) {
 	in.depth++
 	in.end = 0
 	src := code.source(d)
-	src.hole = c.src.hole
+	src.hole, src.alien = c.src.hole, c.src.alien
 	in.program(src)
 }
 

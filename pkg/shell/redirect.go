@@ -63,7 +63,7 @@ func (c *walker) inputFile(r *syntax.Redirect) feed {
 			result = c.deviceInput(t.shown)
 			return
 		}
-		result.terminal = typedFile(t.shown, true)
+		result.terminal, result.file, result.text = typedFile(t.shown, true), t.absolute, field{offset: f.at(0)}
 		c.read(t, byRedirect)
 	})
 	return result

@@ -8,6 +8,7 @@ type source struct {
 	runs    runs // where text comes from; nil for the outermost script, whose offsets are their own
 	dialect dialect
 	hole    string // a word of the text that stands for run-time input, such as {} of find -exec; "" for none
+	alien   bool   // nothing is known of that input
 }
 
 // at maps an offset of the text to the outermost script.

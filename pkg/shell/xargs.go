@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -9,8 +10,9 @@ import (
 // xargs runs its operands with words from standard input, which are known when that text is.
 func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
 	p := w.grammar.parse(inv.fields[1:], true)
-	if file, ok := p.value("a", "arg-file"); ok {
-		c.read(c.locate(file, c.dirOf(inv)), "xargs")
+	name, file := p.value("a", "arg-file")
+	if file {
+		c.read(c.locate(name, c.dirOf(inv)), "xargs")
 	}
 	if len(p.operands) == 0 {
 		c.alone(inv, w.name)
@@ -19,13 +21,15 @@ func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
 	in := inv.inner(w, p.operands)
 	input := c.feedOf(inv)
 	in.input = &feed{closed: true}
-	_, file := p.value("a", "arg-file")
 	in.typed = !file && c.typed(inv)
 	replace, replacing := p.value("I", "replace", "i", "J")
 	if p.has("i", "replace") && !replacing {
 		replace, replacing = literal("{}", 0), true
 	}
-	words, known := c.xargsWords(&p, input, replacing)
+	if file {
+		input = c.listFile(name, inv)
+	}
+	words, known := c.xargsWords(&p, c.namesFor(input, p.operands), replacing)
 	if !known {
 		words = c.hints(input, inv.fields[0].at(0))
 	}
@@ -52,10 +56,10 @@ func (c *walker) xargsChunks(in invocation, p *parsed, words []field, known bool
 		}
 	}
 	command := in.fields[:len(in.fields):len(in.fields)]
-	if !known || size > 0 && len(words)/size > maxAlts {
-		if known {
-			words = []field{{text: "{}", dyn: true, many: true, offset: command[0].at(0)}}
-		}
+	if known && size > 0 && len(words)/size > maxAlts {
+		words, known = fewer(words), false
+	}
+	if !known {
 		in.fields = append(command, words...)
 		return in, true
 	}
@@ -75,7 +79,7 @@ func (c *walker) eachReplaced(inv invocation, marker string, words []field) {
 		in := *c
 		if word.dyn {
 			src := *c.src
-			src.hole = marker
+			src.hole, src.alien = marker, word.alien
 			in.src = &src
 		}
 		next := inv
@@ -95,14 +99,14 @@ func replaced(arg field, marker string, word field) field {
 	}
 	out := arg
 	out.text = strings.ReplaceAll(arg.text, marker, word.text)
-	out.dyn = arg.dyn || word.dyn
+	out.dyn, out.alien = arg.dyn || word.dyn, arg.alien || word.alien
 	out.runs = runs{{offset: arg.at(0), fixed: true}}
 	return out
 }
 
 // hints are words that stand for any number of unknown ones: of find's output what find goes through, of ls's every name, else "{}".
 func (c *walker) hints(input feed, offset int) []field {
-	unknown := []field{{text: "{}", dyn: true, many: true, offset: offset}}
+	unknown := []field{{text: "{}", dyn: true, many: true, alien: !c.lists(input), offset: offset}}
 	if input.kind != feedPipe || !onlyQuiet(input.stmt.Redirs) {
 		return unknown
 	}
@@ -152,8 +156,9 @@ func separator(name string) string {
 func (c *walker) xargsWords(p *parsed, input feed, lines bool) ([]field, bool) {
 	text, ok := input.static()
 	delimiter, delimited := p.value("d", "delimiter")
-	if !ok || p.has("a", "arg-file", "E", "eof", "e") || delimited && !delimiter.static() {
-		return []field{{text: "{}", dyn: true, many: true}}, false
+	end, ends := p.value("E", "eof", "e")
+	if !ok || delimited && !delimiter.static() || ends && !end.static() {
+		return nil, false
 	}
 	var words []string
 	switch {
@@ -166,8 +171,11 @@ func (c *walker) xargsWords(p *parsed, input feed, lines bool) ([]field, bool) {
 	default:
 		words = strings.Fields(text.text)
 	}
-	if len(words) > maxFields || strings.ContainsAny(text.text, `'"\`) {
-		return []field{{text: "{}", dyn: true, many: true}}, false
+	if i := slices.Index(words, end.text); ends && end.text != "" && i >= 0 && !delimited && !p.has("0", "null") {
+		words = words[:i]
+	}
+	if len(words) > maxFields || !delimited && !p.has("0", "null") && strings.ContainsAny(text.text, `'"\`) {
+		return nil, false
 	}
 	out := make([]field, len(words))
 	for i, word := range words {

@@ -1,0 +1,210 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// What deletes the names of a list is judged by the list: see [Options.List].
+
+// deleters are words of commands that delete what they are given.
+var deleters = [...]string{"del", "rm", "rmdir", "shred", "srm", "trash", "unlink"}
+
+// deletes reports whether a word is, or code in it names, one of them.
+func deletes(words []field) bool {
+	for _, f := range words {
+		for word := range strings.FieldsFuncSeq(f.text, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
+			if contains(deleters[:], word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// listFile is the feed from a file that an option names.
+func (c *walker) listFile(name field, inv invocation) feed {
+	return feed{kind: feedFile, file: c.locate(name, c.dirOf(inv)).absolute, text: field{offset: name.at(0)}}
+}
+
+// namesFor is what a command reads names from: for one that deletes them, with the
+// text of the list where that can be told.
+func (c *walker) namesFor(input feed, command []field) feed {
+	if !deletes(command) {
+		return input
+	}
+	return c.namesIn(input)
+}
+
+func (c *walker) namesIn(input feed) feed {
+	files := []string{input.file}
+	at := input.text.offset
+	if input.kind == feedPipe {
+		if files, at = input.in.copied(input.stmt); files == nil {
+			return input
+		}
+	} else if input.kind != feedFile {
+		return input
+	}
+	var text strings.Builder
+	for _, name := range files {
+		part, ok := c.list(name)
+		if !ok || text.Len()+len(part) > maxScript {
+			return input
+		}
+		text.WriteString(part)
+	}
+	return feed{kind: feedString, text: field{text: text.String(), offset: at, runs: runs{{offset: at, fixed: true}}}}
+}
+
+// copied are the files that a statement copies to its output: cat FILE….
+func (c *walker) copied(s *syntax.Stmt) (files []string, at int) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 || len(call.Assigns) > 0 || !onlyQuiet(s.Redirs) {
+		return nil, 0
+	}
+	e := eval{c: c, frozen: true}
+	fields := e.words(call.Args)
+	if len(fields) < 2 || !fields[0].static() || baseName(fields[0].text) != "cat" {
+		return nil, 0
+	}
+	for _, f := range fields[1:] {
+		if isOption(f) {
+			return nil, 0
+		}
+		files = append(files, c.locate(f, c.scope.dir()).absolute)
+	}
+	return files, fields[1].at(0)
+}
+
+// list is the text of a file of names: what the script wrote there, else what is
+// on disk, if the script does not change it.
+func (c *walker) list(name string) (string, bool) {
+	if name == "" || c.opt.List == nil {
+		return "", false
+	}
+	name = path.Clean(name)
+	if text, ok := c.written[name]; ok {
+		return text.text, !text.dyn
+	}
+	for _, w := range c.writes {
+		if w.Op == opDelete {
+			continue
+		}
+		if w.absolute == "" || path.Clean(w.absolute) == name || strings.HasPrefix(name, path.Clean(w.absolute)+"/") {
+			return "", false
+		}
+	}
+	return c.opt.List(name)
+}
+
+// lists reports whether an input is the output of programs that list files, or of
+// filters behind them, or text of the script.
+func (c *walker) lists(input feed) bool {
+	switch input.kind {
+	case feedPipe:
+		if listing([]*syntax.Stmt{input.stmt}) {
+			return true
+		}
+		before := input.in.stdin
+		return before.kind == feedPipe && filters(input.stmt) && c.lists(before)
+	case feedProcess:
+		return listing(input.stmts)
+	case feedFile:
+		return false
+	}
+	return true
+}
+
+// filters reports whether a statement is a program that passes on lines, or parts
+// of them.
+func filters(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
+		return false
+	}
+	switch baseName(call.Args[0].Lit()) {
+	case "awk", "cat", "cut", "egrep", "fgrep", "gawk", "grep", "head", "mawk", "perl", "rg", "sed", "shuf", "sort", "tac", "tail", "tee", "tr", "uniq", "xargs":
+		return true
+	}
+	return false
+}
+
+// alienParam reports whether an expansion is of words from an input of which
+// nothing is known: "$@" and "$1" of sh -c behind xargs.
+func (c *walker) alienParam(pe *syntax.ParamExp) bool {
+	if pe.Param == nil || !isList(pe) && (pe.Param.Value == "" || pe.Param.Value[0] < '0' || pe.Param.Value[0] > '9') {
+		return false
+	}
+	p := c.scope.positional()
+	return p.zero.alien || slices.ContainsFunc(p.args, func(f field) bool { return f.alien })
+}
+
+// listing reports whether statements begin with such a program.
+func listing(stmts []*syntax.Stmt) bool {
+	found := false
+	for _, s := range stmts {
+		switch cmd := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			found = listing([]*syntax.Stmt{cmd.X}) && (isPipe(cmd) || listing([]*syntax.Stmt{cmd.Y}))
+		case *syntax.Subshell:
+			found = listing(cmd.Stmts)
+		case *syntax.Block:
+			found = listing(cmd.Stmts)
+		case *syntax.CallExpr:
+			found = len(cmd.Args) == 0 || lister(cmd.Args)
+		default:
+			found = false
+		}
+		if !found {
+			return false
+		}
+	}
+	return found
+}
+
+// lister reports whether a command prints names that are there, or what the script
+// says.
+func lister(args []*syntax.Word) bool {
+	switch baseName(args[0].Lit()) {
+	case ":", "true", "cd", "set", "find", "fd", "fdfind", "ls", "git", "echo", "printf", "seq", "du", "pwd", "basename", "dirname", "realpath", "readlink", "mktemp":
+		return true
+	case "grep", "egrep", "fgrep", "rg", "ag", "ack":
+		for _, w := range args[1:] {
+			if text := w.Lit(); strings.HasPrefix(text, "--files") || len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.ContainsAny(text, "lL") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fewer stands for many words: those that are no plain names below the working
+// directory, and one for all others.
+func fewer(words []field) []field {
+	some := field{text: "{}", dyn: true, many: true, offset: words[0].at(0)}
+	var kept []field
+	for _, f := range words {
+		if f.static() && plainName(f.text) {
+			continue
+		}
+		if kept = append(kept, f); len(kept) == maxAlts {
+			some.alien = true
+			return []field{some}
+		}
+	}
+	return append(kept, some)
+}
+
+// plainName reports whether a path leads neither up nor out, nor to what is hidden.
+func plainName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || part[0] == '~' || part[0] == '-' {
+			return false
+		}
+	}
+	return !strings.ContainsAny(name, "*?[")
+}
