@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -9,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 
+	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/record"
 )
 
@@ -45,10 +49,30 @@ func newVocabulary() *vocabulary {
 	add(v, "tool", func(in *Input) *record.Tool { return &in.Facts.Tool })
 	add(v, "capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Capabilities })
 	add(v, "tool_capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities })
+	add(v, "catalog", func(*Input) *[]record.Tool { return tools() })
 	add(v, "repo", func(in *Input) *record.Repo { return &in.Facts.Repo })
 	add(v, "incomplete", func(in *Input) *[]string { return &in.Facts.Incomplete })
 	return v
 }
+
+// tools is the catalog that comes with ethos. What a work space adds to it, a
+// record has for the tool at hand alone.
+var tools = sync.OnceValue(func() *[]record.Tool {
+	var list []record.Tool
+	for _, t := range shipped.Tools() {
+		list = append(list, record.Tool{ID: t.ID, Category: t.Category, Managed: t.Managed, Capabilities: t.Capabilities})
+	}
+	return &list
+})
+
+// catalogDigest is the SHA-256 of the catalog as expressions see it.
+var catalogDigest = sync.OnceValue(func() string {
+	text, err := json.Marshal(tools())
+	if err != nil {
+		panic(err) // plain data
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))
+})
 
 func add[T any](v *vocabulary, name string, from func(*Input) *T) {
 	v.variables = append(v.variables, variable{

@@ -261,6 +261,9 @@ func (d deriver) factOf(e ast.Expr) string {
 		if fact, ok := d.scope[e.AsIdent()]; ok {
 			return fact
 		}
+		if e.AsIdent() == "catalog" { // its tools have the type of the record's one, whose values say nothing of them
+			return ""
+		}
 		return e.AsIdent()
 	case ast.SelectKind:
 		s := e.AsSelect()

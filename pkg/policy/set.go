@@ -69,6 +69,9 @@ func (s *Set) seal() *Set {
 	digests := make([]string, len(s.rules))
 	for i, r := range s.rules {
 		digests[i] = r.ID + " " + r.digest + "\n"
+		if slices.Contains(r.reads, "catalog") {
+			digests[i] += "catalog " + catalogDigest() + "\n"
+		}
 	}
 	slices.Sort(digests)
 	h := sha256.New()
