@@ -1988,16 +1988,19 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "runtime.managed_tool_capability_contract", Pack: "core", Principle: "least-privilege", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "tool.managed && size(capabilities.granted_by) == 0 && (capabilities.sandbox_profile == \"\" || tool_capabilities.sandbox_profile == \"\"\n  || capabilities.seccomp_profile != tool_capabilities.seccomp_profile\n  || capabilities.network.mode == \"host\" && tool_capabilities.network.mode != \"host\"\n  || capabilities.network.mode == \"proxy\" && !(tool_capabilities.network.mode in [\"proxy\", \"host\"])\n  || capabilities.requires_network && !tool_capabilities.requires_network\n  || tool_capabilities.requires_network && \"no-network\" in tool_capabilities.tags\n  || \"no-network\" in capabilities.tags && capabilities.network.mode in [\"proxy\", \"host\"]\n  || capabilities.sandbox_profile == tool_capabilities.sandbox_profile\n    && (capabilities.write_paths.exists(p, !(p in tool_capabilities.write_paths))\n      || capabilities.git == \"full\" && tool_capabilities.git != \"full\"\n      || tool_capabilities.timeout_seconds > 0 && (capabilities.timeout_seconds <= 0 || capabilities.timeout_seconds > tool_capabilities.timeout_seconds)\n      || tool_capabilities.memory_mb > 0 && (capabilities.memory_mb <= 0 || capabilities.memory_mb > tool_capabilities.memory_mb)))",
-			Message:   "A managed tool would run with more than the catalog declares for it.",
+			When:      "tool.managed && (tool_capabilities.timeout_seconds <= 0 || tool_capabilities.memory_mb <= 0) || tool.managed && size(capabilities.granted_by) == 0 && (capabilities.sandbox_profile == \"\" || tool_capabilities.sandbox_profile == \"\"\n  || capabilities.seccomp_profile != tool_capabilities.seccomp_profile\n  || capabilities.network.mode == \"host\" && tool_capabilities.network.mode != \"host\"\n  || capabilities.network.mode == \"proxy\" && !(tool_capabilities.network.mode in [\"proxy\", \"host\"])\n  || capabilities.requires_network && !tool_capabilities.requires_network\n  || tool_capabilities.requires_network && \"no-network\" in tool_capabilities.tags\n  || \"no-network\" in capabilities.tags && capabilities.network.mode in [\"proxy\", \"host\"]\n  || capabilities.sandbox_profile == tool_capabilities.sandbox_profile\n    && (capabilities.write_paths.exists(p, !(p in tool_capabilities.write_paths))\n      || capabilities.git == \"full\" && tool_capabilities.git != \"full\"\n      || capabilities.timeout_seconds <= 0 || capabilities.timeout_seconds > tool_capabilities.timeout_seconds\n      || capabilities.memory_mb <= 0 || capabilities.memory_mb > tool_capabilities.memory_mb))",
+			Message:   "A managed tool would run with more than the catalog declares for it, or without a bound of time and memory.",
 			Remedy:    "Run the tool with the catalog's own profile, or widen it in repo_config.yaml, where the widening is on record.",
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 142, Column: 5,
 		},
-		need:   need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
+		need: need{op: anyOf, of: []need{
+			need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
+			need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
+		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
-		digest: "31007da18cfe8e28b5533a6619dc7fbb5be1e45707846ec987785606a1e20c4c",
-		from:   80193, to: 83447,
+		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
+		from:   80193, to: 83506,
 	},
 	{
 		policy: Policy{
@@ -2152,7 +2155,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   83447, to: 96041,
+		from:   83506, to: 96100,
 	},
 	{
 		policy: Policy{
@@ -2268,7 +2271,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   96041, to: 100590,
+		from:   96100, to: 100649,
 	},
 	{
 		policy: Policy{
@@ -2286,7 +2289,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   100590, to: 100823,
+		from:   100649, to: 100882,
 	},
 	{
 		policy: Policy{
@@ -2361,7 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b5dd465dcbaf436dd12ad08d51d588c77c4c43aa03cc5adfa636a0c0d9501220",
-		from:   100823, to: 102595,
+		from:   100882, to: 102654,
 	},
 	{
 		policy: Policy{
@@ -2392,7 +2395,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   102595, to: 103689,
+		from:   102654, to: 103748,
 	},
 	{
 		policy: Policy{
@@ -2411,7 +2414,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   103689, to: 104102,
+		from:   103748, to: 104161,
 	},
 	{
 		policy: Policy{
@@ -2430,7 +2433,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   104102, to: 104516,
+		from:   104161, to: 104575,
 	},
 	{
 		policy: Policy{
@@ -2449,7 +2452,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   104516, to: 104928,
+		from:   104575, to: 104987,
 	},
 	{
 		policy: Policy{
@@ -2475,7 +2478,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   104928, to: 105873,
+		from:   104987, to: 105932,
 	},
 	{
 		policy: Policy{
@@ -2494,7 +2497,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   105873, to: 106289,
+		from:   105932, to: 106348,
 	},
 	{
 		policy: Policy{
@@ -2509,7 +2512,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   106289, to: 106539,
+		from:   106348, to: 106598,
 	},
 	{
 		policy: Policy{
@@ -2544,7 +2547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   106539, to: 107270,
+		from:   106598, to: 107329,
 	},
 	{
 		policy: Policy{
@@ -2568,7 +2571,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   107270, to: 107791,
+		from:   107329, to: 107850,
 	},
 	{
 		policy: Policy{
@@ -2582,7 +2585,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   107791, to: 108065,
+		from:   107850, to: 108124,
 	},
 	{
 		policy: Policy{
@@ -2596,7 +2599,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   108065, to: 108131,
+		from:   108124, to: 108190,
 	},
 	{
 		policy: Policy{
@@ -2630,7 +2633,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   108131, to: 108791,
+		from:   108190, to: 108850,
 	},
 	{
 		policy: Policy{
@@ -2663,7 +2666,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   108791, to: 109370,
+		from:   108850, to: 109429,
 	},
 	{
 		policy: Policy{
@@ -2813,7 +2816,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   109370, to: 115010,
+		from:   109429, to: 115069,
 	},
 	{
 		policy: Policy{
@@ -2894,7 +2897,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   115010, to: 117068,
+		from:   115069, to: 117127,
 	},
 	{
 		policy: Policy{
@@ -2921,7 +2924,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   117068, to: 118322,
+		from:   117127, to: 118381,
 	},
 	{
 		policy: Policy{
@@ -2941,7 +2944,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   118322, to: 119857,
+		from:   118381, to: 119916,
 	},
 	{
 		policy: Policy{
@@ -2958,7 +2961,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   119857, to: 120400,
+		from:   119916, to: 120459,
 	},
 	{
 		policy: Policy{
@@ -2997,7 +3000,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a7e2360dda13e347d6e2a4c53f7dab55b1b3443b8960fa1ed30a54821f3dadf7",
-		from:   120400, to: 121644,
+		from:   120459, to: 121703,
 	},
 	{
 		policy: Policy{
@@ -3014,7 +3017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   121644, to: 121867,
+		from:   121703, to: 121926,
 	},
 	{
 		policy: Policy{
@@ -3031,7 +3034,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   121867, to: 122171,
+		from:   121926, to: 122230,
 	},
 	{
 		policy: Policy{
@@ -3052,7 +3055,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   122171, to: 122595,
+		from:   122230, to: 122654,
 	},
 	{
 		policy: Policy{
@@ -3087,7 +3090,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   122595, to: 123606,
+		from:   122654, to: 123665,
 	},
 	{
 		policy: Policy{
@@ -3104,7 +3107,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   123606, to: 123834,
+		from:   123665, to: 123893,
 	},
 	{
 		policy: Policy{
@@ -3129,7 +3132,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   123834, to: 124332,
+		from:   123893, to: 124391,
 	},
 	{
 		policy: Policy{
@@ -3152,7 +3155,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   124332, to: 124798,
+		from:   124391, to: 124857,
 	},
 	{
 		policy: Policy{
@@ -3169,7 +3172,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   124798, to: 125039,
+		from:   124857, to: 125098,
 	},
 	{
 		policy: Policy{
@@ -3186,7 +3189,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   125039, to: 125265,
+		from:   125098, to: 125324,
 	},
 	{
 		policy: Policy{
@@ -3203,7 +3206,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   125265, to: 125499,
+		from:   125324, to: 125558,
 	},
 	{
 		policy: Policy{
@@ -3224,7 +3227,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   125499, to: 125814,
+		from:   125558, to: 125873,
 	},
 	{
 		policy: Policy{
@@ -3241,7 +3244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   125814, to: 126027,
+		from:   125873, to: 126086,
 	},
 	{
 		policy: Policy{
@@ -3259,7 +3262,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   126027, to: 126311,
+		from:   126086, to: 126370,
 	},
 	{
 		policy: Policy{
@@ -3276,7 +3279,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   126311, to: 126549,
+		from:   126370, to: 126608,
 	},
 	{
 		policy: Policy{
@@ -3293,7 +3296,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   126549, to: 126786,
+		from:   126608, to: 126845,
 	},
 	{
 		policy: Policy{
@@ -3307,7 +3310,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   126786, to: 126841,
+		from:   126845, to: 126900,
 	},
 	{
 		policy: Policy{
@@ -3321,7 +3324,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   126841, to: 126902,
+		from:   126900, to: 126961,
 	},
 	{
 		policy: Policy{
@@ -3335,7 +3338,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   126902, to: 126961,
+		from:   126961, to: 127020,
 	},
 	{
 		policy: Policy{
@@ -3349,7 +3352,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   126961, to: 127117,
+		from:   127020, to: 127176,
 	},
 	{
 		policy: Policy{
@@ -3363,7 +3366,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   127117, to: 127188,
+		from:   127176, to: 127247,
 	},
 	{
 		policy: Policy{
@@ -3387,7 +3390,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   127188, to: 127510,
+		from:   127247, to: 127569,
 	},
 	{
 		policy: Policy{
@@ -3407,7 +3410,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   127510, to: 129045,
+		from:   127569, to: 129104,
 	},
 	{
 		policy: Policy{
@@ -3424,7 +3427,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   129045, to: 129588,
+		from:   129104, to: 129647,
 	},
 	{
 		policy: Policy{
@@ -3463,7 +3466,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2964d9de26237e222bf242948e098b8fc8f0e901acb061539f8cd797c5736b3d",
-		from:   129588, to: 130832,
+		from:   129647, to: 130891,
 	},
 	{
 		policy: Policy{
@@ -3479,7 +3482,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   130832, to: 136050,
+		from:   130891, to: 136109,
 	},
 	{
 		policy: Policy{
@@ -3501,7 +3504,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   136050, to: 136574,
+		from:   136109, to: 136633,
 	},
 	{
 		policy: Policy{
@@ -3527,7 +3530,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   136574, to: 137188,
+		from:   136633, to: 137247,
 	},
 	{
 		policy: Policy{
@@ -3543,7 +3546,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   137188, to: 137193,
+		from:   137247, to: 137252,
 	},
 	{
 		policy: Policy{
@@ -3568,7 +3571,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   137193, to: 138149,
+		from:   137252, to: 138208,
 	},
 	{
 		policy: Policy{
@@ -3601,7 +3604,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   138149, to: 138696,
+		from:   138208, to: 138755,
 	},
 	{
 		policy: Policy{
@@ -3617,7 +3620,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   138696, to: 138701,
+		from:   138755, to: 138760,
 	},
 	{
 		policy: Policy{
@@ -3633,7 +3636,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   138701, to: 139119,
+		from:   138760, to: 139178,
 	},
 	{
 		policy: Policy{
@@ -3649,7 +3652,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   139119, to: 139383,
+		from:   139178, to: 139442,
 	},
 	{
 		policy: Policy{
@@ -3665,7 +3668,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   139383, to: 139888,
+		from:   139442, to: 139947,
 	},
 	{
 		policy: Policy{
@@ -3698,7 +3701,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   139888, to: 140435,
+		from:   139947, to: 140494,
 	},
 	{
 		policy: Policy{
@@ -3788,7 +3791,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   140435, to: 145293,
+		from:   140494, to: 145352,
 	},
 	{
 		policy: Policy{
@@ -3804,6 +3807,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   145293, to: 145298,
+		from:   145352, to: 145357,
 	},
 }
