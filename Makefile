@@ -31,6 +31,7 @@ BENCHTIME ?= 1s
 # Tools are pinned here and nowhere else. They are looked for in the module cache first,
 # so that `make check` works without network once it has run with it.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 # Only what `make bench` measures against; no part of the module.
 OPA         := github.com/open-policy-agent/opa@v1.22.2
@@ -192,9 +193,13 @@ clients: ## install the pinned programs that tests drive as clients (npm, networ
 	chmod a+x "$(ETHOS_TEST_CLIENTS)/$(MULTITOOL)" # all that its install script would do
 
 .PHONY: install
-install: programs install-apparmor ## install the programs, man pages and completions under PREFIX (default /usr/local)
+install: install-files install-apparmor ## install the programs, man pages and completions under PREFIX (default /usr/local)
+
+.PHONY: install-files
+install-files: programs
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
-	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d" \
+	  "$(DESTDIR)$(PREFIX)/share/doc/ethos"
 	@for p in $(filter-out ethos-git,$(PROGRAMS)); do \
 	  $(BUILD)/$$p --completion bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p" && \
 	  $(BUILD)/$$p --completion zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$p" && \
@@ -202,8 +207,9 @@ install: programs install-apparmor ## install the programs, man pages and comple
 	done
 	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) $(SERVERS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
 	install -m 0644 $(PROGRAMS:%=docs/man/%.1) "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -m 0644 LICENSE README.md CHANGELOG.md "$(DESTDIR)$(PREFIX)/share/doc/ethos/"
 
-# AppArmor since 4.0 can restrict user namespaces; its profile lets ethos-sandbox make them. In a package it is always there.
+# AppArmor since 4.0 can restrict user namespaces; its profile lets ethos-sandbox make them. Below DESTDIR it is always there.
 APPARMOR := /etc/apparmor.d
 .PHONY: install-apparmor
 install-apparmor:
@@ -215,6 +221,22 @@ install-apparmor:
 	elif [ "$$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2> /dev/null)" = 1 ]; then \
 	  echo "make: warning: AppArmor restricts user namespaces; as root: make install-apparmor PREFIX=$(PREFIX)" >&2; \
 	fi
+
+.PHONY: dist
+dist: ## write a release of this commit into build/dist: tarballs, .deb, .rpm, SBOM, checksums (jq; network once)
+	$(CACHED) NFPM="$(GO) run $(NFPM)" packaging/dist "$(BUILD)/dist"
+
+# Debian's releases in whose roots the .deb is installed, and where the roots are kept (about 500 MB).
+SUITES ?= bookworm trixie
+ROOTS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ethos-test/roots
+.PHONY: test-dist
+test-dist: ## build a release twice and compare it, install it in clean Debian roots (root, mmdebstrap, network once; minutes)
+	$(CACHED) NFPM="$(GO) run $(NFPM)" packaging/test-bytes "$(BUILD)/test-dist"
+	ROOTS="$(ROOTS)" packaging/test-install "$(BUILD)/test-dist/first/dist" $(SUITES)
+
+.PHONY: rename-module
+rename-module: ## make MODULE the module path, in every file that names it: make rename-module MODULE=example.org/ethos
+	packaging/rename-module "$(MODULE)"
 
 .PHONY: clean
 clean: ## remove build/

@@ -101,11 +101,18 @@ func orDone(err error) error {
 	return errDone
 }
 
-// Version describes this build: module version or revision, Go version and platform, from the build information the linker embeds.
+// release is the version of a build that `make dist` made, which the linker writes here; "" in any other.
+var release string
+
+// Version describes this build: the release, else module version or revision, from the build information the linker
+// embeds; then Go version and platform.
 func Version() string {
-	version := "devel"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = buildVersion(info)
+	version := release
+	if version == "" {
+		version = "devel"
+		if info, ok := debug.ReadBuildInfo(); ok {
+			version = buildVersion(info)
+		}
 	}
 	return fmt.Sprintf("%s (%s %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

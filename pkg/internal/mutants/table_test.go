@@ -50,7 +50,7 @@ func TestTableIsCurrent(t *testing.T) {
 
 // TestApplyRefuses what is not there, what is there twice, and what changes nothing.
 func TestApplyRefuses(t *testing.T) {
-	for _, e := range []Edit{{"go.mod", "no such text", ""}, {"go.mod", "golang.org/x", ""}, {"go.mod", "module ethos", "module ethos"}, {"no/such", "a", "b"}} {
+	for _, e := range []Edit{{"go.mod", "no such text", ""}, {"go.mod", "golang.org/x", ""}, {"go.mod", "module ", "module "}, {"no/such", "a", "b"}} {
 		if _, err := (Mutant{Name: "x", Edits: []Edit{e}}).Apply(root); err == nil {
 			t.Errorf("%+v is accepted", e)
 		}

@@ -45,7 +45,7 @@ func TestDoors(t *testing.T) {
 // shut says why a file may not import a path; "" when it may.
 func shut(s source, imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
-	if !strings.Contains(first, ".") {
+	if !strings.Contains(first, ".") || within(imported, module) {
 		return "" // standard library or this module
 	}
 	if withinAny(imported, testOnly) {

@@ -15,7 +15,21 @@ import (
 	"testing"
 )
 
-const module = "ethos"
+// module is the path that go.mod gives the module.
+var module = modulePath()
+
+func modulePath() string {
+	root, err := findRoot()
+	if err != nil {
+		panic(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		panic(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(line, "module ")
+}
 
 // skipped are the folders that are not part of the source.
 var skipped = []string{".git", "build", ".coding-ethos", "node_modules"}
