@@ -112,20 +112,30 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if !filepath.IsAbs(home) {
 		home = ""
 	}
-	w.memory = &memory{Memory: trust.New(sys.Getenv)}
 	options := facts.Options{
-		Home: home, State: stateFolder(sys), Trust: w.memory, Git: gitOptions(sys, home), Programs: programDirs(sys),
+		Home: home, State: stateFolder(sys), Git: gitOptions(sys, home), Programs: programDirs(sys),
 		Profile: c.Profile, Tool: c.Tool, Grants: c.Grant,
 	}
 	if c.Config != "" {
 		options.Config = absolute(sys, c.Config)
 	}
-	if w.deriver, err = facts.New(options); err != nil {
+	newAnalyst := func() (*analyst, error) {
+		o := options
+		m := &memory{Memory: trust.New(sys.Getenv)}
+		o.Trust = m
+		deriver, err := facts.New(o)
+		return &analyst{deriver, m}, err
+	}
+	if w.analyst, err = newAnalyst(); err != nil {
 		hint := catalog.KnownProfile(c.Profile)
 		if strings.HasPrefix(err.Error(), "grant ") {
 			hint = "ethos-facts --help lists what --grant takes"
 		}
 		return nil, cli.Errorf(cli.Usage, hint, "%w", err)
+	}
+	w.another = func() *analyst {
+		n, _ := newAnalyst() // these options were accepted above
+		return n
 	}
 	return w, nil
 }

@@ -6,28 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
 )
-
-// lines describes one script a line.
-func (w *writer) lines(ctx context.Context) error {
-	w.sys.Waits("scripts, one a line,", "ethos-facts -- COMMAND, or ethos-facts -c SCRIPT")
-	in := record.NewReader(record.Interruptible(ctx, w.sys.Stdin), w.max)
-	return w.each(ctx, in.Waiting, func() error {
-		text, err := in.NextText()
-		w.line = in.LineNumber()
-		if err != nil {
-			return err
-		}
-		if !utf8.Valid(text) || strings.IndexByte(string(text), 0) >= 0 {
-			return record.NewBadLine(record.CodeInvalidUTF8, "the script is not UTF-8 text", text)
-		}
-		return w.action(record.Action{Kind: record.KindShell, Script: string(text), Cwd: w.cwd}, record.Actor{}, text)
-	})
-}
 
 // events describes an agent's events.
 func (w *writer) events(ctx context.Context, dialect string) error {
@@ -112,9 +94,9 @@ func (w *writer) again(l *record.Line) error {
 	if w.cwdGiven {
 		action.Cwd, action.Workspace = w.cwd, ""
 	}
-	placed, f, err := w.facts(action, actor)
-	if err != nil {
-		bad, hint, usage := unreadable(err, l.AppendTo(nil))
+	d := w.describe(action, actor)
+	if d.err != nil {
+		bad, hint, usage := unreadable(d.err, l.AppendTo(nil))
 		if usage != nil {
 			return usage
 		}
@@ -125,5 +107,5 @@ func (w *writer) again(l *record.Line) error {
 	}
 	l.Delete("decision")
 	l.Delete("result")
-	return errors.Join(l.Set("action", placed), l.Set("actor", actor), l.Set("facts", f))
+	return errors.Join(l.Set("action", d.action), l.Set("actor", actor), l.Set("facts", d.facts))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"ethos/pkg/printable"
-	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
 
@@ -22,36 +21,36 @@ func (m *memory) Trusted(file, digest string) (bool, error) {
 	return ok, err
 }
 
-// note says on standard error, once, what of a configuration means less than it
-// may look like.
-func (w *writer) note(workspace string) {
-	for _, text := range w.deriver.Notes(workspace) {
-		if !w.told[text] {
-			w.say(text)
+// tell says on standard error what there is to be said of an action: a panic;
+// and once, which files give less than they say, and what of a configuration
+// means less than it may look like.
+func (w *writer) tell(d description) {
+	w.sys.Stderr.Write(d.stack)
+	for _, c := range trust.Pending(d.facts.Repo.Configuration) {
+		if !w.once(c.Path + c.Digest) {
+			continue
+		}
+		w.sys.Warn(trust.Notice(c), "")
+		if d.failed != nil {
+			w.sys.Warn("what was trusted cannot be looked up: "+d.failed.Error(), "")
+			d.failed = nil
+		}
+	}
+	for _, text := range d.notes {
+		if w.once(text) {
 			w.sys.Warn(printable.Line(text), "")
 		}
 	}
 }
 
-// say remembers that something was said.
-func (w *writer) say(text string) {
+// once reports that something was not said yet, and remembers it.
+func (w *writer) once(text string) bool {
+	if w.told[text] {
+		return false
+	}
 	if w.told == nil {
 		w.told = map[string]bool{}
 	}
 	w.told[text] = true
-}
-
-// tell says on standard error, once, which files give less than they say.
-func (w *writer) tell(files []record.Configuration) {
-	for _, c := range trust.Pending(files) {
-		if w.told[c.Path+c.Digest] {
-			continue
-		}
-		w.say(c.Path + c.Digest)
-		w.sys.Warn(trust.Notice(c), "")
-		if w.memory.failed != nil {
-			w.sys.Warn("what was trusted cannot be looked up: "+w.memory.failed.Error(), "")
-			w.memory.failed = nil
-		}
-	}
+	return true
 }

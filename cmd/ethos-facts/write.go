@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
+	"time"
 
 	"ethos/pkg/catalog"
 	"ethos/pkg/cli"
@@ -18,8 +18,8 @@ const codeInternal = "internal_error"
 // writer turns actions into lines. What cannot be described becomes an error line, never nothing: an empty pipe would look like consent.
 type writer struct {
 	sys      *cli.System
-	deriver  *facts.Deriver
-	memory   *memory
+	analyst  *analyst
+	another  func() *analyst // one more, for work at the same time
 	told     map[string]bool // files that were said not to be trusted
 	out      *record.Writer
 	mode     string // "" leaves it to the event
@@ -53,27 +53,39 @@ func (w *writer) exec(argv []string) error {
 
 // action writes the line of one action; input is what it was read from.
 func (w *writer) action(a record.Action, actor record.Actor, input []byte) error {
-	actor = w.trust(actor)
-	a, f, err := w.facts(a, actor)
-	if err != nil {
-		return w.refuse(err, input)
+	d := w.describe(a, w.trust(actor))
+	return w.put(d, "", w.sys.Now(), input)
+}
+
+// tellAndPut says what there is to be said of an action, and writes its line.
+func (w *writer) tellAndPut(d description, id string, now time.Time, input []byte) error {
+	w.tell(d)
+	return w.put(d, id, now, input)
+}
+
+// put writes the line of a described action. An empty id gets a fresh one.
+func (w *writer) put(d description, id string, now time.Time, input []byte) error {
+	if d.err != nil {
+		return w.refuse(d.err, input, id)
 	}
 	if w.explain {
-		return explain(w.sys.Stdout, a, actor, f)
+		return explain(w.sys.Stdout, d.action, d.actor, d.facts)
 	}
-	l := record.NewLine("", w.sys.Now(), a, actor)
-	if err := l.Set("facts", f); err != nil {
+	l := record.NewLine(id, now, d.action, d.actor)
+	if err := l.Set("facts", d.facts); err != nil {
 		return err
 	}
-	return w.write(l, input)
+	return w.write(l, input, id)
 }
 
 // write holds a line against the limit that the next stage will hold it against.
-func (w *writer) write(l *record.Line, input []byte) error {
+func (w *writer) write(l *record.Line, input []byte, id string) error {
 	w.buf = l.AppendTo(w.buf[:0])
 	if size := len(w.buf) - 1; size > w.max {
 		message := fmt.Sprintf("the record would be %d bytes long, and a line may have %d", size, w.max)
-		return w.fault(record.NewBadLine(record.CodeTooLong, message, input), "split the command, or raise --max-line on every stage")
+		bad := record.NewBadLine(record.CodeTooLong, message, input)
+		bad.ID = id
+		return w.fault(bad, "split the command, or raise --max-line on every stage")
 	}
 	return w.out.Write(l)
 }
@@ -96,29 +108,20 @@ func (w *writer) modeOf(event string) string {
 	return record.ModeSafe
 }
 
-// facts places and describes an action. A panic of the analysis is an error: what broke it must not pass.
-func (w *writer) facts(a record.Action, actor record.Actor) (placed record.Action, f record.Facts, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			w.sys.Stderr.Write(debug.Stack())
-			err = internal{r}
-		}
-	}()
-	if placed, err = w.deriver.Place(a); err != nil {
-		return placed, f, err
-	}
-	f, err = w.deriver.Derive(placed, actor)
-	w.tell(f.Repo.Configuration)
-	w.note(placed.Workspace)
-	return placed, f, err
+// describe describes an action now, and says what there is to be said of it.
+func (w *writer) describe(a record.Action, actor record.Actor) description {
+	d := w.analyst.describe(a, actor)
+	w.tell(d)
+	return d
 }
 
 // refuse turns an error of the analysis into an error line, or ends the program when it is one of usage.
-func (w *writer) refuse(err error, input []byte) error {
+func (w *writer) refuse(err error, input []byte, id string) error {
 	bad, hint, err := unreadable(err, input)
 	if err != nil {
 		return err
 	}
+	bad.ID = id
 	return w.fault(bad, hint)
 }
 

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"runtime/debug"
+
+	"ethos/pkg/facts"
+	"ethos/pkg/record"
+)
+
+// analyst places and describes actions, one at a time. It remembers
+// repositories and configurations, so that actions at the same time have one each.
+type analyst struct {
+	deriver *facts.Deriver
+	memory  *memory
+}
+
+// description is an action with its facts, and what is to be said of it.
+type description struct {
+	action record.Action
+	actor  record.Actor
+	facts  record.Facts
+	err    error
+	notes  []string // what of the configuration means less than it may look like
+	failed error    // what kept trust from being looked up
+	stack  []byte   // of a panic
+}
+
+// describe changes nothing but the analyst's memory. A panic of the analysis is
+// an error: what broke it must not pass.
+func (n *analyst) describe(a record.Action, actor record.Actor) (d description) {
+	d.actor = actor
+	defer func() {
+		if r := recover(); r != nil {
+			d.err, d.stack = internal{r}, debug.Stack()
+		}
+	}()
+	if d.action, d.err = n.deriver.Place(a); d.err != nil {
+		return d
+	}
+	d.facts, d.err = n.deriver.Derive(d.action, actor)
+	d.notes = n.deriver.Notes(d.action.Workspace)
+	d.failed, n.memory.failed = n.memory.failed, nil
+	return d
+}
