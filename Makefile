@@ -11,7 +11,7 @@ DESTDIR ?=
 
 PROGRAMS := ethos-facts ethos-decide ethos-sandbox ethos-trace ethos-git
 # What `ethos-decide mcp` becomes: no manual page, no completion.
-SERVERS := ethos-mcp
+SERVERS := ethos-mcp ethos-otlp
 
 # Programs are static: no C library, no cgo. Only the race detector needs cgo.
 export CGO_ENABLED := 0

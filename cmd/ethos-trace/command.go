@@ -16,6 +16,7 @@ type commands struct {
 	Show   showCmd   `cmd:"" help:"Show one stored record."`
 	Verify verifyCmd `cmd:"" help:"Check that nothing in the store was changed, removed, reordered or cut off."`
 	Stats  statsCmd  `cmd:"" help:"Count verdicts, policies and tools, with percentiles of times."`
+	Export exportCmd `cmd:"" help:"Send the store to an OpenTelemetry collector."`
 	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`
 }
 

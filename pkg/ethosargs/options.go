@@ -194,6 +194,10 @@ func trace() Program {
 		{Name: "stats", Operands: Words, Options: []Option{
 			looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
 		}},
+		// It sends records away, to where the caller says.
+		{Name: "export", Person: true, Options: []Option{
+			looking, {Name: "otlp", Class: Neutral}, {Name: "follow", Bool: true, Class: Neutral}, {Name: "only", Class: Neutral}, {Name: "retry-for", Class: Neutral},
+		}},
 		{Name: "prune", Person: true, Options: []Option{looking, {Name: "older-than", Class: Neutral}, dryRun}},
 	}}
 }

@@ -124,3 +124,9 @@ func (s *Store) Find(id string) (*record.Line, error) {
 	}
 	return nil, nil
 }
+
+// Awaits reports a stored confined call that has no result: [Store.Amend] may add
+// it again.
+func Awaits(text []byte) bool {
+	return bytes.Contains(text, []byte(`,"confine":{"applied":true`)) && !amends(text)
+}

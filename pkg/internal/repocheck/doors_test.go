@@ -19,6 +19,8 @@ var doors = map[string][]string{
 	"github.com/reviewdog/errorformat":       {"pkg/trace/tooloutput"},
 	"github.com/tailscale/hujson":            {"pkg/hook/setup"},
 	"github.com/tidwall/gjson":               {"pkg/record"},
+	"go.opentelemetry.io/proto/slim/otlp":    {"pkg/trace/otlp"},
+	"google.golang.org/protobuf":             {"pkg/trace/otlp"},
 	"go.yaml.in/yaml/v3":                     {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                                                            // e2e reads the examples
 	"golang.org/x/net":                       {"pkg/egress", "pkg/policy", "pkg/sandbox/kernel/seccomp", "pkg/trace/report", "pkg/internal/egressclients"}, // report: its test reads HTML; egressclients has a name server
 	"golang.org/x/sys":                       {"pkg/cli", "pkg/egress", "pkg/fileops", "pkg/gitguard", "pkg/sandbox", "pkg/session", "pkg/trace", "pkg/internal"},

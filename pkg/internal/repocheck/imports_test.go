@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"pkg/sandbox/exec"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
+	{"pkg/trace/otlp"},
 	{"pkg/cli"},
 	{"pkg/ethosargs/argstest"},
 	{"cmd", "examples"},
@@ -47,6 +48,7 @@ var harmless = []string{"net/netip", "net/url"}
 var unlinked = map[string][]string{
 	"pkg/sandbox":       {"github.com/google/cel-go", "go.yaml.in/yaml/v3", "mvdan.cc/sh/v3"},
 	"cmd/ethos-sandbox": {"github.com/google/cel-go", "go.yaml.in/yaml/v3"},
+	"cmd/ethos-trace":   {"google.golang.org/protobuf", "net/http"},
 	"pkg/shell":         {"net", "os/exec"},
 }
 

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/trace"
+)
+
+type exportCmd struct {
+	storeFlag
+	OTLP     string `name:"otlp" placeholder:"URL" help:"The collector's base URL for OTLP/HTTP, such as http://localhost:4318; default $$OTEL_EXPORTER_OTLP_ENDPOINT."`
+	Follow   bool   `help:"Go on with what is recorded, until SIGTERM or Ctrl-C."`
+	Only     string `enum:",logs,traces" default:"" placeholder:"SIGNAL" help:"Send only these: logs or traces."`
+	RetryFor string `placeholder:"DUR" help:"How long a collector that does not answer is asked again: by default 1m, with --follow for ever. 0 is for ever."`
+}
+
+// Help implements kong.HelpProvider.
+func (*exportCmd) Help() string {
+	return `Sends the store's records as OpenTelemetry logs and spans, from where the last export to this URL ended; at least once. Secrets are taken out again.
+Headers, time limit, compression and certificates are given by the standard variables OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT, _COMPRESSION and _CERTIFICATE.
+Status 1: the collector refused something, or could not be reached. The program that sends is ethos-otlp beside this one.`
+}
+
+// Run implements the command: this process becomes the exporter.
+func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
+	order := trace.ExportOrder{Store: c.dir(sys), Endpoint: c.OTLP, Follow: c.Follow, Only: c.Only}
+	if !c.Follow {
+		order.RetryForSeconds = 60
+	}
+	if c.RetryFor != "" {
+		d, err := duration(c.RetryFor)
+		if err != nil || d != 0 && d.Seconds() < 1 {
+			return cli.Errorf(cli.Usage, "write 30s, 10m or 0", "no duration of a second or more: %q", c.RetryFor)
+		}
+		order.RetryForSeconds = int64(d.Seconds())
+	}
+	s, err := c.open(sys)
+	if c.nothingYet(sys, err) && !c.Follow {
+		return nil
+	}
+	if err == nil {
+		s.Close()
+	} else if !c.Follow {
+		return err
+	}
+	text, err := json.Marshal(order)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err == nil {
+		exporter := filepath.Join(filepath.Dir(self), "ethos-otlp")
+		err = syscall.Exec(exporter, []string{exporter, string(text)}, sys.Environ)
+	}
+	return cli.Errorf(cli.CannotEnforce, "install ethos-otlp beside ethos-trace, as make install does", "start the exporter: %w", err)
+}

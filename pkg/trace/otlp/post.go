@@ -1,0 +1,199 @@
+package otlp
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	logspb "go.opentelemetry.io/proto/slim/otlp/collector/logs/v1"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 64 << 10
+
+// endsIn is what a request that is under way has left when the export is to end.
+const endsIn = 5 * time.Second
+
+// retry is a failure after which the same request may succeed.
+type retry struct {
+	err   error
+	after time.Duration // as the collector asked; 0 when it did not
+}
+
+func (r *retry) Error() string { return r.err.Error() }
+func (r *retry) Unwrap() error { return r.err }
+
+// refusal is an answer that would be the same the next time.
+type refusal struct {
+	place  string
+	status int
+	said   string
+}
+
+func (r *refusal) Error() string {
+	text := fmt.Sprintf("%s answers %d %s", r.place, r.status, http.StatusText(r.status))
+	if r.said != "" {
+		text += ": " + quoted(r.said)
+	}
+	return text
+}
+
+// content reports a refusal of what was sent, rather than of who sends it where.
+func (r *refusal) content() bool {
+	return r.status == http.StatusBadRequest || r.status == http.StatusRequestEntityTooLarge
+}
+
+// hint is what a person does about it.
+func (r *refusal) hint() string {
+	switch r.status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "set OTEL_EXPORTER_OTLP_HEADERS, for example authorization=Bearer%20TOKEN"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return "--otlp takes the base URL of an OTLP/HTTP receiver; with --only logs or --only traces one of the two is sent"
+	}
+	return "nothing is lost: the same command goes on from here"
+}
+
+// partial is what an accepting answer says.
+type partial struct {
+	rejected int64
+	message  string
+}
+
+// post makes one request. A request that is under way when ctx ends is given a
+// moment, so that what was accepted is known.
+func (e *Exporter) post(ctx context.Context, t *target, body []byte) (p partial, err error) {
+	encoding := ""
+	if e.Config.gzip {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		w.Write(body)
+		if err := w.Close(); err != nil {
+			return p, err
+		}
+		body, encoding = packed.Bytes(), "gzip"
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Config.timeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(endsIn, cancel) })()
+	req, err := http.NewRequestWithContext(within, http.MethodPost, t.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return p, err
+	}
+	maps.Copy(req.Header, t.headers)
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("User-Agent", "ethos/"+e.Version)
+	if encoding != "" {
+		req.Header.Set("Content-Encoding", encoding)
+	}
+	resp, err := e.Config.client.Do(req)
+	if err != nil {
+		return p, &retry{err: fmt.Errorf("send to %s: %w", t.url.Redacted(), inner(err))}
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	switch {
+	case resp.StatusCode == http.StatusOK && err != nil:
+		return p, &retry{err: fmt.Errorf("read the answer of %s: %w", t.url.Redacted(), err)}
+	case resp.StatusCode == http.StatusOK:
+		return answer(t.signal, text), nil
+	case slices.Contains([]int{429, 502, 503, 504}, resp.StatusCode):
+		no := &refusal{t.url.Redacted(), resp.StatusCode, said(text)}
+		return p, &retry{no, after(resp.Header.Get("Retry-After"))}
+	}
+	return p, &refusal{t.url.Redacted(), resp.StatusCode, said(text)}
+}
+
+// inner takes the method and the URL off, which may show a password.
+func inner(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// answer reads what an accepting collector says; what cannot be read says
+// nothing, because the status has said that the records were accepted.
+func answer(s Signal, text []byte) (p partial) {
+	if s == Logs {
+		var r logspb.ExportLogsServiceResponse
+		if proto.Unmarshal(text, &r) == nil {
+			p = partial{r.GetPartialSuccess().GetRejectedLogRecords(), r.GetPartialSuccess().GetErrorMessage()}
+		}
+	} else {
+		var r tracepb.ExportTraceServiceResponse
+		if proto.Unmarshal(text, &r) == nil {
+			p = partial{r.GetPartialSuccess().GetRejectedSpans(), r.GetPartialSuccess().GetErrorMessage()}
+		}
+	}
+	p.message = cut(p.message)
+	return p
+}
+
+// said is what a refusing collector says: the message of a google.rpc.Status,
+// whose field 2 it is, else the text itself.
+func said(text []byte) string {
+	for rest := text; len(rest) > 0; {
+		number, kind, n := protowire.ConsumeTag(rest)
+		if n < 0 {
+			break
+		}
+		if number == 2 && kind == protowire.BytesType {
+			if message, m := protowire.ConsumeString(rest[n:]); m >= 0 {
+				return cut(message)
+			}
+			break
+		}
+		m := protowire.ConsumeFieldValue(number, kind, rest[n:])
+		if m < 0 {
+			break
+		}
+		rest = rest[n+m:]
+	}
+	return cut(strings.TrimSpace(string(text)))
+}
+
+// cut bounds a foreign text.
+func cut(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return text
+}
+
+// after reads Retry-After (RFC 9110, section 10.2.3): seconds, or a date.
+func after(text string) time.Duration {
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil && n > 0 {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(t))
+	}
+	return 0
+}
+
+func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Hint is the way out of an error of [Exporter.Export].
+func Hint(err error) string {
+	var no *refusal
+	if errors.As(err, &no) {
+		return no.hint()
+	}
+	return "nothing is lost: the same command goes on from here"
+}
