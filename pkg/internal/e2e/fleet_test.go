@@ -55,11 +55,11 @@ func TestExport(t *testing.T) {
 	}
 	s.shell("ethos-facts -c 'go vet' | ethos-decide | ethos-trace").mustSucceed(t)
 	status.Store(http.StatusUnauthorized)
-	if got := s.shell("ethos-trace export --otlp " + server.URL).mustExit(t, 1); !strings.Contains(got.stderr, "OTEL_EXPORTER_OTLP_HEADERS") {
+	if got := s.shell("ethos-trace export --otlp "+server.URL).mustExit(t, 1); !strings.Contains(got.stderr, "OTEL_EXPORTER_OTLP_HEADERS") {
 		t.Errorf("no way out: %s", got.stderr)
 	}
 	status.Store(http.StatusOK)
-	s.shell(`ethos-trace export --follow --otlp ` + server.URL + ` 2>told & until grep -qs offset .git/coding-ethos/traces/export/otlp-*[0-9a-f] && [ $(ls -s .git/coding-ethos/traces/export | wc -l) -gt 1 ]; do sleep 0.1; done
+	s.shell(`ethos-trace export --follow --otlp ` + server.URL + ` >told 2>&1 & until grep -qs offset .git/coding-ethos/traces/export/otlp-*[0-9a-f] && [ $(ls -s .git/coding-ethos/traces/export | wc -l) -gt 1 ]; do sleep 0.1; done
 		sleep 1; kill -TERM $!; wait $! && grep -q 'sent 1 to' told`).mustSucceed(t)
 	s.shell("ethos-trace export").mustExit(t, 2)
 }
