@@ -95,6 +95,9 @@ func (c *decideCmd) inside(in *policy.Input, id string) (json.RawMessage, error)
 	}
 	b := c.boundary(in)
 	b.Record = id
+	if c.Tree && id != "" && !slices.Contains(b.Flags, "--session") { // whose commands change what each other read
+		b.Flags = append(b.Flags, "--tree")
+	}
 	return hook.Confine(c.Reply, in.Actor.Event, in.Action, b)
 }
 

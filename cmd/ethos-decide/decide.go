@@ -22,6 +22,7 @@ type decideCmd struct {
 	Reply   string     `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot, opencode or mcp."`
 	Confine cli.Choice `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
 	Session string     `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
+	Tree    bool       `help:"With --confine: a call that is recorded has the content of the work space in its result, before and after, for ethos-trace prove. Not in a session."`
 	Records string     `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
 	NoStore bool       `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
 	Quiet   bool       `short:"q" help:"Write nothing; the exit status tells."`

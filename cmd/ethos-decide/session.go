@@ -24,6 +24,9 @@ const (
 
 // checkSession reports a --session that no call could be put in.
 func (c *decideCmd) checkSession() error {
+	if c.Tree && !c.wraps() {
+		return cli.Errorf(cli.Usage, "without --confine no call runs in ethos-sandbox, which records the content", "--tree goes with --confine")
+	}
 	switch {
 	case c.Session == "" || c.wraps() && hook.IsSessionName(c.Session):
 		return nil

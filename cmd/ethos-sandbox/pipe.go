@@ -17,6 +17,7 @@ import (
 type pipeCmd struct {
 	Jobs    int  `short:"j" default:"1" placeholder:"N" help:"Run up to N actions at once."`
 	MaxLine int  `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	Tree    bool `help:"Record the content of the work space before and after each command: what ethos-trace prove goes by. A record with \"tree\": true asks for itself."`
 	Explain bool `help:"Observe what each command asks for by name, and record what was not to be had inside, and what would allow it. A record with \"explain\": true asks for itself."`
 }
 
@@ -26,7 +27,7 @@ func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
 	}
-	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, explain: c.Explain, queue: make(chan queued, maxQueued)}
+	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, explain: c.Explain, tree: c.Tree, queue: make(chan queued, maxQueued)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	defer p.cancel(nil)
 	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox, or ethos-sandbox run -- COMMAND")
@@ -53,6 +54,7 @@ type pipe struct {
 	out     *record.Writer
 	max     int
 	explain bool        // every command is observed
+	tree    bool        // the content of the work space is recorded
 	jobs    int         // actions that run at once
 	queue   chan queued // in the order in which they came
 	pending int         // actions that were read and have not ended; under mu
@@ -255,7 +257,9 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	if err != nil {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
 	}
-	spec.Explain, err = p.explains(line)
+	spec.Explain, err = asks(line, "explain", p.explain)
+	tree, faulty := asks(line, "tree", p.tree)
+	err = errors.Join(err, faulty)
 	if err != nil {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err, Hint: "write true or false"}, sandbox.NoEvidence())
 	}
@@ -266,20 +270,26 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	}
 	p.write(record.NewStart(line.ID(), action))
 	show := func(stream string, piece []byte) { p.write(record.NewOutput(line.ID(), stream, piece)) }
+	var seen *watch
+	if tree {
+		seen = watchTree(p.ctx, p.sys, plan, line.ID())
+	}
 	out, capture, err := sandbox.RunCaptured(p.ctx, plan, show)
 	if err != nil {
 		return p.denied(err, out.Evidence)
 	}
-	return out.Result(capture)
+	result := out.Result(capture)
+	seen.end(&result)
+	return result
 }
 
-// explains reports whether the command of a record is observed. That decides
-// nothing, so the member is not part of what was decided.
-func (p *pipe) explains(line *record.Line) (explain bool, err error) {
-	if err = line.Decode("explain", &explain); errors.Is(err, record.ErrAbsent) {
+// asks reports whether all records ask for something, or this one does. That
+// decides nothing, so the member is not part of what was decided.
+func asks(line *record.Line, member string, all bool) (asked bool, err error) {
+	if err = line.Decode(member, &asked); errors.Is(err, record.ErrAbsent) {
 		err = nil
 	}
-	return explain || p.explain, err
+	return asked || all, err
 }
 
 func (p *pipe) denied(err error, evidence record.Sandbox) record.Result {

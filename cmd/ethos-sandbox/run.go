@@ -38,6 +38,7 @@ type evidenceFlags struct {
 	DryRun   bool   `help:"Show the plan; run nothing."`
 	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
 	record   *recorded
+	tree     *watch        // of the work space, with --tree
 	asked    *record.Asked // for --evidence
 }
 
@@ -92,6 +93,9 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if err := v.check(); err != nil {
 		return err
 	}
+	if v.Tree && e.Evidence == "" && e.record == nil {
+		return cli.Errorf(cli.Refused, "name a file with --evidence, or go through the pipe: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace", "--tree is recorded with the result, and nothing records it")
+	}
 	e.DryRun = e.DryRun || v.Mode == record.ModePlan
 	if v.views() {
 		spec.View = capability.CopyOnWrite
@@ -103,6 +107,9 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	}
 	if err := v.apart(sys, plan); err != nil {
 		return err
+	}
+	if v.Tree {
+		e.tree = watchTree(ctx, sys, plan, e.record.key())
 	}
 	return v.settle(ctx, sys, plan, e.pass(ctx, sys, plan, evidence, <-caught))
 }
@@ -141,7 +148,7 @@ func (e *evidenceFlags) refusal(err error) error {
 	}
 	to, fault := e.open()
 	if fault == nil {
-		fault = report(to, sandbox.Outcome{Evidence: sandbox.NoEvidence()}, err)
+		fault = report(to, sandbox.Outcome{Evidence: sandbox.NoEvidence()}, err, nil)
 	}
 	if fault != nil {
 		return errors.Join(err, fmt.Errorf("evidence: %w", fault))
@@ -180,7 +187,7 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 		sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv, Output: said()})
 	}
 	out.Evidence.Asked = e.asked
-	if fault := report(evidence, out, err); fault != nil {
+	if fault := report(evidence, out, err, e.tree); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}
 	if err != nil {
@@ -265,13 +272,15 @@ func (e *evidenceFlags) file() (io.WriteCloser, error) {
 }
 
 // report writes the result as one line of JSON.
-func report(to io.WriteCloser, out sandbox.Outcome, failure error) error {
+func report(to io.WriteCloser, out sandbox.Outcome, failure error, tree *watch) error {
 	if to == nil {
 		return nil
 	}
 	result := out.Result(record.Capture{})
 	if failure != nil {
 		result = sandbox.DeniedBy(failure, out.Evidence)
+	} else {
+		tree.end(&result)
 	}
 	text, err := json.Marshal(result)
 	if err != nil {

@@ -80,7 +80,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if err == nil {
 		exited.Denials = append(exited.Denials, j.explain(exited)...)
 	}
-	if fault := report(evidence, outcome(client, exited), asRefusal(err)); fault != nil {
+	if fault := report(evidence, outcome(client, exited), asRefusal(err), nil); fault != nil {
 		sys.Warn("evidence: "+fault.Error(), "the command ran; its evidence is lost")
 	}
 	if err != nil {

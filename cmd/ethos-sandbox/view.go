@@ -21,6 +21,7 @@ import (
 type viewFlags struct {
 	Mode        string     `placeholder:"MODE" enum:",plan,verify,safe,auto" default:"" help:"Trust mode: plan shows the plan and runs nothing; verify runs in a copy-on-write view of the work space that is thrown away."`
 	Keep        string     `placeholder:"DIR" help:"With --mode verify: copy what the command made or changed in the work space to this new directory."`
+	Tree        bool       `help:"Record the content of the work space before and after, with the result: what ethos-trace prove goes by."`
 	Transaction cli.Choice `help:"Run in a copy-on-write view, show what the command changed, and ask whether to apply it; =keep and =drop answer beforehand."`
 }
 
@@ -36,6 +37,9 @@ func (f *viewFlags) views() bool {
 
 // alone refuses them in a session.
 func (f *viewFlags) alone() error {
+	if f.Tree {
+		return cli.Errorf(cli.Refused, "leave out --session: what runs beside a command of a session can change what it reads", "--tree is not for a session")
+	}
 	if f.Mode == "" && f.Keep == "" && f.Transaction == "" {
 		return nil
 	}

@@ -172,7 +172,7 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, at place) error 
 	<-inside.ctx.Done()
 	<-answered
 	lost := r.abandon()
-	if fault := report(at.evidence, inside.outcome, inside.err); fault != nil {
+	if fault := report(at.evidence, inside.outcome, inside.err, nil); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), "the requests were carried out; their evidence is lost")
 	}
 	switch {

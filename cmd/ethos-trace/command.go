@@ -15,6 +15,7 @@ type commands struct {
 	Ls     lsCmd     `cmd:"" help:"List what the store holds."`
 	Show   showCmd   `cmd:"" help:"Show one stored record."`
 	Verify verifyCmd `cmd:"" help:"Check that nothing in the store was changed, removed, reordered or cut off."`
+	Prove  proveCmd  `cmd:"" help:"Tell whether commands passed on a content of the work space: status 0 only when the store has a run of each that proves it."`
 	Stats  statsCmd  `cmd:"" help:"Count verdicts, policies and tools, with percentiles of times."`
 	Export exportCmd `cmd:"" help:"Send the store to an OpenTelemetry collector."`
 	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`
@@ -39,6 +40,7 @@ func program() cli.Program {
 			{Command: "ethos-trace --no-store --format markdown shard*.ndjson >> \"$GITHUB_STEP_SUMMARY\"", Text: "Join the records of several jobs into a summary."},
 			{Command: "ethos-trace ls --since 24h --outcome denied", Text: "What was refused since yesterday."},
 			{Command: "ethos-trace verify", Text: "Check the store's chain."},
+			{Command: "ethos-trace prove --need 'go test ./...' --tree HEAD", Text: "Have the tests passed on this commit?"},
 		},
 	}
 }

@@ -45,6 +45,7 @@ func decide() Program {
 			{Name: "mode", Class: Compared},
 			{Name: "reply", Class: Neutral},
 			{Name: "confine", Bool: true, Class: Narrows},
+			ofTree,
 			{Name: "session", Class: Neutral}, // writes the name into an answer
 			{Name: "records", Class: Neutral, File: true},
 			{Name: "no-store", Bool: true, Class: Neutral},
@@ -113,7 +114,9 @@ var (
 	inSession = Option{Name: "session", Class: Compared}
 	// ofView decide what becomes of what a command writes. None lets it write more,
 	// but for the copy.
-	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}, {Name: "parent", Class: Narrows}}
+	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}, {Name: "parent", Class: Narrows}, ofTree}
+	// ofTree records more, and decides nothing.
+	ofTree = Option{Name: "tree", Bool: true, Class: Neutral}
 	// toRecord adds a result to the record of the same command, once.
 	toRecord = Option{Name: "record", Class: Neutral}
 )
@@ -122,7 +125,7 @@ func sandbox() Program {
 	return Program{Name: "ethos-sandbox", Commands: []Command{
 		{Name: "pipe", Default: true, Options: []Option{
 			{Name: "jobs", Short: 'j', Class: Neutral},
-			maxLine, explain,
+			maxLine, explain, ofTree,
 		}},
 		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}), ofView...)},
 		{Name: "shell", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
@@ -191,6 +194,10 @@ func trace() Program {
 		}},
 		{Name: "show", Operands: Words, Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "verify", Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
+		{Name: "prove", Options: []Option{
+			looking, {Name: "need", Class: Neutral}, {Name: "tree", Class: Neutral}, {Name: "within", Class: Neutral}, {Name: "control", Class: Neutral},
+			{Name: "allow-env", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
+		}},
 		{Name: "stats", Operands: Words, Options: []Option{
 			looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
 		}},

@@ -43,6 +43,8 @@ type Capture struct {
 	Sandbox Sandbox `json:"sandbox"`
 	// Writes is what the command changed, where it wrote into a view.
 	Writes *Writes `json:"writes,omitempty"`
+	// Tree is the content of the work space before and after, where it was asked for.
+	Tree *Tree `json:"tree,omitempty"`
 }
 
 // The kinds of a [Write].

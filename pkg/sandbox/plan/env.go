@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -115,6 +116,45 @@ func (b *builder) environment() ([]string, error) {
 		return nil, err
 	}
 	return sortedEnv(values), nil
+}
+
+// Telling lists the variables of the command that were declared, or whose value names a path that the command can write, or none that is
+// absolute in PATH: with one of them a command can be another than the same words elsewhere.
+func (p *Plan) Telling() []string {
+	list := []string{}
+	for _, entry := range p.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !usual(entry, name) || p.leads(name, value) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// usual reports a variable that nobody had to declare.
+func usual(entry, name string) bool {
+	own := slices.Concat(passedEnv, toolEnv, proxyVariables, trustVariables)
+	if slices.Contains(own, name) || strings.HasPrefix(name, "LC_") || slices.Contains(withoutNetwork, entry) || slices.Contains(withoutRetries, entry) {
+		return true
+	}
+	value, set := retryEnv[name]
+	return set && entry == name+"="+value
+}
+
+// leads reports whether a list of paths has one that the command can write outside of its private directories. SHELL is not looked at: it runs nothing.
+func (p *Plan) leads(name, value string) bool {
+	for path := range strings.SplitSeq(value, ":") {
+		switch {
+		case strings.HasPrefix(path, "/"):
+			at := Covering(p.Paths, filepath.Clean(path))
+			if name != "HOME" && name != "TMPDIR" && at.Access == ReadWrite {
+				return true
+			}
+		case name == "PATH":
+			return true
+		}
+	}
+	return false
 }
 
 func sortedEnv(values map[string]string) []string {

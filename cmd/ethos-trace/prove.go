@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/printable"
+	"ethos/pkg/proof"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+type proveCmd struct {
+	storeFlag
+	Need     []string `required:"" sep:"none" placeholder:"CMD" help:"This command, as it stands here: the same words, or a shell that is given exactly this text, in the root of the work space."`
+	Tree     string   `default:"worktree" placeholder:"worktree|REV" help:"On this content: that of the work space now, or of HEAD, a branch, a tag or a commit."`
+	Within   string   `placeholder:"DURATION" help:"Begun no longer ago: 90m, 24h, 7d."`
+	Control  []string `placeholder:"NAME" help:"These controls were in force; by default userns, mount, pid, network, privileges, landlock and seccomp."`
+	AllowEnv []string `placeholder:"NAME" help:"This variable may have been declared for the command, or lead to what it can write."`
+	JSON     bool     `name:"json" help:"As JSON."`
+}
+
+// Help implements kong.HelpProvider.
+func (*proveCmd) Help() string {
+	return `Status 0 when the store has, for each command, a run that passed on exactly this content, in a boundary of its own whose controls were in force, while nothing of
+the work space was written. The last run on the content counts. Runs are recorded with their content by ethos-sandbox --tree.
+
+Status 1: a command lacks that, and a line says what; 3: the store's chain is broken, or there is no such commit.
+
+A proof says that a command ended with status 0. What is ignored, what lies outside of the work space and what is in package caches is no part of the content.`
+}
+
+// proven is the answer.
+type proven struct {
+	Proven    bool            `json:"proven"`
+	Tree      string          `json:"tree"`
+	Commit    string          `json:"commit,omitempty"`
+	Workspace string          `json:"workspace"`
+	Needs     []proof.Verdict `json:"needs"`
+}
+
+// Run looks for the proofs.
+func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
+	want, files, out, err := c.want(ctx, sys)
+	if err != nil {
+		return err
+	}
+	runs, err := c.runs(ctx, sys)
+	if err != nil {
+		return err
+	}
+	out.Proven = true
+	for _, need := range c.Need {
+		v := proof.Judge(need, runs, want)
+		if v.State == proof.Other {
+			v.Why += c.differs(sys, want.Workspace, v.Tree, files)
+		}
+		out.Needs = append(out.Needs, v)
+		out.Proven = out.Proven && v.State == proof.Proven
+	}
+	if err := c.print(sys, out); err != nil {
+		return err
+	}
+	if !out.Proven {
+		return cli.Negative
+	}
+	return nil
+}
+
+// want is what has to be proven; files lists the content.
+func (c *proveCmd) want(ctx context.Context, sys *cli.System) (w proof.Want, files func() (map[string]string, error), out proven, err error) {
+	space, err := filepath.EvalSymlinks(workspace(sys.Dir))
+	if err != nil {
+		return w, nil, out, err
+	}
+	w = proof.Want{Workspace: space, Now: sys.Now(), Controls: c.Control, Variables: c.AllowEnv}
+	if len(w.Controls) == 0 {
+		w.Controls = proof.DefaultControls()
+	}
+	if c.Within != "" {
+		d, err := duration(c.Within)
+		if err != nil {
+			return w, nil, out, cli.Errorf(cli.Usage, "write it as 90m, 24h or 7d", "--within: %w", err)
+		}
+		w.Since = w.Now.Add(-d)
+	}
+	if c.Tree == "worktree" {
+		now, err := proof.Content(ctx, sys.Getenv, space)
+		if err != nil {
+			return w, nil, out, cli.Errorf(cli.BadInput, "ignore the file in .gitignore, take it away, or wait until nothing writes", "%w", err)
+		}
+		w.Tree = now.Tree
+		files = func() (map[string]string, error) { return now.Files(), nil }
+	} else {
+		rev, err := gitrepo.FindRevision(space, c.Tree)
+		if err != nil {
+			return w, nil, out, cli.Errorf(cli.BadInput, "--tree worktree is the content as it is now", "--tree: %w", err)
+		}
+		w.Tree, out.Commit, files = rev.Tree, rev.Commit, rev.Files
+	}
+	out.Tree, out.Workspace, out.Needs = w.Tree, space, []proof.Verdict{}
+	return w, files, out, nil
+}
+
+// runs are the store's runs with a content, in its order. A chain that is broken proves nothing: a run that failed may be what is missing.
+func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, error) {
+	s, err := trace.OpenExisting(c.dir(sys))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "name the store with --store", "%w", err)
+	}
+	defer s.Close()
+	v, err := s.Verify()
+	if err != nil {
+		return nil, err
+	}
+	if len(v.Faults) > 0 {
+		f := v.Faults[0]
+		return nil, cli.Errorf(cli.BadInput, "ethos-trace verify lists what is wrong; move the store away, and run the commands again", "the store proves nothing: %s: %s: %s", f.At, f.Kind, f.Detail)
+	}
+	var runs []proof.Run
+	at := map[string]int{}
+	err = s.Walk(timeZero, func(l trace.Stored) error {
+		if l.Torn || !bytes.Contains(l.Text, []byte(`"tree":{"before":"`)) {
+			return ctx.Err()
+		}
+		line, err := record.ParseLine(l.Text)
+		var r record.Result
+		if err != nil || line.Kind() != record.LineAction || line.Decode("result", &r) != nil || r.Capture.Tree == nil {
+			return ctx.Err()
+		}
+		run := proof.Run{ID: line.ID(), Result: r, Sealed: proof.Check(sys.Getenv, line.ID(), r)}
+		if i, twice := at[run.ID]; twice && run.Sealed == nil && runs[i].Sealed == nil {
+			return ctx.Err() // the same run, copied: it is as old as it was
+		}
+		at[run.ID] = len(runs)
+		runs = append(runs, run)
+		return ctx.Err()
+	})
+	return runs, err
+}
+
+// maxDiffering bounds the files that are named.
+const maxDiffering = 5
+
+// differs names the files that are not as they were in another content, where that is remembered.
+func (c *proveCmd) differs(sys *cli.System, space, tree string, files func() (map[string]string, error)) string {
+	var was map[string]string
+	if known := proof.Known(sys.Getenv, space, tree); known != nil {
+		was = known.Files()
+	}
+	now, err := files()
+	if was == nil || err != nil {
+		return ", tree " + printable.Line(tree)
+	}
+	var list []string
+	for name, object := range now {
+		if was[name] != object {
+			list = append(list, name)
+		}
+	}
+	for name := range maps.Keys(was) {
+		if now[name] == "" {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	more := ""
+	if n := len(list) - maxDiffering; n > 0 {
+		list, more = list[:maxDiffering], fmt.Sprintf(" and %d more", n)
+	}
+	return ": " + printable.Line(strings.Join(list, ", ")) + more
+}
+
+func (c *proveCmd) print(sys *cli.System, out proven) error {
+	if c.JSON {
+		return printJSON(sys, out)
+	}
+	for _, v := range out.Needs {
+		text := fmt.Sprintf("%-11s %s: %s", v.State, printable.Line(v.Need), printable.Line(v.Why))
+		if v.State == proof.Proven {
+			began, _ := time.Parse(time.RFC3339Nano, v.Time)
+			text += " " + began.UTC().Format(time.RFC3339) + ", " + printable.Line(v.ID)
+		}
+		if err := sys.Printf("%s\n", text); err != nil {
+			return err
+		}
+	}
+	if !out.Proven {
+		sys.Warn("not proven on tree "+out.Tree, "run what lacks a proof in "+printable.Line(out.Workspace)+": ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace")
+	}
+	return nil
+}

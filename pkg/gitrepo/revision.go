@@ -1,0 +1,137 @@
+package gitrepo
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+)
+
+// Revision is a commit, and what is in it.
+type Revision struct {
+	Commit string // in hexadecimal
+	Tree   string
+	at     place
+}
+
+// FindRevision finds the commit that HEAD, a branch, a tag, a ref or a whole object name names in the repository whose work tree is root. The
+// commit's content is held against its name; no object is replaced by another.
+func FindRevision(root, name string) (*Revision, error) {
+	root, err := physical(root)
+	if err != nil {
+		return nil, err
+	}
+	at, err := probe(root, Options{})
+	if err == nil && at.gitDir == "" {
+		err = errors.New("not a git repository")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", root, err)
+	}
+	r := &Repository{Config: &Config{}}
+	r.Record.GitDir, r.Record.CommonDir = at.gitDir, at.commonDir
+	oid, err := r.named(name)
+	if err != nil {
+		return nil, err
+	}
+	o := openObjects(at.commonDir)
+	defer o.close()
+	if _, oid, err = o.commit(oid); err != nil { // through tags
+		return nil, err
+	}
+	tree, err := o.treeOf(oid)
+	if err != nil {
+		return nil, err
+	}
+	return &Revision{Commit: fmt.Sprintf("%x", oid), Tree: fmt.Sprintf("%x", tree), at: at}, nil
+}
+
+// named is the object that a name stands for: gitrevisions(7), without what is computed.
+func (r *Repository) named(name string) (string, error) {
+	if isHash(name) {
+		oid, err := hex.DecodeString(name)
+		return string(oid), err
+	}
+	for _, ref := range []string{name, "refs/" + name, "refs/tags/" + name, heads + name, "refs/remotes/" + name} {
+		if ref != "HEAD" && !refName(ref) {
+			continue
+		}
+		if oid, err := r.resolveRef(ref); err != nil || oid != "" {
+			return oid, err
+		}
+	}
+	return "", fmt.Errorf("no commit %q: name HEAD, a branch, a tag, or all of an object name", name)
+}
+
+// Files are the files of the revision: path to mode and object.
+func (r *Revision) Files() (map[string]string, error) {
+	o := openObjects(r.at.commonDir)
+	defer o.close()
+	tree, err := hex.DecodeString(r.Tree)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	return files, o.files(string(tree), "", files, 0)
+}
+
+func (o *objects) files(tree, dir string, into map[string]string, depth int) error {
+	items, err := o.tree(tree)
+	if err != nil {
+		return err
+	}
+	if len(into) > maxSnapshot || depth > maxSnapshotDepth {
+		return fmt.Errorf("list the files: %w", ErrTooLarge)
+	}
+	for _, item := range items {
+		name := path.Join(dir, item.name)
+		if item.mode == modeTree {
+			err = o.files(item.oid, name, into, depth+1)
+		} else {
+			into[name] = fmt.Sprintf("%o %x", item.mode, item.oid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Files are the files of the snapshot, as those of [Revision.Files].
+func (s *Snapshot) Files() map[string]string {
+	files, links := map[string]string{}, map[string]bool{}
+	for _, e := range s.Entries { // a directory stands before what is in it
+		within := false
+		for dir := path.Dir(e.Path); dir != "." && dir != "/" && !within; dir = path.Dir(dir) {
+			within = links[dir]
+		}
+		links[e.Path] = e.Mode == gitlinkMode
+		if !within && e.Mode != modeTree {
+			files[e.Path] = fmt.Sprintf("%o %x", e.Mode, e.OID)
+		}
+	}
+	return files
+}
+
+// Written is how many files and directories were written between two snapshots, also where they are what they were, and one of them. A directory is
+// written when a name comes or goes.
+func (s *Snapshot) Written(before *Snapshot) (n int, first string) {
+	had := map[string]*SnapshotEntry{}
+	for i := range before.Entries {
+		had[before.Entries[i].Path] = &before.Entries[i]
+	}
+	for i := range s.Entries {
+		e := &s.Entries[i]
+		if old := had[e.Path]; old == nil || !old.same(e) {
+			if n++; first == "" || e.Mode != modeTree && len(first) > 0 && first[len(first)-1] == '/' {
+				if first = e.Path; e.Path == "" {
+					first = "./"
+				} else if e.Mode == modeTree {
+					first += "/"
+				}
+			}
+		}
+		delete(had, e.Path)
+	}
+	return n + len(had), first
+}

@@ -1,0 +1,142 @@
+package proof
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
+	"ethos/pkg/statedir"
+)
+
+// Watch is the content of a work space when a run began.
+type Watch struct {
+	getenv func(string) string
+	root   string
+	before *gitrepo.Snapshot
+	err    error
+}
+
+// Begin takes the content of root. What cannot be had is said by [Watch.End].
+func Begin(ctx context.Context, getenv func(string) string, root string) *Watch {
+	w := &Watch{getenv: getenv, root: root}
+	w.before, w.err = Content(ctx, getenv, root)
+	return w
+}
+
+// End takes the content again.
+func (w *Watch) End(ctx context.Context) *record.Tree {
+	tree := &record.Tree{Workspace: w.root, Argv: []string{}, Variables: []string{}}
+	after, err := w.before, w.err
+	if err == nil {
+		after, err = gitrepo.TakeSnapshot(ctx, w.root, w.before)
+	}
+	if err != nil {
+		tree.Reason = err.Error()
+		return tree
+	}
+	remember(w.getenv, w.root, after)
+	tree.Before, tree.After = w.before.Tree, after.Tree
+	tree.Written, tree.First = after.Written(w.before)
+	return tree
+}
+
+// Content is the content of a work space now. Files that were hashed before and did not change since are not read again, on file systems that
+// note each change.
+func Content(ctx context.Context, getenv func(string) string, root string) (*gitrepo.Snapshot, error) {
+	var known *gitrepo.Snapshot
+	if device, ok := notesChanges(root); ok {
+		known = load(getenv, root, lastName)
+		if known != nil {
+			known.Entries = slices.DeleteFunc(known.Entries, func(e gitrepo.SnapshotEntry) bool { return e.Dev != device })
+		}
+	}
+	now, err := gitrepo.TakeSnapshot(ctx, root, known)
+	if err == nil {
+		remember(getenv, root, now)
+	}
+	return now, err
+}
+
+// Known is a content that was seen before, nil when it is not remembered: for saying which files differ.
+func Known(getenv func(string) string, root, tree string) *gitrepo.Snapshot {
+	if strings.Trim(tree, "0123456789abcdef") != "" {
+		return nil
+	}
+	return load(getenv, root, tree)
+}
+
+const (
+	lastName  = "last"
+	keptTrees = 8
+)
+
+// names of the folder of a work space's contents.
+func folderOf(root string) []string {
+	sum := sha256.Sum256([]byte(root))
+	return []string{folder, hex.EncodeToString(sum[:16])}
+}
+
+func load(getenv func(string) string, root, name string) *gitrepo.Snapshot {
+	dir, err := statedir.Open(getenv, folderOf(root)...)
+	if err != nil {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	s := &gitrepo.Snapshot{}
+	if gob.NewDecoder(f).Decode(s) != nil {
+		return nil
+	}
+	return s
+}
+
+// remember keeps a content, for the next look and for saying what differs. Without it everything is read again.
+func remember(getenv func(string) string, root string, s *gitrepo.Snapshot) {
+	dir, err := statedir.Make(getenv, folderOf(root)...)
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return
+	}
+	defer os.Remove(f.Name())
+	if errors.Join(gob.NewEncoder(f).Encode(s), f.Close()) != nil {
+		return
+	}
+	_ = os.Remove(filepath.Join(dir, s.Tree))
+	_ = os.Link(f.Name(), filepath.Join(dir, s.Tree))
+	_ = os.Rename(f.Name(), filepath.Join(dir, lastName))
+	forget(dir)
+}
+
+// forget removes the oldest contents.
+func forget(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	age := func(e os.DirEntry) int64 {
+		info, err := e.Info()
+		if err != nil {
+			return 0
+		}
+		return info.ModTime().UnixNano()
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == lastName })
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return int(min(max(age(b)-age(a), -1), 1)) })
+	for _, e := range entries[min(keptTrees, len(entries)):] {
+		_ = os.Remove(filepath.Join(dir, e.Name()))
+	}
+}
