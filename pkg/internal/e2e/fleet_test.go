@@ -59,7 +59,9 @@ func TestExport(t *testing.T) {
 		t.Errorf("no way out: %s", got.stderr)
 	}
 	status.Store(http.StatusOK)
-	s.shell(`ethos-trace export --follow --otlp ` + server.URL + ` >told 2>&1 & until grep -qs offset .git/coding-ethos/traces/export/otlp-*[0-9a-f] && [ $(ls -s .git/coding-ethos/traces/export | wc -l) -gt 1 ]; do sleep 0.1; done
-		sleep 1; kill -TERM $!; wait $! && grep -q 'sent 1 to' told`).mustSucceed(t)
+	s.shell(`mark=$(ls .git/coding-ethos/traces/export/otlp-* | grep -v lock); cp "$mark" before
+		ethos-trace export --follow --otlp ` + server.URL + ` >told 2>&1 &
+		while cmp -s "$mark" before; do sleep 0.1; done
+		kill -TERM $!; wait $! && grep -q 'sent 1 to' told`).mustSucceed(t)
 	s.shell("ethos-trace export").mustExit(t, 2)
 }
