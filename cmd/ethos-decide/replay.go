@@ -43,8 +43,12 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 			return err
 		}
 	}
-	sys.Printf("%d records: %d as before, %d stricter, %d looser, %d for other reasons, %d never decided, %d unreadable\n",
-		n.same+n.stricter+n.looser+n.other+n.undecided+n.bad, n.same, n.stricter, n.looser, n.other, n.undecided, n.bad)
+	all, noun := n.same+n.stricter+n.looser+n.other+n.undecided+n.bad, "records"
+	if all == 1 {
+		noun = "record"
+	}
+	sys.Printf("%d %s: %d as before, %d stricter, %d looser, %d for other reasons, %d never decided, %d unreadable\n",
+		all, noun, n.same, n.stricter, n.looser, n.other, n.undecided, n.bad)
 	switch {
 	case n.bad > 0:
 		return cli.Exit(cli.BadInput)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/catalog/shipped"
@@ -25,8 +26,9 @@ import (
 
 type learnCmd struct {
 	boundary.Flags
-	Out  string   `name:"out" short:"o" placeholder:"FILE" help:"Write the patch to this file; a name that ends in .yaml is the configuration, which is made or added to."`
-	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
+	Out   string        `name:"out" short:"o" placeholder:"FILE" help:"Write the patch to this file; a name that ends in .yaml is the configuration, which is made or added to."`
+	Prove time.Duration `default:"2m" placeholder:"DURATION" help:"Find the smallest set: run the command again for at most so long, without network, in views that are thrown away. 0 does not. Default: 2m."`
+	Argv  cli.Argv      `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
 // learning is one command line's.
@@ -37,6 +39,8 @@ type learning struct {
 	given   []record.Denial
 	asked   map[string]bool
 	passed  bool
+	first   sandbox.Spec // before anything was granted
+	proved  bool
 }
 
 // maxRounds bounds how often a command is run.
@@ -54,7 +58,7 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 	if len(argv) == 0 {
 		return cli.Errorf(cli.Usage, "write it after --: ethos-sandbox learn -- make test", "no command is given")
 	}
-	l := &learning{learnCmd: c, sys: sys, asked: map[string]bool{}}
+	l := &learning{learnCmd: c, sys: sys}
 	if f, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(f) {
 		l.answers = bufio.NewReader(sys.Stdin)
 	}
@@ -72,6 +76,7 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 			break
 		}
 	}
+	l.prove(ctx)
 	if err := l.patch(workspace); err != nil {
 		return err
 	}
@@ -89,6 +94,9 @@ func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, er
 		return nil, nil, err
 	}
 	spec.Explain, spec.CloseStdin = true, true
+	if l.asked == nil {
+		l.asked, l.first = map[string]bool{}, spec
+	}
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
 		return nil, nil, err
@@ -108,6 +116,19 @@ func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, er
 	l.passed = out.Status == record.StatusExited && out.ExitCode == 0
 	sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv})
 	return plan, out.Evidence.Denials, nil
+}
+
+// prove takes from what was granted what the command does not need. Where nobody was
+// asked, what it is refused after that is granted, too.
+func (l *learning) prove(ctx context.Context) {
+	if l.Prove <= 0 || len(l.given) == 0 {
+		return
+	}
+	r := smallest(ctx, l.sys, l.first, l.given, l.answers == nil, l.Prove)
+	l.given, l.proved = r.Needed, r.Proved
+	for _, d := range r.Unneeded {
+		l.sys.Deny(d.What+": the command passes without it", "")
+	}
 }
 
 // groups are the kinds of what is asked for, in the order in which a person is
@@ -201,7 +222,7 @@ func (l *learning) patch(workspace string) error {
 	named, byHand := l.network(workspace)
 	add = append(add, named...)
 	verdict := "was refused these, and may want more when it has them"
-	if l.passed {
+	if l.passed || l.proved {
 		verdict = "passes with these"
 	}
 	l.sys.Warn("the command "+verdict+": "+strings.Join(flags, " "), byHand)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
@@ -28,8 +29,9 @@ type runCmd struct {
 	sessionFlags
 	viewFlags
 	parentFlags
-	Fd   []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
-	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
+	Fd    []int         `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
+	Prove time.Duration `placeholder:"DURATION" help:"When the command fails for want of a grant, find the smallest one that lets it pass: run it again for so long, such as 2m, without network, in views that are thrown away."`
+	Argv  cli.Argv      `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
 // evidenceFlags are what run and shell have beside the boundary.
@@ -38,8 +40,9 @@ type evidenceFlags struct {
 	DryRun   bool   `help:"Show the plan; run nothing."`
 	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
 	record   *recorded
-	tree     *watch        // of the work space, with --tree
-	asked    *record.Asked // for --evidence
+	tree     *watch                 // of the work space, with --tree
+	asked    *record.Asked          // for --evidence
+	proof    func(*sandbox.Outcome) // looks for the smallest grant when the command failed; nil does not
 }
 
 // Kind says that the status is the command's.
@@ -62,6 +65,9 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 		if len(c.Fd) > 0 {
 			return cli.Errorf(cli.Refused, "leave out --session, or pass a file by its name", "--fd is not for a command of a session")
 		}
+		if c.Prove != 0 {
+			return cli.Errorf(cli.Refused, "leave out --session", "--prove is not for a command of a session, which has what other commands left")
+		}
 		j := joining{word: c.Session, flags: c.Flags, given: c.Flags, plainGit: true, argv: argv, evidence: &c.evidenceFlags}
 		return j.run(ctx, sys)
 	}
@@ -72,6 +78,12 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	spec.Descriptors = c.Fd
 	if err := c.within(sys, &c.Flags, &spec, false); err != nil {
 		return err
+	}
+	if c.Prove != 0 {
+		if c.Parent != "" {
+			return cli.Errorf(cli.Refused, "leave one of the two out", "--prove tries more than the command has, and --parent allows no more")
+		}
+		c.Explain, c.proof = true, proveFailed(ctx, sys, spec, c.Prove)
 	}
 	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
 }
@@ -185,6 +197,9 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 	refusals.end()
 	if err == nil {
 		sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv, Output: said()})
+		if e.proof != nil {
+			e.proof(&out)
+		}
 	}
 	out.Evidence.Asked = e.asked
 	if fault := report(evidence, out, err, e.tree); fault != nil {

@@ -108,6 +108,7 @@ func boundary(class Class, more ...Option) []Option {
 var (
 	evidence = Option{Name: "evidence", Class: Neutral, File: true}
 	explain  = Option{Name: "explain", Bool: true, Class: Neutral} // observes, and decides nothing
+	proof    = Option{Name: "prove", Class: Widens}                // a command reads what nobody has granted, and whether it then passes is told
 	dryRun   = Option{Name: "dry-run", Bool: true, Class: Ends}
 	// inSession names a boundary that somebody made, which may be wider than any
 	// that the other options ask for. That of an agent's own calls is not.
@@ -127,7 +128,7 @@ func sandbox() Program {
 			{Name: "jobs", Short: 'j', Class: Neutral},
 			maxLine, explain, ofTree,
 		}},
-		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}), ofView...)},
+		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}, proof), ofView...)},
 		{Name: "shell", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
 			Option{Name: "plain-git", Bool: true, Class: Widens},
 			Option{Name: "undecided", Bool: true, Class: Widens},
@@ -139,7 +140,7 @@ func sandbox() Program {
 		{Name: "workspace diff", Operands: Words, Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "workspace apply", Operands: Words, Person: true},
 		{Name: "workspace remove", Operands: Words, Person: true, Options: []Option{{Name: "force", Bool: true, Class: Neutral}}},
-		{Name: "learn", Operands: Passthrough, Options: boundary(Compared, Option{Name: "out", Short: 'o', Class: Neutral, File: true})},
+		{Name: "learn", Operands: Passthrough, Person: true, Options: boundary(Compared, Option{Name: "out", Short: 'o', Class: Neutral, File: true}, proof)},
 		{Name: "worker", Options: boundary(Compared, evidence, explain, dryRun, inSession, toRecord, maxLine,
 			Option{Name: "plain-git", Bool: true, Class: Widens},
 			Option{Name: "jobs", Short: 'j', Class: Neutral},

@@ -167,6 +167,7 @@ type Usage struct {
 const (
 	Exact    = "exact"    // asked for while the command was observed
 	Inferred = "inferred" // read from what a failed command printed, or was given as its arguments
+	Proved   = "proved"   // the command was run again: it passes with its remedies together, and without this one it does not
 )
 
 // The kinds of a [Denial] that says what would have been different outside.
@@ -190,17 +191,18 @@ type Denial struct {
 	// What follows is of a denial that says what would have been different
 	// outside of the sandbox.
 	Kind      string `json:"kind,omitempty"`      // hidden | read_only | socket | name | call | limit
-	Certainty string `json:"certainty,omitempty"` // exact | inferred; "" is known for a fact
+	Certainty string `json:"certainty,omitempty"` // exact | inferred | proved; "" is known for a fact
 	Declare   string `json:"declare,omitempty"`   // the remedy, as repo_config.yaml says it below sandbox
 	Process   string `json:"process,omitempty"`   // the name of the process that asked first: proc_pid_comm(5)
 	Call      string `json:"call,omitempty"`      // the system call
 	Count     int    `json:"count,omitempty"`     // how often it was asked for
 }
 
-// Guess says after the reason of a denial, for people, that it was inferred.
+// Guess says after the reason of a denial, for people, that it was inferred, or
+// proved.
 func (d Denial) Guess() string {
-	if d.Certainty == Inferred {
-		return " (" + Inferred + ")"
+	if d.Certainty == Inferred || d.Certainty == Proved {
+		return " (" + d.Certainty + ")"
 	}
 	return ""
 }

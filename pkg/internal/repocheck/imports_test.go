@@ -22,6 +22,7 @@ var layers = [][]string{
 	{"pkg/sandbox/explain", "pkg/sandbox/boundary", "pkg/sandbox/view"},
 	{"pkg/sandbox/control"},
 	{"pkg/sandbox/exec"},
+	{"pkg/sandbox/prove"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
 	{"pkg/trace/otlp"},

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/prove"
+)
+
+// smallest looks for the smallest of what is proposed with which the command of a
+// spec passes, and says whether that is proved.
+func smallest(ctx context.Context, sys *cli.System, spec sandbox.Spec, proposals []record.Denial, follow bool, long time.Duration) prove.Result {
+	sys.Warn(fmt.Sprintf("running it again, for at most %v, in copy-on-write views that are thrown away, without network", long), "")
+	r := prove.Smallest(ctx, spec, proposals, follow, prove.Bounds{Runs: prove.DefaultBounds.Runs, Time: long})
+	sandbox.Release()
+	if r.Proved {
+		sys.Warn(fmt.Sprintf("proved, by %d runs: with what is proposed the command passes, and without any of it it does not", r.Runs), "")
+	} else {
+		sys.Warn("what is proposed is not proved: "+printable.Line(r.Why), "")
+	}
+	return r
+}
+
+// proveFailed is what run does when its command has failed: it finds what of the proposals
+// is needed.
+func proveFailed(ctx context.Context, sys *cli.System, spec sandbox.Spec, long time.Duration) func(*sandbox.Outcome) {
+	return func(out *sandbox.Outcome) {
+		proposes := func(d record.Denial) bool { return d.Kind != "" && d.Kind != record.KindLimit && d.Remedy != "" }
+		var proposals []record.Denial
+		for _, d := range out.Evidence.Denials {
+			if proposes(d) {
+				proposals = append(proposals, d)
+			}
+		}
+		if out.Status == record.StatusExited && out.ExitCode == 0 || len(proposals) == 0 {
+			return
+		}
+		r := smallest(ctx, sys, spec, proposals, true, long)
+		if !r.Proved {
+			return
+		}
+		list := slices.DeleteFunc(out.Evidence.Denials, proposes)
+		for _, d := range r.Unneeded {
+			d.Reason, d.Remedy, d.Declare = d.Reason+"; the command passes without it", "", ""
+			list = append(list, d)
+		}
+		out.Evidence.Denials = append(list, r.Needed...)
+	}
+}
