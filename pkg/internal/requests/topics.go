@@ -158,6 +158,8 @@ var topics = []topic{
 			Flags: "--allow-domain db.example:5432,*.corp.example:8443,localhost:6379,20.0.0.0/8,[2a00::1]:9000 --deny-domain x.corp.example --proxy-env make",
 		},
 		{Name: "sni", Flags: "--allow-domain example.org --sni allow make"},
+		{Name: "deny by a pattern", Flags: "--deny-read **/main.g* make"},
+		{Name: "deny by a pattern of a record", Profile: "workspace", Record: `{"deny_read_paths": ["s*"], "deny_write_paths": ["**/Makef*"]}`},
 		{Name: "ports", Flags: "--net host --allow-connect 443 --allow-connect 53 --allow-bind 0 make"},
 		{Name: "ports of a record", Profile: "workspace", Record: `{"network": {"mode": "loopback", "connect_ports": ["none"], "bind_ports": ["8080"]}}`},
 		{Name: "ports without a network", Flags: "--net none --allow-connect 443 make"},

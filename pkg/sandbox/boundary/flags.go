@@ -21,8 +21,8 @@ type Flags struct {
 	Workspace     string   `placeholder:"DIR" help:"The work space, by its path without links. Default: the git work tree around the working directory, else that directory."`
 	Ro            []string `placeholder:"PATH" sep:"none" help:"Can be read."`
 	Rw            []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
-	DenyRead      []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written."`
-	DenyWrite     []string `placeholder:"PATH" sep:"none" help:"Cannot be written."`
+	DenyRead      []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written. With a * in it, the files and directories that match when the run begins: **/*.pem. Not those that come later."`
+	DenyWrite     []string `placeholder:"PATH" sep:"none" help:"Cannot be written. With a * in it, as --deny-read."`
 	DenyExec      []string `placeholder:"PATH" sep:"none" help:"No file there or below is executed or mapped as code. Interpreters read scripts there, and a copy elsewhere runs."`
 	RoNoexec      []string `placeholder:"PATH" sep:"none" help:"--ro and --deny-exec of the path."`
 	RwNoexec      []string `placeholder:"PATH" sep:"none" help:"--rw and --deny-exec of the path."`

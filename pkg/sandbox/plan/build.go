@@ -152,6 +152,9 @@ func (b *builder) gather() error {
 	if err := b.hideEnvFiles(); err != nil {
 		return err
 	}
+	if err := b.denyPatterns(); err != nil {
+		return err
+	}
 	return b.hideState()
 }
 

@@ -38,6 +38,9 @@ func (b *builder) declare() error {
 }
 
 func (b *builder) declareOne(path string, c class, why string, must bool) error {
+	if (c == denyRead || c == denyWrite) && isPattern(path) {
+		return nil // when all that is shown is known: denyPatterns
+	}
 	named, err := b.expand(path)
 	if err != nil {
 		return Refuse(CodeDeclaration, "", "%s: %w", why, err)
