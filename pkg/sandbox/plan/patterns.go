@@ -153,6 +153,11 @@ func (p *pattern) deny(path string) error {
 	}
 	why := denied + " by " + p.text
 	p.b.rules = append(p.b.rules, rule{to, p.class, why})
+	for _, r := range slices.Clone(p.b.rules) { // how deep a pattern reaches is not known when sets are composed: no grant opens a match
+		if opens := r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny; opens && mount.Within(r.path, to.path) {
+			p.b.rules = append(p.b.rules, rule{r.resolvedPath, p.class, why})
+		}
+	}
 	for _, link := range to.links {
 		p.b.rules = append(p.b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + ", a link"})
 	}
