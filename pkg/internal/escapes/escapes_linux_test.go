@@ -292,7 +292,7 @@ func inSession(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got r
 func embedded(c Case, place place) way {
 	return func(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got record.Capture, err error) {
 		cmd := exec.CommandContext(ctx, self())
-		cmd.Args = append([]string{"ethos-sandbox", "run", "--ro=" + self(), "--timeout=" + patience.String()}, place.flags(c)...)
+		cmd.Args = append([]string{"ethos-sandbox", "run", "--ro=" + self(), "--timeout=" + patience.String()}, place.words(c)...)
 		cmd.Args = append(append(cmd.Args, "--"), p.Argv...)
 		cmd.Env, cmd.Dir = place.environ, place.work
 		var streams [2]bytes.Buffer

@@ -228,6 +228,17 @@ func (p place) flags(c Case) []string {
 	return list
 }
 
+// words are the flags as a command line has them: a switch stands alone there.
+func (p place) words(c Case) (list []string) {
+	for pair := range slices.Chunk(p.flags(c), 2) {
+		if capability.Switch(strings.TrimPrefix(pair[0], "--")) {
+			pair = pair[:1]
+		}
+		list = append(list, pair...)
+	}
+	return list
+}
+
 func self() string {
 	exe, err := os.Executable()
 	if err != nil {
