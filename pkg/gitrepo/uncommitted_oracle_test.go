@@ -41,7 +41,7 @@ func TestUncommittedOracle(t *testing.T) {
 
 // byChance changes a repository, and returns how. No content comes twice, so that nothing is a rename.
 func byChance(s sandbox, rng *rand.Rand) (history []string) {
-	names := []string{"a.txt", "dir/b.txt", "dir/deep/c.txt", "new", "dir/new", "other/x/y", "x.log", "out/z", "dir/out/z", "keep.log", "dir/ö\ttab"}
+	names := []string{"a.txt", "dir/b.txt", "dir/deep/c.txt", "new", "dir/new", "dir/deep/new", "other/x/y", "other/x/new", "x.log", "out/z", "dir/out/z", "keep.log", "dir/ö\ttab"}
 	ignores := []string{"*.log", "/new", "new", "dir/*", "!dir/new", "other/", "**/y", "x/", "dir/deep", "#comment", "\\!x", "[a-c].txt", "k?ep.log", "out", "!*.log", "other/x/", "/dir/**/c.txt", "ö*"}
 	for i := range 3 + rng.IntN(8) {
 		name := names[rng.IntN(len(names))]

@@ -26,7 +26,7 @@ func (l *treeLook) untracked(at ignores) error {
 			w.except.patterns = append(w.except.patterns, p)
 		}
 	}
-	return w.dir("", at, 0)
+	return w.dir("", at, false, 0)
 }
 
 type untrackedWalk struct {
@@ -40,7 +40,9 @@ func (w *untrackedWalk) done() bool {
 	return (!w.q.Untracked || slices.Contains(w.kinds, WorkUntracked)) && (w.q.Ignored == nil || slices.Contains(w.kinds, WorkIgnored))
 }
 
-func (w *untrackedWalk) dir(dir string, at ignores, depth int) error {
+// dir walks a directory; what is in an ignored one is ignored, whatever other
+// patterns say: gitignore(5).
+func (w *untrackedWalk) dir(dir string, at ignores, within bool, depth int) error {
 	items, err := os.ReadDir(filepath.Join(w.root, dir))
 	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 		return nil
@@ -59,29 +61,29 @@ func (w *untrackedWalk) dir(dir string, at ignores, depth int) error {
 		if item.Name() == ".git" {
 			continue
 		}
-		if err := w.item(path.Join(dir, item.Name()), item.IsDir(), at, depth); err != nil {
+		if err := w.item(path.Join(dir, item.Name()), item.IsDir(), at, within, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *untrackedWalk) item(name string, isDir bool, at ignores, depth int) error {
+func (w *untrackedWalk) item(name string, isDir bool, at ignores, within bool, depth int) error {
 	if w.tracked[name] {
 		return nil
 	}
 	if _, stays := w.except.match(name, isDir); stays {
 		return nil
 	}
-	ignored := at.ignored(name, isDir) && !w.dirs[name]
+	ignored := within || at.ignored(name, isDir)
 	if isDir {
 		switch {
-		case ignored, !w.dirs[name] && !w.q.Dirs && w.limits == nil:
+		case ignored && !w.dirs[name], !w.dirs[name] && !w.q.Dirs && w.limits == nil:
 			return nil
 		case !w.q.Nested && !w.dirs[name] && occupied(filepath.Join(w.root, name, ".git")):
 			return nil
 		}
-		return w.dir(name, at, depth+1)
+		return w.dir(name, at, ignored, depth+1)
 	}
 	switch {
 	case !w.named(name):
