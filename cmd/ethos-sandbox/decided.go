@@ -164,21 +164,23 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	if c.Undecided || c.DryRun || c.Mode == record.ModePlan || c.Record != "" && c.passed(sys) {
 		return own, done, nil
 	}
+	args := c.Args.Words()
+	reads := readsInput(args)
+	if c.Command == "" && reads && interactive(own) { // the boundary holds; nobody sees the lines that a terminal has edited
+		return own, done, nil
+	}
 	j, err := newJudges(ctx, sys, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode)
 	if err != nil {
 		return nil, done, err
 	}
-	args := c.Args.Words()
 	action := record.Action{Kind: record.KindExec, Argv: argv}
-	switch reads := readsInput(args); {
+	switch {
 	case c.Command != "":
 		action = record.Action{Kind: record.KindShell, Script: c.Command}
 	case len(args) > 0 && !reads:
 		if text, ok := scriptIn(sys.Dir, args[0]); ok {
 			action = record.Action{Kind: record.KindShell, Script: text}
 		}
-	case interactive(own): // the boundary holds; nobody sees the lines that a terminal has edited
-		return own, done, nil
 	default:
 		if text, ok := restOf(own); ok {
 			if _, err := j.judge(record.Action{Kind: record.KindShell, Script: text}); err != nil {

@@ -35,8 +35,8 @@ func build() (string, error) {
 		return "", err
 	}
 	built = dir
-	exe := filepath.Join(dir, "ethos-sandbox")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", exe, "ethos/cmd/ethos-sandbox")
+	exe := filepath.Join(dir, "ethos-sandbox") // with the two beside it that decide the scripts of a shell
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "ethos/cmd/ethos-facts", "ethos/cmd/ethos-decide", "ethos/cmd/ethos-sandbox")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build ethos-sandbox: %w\n%s", err, out)
