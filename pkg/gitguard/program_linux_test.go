@@ -24,7 +24,7 @@ func TestProgramWithoutProc(t *testing.T) {
 	for _, name := range []string{want, "./" + want[len("/"):]} { // as it is executed
 		cmd := exec.Command("unshare", "-rm", "/bin/sh", "-c", `mount -t tmpfs none /proc && cd / && exec "$@"`, "sh", name, "-test.run=^TestProgramWithoutProc$")
 		cmd.Env = append(os.Environ(), "ETHOS_TEST_NO_PROC=1")
-		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want+" <nil>\n" {
+		if out, err := cmd.Output(); err != nil || string(out) != want+" <nil>\n" {
 			t.Errorf("%s: %v: %s, not %s", name, err, out, want)
 		}
 	}
