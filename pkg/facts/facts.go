@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
@@ -54,6 +55,7 @@ func New(o Options) (*Deriver, error) {
 	if o.Open == nil {
 		o.Open = gitrepo.Open
 	}
+	o.Grants = homely(o.Grants, o.Home)
 	if _, err := capability.Effective(capability.Repository{}, capability.Request{Profile: o.Profile, Grants: o.Grants}); err != nil {
 		return nil, err
 	}
@@ -62,6 +64,19 @@ func New(o Options) (*Deriver, error) {
 		repos:   repos{tree: o.Tree, open: o.Open, opt: o.Git},
 		configs: configs{tree: o.Tree, file: o.Config},
 	}, nil
+}
+
+// homely writes granted paths of the home directory with ~, as what is never granted
+// there is known by.
+func homely(grants []string, home string) []string {
+	out := slices.Clone(grants)
+	for i, g := range out {
+		name, value, _ := strings.Cut(g, "=")
+		if rest, ok := strings.CutPrefix(value, home+"/"); ok && home != "" && (name == "read" || name == "write") {
+			out[i] = name + "=~/" + rest
+		}
+	}
+	return out
 }
 
 // Place settles where an action happens: the real directory of its Cwd, and its
