@@ -29,6 +29,7 @@ type runCmd struct {
 	sessionFlags
 	viewFlags
 	parentFlags
+	callerFlags
 	Fd    []int         `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
 	Prove time.Duration `placeholder:"DURATION" help:"When the command fails for want of a grant, find the smallest one that lets it pass: run it again for so long, such as 2m, without network, in views that are thrown away."`
 	Argv  cli.Argv      `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
@@ -56,7 +57,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	c.record = c.recordOf(sys, record.Action{Kind: record.KindExec, Argv: argv})
 	if c.Session != "" && len(argv) > 0 {
-		if err := c.alone(); err != nil {
+		if err := cmp.Or(c.viewFlags.alone(), c.callerFlags.alone()); err != nil {
 			return err
 		}
 		if c.Parent != "" {
@@ -85,7 +86,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 		}
 		c.Explain, c.proof = true, proveFailed(ctx, sys, spec, c.Prove)
 	}
-	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
+	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags, &c.callerFlags)
 }
 
 // specNow is what the flags ask for.
@@ -101,7 +102,7 @@ func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, e
 }
 
 // runSpec runs one command with this process's own streams, or shows what would be done.
-func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags, v *viewFlags) error {
+func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags, v *viewFlags, c *callerFlags) error {
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -111,6 +112,10 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	e.DryRun = e.DryRun || v.Mode == record.ModePlan
 	if v.views() {
 		spec.View = capability.CopyOnWrite
+	}
+	began, err := c.begin()
+	if err != nil {
+		return err
 	}
 	caught := catch()
 	plan, evidence, err := e.ready(ctx, sys, spec)
@@ -123,7 +128,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if v.Tree {
 		e.tree = watchTree(ctx, sys, plan, e.record.key())
 	}
-	return v.settle(ctx, sys, plan, e.pass(ctx, sys, plan, evidence, <-caught))
+	return v.settle(ctx, sys, plan, e.pass(ctx, sys, plan, evidence, <-caught, began))
 }
 
 // ready makes the plan of a spec and opens where the evidence goes. With
@@ -179,13 +184,13 @@ func catch() <-chan chan os.Signal {
 	return caught
 }
 
-// pass runs a plan with the streams of this process, and ends as the command ended. Signals are caught until then.
-func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser, signals <-chan os.Signal) error {
+// pass runs a plan with the streams of this process, and ends as the command ended. began may be nil: see [sandbox.IO]. Signals are caught until then.
+func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser, signals <-chan os.Signal, began func(pid int) error) error {
 	streams, err := streams(sys)
 	if err != nil {
 		return err
 	}
-	streams.Signals = signals
+	streams.Signals, streams.Began = signals, began
 	refusals := &refusals{sys: sys}
 	streams.Refused = refusals.tell
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run

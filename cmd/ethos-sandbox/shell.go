@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ type shellCmd struct {
 	sessionFlags
 	viewFlags
 	parentFlags
+	callerFlags
 	PlainGit  bool     `help:"Leave git as it is: no policy on git commands inside."`
 	Undecided bool     `help:"Do not have the script decided by ethos-facts and ethos-decide: the boundary alone holds."`
 	Command   string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
@@ -55,7 +57,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	inside.Stdin = stdin
 	sys = &inside
 	if c.Session != "" {
-		if err := c.alone(); err != nil {
+		if err := cmp.Or(c.viewFlags.alone(), c.callerFlags.alone()); err != nil {
 			return err
 		}
 		if c.Parent != "" {
@@ -76,7 +78,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := c.within(sys, &c.Flags, &spec, !c.PlainGit); err != nil {
 		return err
 	}
-	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags)
+	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags, &c.callerFlags)
 }
 
 // interactive reports whether somebody types: standard input is a character device.

@@ -1,6 +1,10 @@
 package ethosargs
 
-import "ethos/pkg/capability"
+import (
+	"slices"
+
+	"ethos/pkg/capability"
+)
 
 var maxLine = Option{Name: "max-line", Class: Neutral}
 
@@ -118,6 +122,8 @@ var (
 	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}, {Name: "parent", Class: Narrows}, ofTree}
 	// ofTree records more, and decides nothing.
 	ofTree = Option{Name: "tree", Bool: true, Class: Neutral}
+	// ofCaller tell of a run, and end it earlier.
+	ofCaller = []Option{{Name: "info-fd", Class: Neutral}, {Name: "die-with-parent", Bool: true, Class: Neutral}}
 	// toRecord adds a result to the record of the same command, once.
 	toRecord = Option{Name: "record", Class: Neutral}
 )
@@ -128,12 +134,12 @@ func sandbox() Program {
 			{Name: "jobs", Short: 'j', Class: Neutral},
 			maxLine, explain, ofTree,
 		}},
-		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}, proof), ofView...)},
+		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}, proof), slices.Concat(ofView, ofCaller)...)},
 		{Name: "shell", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
 			Option{Name: "plain-git", Bool: true, Class: Widens},
 			Option{Name: "undecided", Bool: true, Class: Widens},
 			Option{Name: "command", Short: 'c', Class: Neutral},
-		), ofView...)},
+		), slices.Concat(ofView, ofCaller)...)},
 		{Name: "workspace create", Operands: Words, Options: boundary(Compared)},
 		{Name: "workspace list", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "workspace run", Operands: Passthrough, Options: boundary(Compared, evidence, explain, dryRun)},

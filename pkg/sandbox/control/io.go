@@ -16,6 +16,10 @@ type IO struct {
 	Signals <-chan os.Signal
 	// Captured says that standard output and error are read by someone who bounds them.
 	Captured bool
+	// Began is called with the PID of the command, as it is numbered here, when its
+	// boundary has been verified and it has not begun. Nothing runs on an error. May
+	// be nil.
+	Began func(pid int) error
 	// Refused is told of each refused destination when it is first refused, while
 	// the command runs. It may be called concurrently, and returns at once. May be
 	// nil.

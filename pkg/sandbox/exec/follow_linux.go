@@ -7,6 +7,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
 )
 
 // follow waits for the end of the command.
@@ -137,4 +138,14 @@ func (r *run) fate() string {
 		return "init, which holds the sandbox, ended without a message: " + err.Error()
 	}
 	return fate.String()
+}
+
+// announced tells who asked for it which process waits to begin, unless it failed.
+func (r *run) announced(err error) error {
+	if tell := r.job.IO.Began; err == nil && tell != nil {
+		if err := tell(r.pid); err != nil {
+			return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		}
+	}
+	return err
 }

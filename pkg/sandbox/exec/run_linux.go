@@ -193,7 +193,7 @@ func (r *run) supervise() (Outcome, error) {
 			r.reap()
 		}
 	}()
-	if err := r.confine(); err != nil {
+	if err := r.announced(r.confine()); err != nil {
 		r.end()
 		return Outcome{}, err
 	}
