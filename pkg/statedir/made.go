@@ -29,7 +29,7 @@ func MakeDir(getenv func(string) string, in *os.Root, name string) error {
 		return nil
 	}
 	var err error
-	for range 3 { // another process may take a directory away before its maker holds the lock
+	for range 50 { // another process may take a directory away before its maker holds the lock
 		removeLeft(in, name)
 		err = makeNoted(getenv, in, name)
 		if _, there := in.Lstat(name); there == nil { // also when somebody else was faster
