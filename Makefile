@@ -10,8 +10,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 PROGRAMS := ethos-facts ethos-decide ethos-sandbox ethos-trace ethos-git
-# What `ethos-decide mcp` becomes: no manual page, no completion.
-SERVERS := ethos-mcp ethos-otlp
+# What `ethos-decide mcp` and commands of ethos-trace become: no manual page, no completion.
+SERVERS := ethos-mcp ethos-otlp ethos-attest
 
 # Programs are static: no C library, no cgo. Only the race detector needs cgo.
 export CGO_ENABLED := 0

@@ -14,8 +14,9 @@ type commands struct {
 	Report reportCmd `cmd:"" default:"withargs" help:"Read records from standard input, or from files, and report them. The default."`
 	Ls     lsCmd     `cmd:"" help:"List what the store holds."`
 	Show   showCmd   `cmd:"" help:"Show one stored record."`
-	Verify verifyCmd `cmd:"" help:"Check that nothing in the store was changed, removed, reordered or cut off."`
+	Verify verifyCmd `cmd:"" help:"Check that nothing in the store was changed, removed, reordered or cut off; with --commit, check a bundle of attest."`
 	Prove  proveCmd  `cmd:"" help:"Tell whether commands passed on a content of the work space: status 0 only when the store has a run of each that proves it."`
+	Attest attestCmd `cmd:"" help:"Sign what prove finds on a commit, with the records, for who verifies it on another machine."`
 	Stats  statsCmd  `cmd:"" help:"Count verdicts, policies and tools, with percentiles of times."`
 	Export exportCmd `cmd:"" help:"Send the store to an OpenTelemetry collector."`
 	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`

@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/trace"
@@ -48,17 +44,5 @@ func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
 	} else if !c.Follow {
 		return err
 	}
-	text, err := json.Marshal(order)
-	if err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
-	if err == nil {
-		exporter := filepath.Join(filepath.Dir(self), "ethos-otlp")
-		err = syscall.Exec(exporter, []string{exporter, string(text)}, sys.Environ)
-	}
-	return cli.Errorf(cli.CannotEnforce, "install ethos-otlp beside ethos-trace, as make install does", "start the exporter: %w", err)
+	return become(sys, "ethos-otlp", order)
 }

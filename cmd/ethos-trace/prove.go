@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/gitrepo"
@@ -40,33 +39,11 @@ Status 1: a command lacks that, and a line says what; 3: the store's chain is br
 A proof says that a command ended with status 0. What is ignored, what lies outside of the work space and what is in package caches is no part of the content.`
 }
 
-// proven is the answer.
-type proven struct {
-	Proven    bool            `json:"proven"`
-	Tree      string          `json:"tree"`
-	Commit    string          `json:"commit,omitempty"`
-	Workspace string          `json:"workspace"`
-	Needs     []proof.Verdict `json:"needs"`
-}
-
 // Run looks for the proofs.
 func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
-	want, files, out, err := c.want(ctx, sys)
+	out, _, err := c.find(ctx, sys)
 	if err != nil {
 		return err
-	}
-	runs, err := c.runs(ctx, sys)
-	if err != nil {
-		return err
-	}
-	out.Proven = true
-	for _, need := range c.Need {
-		v := proof.Judge(need, runs, want)
-		if v.State == proof.Other {
-			v.Why += c.differs(sys, want.Workspace, v.Tree, files)
-		}
-		out.Needs = append(out.Needs, v)
-		out.Proven = out.Proven && v.State == proof.Proven
 	}
 	if err := c.print(sys, out); err != nil {
 		return err
@@ -77,8 +54,30 @@ func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
+// find judges the needs.
+func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, proof.Want, error) {
+	want, files, out, err := c.want(ctx, sys)
+	if err != nil {
+		return out, want, err
+	}
+	runs, err := c.runs(ctx, sys)
+	if err != nil {
+		return out, want, err
+	}
+	out.Proven = true
+	for _, need := range c.Need {
+		v := proof.Judge(need, runs, want)
+		if v.State == proof.Other {
+			v.Why += c.differs(sys, want.Workspace, v.Tree, files)
+		}
+		out.Needs = append(out.Needs, v)
+		out.Proven = out.Proven && v.State == proof.Proven
+	}
+	return out, want, nil
+}
+
 // want is what has to be proven; files lists the content.
-func (c *proveCmd) want(ctx context.Context, sys *cli.System) (w proof.Want, files func() (map[string]string, error), out proven, err error) {
+func (c *proveCmd) want(ctx context.Context, sys *cli.System) (w proof.Want, files func() (map[string]string, error), out proof.Answer, err error) {
 	space, err := filepath.EvalSymlinks(workspace(sys.Dir))
 	if err != nil {
 		return w, nil, out, err
@@ -184,20 +183,29 @@ func (c *proveCmd) differs(sys *cli.System, space, tree string, files func() (ma
 	return ": " + printable.Line(strings.Join(list, ", ")) + more
 }
 
-func (c *proveCmd) print(sys *cli.System, out proven) error {
+func (c *proveCmd) print(sys *cli.System, out proof.Answer) error {
 	if c.JSON {
 		return printJSON(sys, out)
 	}
+	return errors.Join(c.list(out, func(text string) error { return sys.Printf("%s\n", text) }), c.advise(sys, out))
+}
+
+// tell says on standard error what is lacking.
+func (c *proveCmd) tell(sys *cli.System, out proof.Answer) error {
+	return errors.Join(c.list(out, func(text string) error { sys.Warn(text, ""); return nil }), c.advise(sys, out))
+}
+
+// list writes a line for each need.
+func (c *proveCmd) list(out proof.Answer, write func(text string) error) error {
 	for _, v := range out.Needs {
-		text := fmt.Sprintf("%-11s %s: %s", v.State, printable.Line(v.Need), printable.Line(v.Why))
-		if v.State == proof.Proven {
-			began, _ := time.Parse(time.RFC3339Nano, v.Time)
-			text += " " + began.UTC().Format(time.RFC3339) + ", " + printable.Line(v.ID)
-		}
-		if err := sys.Printf("%s\n", text); err != nil {
+		if err := write(v.Text()); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (*proveCmd) advise(sys *cli.System, out proof.Answer) error {
 	if !out.Proven {
 		sys.Warn("not proven on tree "+out.Tree, "run what lacks a proof in "+printable.Line(out.Workspace)+": ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace")
 	}

@@ -15,11 +15,18 @@ var timeZero time.Time
 
 type verifyCmd struct {
 	storeFlag
+	attested
 	JSON bool `name:"json" help:"As JSON."`
 }
 
 // Run checks the store's chain; status 1 when something is wrong with it.
 func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
+	switch {
+	case c.Commit != "":
+		return c.check(sys, c.JSON)
+	case c.Bundle != "" || c.Key != "" || len(c.Need)+len(c.Control)+len(c.Policy) > 0:
+		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle, and what is asked of it, go with --commit")
+	}
 	s, err := c.open(sys)
 	if err != nil {
 		return err

@@ -9,22 +9,24 @@ import (
 
 // doors names, for each dependency, the packages that may import it. Moving to a successor is then a change in one place.
 var doors = map[string][]string{
-	"github.com/alecthomas/kong":             {"pkg/cli"},
-	"github.com/bmatcuk/doublestar/v4":       {"pkg/policy", "pkg/catalog", "pkg/fileops", "pkg/gitargs", "pkg/gitrepo", "pkg/sandbox/plan"},
-	"github.com/godbus/dbus/v5":              {"pkg/sandbox/kernel/cgroup"},
-	"github.com/google/cel-go":               {"pkg/policy"},
-	"github.com/landlock-lsm/go-landlock":    {"pkg/sandbox/kernel/landlock"},
-	"github.com/modelcontextprotocol/go-sdk": {"cmd/ethos-mcp", "pkg/internal/e2e"},
-	"github.com/pelletier/go-toml/v2":        {"pkg/hook/setup"},
-	"github.com/reviewdog/errorformat":       {"pkg/trace/tooloutput"},
-	"github.com/tailscale/hujson":            {"pkg/hook/setup"},
-	"github.com/tidwall/gjson":               {"pkg/record"},
-	"go.opentelemetry.io/proto/slim/otlp":    {"pkg/trace/otlp"},
-	"google.golang.org/protobuf":             {"pkg/trace/otlp"},
-	"go.yaml.in/yaml/v3":                     {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                                                            // e2e reads the examples
-	"golang.org/x/net":                       {"pkg/egress", "pkg/policy", "pkg/sandbox/kernel/seccomp", "pkg/trace/report", "pkg/internal/egressclients"}, // report: its test reads HTML; egressclients has a name server
-	"golang.org/x/sys":                       {"pkg/cli", "pkg/egress", "pkg/fileops", "pkg/gitguard", "pkg/sandbox", "pkg/session", "pkg/trace", "pkg/internal"},
-	"mvdan.cc/sh/v3":                         {"pkg/shell"},
+	"github.com/alecthomas/kong":                        {"pkg/cli"},
+	"github.com/bmatcuk/doublestar/v4":                  {"pkg/policy", "pkg/catalog", "pkg/fileops", "pkg/gitargs", "pkg/gitrepo", "pkg/sandbox/plan"},
+	"github.com/godbus/dbus/v5":                         {"pkg/sandbox/kernel/cgroup"},
+	"github.com/google/cel-go":                          {"pkg/policy"},
+	"github.com/in-toto/attestation":                    {"pkg/attest"},
+	"github.com/landlock-lsm/go-landlock":               {"pkg/sandbox/kernel/landlock"},
+	"github.com/modelcontextprotocol/go-sdk":            {"cmd/ethos-mcp", "pkg/internal/e2e"},
+	"github.com/pelletier/go-toml/v2":                   {"pkg/hook/setup"},
+	"github.com/reviewdog/errorformat":                  {"pkg/trace/tooloutput"},
+	"github.com/secure-systems-lab/go-securesystemslib": {"pkg/attest"},
+	"github.com/tailscale/hujson":                       {"pkg/hook/setup"},
+	"github.com/tidwall/gjson":                          {"pkg/record"},
+	"go.opentelemetry.io/proto/slim/otlp":               {"pkg/trace/otlp"},
+	"google.golang.org/protobuf":                        {"pkg/attest", "pkg/trace/otlp"},
+	"go.yaml.in/yaml/v3":                                {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                                                            // e2e reads the examples
+	"golang.org/x/net":                                  {"pkg/egress", "pkg/policy", "pkg/sandbox/kernel/seccomp", "pkg/trace/report", "pkg/internal/egressclients"}, // report: its test reads HTML; egressclients has a name server
+	"golang.org/x/sys":                                  {"pkg/cli", "pkg/egress", "pkg/fileops", "pkg/gitguard", "pkg/sandbox", "pkg/session", "pkg/trace", "pkg/internal"},
+	"mvdan.cc/sh/v3":                                    {"pkg/shell"},
 }
 
 // testOnly may be imported by tests of every package, and by no program.

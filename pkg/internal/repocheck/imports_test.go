@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"pkg/fileops", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine", "pkg/sandbox/gitsettings"},
-	{"pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
+	{"pkg/attest", "pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
 	{"pkg/sandbox/plan"},
 	{"pkg/sandbox/explain", "pkg/sandbox/boundary", "pkg/sandbox/view"},
 	{"pkg/sandbox/control"},
@@ -49,7 +49,7 @@ var harmless = []string{"net/netip", "net/url"}
 var unlinked = map[string][]string{
 	"pkg/sandbox":       {"github.com/google/cel-go", "go.yaml.in/yaml/v3", "mvdan.cc/sh/v3"},
 	"cmd/ethos-sandbox": {"github.com/google/cel-go", "go.yaml.in/yaml/v3"},
-	"cmd/ethos-trace":   {"google.golang.org/protobuf", "net/http"},
+	"cmd/ethos-trace":   {"github.com/google/cel-go", "github.com/in-toto/attestation", "github.com/secure-systems-lab/go-securesystemslib", "google.golang.org/protobuf", "net/http"},
 	"pkg/shell":         {"net", "os/exec"},
 }
 

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"io"
+	"os"
+	"time"
+
+	"ethos/pkg/attest"
+	"ethos/pkg/cli"
+	"ethos/pkg/proof"
+	"ethos/pkg/record"
+	"ethos/pkg/trace"
+)
+
+// sign writes the bundle of what the order found proven.
+func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
+	key, err := privateKey(order.Key)
+	if err != nil {
+		return err
+	}
+	lines, err := recorded(ctx, sys, order)
+	if err != nil {
+		return err
+	}
+	predicate, err := attest.Make(order.Want, order.Needs, lines)
+	var bundle []byte
+	if err == nil {
+		bundle, err = attest.Sign(ctx, key, attest.Subject{Commit: order.Commit, Tree: order.Want.Tree}, predicate)
+	}
+	if err != nil {
+		return cli.Errorf(cli.NegativeStatus, "run it again without the secret in its command, through ethos-facts and ethos-decide", "not attested: %w", err)
+	}
+	_, err = sys.Records().Write(bundle)
+	return err
+}
+
+// maxKey bounds a file with a key, in bytes.
+const maxKey = 1 << 16
+
+// privateKey reads a key that nobody but its owner can read.
+func privateKey(name string) (crypto.Signer, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, attest.KeyHint, "private key: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "", "private key: %w", err)
+	}
+	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
+		return nil, cli.Errorf(cli.BadInput, "chmod 600 "+name+"; where others could have read it, make another key", "private key: %s has mode %04o: others than its owner may use it", name, mode.Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxKey))
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "", "private key: %w", err)
+	}
+	key, err := attest.ReadKey(text)
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, attest.KeyHint, "private key: %s: %w", name, err)
+	}
+	return key, nil
+}
+
+// recorded are the records of the runs that prove the needs, each under its seal.
+func recorded(ctx context.Context, sys *cli.System, order proof.AttestOrder) (map[string]*record.Line, error) {
+	s, err := trace.OpenExisting(order.Store)
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "name the store with --store", "%w", err)
+	}
+	defer s.Close()
+	found := map[string]*record.Line{}
+	return found, s.Walk(time.Time{}, func(l trace.Stored) error {
+		for _, v := range order.Needs {
+			if found[v.ID] != nil || !bytes.Contains(l.Text, []byte(`"id":"`+v.ID+`"`)) {
+				continue
+			}
+			line, err := record.ParseLine(bytes.Clone(l.Text))
+			var r record.Result
+			if err == nil && line.ID() == v.ID && line.Decode("result", &r) == nil && r.Capture.Tree != nil && proof.Check(sys.Getenv, v.ID, r) == nil {
+				found[v.ID] = line
+			}
+		}
+		return ctx.Err()
+	})
+}

@@ -1,0 +1,136 @@
+package attest
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	intoto "github.com/in-toto/attestation/go/v1"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"ethos/pkg/record"
+)
+
+const (
+	payloadType   = "application/vnd.in-toto+json"
+	predicateType = "https://ethos.invalid/proof/v1" // a name, not a place
+)
+
+// MaxBundle bounds the length of a bundle, in bytes.
+const MaxBundle = 64 << 20
+
+var errSignature = errors.New("it is not by this key, or was changed since it was signed")
+
+// Subject is what is attested: a commit and its tree, in hexadecimal.
+type Subject struct{ Commit, Tree string }
+
+// Sign makes a bundle: one line of JSON. A predicate that does not hold is not signed.
+func Sign(ctx context.Context, key crypto.Signer, s Subject, p Predicate) ([]byte, error) {
+	if err := p.Derive(s, p.Controls); err != nil {
+		return nil, err
+	}
+	payload, err := payloadOf(s, p)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := dsse.NewEnvelopeSigner(&pair{key, key.Public()})
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := signer.SignPayload(ctx, payloadType, payload)
+	if err != nil {
+		return nil, err
+	}
+	return encode(envelope)
+}
+
+func encode(envelope *dsse.Envelope) ([]byte, error) {
+	text, err := json.Marshal(envelope)
+	return append(text, '\n'), err
+}
+
+func payloadOf(s Subject, p Predicate) ([]byte, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	predicate := &structpb.Struct{}
+	if err := protojson.Unmarshal(text, predicate); err != nil {
+		return nil, fmt.Errorf("predicate: %w", err)
+	}
+	statement := &intoto.Statement{
+		Type: intoto.StatementTypeUri, PredicateType: predicateType, Predicate: predicate,
+		Subject: []*intoto.ResourceDescriptor{{Name: "commit", Digest: map[string]string{"gitCommit": s.Commit, "gitTree": s.Tree}}},
+	}
+	if err := statement.Validate(); err != nil {
+		return nil, fmt.Errorf("statement: %w", err)
+	}
+	return protojson.Marshal(statement)
+}
+
+// Open reads a bundle that this key signed for this subject. The envelope is in the form in which [Sign] writes it, and has one signature: there
+// is no second text for one bundle.
+func Open(ctx context.Context, public crypto.PublicKey, bundle []byte, s Subject) (Predicate, error) {
+	var p Predicate
+	if len(bundle) > MaxBundle {
+		return p, fmt.Errorf("bundle: longer than %d bytes", MaxBundle)
+	}
+	envelope := &dsse.Envelope{}
+	if err := json.Unmarshal(bundle, envelope); err != nil {
+		return p, fmt.Errorf("bundle: %w", err)
+	}
+	own, err := encode(envelope)
+	if err != nil || !bytes.Equal(own, bundle) || len(envelope.Signatures) != 1 || envelope.PayloadType != payloadType {
+		return p, errors.New("bundle: not one that ethos-trace attest wrote")
+	}
+	key := &pair{public: public}
+	id, err := key.KeyID()
+	if err != nil || envelope.Signatures[0].KeyID != id {
+		return p, fmt.Errorf("bundle: %w", errSignature)
+	}
+	verifier, err := dsse.NewEnvelopeVerifier(key)
+	if err != nil {
+		return p, err
+	}
+	_, payload, err := verifier.VerifyAndDecode(ctx, envelope)
+	if err != nil {
+		return p, fmt.Errorf("bundle: %w", errSignature)
+	}
+	return read(payload, s)
+}
+
+// read reads a statement whose signature was checked.
+func read(payload []byte, s Subject) (p Predicate, err error) {
+	if _, err := record.ParseDocument(payload); err != nil {
+		return p, fmt.Errorf("statement: %w", err)
+	}
+	statement := &intoto.Statement{}
+	if err := protojson.Unmarshal(payload, statement); err != nil {
+		return p, fmt.Errorf("statement: %w", err)
+	}
+	if err := statement.Validate(); err != nil {
+		return p, fmt.Errorf("statement: %w", err)
+	}
+	if statement.GetType() != intoto.StatementTypeUri || statement.GetPredicateType() != predicateType {
+		return p, fmt.Errorf("statement: it is about something else: %s", statement.GetPredicateType())
+	}
+	list := statement.GetSubject()
+	if len(list) != 1 || len(list[0].GetDigest()) != 2 || list[0].GetDigest()["gitCommit"] != s.Commit || list[0].GetDigest()["gitTree"] != s.Tree {
+		return p, fmt.Errorf("statement: its subject is not commit %s with tree %s", s.Commit, s.Tree)
+	}
+	text, err := protojson.Marshal(statement.GetPredicate())
+	if err != nil {
+		return p, fmt.Errorf("predicate: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("predicate: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,103 @@
+package attest
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+)
+
+// KeyHint says how keys are made.
+const KeyHint = "openssl genpkey -algorithm ed25519 -out FILE makes one without a passphrase; openssl pkey -in FILE -pubout, its public half"
+
+var (
+	errKey    = errors.New("not a private ECDSA or Ed25519 key in PEM")
+	errPublic = errors.New("not a public ECDSA or Ed25519 key in PEM")
+)
+
+// ReadKey reads a private key.
+func ReadKey(text []byte) (crypto.Signer, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errKey
+	}
+	if key, err := x509.ParseECPrivateKey(block.Bytes); err == nil && block.Type == "EC PRIVATE KEY" {
+		return key, nil
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, errKey
+	}
+	switch key := key.(type) {
+	case *ecdsa.PrivateKey:
+		return key, nil
+	case ed25519.PrivateKey:
+		return key, nil
+	}
+	return nil, errKey
+}
+
+// ReadPublic reads a public key.
+func ReadPublic(text []byte) (crypto.PublicKey, error) {
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != "PUBLIC KEY" {
+		return nil, errPublic
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, errPublic
+	}
+	switch key.(type) {
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+		return key, nil
+	}
+	return nil, errPublic
+}
+
+// pair is a key as package dsse takes it. signer is nil for one that verifies only.
+type pair struct {
+	signer crypto.Signer
+	public crypto.PublicKey
+}
+
+// KeyID is the SHA-256, in hexadecimal, of the public key in its PKIX form.
+func (p *pair) KeyID() (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(p.public)
+	sum := sha256.Sum256(der)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// Public is the public half.
+func (p *pair) Public() crypto.PublicKey { return p.public }
+
+// Sign signs as cosign does: ECDSA over SHA-256 in ASN.1, Ed25519 over the text.
+func (p *pair) Sign(_ context.Context, data []byte) ([]byte, error) {
+	if _, is := p.public.(ed25519.PublicKey); is {
+		return p.signer.Sign(rand.Reader, data, crypto.Hash(0))
+	}
+	sum := sha256.Sum256(data)
+	return p.signer.Sign(rand.Reader, sum[:], crypto.SHA256)
+}
+
+// Verify checks a signature.
+func (p *pair) Verify(_ context.Context, data, sig []byte) error {
+	ok := false
+	switch key := p.public.(type) {
+	case ed25519.PublicKey:
+		ok = ed25519.Verify(key, data, sig)
+	case *ecdsa.PublicKey:
+		sum := sha256.Sum256(data)
+		ok = ecdsa.VerifyASN1(key, sum[:], sig)
+	}
+	if !ok {
+		return fmt.Errorf("signature: %w", errSignature)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package e2e
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ethos/pkg/internal/probetest"
+)
+
+// signing is a key, and its halves in PEM.
+type signing struct {
+	key             ed25519.PrivateKey
+	id              string
+	private, public string
+}
+
+func newSigning(t *testing.T) signing {
+	t.Helper()
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(half)
+	text := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	return signing{key, hex.EncodeToString(sum[:]), text("PRIVATE KEY", private), text("PUBLIC KEY", half)}
+}
+
+// again is a bundle with a changed statement, signed by this key as the DSSE specification says, without code of ethos.
+func (g signing) again(t *testing.T, bundle string, change func(predicate map[string]any)) string {
+	t.Helper()
+	var envelope struct{ Payload string }
+	var statement map[string]any
+	err := json.Unmarshal([]byte(bundle), &envelope)
+	payload, wrong := base64.StdEncoding.DecodeString(envelope.Payload)
+	if err != nil || wrong != nil || json.Unmarshal(payload, &statement) != nil {
+		t.Fatal(err, wrong, bundle)
+	}
+	change(statement["predicate"].(map[string]any))
+	if payload, err = json.Marshal(statement); err != nil {
+		t.Fatal(err)
+	}
+	const kind = "application/vnd.in-toto+json"
+	signature := ed25519.Sign(g.key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload))
+	b64 := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf(`{"payloadType":%q,"payload":%q,"signatures":[{"keyid":%q,"sig":%q}]}`+"\n", kind, b64(payload), g.id, b64(signature))
+}
+
+// ownPolicy is a policy of the work space: a bundle is checked with the policies that decided.
+const ownPolicy = `version: 1
+policies:
+  - id: local.deploy
+    principle: person-decides
+    effect: deny
+    when: runs(shell, "deploy")
+    message: Deployments are the pipeline's.
+    remedy: Push to main.
+    examples: {deny: [deploy now], allow: [echo deploy]}
+`
+
+// TestAttest: who has a clone, the bundle and a public key sees that the commands passed, and is told nothing else by another bundle.
+func TestAttest(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := newSession(t)
+	ours, theirs := newSigning(t), newSigning(t)
+	s.write("check", "#!/bin/sh\ngrep good content\n")
+	s.write("other", "#!/bin/sh\ntest -s content\n")
+	s.write("content", "good\n")
+	s.write("coding_ethos.yml", ownPolicy)
+	s.shell("chmod +x check other && git add -A && git commit -qm one").mustSucceed(t)
+	s.write(".git/key", ours.private)
+	s.write(".git/theirs", theirs.private)
+	s.shell("chmod 600 .git/key .git/theirs").mustSucceed(t)
+	attest := "ethos-trace attest HEAD --need ./check --need ./other --key "
+	if o := s.shell(attest+".git/key").mustExit(t, 1); !strings.Contains(o.stderr, "missing ") || o.stdout != "" {
+		t.Errorf("attested what did not run: %v", o)
+	}
+	s.shell("printf './check\n./other\n' | ethos-facts --from lines | ethos-decide | ethos-sandbox --tree | ethos-trace").mustExit(t, 0)
+	bundle, foreign := s.shell(attest+".git/key").mustSucceed(t).stdout, s.shell(attest+".git/theirs").mustSucceed(t).stdout
+	keysNameTheWayOut(t, s, attest)
+
+	there := s.away(t, ours.public, theirs.public)
+	verify := func(bundle, flags string) outcome {
+		t.Helper()
+		there.write("bundle", bundle)
+		return there.shell("cd clone && ethos-trace verify " + flags + " ../bundle")
+	}
+	const usual = "--commit main --key ../pub --need ./check --policy coding_ethos.yml"
+	accepted := func(bundle, flags string) {
+		t.Helper()
+		if o := verify(bundle, flags).mustExit(t, 0); strings.Count(o.stdout, "proven ") != 2 {
+			t.Errorf("not told: %v", o)
+		}
+	}
+	accepted(bundle, usual)
+	accepted(ours.again(t, bundle, func(map[string]any) {}), usual) // so that what is refused below is refused for its words
+	accepted(foreign, "--commit main --key ../theirs --policy coding_ethos.yml")
+	if o := verify(bundle, usual+" --json").mustExit(t, 0); !strings.Contains(o.stdout, `"proven": true`) {
+		t.Errorf("in JSON: %v", o)
+	}
+
+	run := func(p map[string]any, i int) map[string]any { return p["runs"].([]any)[i].(map[string]any) }
+	for name, c := range map[string]struct{ bundle, flags, why string }{
+		"another key":      {bundle, "--commit main --key ../theirs", "not by this key"},
+		"signed again":     {foreign, usual, "not by this key"},
+		"by us, not asked": {theirs.again(t, bundle, func(map[string]any) {}), usual, "not by this key"},
+		"another commit":   {bundle, "--commit two --key ../pub", "subject is not commit"},
+		"another need":     {bundle, usual + " --need ./third", "./third"},
+		"another control":  {bundle, usual + " --control cache", "cache was not asked for"},
+		"other policies":   {bundle, "--commit main --key ../pub", "other policies"},
+		"changed":          {strings.Replace(bundle, `"payload":"`, `"payload":"A`, 1), usual, "not by this key"},
+		"a record dropped": {ours.again(t, bundle, func(p map[string]any) { p["runs"] = p["runs"].([]any)[:1] }), usual, "missing"},
+		"decisions swapped": {ours.again(t, bundle, func(p map[string]any) {
+			a, b := run(p, 0), run(p, 1)
+			a["decision"], b["decision"] = b["decision"], a["decision"]
+		}), usual, "its decision is about something else"},
+		"a failure": {ours.again(t, bundle, func(p map[string]any) { run(p, 0)["result"].(map[string]any)["exit_code"] = 1 }), usual, "failed"},
+	} {
+		if o := verify(c.bundle, c.flags).mustExit(t, 1); !strings.Contains(o.stderr, c.why) || o.stdout != "" {
+			t.Errorf("%s: not refused because of %q: %v", name, c.why, o)
+		}
+	}
+	for flags, way := range map[string]string{
+		"--commit main --key ../none": "openssl pkey", "--commit main --key ../bundle": "openssl", "--commit none --key ../pub": "fetch it first",
+	} {
+		if o := verify(bundle, flags).mustExit(t, 3); !strings.Contains(o.stderr, way) {
+			t.Errorf("%s: no way out: %v", flags, o)
+		}
+	}
+	verify(bundle, "--key ../pub").mustExit(t, 2)
+}
+
+// keysNameTheWayOut: a private key that is not there, is none, or can be read by others signs nothing.
+func keysNameTheWayOut(t *testing.T, s *session, attest string) {
+	t.Helper()
+	for prepare, way := range map[string]string{
+		"rm -f .git/k": "openssl genpkey", "echo x >.git/k; chmod 600 .git/k": "openssl genpkey", "cp .git/key .git/k; chmod 640 .git/k": "chmod 600 .git/k",
+	} {
+		if o := s.shell(prepare+"; "+attest+".git/k").mustExit(t, 3); !strings.Contains(o.stderr, way) || o.stdout != "" {
+			t.Errorf("%s: no way out: %v", prepare, o)
+		}
+	}
+	s.shell("cp .git/key .git/k; chmod 600 .git/k; " + attest + ".git/k").mustSucceed(t)
+}
+
+// away is another place, with another state folder: a clone, and public keys. What it was cloned from is not reached from it.
+func (s *session) away(t *testing.T, ours, theirs string) *session {
+	t.Helper()
+	there := newSession(t)
+	there.write("pub", ours)
+	there.write("theirs", theirs)
+	there.shell("git clone -q '" + s.dir + "' clone && cd clone && git remote remove origin && git switch -qc two" +
+		" && git -c user.name=t -c user.email=t@example.invalid commit -q --allow-empty -m two").mustSucceed(t)
+	if err := os.Rename(s.dir, filepath.Join(t.TempDir(), "gone")); err != nil {
+		t.Fatal(err)
+	}
+	return there
+}

@@ -1,0 +1,52 @@
+package proof
+
+import (
+	"fmt"
+	"time"
+
+	"ethos/pkg/printable"
+)
+
+// Order is what `ethos-trace` asks of the program that signs and checks bundles, in JSON: one of the two.
+type Order struct {
+	Attest *AttestOrder `json:",omitempty"`
+	Verify *VerifyOrder `json:",omitempty"`
+}
+
+// AttestOrder asks for a bundle of what was found proven.
+type AttestOrder struct {
+	Store  string // directory
+	Key    string // file with the private key
+	Commit string // whose tree is that of Want
+	Want   Want
+	Needs  []Verdict
+}
+
+// VerifyOrder asks for a bundle to be checked.
+type VerifyOrder struct {
+	Bundle, Key  string // files
+	Commit, Tree string // what it has to be about
+	Need         []string
+	Control      []string // none for [DefaultControls]
+	Policy       []string // files beside the shipped packs
+	JSON         bool     // print an [Answer]
+}
+
+// Answer is what was found for the needs.
+type Answer struct {
+	Proven    bool      `json:"proven"`
+	Tree      string    `json:"tree"`
+	Commit    string    `json:"commit,omitempty"`
+	Workspace string    `json:"workspace"`
+	Needs     []Verdict `json:"needs"`
+}
+
+// Text is a verdict in one line, for people.
+func (v Verdict) Text() string {
+	text := fmt.Sprintf("%-11s %s: %s", v.State, printable.Line(v.Need), printable.Line(v.Why))
+	if v.State == Proven {
+		began, _ := time.Parse(time.RFC3339Nano, v.Time)
+		text += " " + began.UTC().Format(time.RFC3339) + ", " + printable.Line(v.ID)
+	}
+	return text
+}
