@@ -4,5 +4,6 @@
 //	predicate, err := attest.Open(ctx, public, bundle, subject)   // signature and subject
 //	err = predicate.Derive(subject, controls)                     // the verdicts again, from the recorded runs
 //
-// The signature says who; the derivation says whether the runs show what is said. That they ran, and their facts, are the word of who signed. Keys are ECDSA or Ed25519, in PEM (PKCS #8, PKIX).
+// The signature says who; the derivation says whether the runs show what is said. That they ran, and their facts, are the word of who signed.
+// Keys are ECDSA or Ed25519, in PEM (PKCS #8, PKIX).
 package attest

@@ -222,6 +222,11 @@ func trace() Program {
 	}}
 }
 
+// ordered is a program that a command of ethos-trace that only a person gives becomes: called by name, it is that command without its name.
+func ordered(name string) Program {
+	return Program{Name: name, Commands: []Command{{Name: "order", Default: true, Person: true, Operands: Words}}}
+}
+
 // git is `ethos-git ethos`; every other command line of ethos-git is git's.
 func git() Program {
 	return Program{Name: "ethos-git", Commands: []Command{

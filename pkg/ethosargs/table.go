@@ -85,7 +85,7 @@ func Common() []Option { return common }
 
 // programs is made when it is needed: most command lines name none of them.
 var programs = sync.OnceValue(func() []Program {
-	return []Program{facts(), decide(), sandbox(), trace(), git()}
+	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-otlp")}
 })
 
 // Programs returns the table.

@@ -232,6 +232,10 @@ var spellings = []struct{ script, widens string }{
 	{"ethos-git trust", ""}, // git has no such command
 	{"ethos-git ethos explain -- push", ""},
 	{"ethos-trace prune --older-than 1d", "command:prune"},
+	{"ethos-trace attest HEAD --key k --need x", "command:attest"},
+	{"ethos-trace verify --commit HEAD --key k b", ""},
+	{"ethos-attest '{}'", "command:order"},
+	{"ethos-otlp '{}'", "command:order"},
 	{"ethos-trace -- prune --older-than 1d", "command:prune --older-than 1d"},
 	{"ethos-trace prune --older-than 1d --dry-run", ""},
 	{"ethos-trace --no-store x.ndjson", ""},
