@@ -19,6 +19,14 @@ type verifyCmd struct {
 	JSON bool `name:"json" help:"As JSON."`
 }
 
+// Help implements kong.HelpProvider.
+func (*verifyCmd) Help() string {
+	return `With --commit, a clone and a public key are enough: the signature is checked, the policies here decide about the recorded runs again, and what the bundle says
+is derived again from them. Their facts are taken as recorded, and that the commands ran is the word of who signed.
+
+Status 1: something is wrong with the store, or the bundle proves nothing; 3: the store, the key, the commit or the bundle cannot be read.`
+}
+
 // Run checks the store's chain; status 1 when something is wrong with it.
 func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
 	switch {
