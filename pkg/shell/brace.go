@@ -8,7 +8,8 @@ import (
 )
 
 // braces is the brace expansion of a word: the parts of each word it becomes. It follows bash's braces.c, also where
-// braces do not match: {p},q}r is p}r and qr. A word that would become more than maxFields words halts the analysis.
+// braces do not match: {p},q}r is p}r and qr. A word that would become more than maxFields words halts the analysis,
+// but for a long sequence of numbers, {0..16383}: one word that is not static stands for those.
 func (e *eval) braces(w *syntax.Word) [][]syntax.WordPart {
 	if e.c.posix || !mayBrace(w) || e.holedWord(w) {
 		return [][]syntax.WordPart{w.Parts}
@@ -58,6 +59,9 @@ type unit struct {
 	at   int // offset of the character in the literal
 	text string
 }
+
+// pos is where an unquoted character stands.
+func (u unit) pos() syntax.Pos { return advance(u.part.Pos(), u.at) }
 
 func bracedUnits(parts []syntax.WordPart) []unit {
 	var units []unit
@@ -130,7 +134,7 @@ func (b *bracer) expand(units []unit) [][]unit {
 	if b.hasComma(amble) {
 		middle = b.alternatives(amble)
 		b.expanded = true
-	} else if middle = b.sequence(amble, units[open]); middle != nil {
+	} else if middle = b.sequence(amble, units[open], units[closing]); middle != nil {
 		b.expanded = true
 	} else if closing+1 == len(units) {
 		return [][]unit{units}
@@ -224,8 +228,9 @@ func (b *bracer) product(left, right [][]unit) [][]unit {
 	return out
 }
 
-// sequence is {from..to[..step]}, of integers or letters; nil when the braces hold something else.
-func (b *bracer) sequence(amble []unit, brace unit) [][]unit {
+// sequence is {from..to[..step]}, of integers or letters; nil when the braces hold something else. One that is too long
+// is an expansion of which nothing is known.
+func (b *bracer) sequence(amble []unit, brace, end unit) [][]unit {
 	var text strings.Builder
 	for _, u := range amble {
 		if u.ch == 0 {
@@ -242,8 +247,11 @@ func (b *bracer) sequence(amble []unit, brace unit) [][]unit {
 	if stepped && err != nil {
 		return nil
 	}
-	values := b.values(from, to, max(step, -step, 1))
-	if values == nil {
+	values, long := b.values(from, to, max(step, -step, 1))
+	switch {
+	case long:
+		return [][]unit{{{part: &syntax.ParamExp{Dollar: brace.pos(), Rbrace: end.pos()}}}}
+	case values == nil:
 		return nil
 	}
 	out := make([][]unit, len(values))
@@ -253,24 +261,24 @@ func (b *bracer) sequence(amble []unit, brace unit) [][]unit {
 	return out
 }
 
-func (b *bracer) values(from, to string, step int64) []string {
+// values are those of a sequence; long says that there are too many.
+func (b *bracer) values(from, to string, step int64) (values []string, long bool) {
 	x, errX := strconv.ParseInt(from, 10, 32)
 	y, errY := strconv.ParseInt(to, 10, 32)
 	letters := len(from) == 1 && len(to) == 1 && isLetter(from[0]) && isLetter(to[0])
 	if letters {
 		x, y = int64(from[0]), int64(to[0])
 	} else if errX != nil || errY != nil {
-		return nil
+		return nil, false
 	}
 	if int64(b.left) <= max(y-x, x-y)/step {
-		b.left = -1
-		return nil
+		return nil, true
 	}
 	width := 0
 	if !letters && (padded(from) || padded(to)) {
 		width = max(len(from), len(to))
 	}
-	return series(x, y, step, letters, width)
+	return series(x, y, step, letters, width), false
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -254,7 +254,7 @@ func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) b
 	case "realpath", "readlink":
 		return c.printReal(b, fields)
 	case "git":
-		return c.printRoot(b, fields)
+		return c.printRoot(b, fields) || c.printBranch(b, fields)
 	}
 	return false
 }

@@ -110,6 +110,34 @@ func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
 	return true
 }
 
+// movesHead are words of commands that change the branch that HEAD is on.
+var movesHead = [...]string{"bisect", "checkout", "clone", "init", "rebase", "switch", "symbolic-ref", "worktree"}
+
+// printBranch is git branch --show-current and what else prints the branch, in the directory the work space was found
+// from, of a script that nowhere moves to another one.
+func (c *walker) printBranch(b *fieldBuilder, fields []field) bool {
+	var words []string
+	for _, f := range fields[1:] {
+		words = append(words, f.text)
+	}
+	switch strings.Join(words, " ") {
+	case "branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD":
+	default:
+		return false
+	}
+	branch := c.opt.Git.Repo.Branch
+	if d := c.scope.dir(); d.unknown || d.path != c.opt.Cwd || branch == "" {
+		return false
+	}
+	for _, word := range movesHead {
+		if n := strings.Count(c.outer, word); n > 0 && (word != "symbolic-ref" || n > strings.Count(c.outer, "symbolic-ref --short")+strings.Count(c.outer, "symbolic-ref -q --short")) {
+			return false
+		}
+	}
+	b.fixed(branch+"\n", fields[0].offset)
+	return true
+}
+
 // printPart is dirname PATH and basename PATH [SUFFIX].
 func printPart(b *fieldBuilder, fields []field) bool {
 	if len(fields) < 2 || len(fields) > 3 || isOption(fields[1]) || fields[1].text == "" {

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // su runs -c CODE in a shell, or reads its code from standard input; runuser -u USER runs a command.
 func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
@@ -210,11 +213,7 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 		}
 		if w.name == "fd" || w.name == "fdfind" {
 			n := commandEnd(in.fields)
-			found := foundBelow(inv.fields[1:i])
-			in.fields = append(in.fields[:n:n], field{text: found.text, dyn: true, many: found.text == "{}", home: found.home, offset: f.at(0)})
-			for k, arg := range in.fields[:n] {
-				in.fields[k] = replaced(arg, "{}", found)
-			}
+			return c.foundByFd(w, inv, inv.fields[1:i], in.fields[:n])
 		}
 		return in, len(in.fields) > 0 && !in.fields[0].dyn
 	}
@@ -267,17 +266,28 @@ func (c *walker) fedShell(w *wrapper, inv invocation) {
 	}
 }
 
-// foundBelow is what fd PATTERN DIRECTORY finds, as far as it is known.
-func foundBelow(args []field) field {
-	var operands []field
-	for _, arg := range args {
-		if !isOption(arg) {
-			operands = append(operands, arg)
-		}
+// foundByFd dispatches the command of fd once for each directory that is searched, with what fd finds there: all, or
+// what an option or a pattern leaves (fd(1)).
+func (c *walker) foundByFd(w *wrapper, inv invocation, args, command []field) (invocation, bool) {
+	p := w.grammar.parse(args, false)
+	f := findArgs{name: "**", roots: p.values("search-path", "base-directory")}
+	if len(p.operands) > 1 {
+		f.roots = p.operands[1:]
 	}
-	if n := len(operands); n > 1 && operands[n-1].static() {
-		root := operands[n-1]
-		return field{text: strings.TrimSuffix(root.text, "/") + "/{}", dyn: true, home: root.home}
+	every := len(p.operands) == 0 || p.operands[0].text == "." || p.operands[0].text == ""
+	if every && !p.has("e", "extension", "E", "exclude", "S", "size", "o", "owner", "and", "max-results", "changed-within", "changed-before", "changed-after") {
+		f.name = ""
+	} else if ends := p.values("e", "extension"); len(ends) == 1 && ends[0].static() && plainName(ends[0].text) {
+		f.name = "*." + ends[0].text
+	} else if !every && p.operands[0].static() && plainName(p.operands[0].text) && !strings.ContainsAny(p.operands[0].text, `.+^$|(){}/\\`) {
+		f.name = "*" + p.operands[0].text + "*"
 	}
-	return field{text: "{}", dyn: true}
+	if len(f.roots) == 0 {
+		f.roots = []field{literal(".", inv.fields[0].at(0))}
+	}
+	if !slices.ContainsFunc(command, func(arg field) bool { return strings.Contains(arg.text, "{}") }) {
+		command = append(command[:len(command):len(command)], literal("{}", inv.fields[0].at(0)))
+	}
+	c.findCommand(w, inv, f, command)
+	return inv, false
 }
