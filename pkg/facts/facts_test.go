@@ -300,6 +300,8 @@ func TestGitFacts(t *testing.T) {
 		{"git clone https://x.example/y.git && cd y && git checkout -b z && git commit -m x > log", complete},
 		{"git worktree add ../tree && cd ../tree && git commit -m x", complete},
 		{"mkdir ../new && cd ../new && git init && git commit -m x", complete},
+		{"rm -rf ../new && mkdir ../new && cd ../new && git init && git commit -m x", complete},
+		{"mkdir ../new && rm -rf ../new/.git && cd ../new && git push -f", unread},
 		{"git clone https://x.example/y.git y && cd y && git push -f", func(f record.Facts) bool { return slices.Contains(f.Git[1].Dangers, "force_push_protected") }},
 		{"git -C new push -f", func(f record.Facts) bool {
 			return slices.Contains(f.Git[0].Dangers, "force_push_protected") && !unread(f)

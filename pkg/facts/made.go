@@ -13,6 +13,7 @@ import (
 type made struct {
 	byGit, byMkdir []string // directories that it makes, as absolute paths
 	others         []string // what else it writes; "" is unknown
+	deleted        []string // what it deletes
 }
 
 func madeBy(a shell.Analysis) (m made) {
@@ -23,6 +24,8 @@ func madeBy(a shell.Analysis) (m made) {
 			m.byGit = append(m.byGit, path.Clean(abs))
 		case u.Op == "create" && (u.By == "mkdir" || u.By == "mktemp") && abs != "":
 			m.byMkdir = append(m.byMkdir, path.Clean(abs))
+		case u.Op == "delete" && abs != "":
+			m.deleted = append(m.deleted, path.Clean(abs))
 		default:
 			m.others = append(m.others, cleaned(abs))
 		}
@@ -39,7 +42,7 @@ func holds(dirs []string, dir string) bool {
 func (m made) touches(dir string) bool {
 	return slices.ContainsFunc(m.others, func(w string) bool {
 		return w == "" || within(dir, w) || within(w, dir+"/.git")
-	})
+	}) || slices.ContainsFunc(m.deleted, func(w string) bool { return within(w, dir+"/.git") })
 }
 
 // newAt is the repository around a directory that is not there yet, because the script makes it: `git clone`, `git init` and `git worktree add`

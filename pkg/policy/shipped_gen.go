@@ -1265,7 +1265,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "files.outside_delete", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && (\n  w.outside && (w.by in [\"find\", \"fd\", \"rsync\", \"shred\", \"srm\", \"rimraf\", \"del-cli\"] || !w.certain\n    || shell.commands.exists(c, c.name == w.by && (c.code != \"\" || option(c, \"rR\", [\"recursive\"]) && (option(c, \"f\", [\"force\"]) || files.exists(f, f.op == w.op && f.path == w.path && f.exists)))))\n  || !w.certain && w.path.matches(\"^\\\\$[^/]*/(.*/)?\\\\.\\\\.(/|$)\")))\n|| shell.writes.exists(w, w.outside && w.by == \"mv\" && w.op == \"move\" && shell.writes.exists(v, v.by == \"mv\" && v.op == \"write\" && v.path.matches(\"^[/~]\"))) || shell.writes.exists(w, w.outside && w.op in [\"move\", \"truncate\"] && w.path.contains(\"*\")) || shell.writes.exists(w, w.outside && w.op == \"write\" && w.by in [\"tar\", \"bsdtar\", \"unzip\"]\n  && shell.commands.exists(c, c.name == w.by && option(c, c.name == \"unzip\" ? \"o\" : \"U\", [\"overwrite\", \"overwrite-dir\", \"recursive-unlink\", \"unlink-first\"])))",
+			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && (\n  w.outside && (w.by in [\"find\", \"fd\", \"rsync\", \"shred\", \"srm\", \"rimraf\", \"del-cli\"] || !w.certain\n    || shell.commands.exists(c, c.name == w.by && (c.code != \"\" || option(c, \"rR\", [\"recursive\"]) && (option(c, \"f\", [\"force\"]) || files.exists(f, f.op == w.op && f.path == w.path && f.exists)))))\n  || !w.certain && w.path.matches(\"^\\\\$[^/]*/(.*/)?\\\\.\\\\.(/|$)\")))\n|| shell.writes.exists(w, w.outside && w.by == \"mv\" && w.op == \"move\" && shell.writes.exists(v, v.by == \"mv\" && v.op == \"write\" && v.path.matches(\"^[/~]\"))) || shell.writes.exists(w, w.outside && (w.op in [\"move\", \"truncate\"] && w.path.contains(\"*\") || w.by in [\"shred\", \"truncate\"] && !w.certain)) || shell.writes.exists(w, w.outside && w.op == \"write\" && w.by in [\"tar\", \"bsdtar\", \"unzip\"]\n  && shell.commands.exists(c, c.name == w.by && option(c, c.name == \"unzip\" ? \"o\" : \"U\", [\"overwrite\", \"overwrite-dir\", \"recursive-unlink\", \"unlink-first\"])))",
 			Message:   "This deletes, moves away or overwrites what lies outside of the work space.",
 			Remedy:    "Change what is in the work space or in a temporary directory, by its name; a person changes the rest.",
 			Protected: true,
@@ -1292,6 +1292,8 @@ var shippedPolicies = []shippedPolicy{
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 					need{op: equals, fact: 47 /* PathUse.op */, value: "truncate"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "shred"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "truncate"},
 				}},
 			}},
 			need{op: all, of: []need{
@@ -1306,8 +1308,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "d37b2f08f1b13ecc6c4e6ede40b54e08da357ef1b8aaf905cd1d5262708c68ce",
-		from:   48689, to: 52433,
+		digest: "381325c7d2ef5fed0fba1bf9797a906e8676f590e335d42677d838d767d55669",
+		from:   48689, to: 52590,
 	},
 	{
 		policy: Policy{
@@ -1317,7 +1319,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes a file outside of the work space.",
 			Remedy:    "Write into the work space, or into a temporary directory such as `/tmp`; a person puts it where it belongs.",
 			Protected: true,
-			File:      "pack:core/outside.yaml", Line: 55, Column: 5,
+			File:      "pack:core/outside.yaml", Line: 56, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
@@ -1340,7 +1342,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   52433, to: 54123,
+		from:   52590, to: 54280,
 	},
 	{
 		policy: Policy{
@@ -1371,7 +1373,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   54123, to: 55909,
+		from:   54280, to: 56066,
 	},
 	{
 		policy: Policy{
@@ -1411,7 +1413,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   55909, to: 57312,
+		from:   56066, to: 57469,
 	},
 	{
 		policy: Policy{
@@ -1459,7 +1461,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   57312, to: 58604,
+		from:   57469, to: 58761,
 	},
 	{
 		policy: Policy{
@@ -1540,7 +1542,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   58604, to: 63129,
+		from:   58761, to: 63286,
 	},
 	{
 		policy: Policy{
@@ -1599,7 +1601,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   63129, to: 64805,
+		from:   63286, to: 64962,
 	},
 	{
 		policy: Policy{
@@ -1636,7 +1638,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   64805, to: 65520,
+		from:   64962, to: 65677,
 	},
 	{
 		policy: Policy{
@@ -1661,7 +1663,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   65520, to: 66046,
+		from:   65677, to: 66203,
 	},
 	{
 		policy: Policy{
@@ -1802,7 +1804,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   66046, to: 70222,
+		from:   66203, to: 70379,
 	},
 	{
 		policy: Policy{
@@ -1876,7 +1878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   70222, to: 73524,
+		from:   70379, to: 73681,
 	},
 	{
 		policy: Policy{
@@ -1900,7 +1902,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   73524, to: 77679,
+		from:   73681, to: 77836,
 	},
 	{
 		policy: Policy{
@@ -1930,7 +1932,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   77679, to: 79700,
+		from:   77836, to: 79857,
 	},
 	{
 		policy: Policy{
@@ -1979,7 +1981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   79700, to: 81636,
+		from:   79857, to: 81793,
 	},
 	{
 		policy: Policy{
@@ -1994,7 +1996,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   81636, to: 82017,
+		from:   81793, to: 82174,
 	},
 	{
 		policy: Policy{
@@ -2009,7 +2011,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   82017, to: 82326,
+		from:   82174, to: 82483,
 	},
 	{
 		policy: Policy{
@@ -2027,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   82326, to: 85639,
+		from:   82483, to: 85796,
 	},
 	{
 		policy: Policy{
@@ -2182,7 +2184,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   85639, to: 98233,
+		from:   85796, to: 98390,
 	},
 	{
 		policy: Policy{
@@ -2298,7 +2300,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   98233, to: 102782,
+		from:   98390, to: 102939,
 	},
 	{
 		policy: Policy{
@@ -2316,7 +2318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   102782, to: 103015,
+		from:   102939, to: 103172,
 	},
 	{
 		policy: Policy{
@@ -2401,7 +2403,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   103015, to: 105175,
+		from:   103172, to: 105332,
 	},
 	{
 		policy: Policy{
@@ -2432,7 +2434,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   105175, to: 106269,
+		from:   105332, to: 106426,
 	},
 	{
 		policy: Policy{
@@ -2451,7 +2453,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   106269, to: 106682,
+		from:   106426, to: 106839,
 	},
 	{
 		policy: Policy{
@@ -2470,7 +2472,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   106682, to: 107096,
+		from:   106839, to: 107253,
 	},
 	{
 		policy: Policy{
@@ -2489,7 +2491,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   107096, to: 107508,
+		from:   107253, to: 107665,
 	},
 	{
 		policy: Policy{
@@ -2515,7 +2517,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   107508, to: 108453,
+		from:   107665, to: 108610,
 	},
 	{
 		policy: Policy{
@@ -2534,7 +2536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   108453, to: 108869,
+		from:   108610, to: 109026,
 	},
 	{
 		policy: Policy{
@@ -2549,7 +2551,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   108869, to: 109119,
+		from:   109026, to: 109276,
 	},
 	{
 		policy: Policy{
@@ -2584,7 +2586,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   109119, to: 109850,
+		from:   109276, to: 110007,
 	},
 	{
 		policy: Policy{
@@ -2608,7 +2610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   109850, to: 110371,
+		from:   110007, to: 110528,
 	},
 	{
 		policy: Policy{
@@ -2622,7 +2624,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   110371, to: 110645,
+		from:   110528, to: 110802,
 	},
 	{
 		policy: Policy{
@@ -2636,7 +2638,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   110645, to: 110711,
+		from:   110802, to: 110868,
 	},
 	{
 		policy: Policy{
@@ -2670,7 +2672,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   110711, to: 111371,
+		from:   110868, to: 111528,
 	},
 	{
 		policy: Policy{
@@ -2703,7 +2705,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   111371, to: 111950,
+		from:   111528, to: 112107,
 	},
 	{
 		policy: Policy{
@@ -2853,7 +2855,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   111950, to: 117590,
+		from:   112107, to: 117747,
 	},
 	{
 		policy: Policy{
@@ -2934,7 +2936,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   117590, to: 119648,
+		from:   117747, to: 119805,
 	},
 	{
 		policy: Policy{
@@ -2961,7 +2963,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   119648, to: 120902,
+		from:   119805, to: 121059,
 	},
 	{
 		policy: Policy{
@@ -2981,7 +2983,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   120902, to: 122437,
+		from:   121059, to: 122594,
 	},
 	{
 		policy: Policy{
@@ -2998,7 +3000,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   122437, to: 122980,
+		from:   122594, to: 123137,
 	},
 	{
 		policy: Policy{
@@ -3037,7 +3039,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a7e2360dda13e347d6e2a4c53f7dab55b1b3443b8960fa1ed30a54821f3dadf7",
-		from:   122980, to: 124224,
+		from:   123137, to: 124381,
 	},
 	{
 		policy: Policy{
@@ -3054,7 +3056,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   124224, to: 124447,
+		from:   124381, to: 124604,
 	},
 	{
 		policy: Policy{
@@ -3071,7 +3073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   124447, to: 124751,
+		from:   124604, to: 124908,
 	},
 	{
 		policy: Policy{
@@ -3092,7 +3094,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   124751, to: 125175,
+		from:   124908, to: 125332,
 	},
 	{
 		policy: Policy{
@@ -3127,7 +3129,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   125175, to: 126186,
+		from:   125332, to: 126343,
 	},
 	{
 		policy: Policy{
@@ -3144,7 +3146,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   126186, to: 126414,
+		from:   126343, to: 126571,
 	},
 	{
 		policy: Policy{
@@ -3169,7 +3171,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   126414, to: 126912,
+		from:   126571, to: 127069,
 	},
 	{
 		policy: Policy{
@@ -3192,7 +3194,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   126912, to: 127378,
+		from:   127069, to: 127535,
 	},
 	{
 		policy: Policy{
@@ -3209,7 +3211,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   127378, to: 127619,
+		from:   127535, to: 127776,
 	},
 	{
 		policy: Policy{
@@ -3226,7 +3228,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   127619, to: 127845,
+		from:   127776, to: 128002,
 	},
 	{
 		policy: Policy{
@@ -3243,7 +3245,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   127845, to: 128079,
+		from:   128002, to: 128236,
 	},
 	{
 		policy: Policy{
@@ -3264,7 +3266,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   128079, to: 128394,
+		from:   128236, to: 128551,
 	},
 	{
 		policy: Policy{
@@ -3281,7 +3283,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   128394, to: 128607,
+		from:   128551, to: 128764,
 	},
 	{
 		policy: Policy{
@@ -3299,7 +3301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   128607, to: 128891,
+		from:   128764, to: 129048,
 	},
 	{
 		policy: Policy{
@@ -3316,7 +3318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   128891, to: 129129,
+		from:   129048, to: 129286,
 	},
 	{
 		policy: Policy{
@@ -3333,7 +3335,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   129129, to: 129366,
+		from:   129286, to: 129523,
 	},
 	{
 		policy: Policy{
@@ -3347,7 +3349,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   129366, to: 129421,
+		from:   129523, to: 129578,
 	},
 	{
 		policy: Policy{
@@ -3361,7 +3363,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   129421, to: 129482,
+		from:   129578, to: 129639,
 	},
 	{
 		policy: Policy{
@@ -3375,7 +3377,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   129482, to: 129541,
+		from:   129639, to: 129698,
 	},
 	{
 		policy: Policy{
@@ -3389,7 +3391,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   129541, to: 129697,
+		from:   129698, to: 129854,
 	},
 	{
 		policy: Policy{
@@ -3403,7 +3405,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   129697, to: 129768,
+		from:   129854, to: 129925,
 	},
 	{
 		policy: Policy{
@@ -3427,7 +3429,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   129768, to: 130090,
+		from:   129925, to: 130247,
 	},
 	{
 		policy: Policy{
@@ -3447,7 +3449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   130090, to: 131625,
+		from:   130247, to: 131782,
 	},
 	{
 		policy: Policy{
@@ -3464,7 +3466,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   131625, to: 132168,
+		from:   131782, to: 132325,
 	},
 	{
 		policy: Policy{
@@ -3503,7 +3505,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "2964d9de26237e222bf242948e098b8fc8f0e901acb061539f8cd797c5736b3d",
-		from:   132168, to: 133412,
+		from:   132325, to: 133569,
 	},
 	{
 		policy: Policy{
@@ -3519,7 +3521,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   133412, to: 138630,
+		from:   133569, to: 138787,
 	},
 	{
 		policy: Policy{
@@ -3541,7 +3543,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   138630, to: 139154,
+		from:   138787, to: 139311,
 	},
 	{
 		policy: Policy{
@@ -3567,7 +3569,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   139154, to: 139768,
+		from:   139311, to: 139925,
 	},
 	{
 		policy: Policy{
@@ -3583,7 +3585,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   139768, to: 139773,
+		from:   139925, to: 139930,
 	},
 	{
 		policy: Policy{
@@ -3608,7 +3610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   139773, to: 140729,
+		from:   139930, to: 140886,
 	},
 	{
 		policy: Policy{
@@ -3641,7 +3643,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   140729, to: 141276,
+		from:   140886, to: 141433,
 	},
 	{
 		policy: Policy{
@@ -3657,7 +3659,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   141276, to: 141281,
+		from:   141433, to: 141438,
 	},
 	{
 		policy: Policy{
@@ -3673,7 +3675,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   141281, to: 141699,
+		from:   141438, to: 141856,
 	},
 	{
 		policy: Policy{
@@ -3689,7 +3691,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   141699, to: 141963,
+		from:   141856, to: 142120,
 	},
 	{
 		policy: Policy{
@@ -3705,7 +3707,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   141963, to: 142468,
+		from:   142120, to: 142625,
 	},
 	{
 		policy: Policy{
@@ -3738,7 +3740,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   142468, to: 143015,
+		from:   142625, to: 143172,
 	},
 	{
 		policy: Policy{
@@ -3828,7 +3830,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   143015, to: 147873,
+		from:   143172, to: 148030,
 	},
 	{
 		policy: Policy{
@@ -3844,6 +3846,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   147873, to: 147878,
+		from:   148030, to: 148035,
 	},
 }

@@ -97,6 +97,9 @@ func (r *reader) result(name string, args []value) value {
 	if len(args) == 0 {
 		return unknown()
 	}
+	if r.lang == PHP && len(args) > 1 && !args[0].none && (name == "array_map" || name == "call_user_func" || name == "call_user_func_array") {
+		return r.result(args[0].text, args[1:])
+	}
 	m := meanings(r.lang)[last(name)]
 	if only, ok := qualified[last(name)]; ok && (r.lang == Python || r.lang == JavaScript || r.lang == Ruby) && !within(name, only) {
 		return unknown()

@@ -67,6 +67,8 @@ func TestRead(t *testing.T) {
 		{JavaScript, `require('fs').appendFileSync(process.env.HOME+'/.bashrc','x')`, "write(~/.bashrc)"},
 		{JavaScript, `require('child_process').spawnSync('rm', ['-rf', 'x'])`, "run(rm,-rf,x)"},
 		{JavaScript, `require('fs').rmSync('d', {recursive:true})`, "tree(d)"},
+		{JavaScript, "await $`rm -rf x`", "sh(rm -rf x)"},
+
 		{JavaScript, `/execSync("a")/.exec("b")`, ""},
 		{JavaScript, `// execSync("a")`, ""},
 		{JavaScript, `eval(atob("ZXhlY1N5bmMoJ2EnKQ=="))`, "sh(a)"},

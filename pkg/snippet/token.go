@@ -129,6 +129,8 @@ func (s *scanner) quoted() bool {
 	case s.lang == Python && s.python():
 	case c == '\'' && s.lang != Awk, c == '"':
 		s.between(text, 1, s.rest[:1])
+	case c == '`' && s.lang == JavaScript && len(s.tokens) > 0 && s.tokens[len(s.tokens)-1].is("$"): // of zx and of Bun
+		s.between(shell, 1, "`")
 	case c == '`' && s.lang == JavaScript:
 		s.between(text, 1, "`")
 	case c == '`' && (s.lang == Ruby || s.lang == Perl || s.lang == PHP || s.lang == Julia):
