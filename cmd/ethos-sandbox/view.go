@@ -235,19 +235,20 @@ func show(sys *cli.System, changes []view.Change) {
 
 // changeLine is a change for people: a letter, the permissions, the size and the
 // path.
-func changeLine(c view.Change) string {
-	w := c.Write()
-	letter := map[string]string{record.WriteCreated: "A", record.WriteModified: "M", record.WriteDeleted: "D"}[c.Op]
+func changeLine(c view.Change) string { return writeLine(c.Write()) }
+
+func writeLine(w record.Write) string {
+	letter := map[string]string{record.WriteCreated: "A", record.WriteModified: "M", record.WriteDeleted: "D"}[w.Op]
 	line := fmt.Sprintf("%s %-4s %8d %s", letter, w.Mode, w.Size, printable.Line(w.Path))
 	switch {
-	case c.Type == "directory":
+	case w.Type == "directory":
 		line += "/"
-	case c.Type == "symlink" && c.Op != record.WriteDeleted:
+	case w.Type == "symlink" && w.Op != record.WriteDeleted:
 		line += " -> " + printable.Line(w.Target)
-	case c.Link != "":
+	case w.Link != "":
 		line += " = " + printable.Line(w.Link)
-	case c.Type != "file":
-		line += " (" + c.Type + ")"
+	case w.Type != "file":
+		line += " (" + w.Type + ")"
 	}
 	return line
 }

@@ -13,18 +13,20 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/printable"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/sandbox/view"
 )
 
 type workspaceCmd struct {
-	Create workspaceCreateCmd `cmd:"" help:"Make a copy-on-write work space of this one: what runs in it changes nothing here."`
+	Create workspaceCreateCmd `cmd:"" help:"Make a work space of this one, a copy-on-write view or with --git a branch: what runs in it changes nothing here."`
 	List   workspaceListCmd   `cmd:"" help:"List the work spaces that were made, and the runs whose changes wait."`
 	Run    workspaceRunCmd    `cmd:"" help:"Run a command in one, as run does."`
 	Diff   workspaceDiffCmd   `cmd:"" help:"Show what was changed in one, at or below the paths."`
 	Apply  workspaceApplyCmd  `cmd:"" help:"Apply to the work space what was changed in one, at or below the paths."`
-	Remove workspaceRemoveCmd `cmd:"" help:"Remove one whose changes were applied."`
+	Merge  workspaceMergeCmd  `cmd:"" help:"Bring the branch of one that was made with --git into the repository that it is of, and merge it there."`
+	Remove workspaceRemoveCmd `cmd:"" help:"Remove one whose changes were applied, or merged."`
 }
 
 // nameForm is what a work space may be called: one name of a directory, and no
@@ -57,16 +59,28 @@ func openWorkspace(sys *cli.System, name string) (*view.View, error) {
 
 type workspaceCreateCmd struct {
 	boundary.Flags
-	Name string `arg:"" name:"name" help:"Its name."`
+	Git    bool   `help:"A clone of the git repository, on a branch of its own that begins at HEAD. What is in no commit stays here."`
+	Branch string `placeholder:"NAME" help:"With --git: the branch. Default: the name of the work space."`
+	Name   string `arg:"" name:"name" help:"Its name."`
 }
 
 // Kind says that a failure has the status of a command that did not run.
 func (*workspaceCreateCmd) Kind() cli.Kind { return cli.Runner }
 
-// Run makes one of the directories that a command with these flags may write to.
-func (c *workspaceCreateCmd) Run(_ context.Context, sys *cli.System) error {
+// Run makes one of the directories that a command with these flags may write to, or
+// a clone.
+func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := checkWorkspaceName(c.Name); err != nil {
 		return err
+	}
+	if there, err := isClone(sys, c.Name); err != nil || there {
+		return errors.Join(err, thereIs(c.Name))
+	}
+	if c.Git {
+		return c.clone(ctx, sys)
+	}
+	if c.Branch != "" {
+		return cli.Errorf(cli.Refused, "add --git", "--branch is for a work space with --git")
 	}
 	plan, err := workspacePlan(sys, &c.Flags)
 	if err != nil {
@@ -74,7 +88,7 @@ func (c *workspaceCreateCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	v, err := view.Create(sandbox.ViewPlace(plan, c.Name))
 	if errors.Is(err, fs.ErrExist) {
-		return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+c.Name, "there is a work space %s", c.Name)
+		return thereIs(c.Name)
 	}
 	if err != nil {
 		return cli.Errorf(cli.Refused, "its layers are kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "work space %s: %w", c.Name, err)
@@ -83,6 +97,10 @@ func (c *workspaceCreateCmd) Run(_ context.Context, sys *cli.System) error {
 		return err
 	}
 	return sys.Printf("%s\n", c.Name)
+}
+
+func thereIs(name string) error {
+	return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+name, "there is a work space %s", name)
 }
 
 // workspacePlan is the plan of a command in a view.
@@ -110,6 +128,8 @@ type listed struct {
 	Created string   `json:"created,omitempty"`
 	Roots   []string `json:"roots,omitempty"`
 	Changes int      `json:"changes"`
+	Branch  string   `json:"branch,omitempty"` // of one with --git
+	Dir     string   `json:"dir,omitempty"`    // where that is
 }
 
 // Run lists them with the number of changes.
@@ -139,7 +159,7 @@ func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
 			return err
 		}
 	}
-	return nil
+	return listClones(ctx, sys, c.JSON)
 }
 
 func (l listed) print(sys *cli.System, asJSON bool) error {
@@ -154,7 +174,10 @@ func (l listed) print(sys *cli.System, asJSON bool) error {
 	if len(l.Roots) > 0 {
 		root = l.Roots[0]
 	}
-	return sys.Printf("%-28s %-20s %-14s %s\n", l.Name, l.Created, what, root)
+	if l.Branch != "" {
+		root += " (branch " + l.Branch + ") in " + l.Dir
+	}
+	return sys.Printf("%-28s %-20s %-14s %s\n", l.Name, l.Created, what, printable.Line(root))
 }
 
 type workspaceRunCmd struct {
@@ -176,6 +199,9 @@ func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Refused, "ethos-sandbox workspace run [flags] NAME -- COMMAND", "a name, --, and a command are needed")
 	}
 	name, argv := words[0], words[2:]
+	if there, err := isClone(sys, name); err != nil || there {
+		return errors.Join(err, c.inClone(ctx, sys, name, argv))
+	}
 	v, err := openWorkspace(sys, name)
 	if err != nil {
 		return err
@@ -205,6 +231,9 @@ type workspaceDiffCmd struct {
 
 // Run shows the changes.
 func (c *workspaceDiffCmd) Run(ctx context.Context, sys *cli.System) error {
+	if there, err := isClone(sys, c.Name); err != nil || there {
+		return errors.Join(err, c.ofClone(ctx, sys))
+	}
 	v, err := openWorkspace(sys, c.Name)
 	if err != nil {
 		return err
@@ -214,12 +243,20 @@ func (c *workspaceDiffCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	writes := make([]record.Write, len(changes))
+	for i, one := range changes {
+		writes[i] = one.Write()
+	}
+	return c.print(sys, writes)
+}
+
+func (c *workspaceDiffCmd) print(sys *cli.System, writes []record.Write) (err error) {
 	lines := json.NewEncoder(sys.Records())
-	for _, one := range changes {
+	for _, one := range writes {
 		if c.JSON {
-			err = lines.Encode(one.Write())
+			err = lines.Encode(one)
 		} else {
-			err = sys.Printf("%s\n", changeLine(one))
+			err = sys.Printf("%s\n", writeLine(one))
 		}
 		if err != nil {
 			return err
@@ -257,6 +294,9 @@ type workspaceApplyCmd struct {
 
 // Run applies the changes. What was applied is no change any more.
 func (c *workspaceApplyCmd) Run(ctx context.Context, sys *cli.System) error {
+	if there, err := isClone(sys, c.Name); err != nil || there {
+		return errors.Join(err, cli.Errorf(cli.Refused, "commit in it, then ethos-sandbox workspace merge "+c.Name, "work space %s has a branch, which is merged and not applied", c.Name))
+	}
 	v, err := openWorkspace(sys, c.Name)
 	if err != nil {
 		return err
@@ -271,12 +311,15 @@ func (c *workspaceApplyCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 type workspaceRemoveCmd struct {
-	Force bool   `help:"Also with changes that were not applied, which are lost."`
+	Force bool   `help:"Also with changes that were not applied or merged, which are lost."`
 	Name  string `arg:"" name:"name" help:"The work space."`
 }
 
 // Run removes one.
 func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
+	if there, err := isClone(sys, c.Name); err != nil || there {
+		return errors.Join(err, c.ofClone(sys))
+	}
 	v, err := openWorkspace(sys, c.Name)
 	if err != nil {
 		return err

@@ -77,6 +77,14 @@ func (v *View) Apply(ctx context.Context, changes []Change) Result {
 	return a.result
 }
 
+// Refused are those of the changes that [View.Apply] would leave out, as far as that
+// can be told without applying any.
+func (v *View) Refused(changes []Change) []Left {
+	a := &applier{view: v}
+	a.allowed(changes)
+	return a.result.Left
+}
+
 // open opens the directories that the view was made of. What stands in the place
 // of one by now is another.
 func (a *applier) open() error {

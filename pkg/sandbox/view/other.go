@@ -25,6 +25,9 @@ func List(func(string) string) ([]string, error) { return nil, nil }
 // Changes lists what is different in the view.
 func (v *View) Changes(context.Context) ([]Change, error) { return nil, errLinux }
 
+// Refused are the changes that would be left out.
+func (v *View) Refused([]Change) []Left { return nil }
+
 // Save keeps what was applied.
 func (v *View) Save() error { return errLinux }
 

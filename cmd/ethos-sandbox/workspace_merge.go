@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/printable"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/sandbox/clone"
+	"ethos/pkg/sandbox/view"
+)
+
+type workspaceMergeCmd struct {
+	Fetch bool   `help:"Bring the branch, and leave merging it to git merge BRANCH."`
+	Name  string `arg:"" name:"name" help:"The work space."`
+}
+
+// Run merges the branch of a clone into the repository that it is of. Nothing of the
+// clone's configuration is in force there: what comes over is a pack of objects.
+func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
+	there, err := isClone(sys, c.Name)
+	if err != nil {
+		return err
+	}
+	if !there {
+		v, err := openWorkspace(sys, c.Name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name, "work space %s is a copy-on-write view, which has no branch and is applied", c.Name), v.Close())
+	}
+	made, err := openClone(sys, c.Name, true)
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	tip, err := gitrepo.FindRevision(made.Dir, "refs/heads/"+made.Branch)
+	if err != nil {
+		return cli.Errorf(cli.Refused, "look at it: git -C "+printable.Word(made.Dir)+" branch", "branch %s of work space %s: %w", made.Branch, c.Name, err)
+	}
+	c.uncommitted(sys, made)
+	if tip.Commit == made.Base {
+		return cli.Errorf(cli.NegativeStatus, "commit in it: ethos-sandbox workspace run "+c.Name+" -- git commit -am MESSAGE", "branch %s of work space %s has no commit of its own", made.Branch, c.Name)
+	}
+	pack, err := packOf(ctx, sys, made, tip.Commit)
+	if err != nil {
+		return err
+	}
+	defer pack.Close()
+	if err := c.bring(ctx, sys, made, tip.Commit, pack); err != nil {
+		return err
+	}
+	made.Merged = tip.Commit
+	return made.Save()
+}
+
+// uncommitted tells of work that is in no commit, which is not merged.
+func (c *workspaceMergeCmd) uncommitted(sys *cli.System, made *clone.Clone) {
+	repo, err := gitrepo.Open(made.Dir, gitrepo.Options{})
+	if err != nil {
+		return
+	}
+	kinds, err := repo.Uncommitted(gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Dir: made.Dir}, gitrepo.Options{})
+	if err == nil && len(kinds) > 0 {
+		sys.Warn("work space "+c.Name+" has "+strings.Join(kinds, ", ")+" files that are in no commit: they are not merged, and stay there", "")
+	}
+}
+
+// packOf has git write the objects of the branch, in a run that writes to nothing
+// else. What is in it is known to nobody yet.
+func packOf(ctx context.Context, sys *cli.System, made *clone.Clone, tip string) (*os.File, error) {
+	pack, err := made.Scratch()
+	if err != nil {
+		return nil, err
+	}
+	script := plainGit + `printf '%s\n^%s\n' "$1" "$2" | git pack-objects -q --revs --thin --stdout --delta-base-offset`
+	flags := boundary.Flags{Profile: "lint-offline", Workspace: made.Dir, Timeout: "0"}
+	status, said, err := quietRun{flags: flags, dir: made.Dir, argv: []string{"sh", "-c", script, "sh", tip, made.Base}, stdout: pack}.run(ctx, sys)
+	if err == nil && status != 0 {
+		err = cli.Errorf(cli.Refused, "mend it there", "git cannot read the branch %s of work space %s (status %d): %s", made.Branch, made.Name, status, said)
+	}
+	if err == nil {
+		_, err = pack.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		pack.Close()
+		return nil, err
+	}
+	return pack, nil
+}
+
+// The statuses of mergeScript.
+const (
+	statusPack = 90 + iota
+	statusCheckedOut
+	statusElsewhere
+	statusMerge
+)
+
+// mergeScript has the arguments tip, branch, fetch or merge; the pack is on its
+// standard input. --strict checks each object as git-fsck(1) does, and that all they
+// name are there.
+const mergeScript = plainGit + `ref=refs/heads/$2
+git index-pack --stdin --fix-thin --strict >/dev/null || exit 90
+! git worktree list --porcelain | grep -qxF "branch $ref" || exit 91
+old=$(git rev-parse -q --verify "$ref") && { git merge-base --is-ancestor "$old" "$1" || exit 92; }
+git update-ref -m "ethos-sandbox workspace merge" "$ref" "$1" "$old" || exit 90
+test "$3" = fetch || git merge --no-edit "$ref" || exit 93
+`
+
+// bring merges in a copy-on-write view of the repository, which is applied when all
+// went well and all of it can be: else the repository stays what it is.
+func (c *workspaceMergeCmd) bring(ctx context.Context, sys *cli.System, made *clone.Clone, tip string, pack *os.File) (err error) {
+	what := "merge"
+	if c.Fetch {
+		what = "fetch"
+	}
+	dir := ""
+	run := quietRun{
+		flags: boundary.Flags{Workspace: made.Origin, View: capability.CopyOnWrite, Timeout: "0"}, dir: made.Origin,
+		argv: []string{"sh", "-c", mergeScript, "sh", tip, made.Branch, what}, stdin: pack,
+		ready: func(p *sandbox.Plan) error {
+			v, err := view.Create(sandbox.ViewPlace(p, fmt.Sprintf("merge-%s-%d", c.Name, os.Getpid())))
+			if err != nil {
+				return cli.Errorf(cli.Refused, "a view is kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "copy-on-write view: %w", err)
+			}
+			dir, p.View.At = v.Dir, v.Dir
+			return v.Close()
+		},
+	}
+	status, said, err := run.run(ctx, sys)
+	if dir == "" {
+		return err
+	}
+	v, fault := view.OpenAt(sys.Getenv, dir)
+	if fault != nil {
+		return errors.Join(err, fault)
+	}
+	defer func() { err = errors.Join(err, v.Remove()) }()
+	if err == nil && status != 0 {
+		err = c.failed(made, status, said)
+	}
+	if err != nil {
+		return err
+	}
+	changes, err := v.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	if left := v.Refused(changes); len(left) > 0 {
+		return c.cannot(made, left)
+	}
+	if err := told(sys, sandbox.ApplyView(context.WithoutCancel(ctx), v, sys.Getenv, changes)); err != nil {
+		return err
+	}
+	return sys.Print(said + "\n")
+}
+
+// nothing says that a repository stays what it is.
+const nothing = "nothing was changed; "
+
+// byHand is how a person merges.
+func (c *workspaceMergeCmd) byHand(made *clone.Clone) string {
+	return nothing + "ethos-sandbox workspace merge --fetch " + c.Name + " brings the branch alone, and git merge " + made.Branch + " merges it, as you see fit"
+}
+
+// failed is why the script ended.
+func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) error {
+	switch origin := printable.Line(made.Origin); status {
+	case statusPack:
+		return cli.Errorf(cli.Refused, nothing+"look at the commits there: git -C "+printable.Word(made.Dir)+" fsck", "git does not take the objects of branch %s: %s", made.Branch, said)
+	case statusCheckedOut:
+		return cli.Errorf(cli.Refused, nothing+"git switch to another branch, then merge again", "branch %s is checked out in %s", made.Branch, origin)
+	case statusElsewhere:
+		return cli.Errorf(cli.Refused, nothing+"rename yours: git branch -m "+made.Branch+" OTHER", "the repository %s has a branch %s with commits that the work space has not", origin, made.Branch)
+	case statusMerge:
+		return cli.Errorf(cli.NegativeStatus, c.byHand(made), "git does not merge branch %s: %s", made.Branch, said)
+	default:
+		return cli.Errorf(cli.Refused, nothing+"git must be installed, and the repository whole", "merging branch %s ended with status %d: %s", made.Branch, status, said)
+	}
+}
+
+// cannot is the error of changes that must not be applied.
+func (c *workspaceMergeCmd) cannot(made *clone.Clone, left []view.Left) error {
+	for _, l := range left {
+		if l.Closed {
+			return cli.Errorf(cli.NegativeStatus, c.byHand(made), "branch %s changes %s, which a command must not: it decides what runs outside, or was denied", made.Branch, printable.Line(l.Path))
+		}
+	}
+	return cli.Errorf(cli.NegativeStatus, nothing+"merge again", "%s: %s", printable.Line(left[0].Path), printable.Line(left[0].Reason))
+}

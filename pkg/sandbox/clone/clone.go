@@ -1,0 +1,178 @@
+package clone
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ethos/pkg/statedir"
+)
+
+// Folder is the folder of clones in the state folder.
+const Folder = "clones"
+
+const metaName = "clone.json"
+
+// ErrBusy says that a command of ethos-sandbox runs in a clone.
+var ErrBusy = errors.New("it is in use")
+
+// Source is what a clone is made of.
+type Source struct {
+	Name   string `json:"name"`   // a name of a directory
+	Origin string `json:"origin"` // the root of the work tree that it is of, absolute
+	Branch string `json:"branch"` // its own
+	Base   string `json:"base"`   // the commit that the branch begins at, in hexadecimal
+}
+
+// Clone is an open clone.
+type Clone struct {
+	Source
+	Dir     string    `json:"dir"`
+	Merged  string    `json:"merged,omitempty"` // the branch's commit that was merged last
+	Created time.Time `json:"created"`
+	state   string
+	held    *os.File
+}
+
+// dirOf is where the clone of a name is.
+func dirOf(getenv func(string) string, name string) (string, error) {
+	data := getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		home := getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return "", errors.New("neither XDG_DATA_HOME nor HOME is an absolute path")
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "ethos", "workspaces", name), nil
+}
+
+// Create makes the directory of a clone, which is empty, and notes what it is of.
+// The error wraps fs.ErrExist where there is one of that name.
+func Create(getenv func(string) string, from Source) (*Clone, error) {
+	dir, err := dirOf(getenv, from.Name)
+	if err != nil {
+		return nil, err
+	}
+	base, err := statedir.Make(getenv, Folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	above, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	dir = filepath.Join(above, from.Name)
+	if strings.HasPrefix(dir, from.Origin+"/") {
+		return nil, fmt.Errorf("%s lies in the work space %s, whose commands would see it", dir, from.Origin)
+	}
+	c := &Clone{Source: from, Dir: dir, Created: time.Now().UTC(), state: filepath.Join(base, from.Name)}
+	if err := os.Mkdir(c.state, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, errors.Join(err, os.Remove(c.state))
+	}
+	if c.held, err = lock(c.state, true); err == nil {
+		err = c.Save()
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Remove())
+	}
+	return c, nil
+}
+
+// Open opens a clone, alone or as one of several. The error wraps fs.ErrNotExist
+// where there is none, and is [ErrBusy] where others have it open.
+func Open(getenv func(string) string, name string, alone bool) (*Clone, error) {
+	base, err := statedir.Open(getenv, Folder)
+	if err != nil {
+		return nil, err
+	}
+	c := &Clone{state: filepath.Join(base, name)}
+	if c.held, err = lock(c.state, alone); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(c.state, metaName))
+	if err == nil {
+		err = json.Unmarshal(text, c)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", metaName, err), c.Close())
+	}
+	return c, nil
+}
+
+// List are the names of the clones, sorted.
+func List(getenv func(string) string) (names []string, err error) {
+	base, err := statedir.Open(getenv, Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(base)
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// Save keeps what is known of the clone.
+func (c *Clone) Save() error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	next := filepath.Join(c.state, metaName+".new")
+	return errors.Join(os.WriteFile(next, text, 0o600), os.Rename(next, filepath.Join(c.state, metaName)))
+}
+
+// Scratch opens a new file that has no name, on the file system of the state folder.
+func (c *Clone) Scratch() (*os.File, error) {
+	f, err := os.CreateTemp(c.state, "scratch-")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+// Close gives the clone up.
+func (c *Clone) Close() error { return c.held.Close() }
+
+// Remove removes the clone with all that is in it.
+func (c *Clone) Remove() error {
+	if c.held != nil {
+		defer c.held.Close()
+	}
+	err := removeTree(c.Dir)
+	if err == nil { // else it can be tried again
+		err = removeTree(c.state)
+	}
+	return err
+}
+
+// removeTree removes a tree of this process's own, also what nobody may list.
+func removeTree(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
+		if d != nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
