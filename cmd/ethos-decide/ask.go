@@ -68,7 +68,7 @@ func (t *truster) page(f candidate, last trust.Entry) string {
 	case last.Digest == "":
 		b.WriteString("It was not trusted before. It widens what commands may do here:\n")
 	default:
-		before, _ = t.widens(f.path, last.Text) // what is not valid any more widened nothing that is known
+		before, _, _ = t.widens(f.path, last.Text, nil) // what is not valid any more widened nothing that is known
 		fmt.Fprintf(&b, "It has changed since it was trusted on %s. It widens what commands may do here:\n", last.Time.Format(time.DateOnly))
 	}
 	for _, w := range f.widens {

@@ -95,11 +95,14 @@ func (c *decideCmd) inside(in *policy.Input, id string) (json.RawMessage, error)
 	}
 	b := c.boundary(in)
 	b.Record = id
-	if c.Tree && id != "" && !slices.Contains(b.Flags, "--session") { // whose commands change what each other read
+	if (c.Tree || c.proves(in)) && id != "" && !slices.Contains(b.Flags, "--session") { // whose commands change what each other read
 		b.Flags = append(b.Flags, "--tree")
 	}
 	return hook.Confine(c.Reply, in.Actor.Event, in.Action, b)
 }
+
+// proves reports a call that the work space needs proven.
+func (c *decideCmd) proves(in *policy.Input) bool { return c.needed != nil && c.needed(in) }
 
 // recordOf is the id under which the confined run finds its record in the store.
 func (c *decideCmd) recordOf(l *record.Line) string {

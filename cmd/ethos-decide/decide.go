@@ -17,16 +17,17 @@ import (
 
 type decideCmd struct {
 	policyFlags
-	Approve []string   `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
-	Mode    string     `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
-	Reply   string     `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot, opencode or mcp."`
-	Confine cli.Choice `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
-	Session string     `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
-	Tree    bool       `help:"With --confine: a call that is recorded has the content of the work space in its result, before and after, for ethos-trace prove. Not in a session."`
-	Records string     `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
-	NoStore bool       `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
-	Quiet   bool       `short:"q" help:"Write nothing; the exit status tells."`
-	MaxLine int        `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	Approve []string                 `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
+	Mode    string                   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
+	Reply   string                   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot, opencode or mcp."`
+	Confine cli.Choice               `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
+	Session string                   `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
+	Tree    bool                     `help:"With --confine: a call that is recorded has the content of the work space in its result, before and after, for ethos-trace prove. Not in a session."`
+	Records string                   `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
+	NoStore bool                     `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
+	Quiet   bool                     `short:"q" help:"Write nothing; the exit status tells."`
+	MaxLine int                      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
+	needed  func(*policy.Input) bool // whether the work space needs the call proven
 }
 
 // Run implements the command.
@@ -144,6 +145,11 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 		v.passable, v.never = false, true
 	}
 	v.action, v.facts = *in.Action, in.Facts
+	if d.confines == nil && d.library.needs(&in) {
+		if err := l.Set("tree", true); err != nil { // ethos-sandbox records the content
+			return v, err
+		}
+	}
 	if out.facts != nil {
 		if err := l.Set("facts", out.facts); err != nil {
 			return v, err

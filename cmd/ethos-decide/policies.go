@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
+	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
 
@@ -71,6 +72,15 @@ func (l *library) set(workspace string, implied ...string) (*policy.Set, error) 
 	return set, nil
 }
 
+// needs reports whether a work space needs an action proven.
+func (l *library) needs(in *policy.Input) bool {
+	if in.Action.Kind != record.KindExec && in.Action.Kind != record.KindShell {
+		return false
+	}
+	set, err := l.set(in.Action.Workspace, implied(in.Actor)...)
+	return err == nil && set.Proofs().Asks(in.Action)
+}
+
 func (l *library) sources(workspace string) ([]policy.Source, error) {
 	if !l.ready {
 		for _, path := range l.flags.Policy {
@@ -122,16 +132,24 @@ func unread(file string) string {
 
 // consumer reads the policy file of a work space, or of a work tree around it.
 func (l *library) consumer(path string, around bool) (policy.Source, error) {
+	name, err := trust.Canonical(path)
+	if err != nil {
+		return policy.Source{}, err
+	}
+	last, failed := l.memory.Load(trust.Configuration, name)
+	if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+		l.failed = failed
+	}
 	text, err := trust.ReadFile(path, filepath.Dir(path))
-	if err == nil {
-		path, err = trust.Canonical(path)
+	if errors.Is(err, fs.ErrNotExist) && failed == nil && !around {
+		return policy.Source{Name: name, Text: []byte("version: 1"), Last: last.Text}, nil // what was trusted and is gone
 	}
 	if err != nil {
 		return policy.Source{}, err
 	}
-	source := policy.Source{Name: path, Text: text, Around: around, Digest: trust.Digest(text)}
-	if source.Trusted, err = l.memory.Trusted(path, source.Digest); err != nil {
-		l.failed = err
+	source := policy.Source{Name: name, Text: text, Around: around, Digest: trust.Digest(text)}
+	if source.Trusted = failed == nil && last.Digest == source.Digest; failed == nil && !source.Trusted {
+		source.Last = last.Text
 	}
 	return source, nil
 }

@@ -67,6 +67,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if c.Confine != confineNo {
 		d.confines = c.confines
 	}
+	c.needed = d.library.needs
 	var strictest *verdict
 	var rewritten json.RawMessage
 	var lines bytes.Buffer

@@ -20,6 +20,7 @@ const (
 	aloneNoID    = "the event names no session"
 	aloneNetwork = "its network is not that of the session"
 	aloneLess    = "it may use less than the session"
+	aloneProof   = "it is to prove something, and what runs beside it could change what it reads"
 )
 
 // checkSession reports a --session that no call could be put in.
@@ -48,6 +49,8 @@ func (c *decideCmd) sessionOf(in *policy.Input) (name, alone string) {
 		return "", aloneLess
 	case have.Network.Mode != "loopback":
 		return "", aloneNetwork
+	case c.proves(in):
+		return "", aloneProof
 	}
 	name = hook.SessionName(in.Actor, append([]string{in.Action.Workspace}, shared(in.Facts).Flags...)...)
 	if name == "" {

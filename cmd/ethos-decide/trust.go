@@ -84,6 +84,7 @@ type candidate struct {
 	path, digest string
 	text         []byte
 	widens       []string
+	proofs       bool // it needs something proven, which is remembered
 }
 
 // trust goes through the files.
@@ -156,22 +157,26 @@ func (t *truster) read(file string) (candidate, error) {
 		return candidate{}, err
 	}
 	f := candidate{path: path, text: text, digest: trust.Digest(text)}
-	f.widens, err = t.widens(path, text)
+	last, err := t.memory.Load(trust.Configuration, path)
+	if err != nil { // accept reports it
+		last = trust.Entry{}
+	}
+	f.widens, f.proofs, err = t.widens(path, text, last.Text)
 	return f, err
 }
 
-// widens lists what a content of a file widens.
-func (t *truster) widens(path string, text []byte) (list []string, err error) {
+// widens lists what a content of a file widens, against the one that was trusted last, and whether it needs something proven.
+func (t *truster) widens(path string, text, last []byte) (list []string, proofs bool, err error) {
 	if filepath.Base(path) == consumerFile {
-		set, err := policy.Load(policy.Options{Packs: policy.Packs(), Sources: []policy.Source{{Name: path, Text: text, Trusted: true, Digest: trust.Digest(text)}}})
+		set, err := policy.Load(policy.Options{Packs: policy.Packs(), Sources: []policy.Source{{Name: path, Text: text, Trusted: true, Digest: trust.Digest(text), Last: last}}})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return set.Configuration()[0].Widens, nil
+		return set.Configuration()[0].Widens, len(set.Proofs()) > 0, nil
 	}
 	config, err := catalog.ParseConfig(path, text)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	home := t.sys.Getenv("HOME")
 	if !filepath.IsAbs(home) {
@@ -180,7 +185,7 @@ func (t *truster) widens(path string, text []byte) (list []string, err error) {
 	for _, w := range config.Widenings(catalog.WorkSpace{Space: capability.Space{Workspace: filepath.Dir(path), Home: home}, Resolve: facts.Resolve}) {
 		list = append(list, w.String())
 	}
-	return list, nil
+	return list, false, nil
 }
 
 // accept trusts a file if it is to be. The error is one of the memory, or that
@@ -200,6 +205,7 @@ func (t *truster) accept(f candidate) (bool, error) {
 	case err == nil && last.Digest == f.digest:
 		return true, t.say(f, "is trusted already")
 	case t.cmd.Digest != "" || t.cmd.Yes:
+	case len(f.widens) == 0 && f.proofs: // from now on no change of the file takes that away
 	case len(f.widens) == 0:
 		return true, t.say(f, "widens nothing: what it says applies without trust")
 	default:

@@ -21,18 +21,22 @@ import (
 
 type proveCmd struct {
 	storeFlag
-	Need     []string `required:"" sep:"none" placeholder:"CMD" help:"This command, as it stands here: the same words, or a shell that is given exactly this text, in the root of the work space."`
-	Tree     string   `default:"worktree" placeholder:"worktree|REV" help:"On this content: that of the work space now, or of HEAD, a branch, a tag or a commit."`
-	Within   string   `placeholder:"DURATION" help:"Begun no longer ago: 90m, 24h, 7d."`
-	Control  []string `placeholder:"NAME" help:"These controls were in force; by default userns, mount, pid, network, privileges, landlock and seccomp."`
-	AllowEnv []string `placeholder:"NAME" help:"This variable may have been declared for the command, or lead to what it can write."`
-	JSON     bool     `name:"json" help:"As JSON."`
+	Need     []string       `sep:"none" placeholder:"CMD" help:"This command, as it stands here: the same words, or a shell that is given exactly this text, in the root of the work space. By default what proofs in coding_ethos.yml says."`
+	Tree     string         `default:"worktree" placeholder:"worktree|REV" help:"On this content: that of the work space now, or of HEAD, a branch, a tag or a commit."`
+	Within   string         `placeholder:"DURATION" help:"Begun no longer ago: 90m, 24h, 7d."`
+	Control  []string       `placeholder:"NAME" help:"These controls were in force; by default userns, mount, pid, network, privileges, landlock and seccomp."`
+	AllowEnv []string       `placeholder:"NAME" help:"This variable may have been declared for the command, or lead to what it can write."`
+	Since    string         `placeholder:"REV" help:"Of what coding_ethos.yml says: only what files need that are not as they were in a commit."`
+	Reply    string         `placeholder:"AGENT" help:"Answer an event of claude or codex on standard input: at the end of a turn, that it goes on while something lacks a proof."`
+	JSON     bool           `name:"json" help:"As JSON."`
+	session  *proof.Session // of an agent, for the end of its turn
 }
 
 // Help implements kong.HelpProvider.
 func (*proveCmd) Help() string {
 	return `Status 0 when the store has, for each command, a run that passed on exactly this content, in a boundary of its own whose controls were in force, while nothing of
-the work space was written. The last run on the content counts. Runs are recorded with their content by ethos-sandbox --tree.
+the work space was written. The last run on the content counts. Runs are recorded with their content by ethos-sandbox --tree, and those of the commands that
+proofs in coding_ethos.yml names always are. For those, a content counts that differs only in files that do not need the command: ethos-decide proofs lists which do.
 
 Status 1: a command lacks that, and a line says what; 3: the store's chain is broken, or there is no such commit.
 
@@ -41,6 +45,9 @@ A proof says that a command ended with status 0. What is ignored, what lies outs
 
 // Run looks for the proofs.
 func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Reply != "" {
+		return c.reply(ctx, sys)
+	}
 	out, _, err := c.find(ctx, sys)
 	if err != nil {
 		return err
@@ -56,7 +63,15 @@ func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // find judges the needs.
 func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, proof.Want, error) {
-	want, files, out, err := c.want(ctx, sys)
+	space, err := filepath.EvalSymlinks(c.root(sys))
+	if err != nil {
+		return proof.Answer{}, proof.Want{}, err
+	}
+	rules, base, err := c.rules(ctx, sys, space)
+	if err != nil {
+		return proof.Answer{}, proof.Want{}, err
+	}
+	want, files, out, err := c.want(ctx, sys, space)
 	if err != nil {
 		return out, want, err
 	}
@@ -64,8 +79,21 @@ func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, pro
 	if err != nil {
 		return out, want, err
 	}
+	commands := c.Need
+	var now map[string]string
+	if rules != nil {
+		commands = rules.Commands()
+		if now, err = files(); err != nil {
+			return out, want, err
+		}
+		want.Same = c.same(sys, rules, want.Workspace, now)
+	}
 	out.Proven = true
-	for _, need := range c.Need {
+	for _, need := range commands {
+		if rules != nil && !rules.Differs(need, base, now) {
+			out.Needs = append(out.Needs, proof.Verdict{Need: need, State: proof.Unneeded, Why: "no file that needs it " + c.unneeded()})
+			continue
+		}
 		v := proof.Judge(need, runs, want)
 		if v.State == proof.Other {
 			v.Why += c.differs(sys, want.Workspace, v.Tree, files)
@@ -76,12 +104,16 @@ func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, pro
 	return out, want, nil
 }
 
-// want is what has to be proven; files lists the content.
-func (c *proveCmd) want(ctx context.Context, sys *cli.System) (w proof.Want, files func() (map[string]string, error), out proof.Answer, err error) {
-	space, err := filepath.EvalSymlinks(workspace(sys.Dir))
-	if err != nil {
-		return w, nil, out, err
+// root is the work space.
+func (c *proveCmd) root(sys *cli.System) string {
+	if c.session != nil {
+		return c.session.Workspace
 	}
+	return workspace(sys.Dir)
+}
+
+// want is what has to be proven; files lists the content.
+func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w proof.Want, files func() (map[string]string, error), out proof.Answer, err error) {
 	w = proof.Want{Workspace: space, Now: sys.Now(), Controls: c.Control, Variables: c.AllowEnv}
 	if len(w.Controls) == 0 {
 		w.Controls = proof.DefaultControls()

@@ -63,6 +63,7 @@ func decide() Program {
 			{Name: "pack", Class: Neutral},
 		}},
 		{Name: "list", Options: append([]Option{{Name: "json", Bool: true, Class: Neutral}}, policies...)},
+		{Name: "proofs", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "explain", Operands: Words, Options: append([]Option{
 			{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,
 		}, policies...)},
@@ -210,7 +211,7 @@ func trace() Program {
 		}},
 		{Name: "prove", Options: []Option{
 			looking, {Name: "need", Class: Neutral}, {Name: "tree", Class: Neutral}, {Name: "within", Class: Neutral}, {Name: "control", Class: Neutral},
-			{Name: "allow-env", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
+			{Name: "allow-env", Class: Neutral}, {Name: "since", Class: Neutral}, {Name: "reply", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
 		}},
 		{Name: "stats", Operands: Words, Options: []Option{
 			looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},

@@ -3,11 +3,13 @@ package policy
 import (
 	"encoding/json"
 	"path"
+	"reflect"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"ethos/pkg/proof/needs"
 	"ethos/pkg/record"
 )
 
@@ -25,6 +27,9 @@ type Source struct {
 	// Digest is "sha256:" and the SHA-256 of Text, for a file of a work space,
 	// which decisions list; "" for any other.
 	Digest string
+	// Last is the content that a person has accepted of the file, where that is
+	// another one: what it needs proven stays needed until Text is accepted.
+	Last []byte
 }
 
 // file is a policy file as it was written.
@@ -36,6 +41,8 @@ type file struct {
 	packs           []string
 	principles      []writtenPrinciple
 	policies        []*written
+	proofs          []needs.Rule
+	last            []needs.Rule // that a person has accepted, where the file has others
 }
 
 type writtenPrinciple struct {
@@ -61,7 +68,22 @@ func readFile(s Source) *file {
 		return f
 	}
 	d.mapping(root, "the file", f.keys()...)
+	if s.Last != nil {
+		f.accepted(s)
+	}
 	return f
+}
+
+// accepted reads what the file needed when a person accepted it.
+func (f *file) accepted(s Source) {
+	was := readFile(Source{Name: s.Name + " (as it was trusted)", Text: s.Last})
+	f.faults = append(f.faults, was.faults...)
+	if !reflect.DeepEqual(was.proofs, f.proofs) {
+		f.last = was.proofs
+	}
+	if len(f.last) > 0 {
+		f.widens = append(f.widens, "proofs: are not what was trusted")
+	}
 }
 
 // keys are those of the file; see [amendable] for which can weaken.
@@ -71,7 +93,34 @@ func (f *file) keys() []key {
 		{"packs", false, f.readPacks},
 		{"principles", false, f.list("principles", f.readPrinciple)},
 		{"policies", false, f.list("policies", f.readPolicy)},
+		{"proofs", false, f.list("proofs", f.readProof)},
 	}
+}
+
+// readProof reads which commands the files of some paths need; without paths, all files.
+func (f *file) readProof(n *yaml.Node) {
+	r := needs.Rule{Needs: []string{}}
+	f.mapping(n, "a proof",
+		key{"paths", false, f.list("paths", func(n *yaml.Node) {
+			var pattern string
+			if f.text(&pattern, "a path")(n); pattern == "" {
+				return
+			}
+			if err := needs.Check(pattern); err != nil {
+				f.fault(n, "path %q: %v", pattern, err)
+			}
+			r.Paths = append(r.Paths, pattern)
+		})},
+		key{"needs", true, f.list("needs", func(n *yaml.Node) {
+			var command string
+			if f.text(&command, "a command")(n); command != "" {
+				r.Needs = append(r.Needs, command)
+			}
+		})})
+	if r.Paths == nil { // an empty list means all, as one that is left out does
+		r.Paths = []string{"**"}
+	}
+	f.proofs = append(f.proofs, r)
 }
 
 func (f *file) readVersion(n *yaml.Node) {

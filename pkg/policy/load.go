@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ethos/pkg/proof/needs"
 	"ethos/pkg/record"
 )
 
@@ -46,11 +47,22 @@ func Load(o Options) (*Set, error) {
 		return nil, err
 	}
 	for _, f := range files {
+		l.proofs(f)
 		if f.digest != "" {
 			l.set.configuration = append(l.set.configuration, f.report())
 		}
 	}
 	return l.set.seal(), nil
+}
+
+// proofs adds what a file needs proven, and what it needed when it was trusted. A work tree around has another root.
+func (l *loader) proofs(f *file) {
+	if len(f.proofs) > 0 && !f.around {
+		l.set.proofs = append(l.set.proofs, needs.File{Name: f.name, Rules: f.proofs})
+	}
+	if len(f.last) > 0 && !f.around && !f.trusted {
+		l.set.proofs = append(l.set.proofs, needs.File{Name: f.name + " (as it was trusted)", Rules: f.last})
+	}
 }
 
 // loader builds a set.

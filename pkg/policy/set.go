@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 
+	"ethos/pkg/proof/needs"
 	"ethos/pkg/record"
 )
 
@@ -33,6 +34,7 @@ type Set struct {
 	// configuration is what decisions say of the files of work spaces.
 	configuration []record.Configuration
 	doubled       bool // a policy's name stands for several
+	proofs        needs.Set
 }
 
 // rule is a policy that is ready to be evaluated.
@@ -59,6 +61,9 @@ func (s *Set) Principles() []Principle { return slices.Clone(s.principles) }
 
 // Packs names the packs, core first.
 func (s *Set) Packs() []string { return slices.Clone(s.packs) }
+
+// Proofs are the commands that files of the work space need. They decide nothing.
+func (s *Set) Proofs() needs.Set { return slices.Clone(s.proofs) }
 
 // Digest is "sha256:" and the SHA-256, in hex, over the digests of all policies, ordered by id. Two sets with the same digest decide alike
 // and say the same; where a policy is written does not count.

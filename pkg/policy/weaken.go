@@ -12,7 +12,8 @@ import (
 // compares it with policyKeys; a key that is missing counts as one that can.
 //
 // Nothing else in a policy file weakens: a pack, a principle and a policy of
-// one's own are added to what decides, and the strictest match counts.
+// one's own are added to what decides, and the strictest match counts. What it
+// needs proven is added to what it needed when a person accepted it.
 var amendable = map[string]func(w *written, old *Policy) bool{
 	"id":        nil,
 	"pack":      nil, // another one is a fault

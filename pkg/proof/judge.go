@@ -2,11 +2,11 @@ package proof
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"ethos/pkg/proof/needs"
 	"ethos/pkg/record"
 )
 
@@ -25,6 +25,13 @@ type Want struct {
 	Now       time.Time
 	Controls  []string // each was in force
 	Variables []string // may have been declared, or lead to what the command could write
+	// Same reports whether another content is the same for a command: nothing that needs it differs. nil: none is.
+	Same func(command, tree string) bool `json:"-"`
+}
+
+// is reports whether a content is the one that counts for a command.
+func (w *Want) is(command, tree string) bool {
+	return tree == w.Tree || w.Same != nil && w.Same(command, tree)
 }
 
 // States of a need, best first. The further a run got, the better it explains what is lacking.
@@ -39,6 +46,7 @@ const (
 	Elsewhere   = "elsewhere"   // it ran in another directory or work space
 	Unsealed    = "unsealed"    // the record is not what ethos-sandbox wrote on this machine
 	Missing     = "missing"     // no run with a content is recorded
+	Unneeded    = "unneeded"    // no file needs it that is not as it was; [Judge] does not say it
 )
 
 var states = []string{Proven, Failed, Older, Degraded, Environment, Changed, Other, Elsewhere, Unsealed, Missing}
@@ -55,14 +63,14 @@ type Verdict struct {
 
 // Judge says whether one of the runs, which are in the order of the store, proves that a command passed on a content. The last run of the command on
 // that content counts, of those that can count: one that failed is not outweighed by one before it.
-func Judge(need string, runs []Run, w Want) Verdict {
-	best := Verdict{Need: need, State: Missing, Why: "no run of it is recorded with its content"}
+func Judge(command string, runs []Run, w Want) Verdict {
+	best := Verdict{Need: command, State: Missing, Why: "no run of it is recorded with its content"}
 	for _, r := range slices.Backward(runs) {
-		if !Is(need, r.Result.Capture.Tree.Argv) {
+		if !needs.Is(command, r.Result.Capture.Tree.Argv) {
 			continue
 		}
-		v := w.judge(r)
-		v.Need, v.ID, v.Time, v.Tree = need, r.ID, r.Result.Started, r.Result.Capture.Tree.After
+		v := w.judge(command, r)
+		v.Need, v.ID, v.Time, v.Tree = command, r.ID, r.Result.Started, r.Result.Capture.Tree.After
 		if v.State == Proven || v.State == Failed {
 			return v
 		}
@@ -74,7 +82,7 @@ func Judge(need string, runs []Run, w Want) Verdict {
 }
 
 // judge looks at one run of the command.
-func (w *Want) judge(r Run) Verdict {
+func (w *Want) judge(command string, r Run) Verdict {
 	tree := r.Result.Capture.Tree
 	say := func(state, format string, args ...any) Verdict {
 		return Verdict{State: state, Why: fmt.Sprintf(format, args...)}
@@ -89,7 +97,7 @@ func (w *Want) judge(r Run) Verdict {
 		return say(Unsealed, "it began at %q", r.Result.Started)
 	case tree.Workspace != w.Workspace || tree.Dir != w.Workspace:
 		return say(Elsewhere, "it ran in %s, not in %s", tree.Dir, w.Workspace)
-	case tree.Before != w.Tree && tree.After != w.Tree:
+	case !w.is(command, tree.Before) && !w.is(command, tree.After):
 		return say(Other, "it ran on another content")
 	case r.Result.Status != record.StatusExited || r.Result.ExitCode != 0:
 		return say(Failed, "it %s", ending(r.Result))
@@ -110,6 +118,9 @@ func (w *Want) judge(r Run) Verdict {
 	}
 	if began.Before(w.Since) {
 		return say(Older, "it ran at %s", r.Result.Started)
+	}
+	if tree.After != w.Tree {
+		return say(Proven, "it passed on a content that differs in nothing that needs it")
 	}
 	return say(Proven, "it passed")
 }
@@ -137,28 +148,4 @@ func lacks(box record.Sandbox, name string) string {
 // DefaultControls are those that keep a command from what is not its own.
 func DefaultControls() []string {
 	return []string{"userns", "mount", "pid", "network", "privileges", "landlock", "seccomp"}
-}
-
-// Is reports whether an argument vector is a command as a person writes it: the same words, or a shell that is given exactly this text. Text
-// around it, such as a pipe, whose status would be another's, or a comment, makes another command of it.
-func Is(need string, argv []string) bool {
-	need = strings.TrimSpace(need)
-	if need == "" {
-		return false
-	}
-	if plain(need) && slices.Equal(strings.Fields(need), argv) {
-		return true
-	}
-	return len(argv) == 3 && argv[1] == "-c" && isShell(argv[0]) && strings.TrimSpace(argv[2]) == need
-}
-
-// plain reports text that a shell splits at its spaces and nowhere else.
-func plain(text string) bool {
-	return !strings.ContainsAny(text, "'\"\\$`|&;<>()*?[]{}~#!\n\t") && !strings.Contains(strings.Fields(text)[0], "=")
-}
-
-// isShell reports a shell of the system: SHELL of the caller may name anything.
-func isShell(name string) bool {
-	dir, base := filepath.Split(name)
-	return slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/"}, dir) && slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, base)
 }

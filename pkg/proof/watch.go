@@ -118,11 +118,11 @@ func remember(getenv func(string) string, root string, s *gitrepo.Snapshot) {
 	_ = os.Remove(filepath.Join(dir, s.Tree))
 	_ = os.Link(f.Name(), filepath.Join(dir, s.Tree))
 	_ = os.Rename(f.Name(), filepath.Join(dir, lastName))
-	forget(dir)
+	forget(dir, keptTrees)
 }
 
-// forget removes the oldest contents.
-func forget(dir string) {
+// forget removes all but the newest files of a folder.
+func forget(dir string, kept int) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
@@ -136,7 +136,7 @@ func forget(dir string) {
 	}
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == lastName })
 	slices.SortFunc(entries, func(a, b os.DirEntry) int { return int(min(max(age(b)-age(a), -1), 1)) })
-	for _, e := range entries[min(keptTrees, len(entries)):] {
+	for _, e := range entries[min(kept, len(entries)):] {
 		_ = os.Remove(filepath.Join(dir, e.Name()))
 	}
 }

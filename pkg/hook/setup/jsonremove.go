@@ -34,20 +34,16 @@ func (e *editor) ours() (found []own) {
 		}
 		for i := range list.Elements {
 			text := commands(&list.Elements[i])
-			mine := slices.ContainsFunc(text, isOurs)
+			mine := slices.ContainsFunc(text, ours)
 			if mine {
 				found = append(found, own{
 					path: []string{"hooks", m.Name.Value.(hujson.Literal).String()}, index: i, text: strings.Join(text, "\n"),
-					mixed: slices.ContainsFunc(text, func(s string) bool { return !isOurs(s) }),
+					mixed: slices.ContainsFunc(text, func(s string) bool { return !ours(s) }),
 				})
 			}
 		}
 	}
 	return found
-}
-
-func isOurs(command string) bool {
-	return strings.Contains(command, asksMark) || strings.Contains(command, endsMark)
 }
 
 // commands are the command lines of a hook, or of a group of hooks.

@@ -22,6 +22,7 @@ type Options struct {
 const (
 	asksMark = "ethos-decide --reply "
 	endsMark = "ethos-sandbox session end --from "
+	turnMark = "ethos-trace prove --reply "
 )
 
 func (o Options) program(name string) string {
@@ -69,6 +70,22 @@ var afterEvents = []string{"PostToolUse", "PostToolUseFailure", "AfterTool"}
 // end is the command that ends the boundary which a session's calls shared.
 func (o Options) end(agent string) string {
 	return "timeout -s KILL 30 " + o.program("ethos-sandbox") + " session end --from " + agent
+}
+
+// turn is the hook for the beginning of a session and the end of a turn. Without
+// an answer the turn ends, and the person is told: what blocks without reading the
+// event would block for ever.
+func (o Options) turn(agent string) string {
+	return "timeout -s KILL 50 " + o.program("ethos-trace") + " prove --reply " + agent +
+		` || sh -c 'cat >/dev/null; echo "{\"systemMessage\":\"ethos gave no answer: nothing was proven\"}"'`
+}
+
+// turnEvents are those that ask for proofs.
+var turnEvents = []string{"SessionStart", "Stop"}
+
+// ours reports a command of ethos.
+func ours(command string) bool {
+	return strings.Contains(command, asksMark) || strings.Contains(command, endsMark) || strings.Contains(command, turnMark)
 }
 
 // object is a JSON object whose members keep their order.
@@ -121,6 +138,11 @@ func claudeHooks(o Options) []hooked {
 	list := []hooked{{[]string{"hooks", "PreToolUse"}, object{{"matcher", "*"}, {"hooks", []any{entry(o.hook("claude"))}}}}}
 	if o.Failed && o.Confine != "no" {
 		list = append(list, hooked{[]string{"hooks", "PostToolUseFailure"}, object{{"matcher", "Bash"}, {"hooks", []any{entry(o.tell("claude"))}}}})
+	}
+	if o.Confine != "no" { // what does not run in a boundary proves nothing
+		for _, event := range turnEvents {
+			list = append(list, hooked{[]string{"hooks", event}, object{{"hooks", []any{entry(o.turn("claude"))}}}})
+		}
 	}
 	return ended(o, list, object{{"hooks", []any{entry(o.end("claude"))}}})
 }

@@ -39,6 +39,11 @@ func tomlBlock(o Options, feature bool) (string, error) {
 	if o.Confine != "no" {
 		b.WriteString("\n# Tells the model what the boundary refused a call that failed.\n")
 		err = errors.Join(err, write("PostToolUse", "matcher = \"Bash\"\n", o.tell("codex")))
+		b.WriteString("\n# Has the model go on at the end of a turn while something lacks a proof: proofs in coding_ethos.yml.")
+		for _, event := range turnEvents {
+			b.WriteString("\n")
+			err = errors.Join(err, write(event, "", o.turn("codex")))
+		}
 		b.WriteString("\n# Ends the boundary that the session's calls share.\n")
 		err = errors.Join(err, write("SessionEnd", "", o.end("codex")))
 	}
@@ -78,7 +83,7 @@ func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("without ethos's part: %w", err)
 	}
-	if bytes.Contains(rest, []byte(asksMark)) || bytes.Contains(rest, []byte(endsMark)) {
+	if ours(string(rest)) {
 		return nil, errors.New("ethos's hook was put in by hand: take these lines out first")
 	}
 	features, _ := before["features"].(map[string]any)
@@ -153,7 +158,7 @@ func (f tomlFormat) remove(have []byte) ([]byte, error) {
 	if _, err := decodeTOML(rest); err != nil {
 		return nil, fmt.Errorf("without ethos's part: %w", err)
 	}
-	if bytes.Contains(rest, []byte(asksMark)) {
+	if ours(string(rest)) {
 		return nil, errors.New("ethos's hook was put in by hand: take these lines out yourself")
 	}
 	if len(bytes.TrimSpace(rest)) == 0 {

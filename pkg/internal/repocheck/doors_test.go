@@ -10,7 +10,7 @@ import (
 // doors names, for each dependency, the packages that may import it. Moving to a successor is then a change in one place.
 var doors = map[string][]string{
 	"github.com/alecthomas/kong":                        {"pkg/cli"},
-	"github.com/bmatcuk/doublestar/v4":                  {"pkg/policy", "pkg/catalog", "pkg/fileops", "pkg/gitargs", "pkg/gitrepo", "pkg/sandbox/plan"},
+	"github.com/bmatcuk/doublestar/v4":                  {"pkg/policy", "pkg/catalog", "pkg/fileops", "pkg/gitargs", "pkg/gitrepo", "pkg/proof/needs", "pkg/sandbox/plan"},
 	"github.com/godbus/dbus/v5":                         {"pkg/sandbox/kernel/cgroup"},
 	"github.com/google/cel-go":                          {"pkg/policy"},
 	"github.com/in-toto/attestation":                    {"pkg/attest"},

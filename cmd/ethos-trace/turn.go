@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/printable"
+	"ethos/pkg/proof"
+	"ethos/pkg/trace"
+	"ethos/pkg/trust"
+)
+
+// maxEvent bounds an agent's event, in bytes.
+const maxEvent = 16 << 20
+
+// reply answers an event of an agent. What a session begins with is kept; at the end of a turn, what its files need is held against the store. Nothing else
+// is answered, and a work space that needs nothing is left alone.
+func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
+	if len(c.Need) > 0 || c.Since != "" || c.JSON {
+		return cli.Errorf(cli.Usage, "write proofs into coding_ethos.yml", "--need, --since and --json are not for --reply")
+	}
+	text, err := io.ReadAll(io.LimitReader(sys.Stdin, maxEvent))
+	if err != nil {
+		return err
+	}
+	turn, err := hook.DecodeTurn(c.Reply, text, sys.Dir)
+	if err != nil {
+		return cli.Errorf(cli.Usage, "ethos-decide hook install claude, or codex, writes it into the agent's settings", "--reply: %w", err)
+	}
+	if trust.Inside(os.DirFS("/proc")) || !turn.Begins && !turn.Ends {
+		return nil // what runs inside of the boundary of an agent as a whole is not recorded
+	}
+	c.session = &proof.Session{Workspace: workspace(turn.Cwd)}
+	if turn.Begins {
+		return c.begin(ctx, sys, turn)
+	}
+	if kept := proof.SessionOf(sys.Getenv, turn.Agent, turn.Session); kept != nil && turn.Session != "" {
+		c.session = kept
+	}
+	if c.Store == "" && sys.Getenv("ETHOS_STORE") == "" {
+		c.Store = trace.DefaultDir(c.session.Workspace)
+	}
+	why := c.lacking(ctx, sys)
+	switch {
+	case why == "":
+		return nil
+	case proof.HoldUp(sys.Getenv, turn.Agent, turn.Session, turn.Again):
+		return c.answer(sys, hook.GoOn(why))
+	}
+	return c.answer(sys, hook.Tell("This turn ends without a proof.\n"+why))
+}
+
+func (*proveCmd) answer(sys *cli.System, answer []byte) error {
+	_, err := sys.Stdout.Write(answer)
+	return err
+}
+
+// begin keeps the content that a session begins with. Without that, everything counts as changed in it.
+func (c *proveCmd) begin(ctx context.Context, sys *cli.System, turn hook.Turn) error {
+	rules, err := needed(ctx, sys, c.session.Workspace)
+	if err != nil || len(rules) == 0 || turn.Session == "" {
+		return nil // the end of the turn says what is wrong
+	}
+	space, err := filepath.EvalSymlinks(c.session.Workspace)
+	if err != nil {
+		return nil
+	}
+	if c.session.Began, err = proof.Content(ctx, sys.Getenv, space); err == nil {
+		err = proof.BeginSession(sys.Getenv, turn.Agent, turn.Session, c.session)
+	}
+	if err != nil {
+		sys.Warn("what the session begins with is not kept: "+err.Error(), "at the end of a turn, everything counts as changed")
+	}
+	return nil
+}
+
+// lacking says in words for the model what has no proof, and what to run; "" when nothing lacks one.
+func (c *proveCmd) lacking(ctx context.Context, sys *cli.System) string {
+	out, _, err := c.find(ctx, sys)
+	if errors.Is(err, errNothingNeeded) || err == nil && out.Proven {
+		return ""
+	}
+	if err != nil {
+		return "ethos could not look for the proofs that this work space needs: " + printable.Line(err.Error()) + ". A person mends that; say so to them.\n"
+	}
+	var text strings.Builder
+	text.WriteString("This work space needs proof that these commands passed on its content as it is now, and it is not there:\n")
+	for _, v := range out.Needs {
+		if v.State != proof.Proven && v.State != proof.Unneeded {
+			text.WriteString("- " + v.Text() + "\n")
+		}
+	}
+	text.WriteString("Run each as one call of its own, exactly as it stands there, in " + printable.Line(out.Workspace) +
+		", after your last change of a file. If one cannot pass, say to the person that it is not proven, and why.\n")
+	return text.String()
+}

@@ -1,0 +1,57 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ethos/pkg/record"
+)
+
+// Turn is an event of a session that is about no call.
+type Turn struct {
+	Agent, Session string
+	Cwd            string
+	Begins         bool // the session begins, or goes on
+	Ends           bool // the turn ends
+	Again          bool // it was held up before: the model went on because of a hook
+}
+
+// TurnDialects names the agents that a hook can have go on at the end of a turn:
+// Claude Code (https://code.claude.com/docs/en/hooks, "Stop") and Codex CLI
+// (codex-rs/hooks), which takes the same answer.
+func TurnDialects() []string { return []string{"claude", "codex"} }
+
+// DecodeTurn reads one event. cwd is the directory of an event that names none.
+func DecodeTurn(dialect string, text []byte, cwd string) (Turn, error) {
+	if !slices.Contains(TurnDialects(), dialect) {
+		return Turn{}, fmt.Errorf("%q is none of %s", dialect, strings.Join(TurnDialects(), ", "))
+	}
+	e, err := Decode(dialect, text, cwd)
+	if err != nil {
+		return Turn{}, err
+	}
+	doc, err := record.ParseDocument(text)
+	if err != nil {
+		return Turn{}, err
+	}
+	return Turn{
+		Agent: dialect, Session: e.Actor.Session, Cwd: e.Action.Cwd,
+		Begins: e.Actor.Event == "SessionStart", Ends: e.Actor.Event == "Stop", Again: doc.Get("stop_hook_active").Raw == "true",
+	}, nil
+}
+
+// GoOn is the answer that holds up the end of a turn: the model reads why.
+func GoOn(why string) []byte {
+	return printed(struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}{"block", why})
+}
+
+// Tell is the answer that has a person told something, and nothing else.
+func Tell(what string) []byte {
+	return printed(struct {
+		SystemMessage string `json:"systemMessage"`
+	}{what})
+}

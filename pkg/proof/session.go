@@ -1,0 +1,99 @@
+package proof
+
+import (
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"ethos/pkg/gitrepo"
+	"ethos/pkg/statedir"
+)
+
+// Session is what an agent's session began with.
+type Session struct {
+	Workspace string
+	Began     *gitrepo.Snapshot
+}
+
+const (
+	sessionFolder = "sessions" // below folder
+	keptSessions  = 32
+)
+
+// BeginSession keeps what the session of an agent begins with. What was kept of it before stays: a session that is resumed began earlier.
+func BeginSession(getenv func(string) string, agent, id string, s *Session) error {
+	dir, err := statedir.Make(getenv, folder, sessionFolder)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := errors.Join(gob.NewEncoder(f).Encode(s), f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), filepath.Join(dir, sessionName(agent, id)))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	forget(dir, keptSessions)
+	return err
+}
+
+// SessionOf is what was kept of a session, nil when it is not known.
+func SessionOf(getenv func(string) string, agent, id string) *Session {
+	dir, err := statedir.Open(getenv, folder, sessionFolder)
+	if err != nil {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(dir, sessionName(agent, id)))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	s := &Session{}
+	if gob.NewDecoder(f).Decode(s) != nil || s.Began == nil {
+		return nil
+	}
+	return s
+}
+
+// maxHeld is how often the end of one turn is held up.
+const maxHeld = 3
+
+// HoldUp reports whether the end of an agent's turn may be held up, and counts it. again is that it was before, in the same turn. What cannot be
+// counted is held up once.
+func HoldUp(getenv func(string) string, agent, id string, again bool) bool {
+	dir, err := statedir.Make(getenv, folder, sessionFolder)
+	if err != nil {
+		return !again
+	}
+	name := filepath.Join(dir, sessionName(agent, id)+".held")
+	held := 0
+	if again {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			held, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		if err != nil || held >= maxHeld {
+			return false
+		}
+	}
+	if os.WriteFile(name, []byte(strconv.Itoa(held+1)), 0o600) != nil {
+		return !again
+	}
+	return true
+}
+
+func sessionName(agent, id string) string {
+	sum := sha256.Sum256([]byte(agent + "\x00" + id))
+	return hex.EncodeToString(sum[:16])
+}
