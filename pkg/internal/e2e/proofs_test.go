@@ -36,7 +36,7 @@ func TestProofs(t *testing.T) {
 	}
 	run := func(command string) {
 		t.Helper()
-		s.shell("ethos-facts -c '" + command + "' | ethos-decide | ethos-sandbox | ethos-trace").mustExit(t, 0)
+		s.shell("ethos-facts -c '"+command+"' | ethos-decide | ethos-sandbox | ethos-trace").mustExit(t, 0)
 	}
 	prove(1, "missing     ./check")
 	run("true # ./check")
