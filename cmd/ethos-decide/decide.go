@@ -73,8 +73,11 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	d.approver.warn(sys)
-	if tally.Bad > 0 {
-		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are no records: their error lines on standard output say why", tally.Bad, tally.Lines), "ethos-facts makes records: ethos-facts -- COMMAND | ethos-decide")
+	if tally.Made > 0 {
+		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are no records: their error lines on standard output say why", tally.Made, tally.Lines), "ethos-facts makes records: ethos-facts -- COMMAND | ethos-decide")
+	}
+	if before := tally.Bad - tally.Made; before > 0 {
+		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are errors of a stage before, and were passed on undecided", before, tally.Lines), "mend what that stage says")
 	}
 	return d.status(tally)
 }

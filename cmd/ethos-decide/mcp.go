@@ -19,6 +19,7 @@ and policies. The server is the program ethos-mcp beside this one.`
 
 // Run implements the command: this process becomes the server.
 func (*mcpCmd) Run(_ context.Context, sys *cli.System) error {
+	sys.Waits("messages of the Model Context Protocol", "an agent starts this and writes them: name it in the agent's settings of MCP servers")
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,6 +141,32 @@ func TestRemediesAreAllowed(t *testing.T) {
 	for id := range done {
 		if !known[id] {
 			t.Errorf("%s is no shipped policy", id)
+		}
+	}
+}
+
+// TestPathsAreNamed has policies about paths say which of a command's they mean.
+func TestPathsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(dir+"/.git", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ pack, mode, what, id, paths string }{
+		{"core", record.ModeSafe, "rm -rf build ~", "files.delete_wide", " (~)"},
+		{"core", record.ModeSafe, "rm -rf build ~/Documents", "files.outside_delete", " (~/Documents)"},
+		{"core", record.ModeSafe, "cp a build/a; echo x >> /etc/hosts", "files.outside", " (/etc/hosts)"},
+		{"core", record.ModeSafe, "edit /etc/passwd", "files.outside", " (/etc/passwd)"},
+		{"core", record.ModeSafe, "dd if=disk.img of=/dev/sda", "disk.write_device", " (/dev/sda)"},
+		{"core", record.ModeSafe, `rm -rf build "$OUT"/*`, "files.delete_unguarded", "$OUT/*"},
+		{"verify", record.ModeVerify, "touch build/x src/x.go", "verify.write", " (src/x.go)"},
+		{"trust", record.ModePlan, "echo x > notes.md", "trust.plan_write", " (notes.md)"},
+		{"trust", record.ModeSafe, "rm -rf build src/x.go", "trust.safe_write", " (src/x.go)"},
+		{"ethos", record.ModeSafe, "sed -i s/a/b/ main.go", "ethos.file_emulation", " (main.go)"},
+	} {
+		d := doing(t, loaded(t, c.pack), dir, c.mode, c.what)
+		i := slices.IndexFunc(d.Matches, func(m record.Match) bool { return m.ID == c.id })
+		if i < 0 || !strings.Contains(d.Matches[i].Message, c.paths) {
+			t.Errorf("%s does not name%s: %+v", c.what, c.paths, d.Matches)
 		}
 	}
 }

@@ -14,12 +14,13 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
+	"ethos/pkg/trace"
 )
 
 type replayCmd struct {
 	policyFlags
 	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto."`
-	Trace   []string `arg:"" name:"trace" help:"Files of decided records, one a line, or directories of them such as .coding-ethos/traces; - is standard input."`
+	Trace   []string `arg:"" optional:"" name:"trace" help:"Files of decided records, one a line, or directories of them; - is standard input. Default: the store of the work space."`
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
@@ -34,6 +35,16 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	d.recorded = true
 	var n replayed
+	if len(c.Trace) == 0 {
+		dir, err := storeOf(sys, trace.WorkTree(sys.Dir))
+		if err != nil {
+			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay: %w", err)}
+		}
+		if _, err := os.Stat(dir); err != nil {
+			return cli.Errorf(cli.BadInput, "name files or directories of decided records", "replay: nothing is recorded yet: %s does not exist", dir)
+		}
+		c.Trace = []string{dir}
+	}
 	files, err := tracesOf(c.Trace)
 	if err != nil {
 		return err
@@ -64,7 +75,7 @@ func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name
 		sys.Waits("records", "name files or directories of records instead of -")
 	}
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := cli.Open(ctx, name)
 		if err != nil {
 			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay: %w", err)}
 		}
@@ -114,7 +125,7 @@ func tracesOf(names []string) (files []string, err error) {
 			return nil, &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay: %w", err)}
 		}
 		if len(files) == before {
-			return nil, cli.Errorf(cli.BadInput, "name a store, such as .coding-ethos/traces, or files of decided records", "replay: %s has no .ndjson file", name)
+			return nil, cli.Errorf(cli.BadInput, "name a store, such as .git/coding-ethos/traces, or files of decided records", "replay: %s has no .ndjson file", name)
 		}
 	}
 	return files, nil

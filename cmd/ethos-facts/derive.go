@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/facts"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/hook"
+	"ethos/pkg/nearest"
 	"ethos/pkg/record"
 	"ethos/pkg/statedir"
 	"ethos/pkg/trust"
@@ -76,7 +77,11 @@ func (c *deriveCmd) check() error {
 		return cli.Errorf(cli.Usage, usage, "-c, --from and a command after -- exclude each other")
 	case len(c.Argv) > 0 && !c.behindDashes():
 		word := c.Argv.Words()[0]
-		return cli.Errorf(cli.Usage, "a command stands behind --, as in ethos-facts -- "+word, "%q is neither a command of ethos-facts nor behind --", word)
+		hint := "a command stands behind --, as in ethos-facts -- " + word
+		if meant := nearest.Name(word, []string{"tools"}); meant != "" {
+			hint = "did you mean ethos-facts " + meant + "? Otherwise, " + hint
+		}
+		return cli.Errorf(cli.Usage, hint, "%q is neither a command of ethos-facts nor behind --", word)
 	case len(c.Argv) > 0 && (len(c.Argv.Words()) == 0 || c.Argv.Words()[0] == ""):
 		return cli.Errorf(cli.Usage, usage, "no command follows --")
 	case c.From != "" && !slices.Contains(formats, c.From):

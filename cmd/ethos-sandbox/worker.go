@@ -161,6 +161,7 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, at place) error 
 	if err != nil {
 		return err
 	}
+	sys.Waits("requests", "a program writes them, one JSON object a line: ethos-sandbox worker < REQUESTS")
 	r := &relay{inside: inside, out: sys.Records(), under: map[string]string{}, slots: make(chan struct{}, waiting)}
 	answered := make(chan struct{})
 	go func() {

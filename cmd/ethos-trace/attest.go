@@ -7,6 +7,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/proof"
+	"ethos/pkg/trace"
 )
 
 // attester signs and checks bundles: what it links costs time at each start.
@@ -63,7 +64,7 @@ func (c *attested) check(sys *cli.System, asJSON bool) error {
 	if c.Bundle == "" || c.Key == "" {
 		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle is checked with its commit and a public key")
 	}
-	rev, err := gitrepo.FindRevision(workspace(sys.Dir), c.Commit)
+	rev, err := gitrepo.FindRevision(trace.WorkTree(sys.Dir), c.Commit)
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "fetch it first", "--commit: %w", err)
 	}

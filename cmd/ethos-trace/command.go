@@ -3,8 +3,9 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/trace"
@@ -20,6 +21,14 @@ type commands struct {
 	Stats  statsCmd  `cmd:"" help:"Count verdicts, policies and tools, with percentiles of times."`
 	Export exportCmd `cmd:"" help:"Send the store to an OpenTelemetry collector."`
 	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`
+}
+
+// commandNames are the words that are a command and no file.
+func commandNames() (names []string) {
+	for field := range reflect.TypeFor[commands]().Fields() {
+		names = append(names, strings.ToLower(field.Name))
+	}
+	return names
 }
 
 func program() cli.Program {
@@ -58,7 +67,7 @@ func (f storeFlag) dir(sys *cli.System) string {
 		dir = sys.Getenv("ETHOS_STORE")
 	}
 	if dir == "" {
-		return trace.DefaultDir(workspace(sys.Dir))
+		return trace.DefaultDir(trace.WorkTree(sys.Dir))
 	}
 	return absolute(sys.Dir, dir)
 }
@@ -81,18 +90,6 @@ func (f storeFlag) open(sys *cli.System) (*trace.Store, error) {
 		return nil, cli.Errorf(cli.BadInput, "pipe records through ethos-trace first, or name the store with --store", "%w", err)
 	}
 	return s, nil
-}
-
-// workspace is the enclosing git work tree of dir, else dir.
-func workspace(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
 }
 
 func absolute(dir, path string) string {

@@ -109,7 +109,7 @@ func (c *proveCmd) root(sys *cli.System) string {
 	if c.session != nil {
 		return c.session.Workspace
 	}
-	return workspace(sys.Dir)
+	return trace.WorkTree(sys.Dir)
 }
 
 // want is what has to be proven; files lists the content.

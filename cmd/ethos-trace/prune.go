@@ -21,7 +21,9 @@ func (c *pruneCmd) Run(_ context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Usage, "write 30d, 12w or 720h", "no duration: %q", c.OlderThan)
 	}
 	dir := c.dir(sys)
-	if _, err := c.open(sys); err != nil {
+	if _, err := c.open(sys); c.nothingYet(sys, err) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	s, err := trace.Open(sys.Getenv, dir)

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/nearest"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/trace/report"
@@ -129,9 +130,13 @@ func (c *reportCmd) readFile(ctx context.Context, sys *cli.System, p *pipe, name
 	if name == "-" {
 		return p.read(ctx, sys.Stdin, c.MaxLine)
 	}
-	f, err := os.Open(absolute(sys.Dir, name))
+	f, err := cli.Open(ctx, absolute(sys.Dir, name))
 	if err != nil {
-		return cli.Errorf(cli.BadInput, "name files of records (NDJSON); subcommands are ls, show, verify, stats and prune", "open records: %w", err)
+		hint := "name files of records (NDJSON)"
+		if meant := nearest.Name(name, commandNames()); meant != "" && errors.Is(err, fs.ErrNotExist) {
+			hint = "did you mean ethos-trace " + meant + "? A word that is no command is a file of records (NDJSON)"
+		}
+		return cli.Errorf(cli.BadInput, hint, "open records: %w", err)
 	}
 	defer f.Close()
 	return p.read(ctx, f, c.MaxLine)

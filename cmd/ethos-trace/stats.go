@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
@@ -38,7 +37,7 @@ func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
 
 func (c *statsCmd) count(ctx context.Context, sys *cli.System, counter *trace.Counter) error {
 	if len(c.Files) > 0 {
-		return c.countFiles(sys, counter)
+		return c.countFiles(ctx, sys, counter)
 	}
 	since, err := when(c.Since, sys.Now())
 	if err != nil {
@@ -64,25 +63,25 @@ func (c *statsCmd) count(ctx context.Context, sys *cli.System, counter *trace.Co
 	})
 }
 
-func (c *statsCmd) countFiles(sys *cli.System, counter *trace.Counter) error {
+func (c *statsCmd) countFiles(ctx context.Context, sys *cli.System, counter *trace.Counter) error {
 	for _, name := range c.Files {
-		if err := countFile(sys, name, counter); err != nil {
+		if err := countFile(ctx, sys, name, counter); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func countFile(sys *cli.System, name string, counter *trace.Counter) error {
+func countFile(ctx context.Context, sys *cli.System, name string, counter *trace.Counter) error {
 	if name == "-" {
-		return countLines(record.NewReader(sys.Stdin, 0), counter)
+		return countLines(record.NewReader(record.Interruptible(ctx, sys.Stdin), 0), counter)
 	}
-	f, err := os.Open(absolute(sys.Dir, name))
+	f, err := cli.Open(ctx, absolute(sys.Dir, name))
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "name files of records (NDJSON)", "open records: %w", err)
 	}
 	defer f.Close()
-	return countLines(record.NewReader(f, 0), counter)
+	return countLines(record.NewReader(record.Interruptible(ctx, f), 0), counter)
 }
 
 func countLines(r *record.Reader, counter *trace.Counter) error {

@@ -35,7 +35,7 @@ func (s *stores) dir(space string) string {
 		return s.fixed
 	}
 	if space == "" {
-		space = workspace(s.sys.Dir)
+		space = trace.WorkTree(s.sys.Dir)
 	}
 	return trace.DefaultDir(space)
 }

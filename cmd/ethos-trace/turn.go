@@ -36,7 +36,7 @@ func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
 	if trust.Inside(os.DirFS("/proc")) || !turn.Begins && !turn.Ends {
 		return nil // what runs inside of the boundary of an agent as a whole is not recorded
 	}
-	c.session = &proof.Session{Workspace: workspace(turn.Cwd)}
+	c.session = &proof.Session{Workspace: trace.WorkTree(turn.Cwd)}
 	if turn.Begins {
 		return c.begin(ctx, sys, turn)
 	}

@@ -119,11 +119,19 @@ func (s *Set) examples(ctx context.Context, facts FactsFunc, r *rule, review fun
 				return wrong, fmt.Errorf("%s: example %s: %w", r.place(), e, err)
 			}
 			if want := said(side.match); got != want {
-				wrong = append(wrong, WrongExample{r.ID, r.File, e.Line, e.Column, e.String(), want, got})
+				wrong = append(wrong, WrongExample{r.ID, r.File, e.Line, e.Column, e.String(), want + r.turned(), got})
 			}
 		}
 	}
 	return wrong, nil
+}
+
+// turned reminds of what the examples of a policy that allows mean.
+func (r *rule) turned() string {
+	if r.Effect != record.VerdictAllow {
+		return ""
+	}
+	return " (a policy of effect allow matches its allow examples)"
 }
 
 // outcomeFor says in words what the policy makes of the record.

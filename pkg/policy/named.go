@@ -20,11 +20,15 @@ var (
 	ofProtected = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`f\.protected == "([^"]+)"`) })
 	ofTouches   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`touches\(shell\.(?:reads|writes), \[([^\]]*)\]`) })
 	ofGlob      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`glob\("([^"]+)", [wf]\.path\)`) })
+	ofNames     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`w\.path in \[([^\]]*)\]`) })
 	ofQuotes    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"`) })
 )
 
-// paths names, in parentheses, those paths of a record that the policy's expression speaks of: files protected as it says, and what is read or
-// written among its patterns. Where it names none of them, it is what is deleted, moved or changed.
+// paths names, in parentheses, those paths of a record that the policy's
+// expression speaks of: files protected as it says, what is read or written
+// among its patterns and names, what lies outside, and what is no build output,
+// where it asks for that. Where it names none of them, it is what is deleted,
+// moved or changed.
 func (p *Policy) paths(in *Input) string {
 	var found []string
 	add := func(path string) {
@@ -33,15 +37,24 @@ func (p *Policy) paths(in *Input) string {
 		}
 	}
 	uses := slices.Concat(in.Facts.Shell.Reads, in.Facts.Shell.Writes)
-	kinds, patterns := p.spoken()
+	s := p.spoken()
 	for i := range in.Facts.Files {
-		if f := &in.Facts.Files[i]; slices.Contains(kinds, f.Protected) {
+		f := &in.Facts.Files[i]
+		changed := f.Op != "read" && f.Op != "list"
+		if slices.Contains(s.kinds, f.Protected) || changed && s.outside && f.Outside ||
+			changed && s.kept && in.Action.Kind == record.KindFile {
 			add(f.Path)
 		}
 	}
 	for i := range uses {
-		if hit, err := touchesUse(&uses[i], patterns); hit && err == nil && len(patterns) > 0 {
+		hit, err := touchesUse(&uses[i], s.patterns)
+		if hit && err == nil || slices.Contains(s.names, uses[i].Path) {
 			add(uses[i].Path)
+		}
+	}
+	for _, u := range in.Facts.Shell.Writes {
+		if s.all || s.outside && u.Outside || s.kept && !isScratch(u.Path) {
+			add(u.Path)
 		}
 	}
 	if len(found) == 0 {
@@ -64,23 +77,39 @@ func (p *Policy) paths(in *Input) string {
 	return " (" + named + ")"
 }
 
-// spoken are the kinds of protected files and the patterns of paths in an
-// expression.
-func (p *Policy) spoken() (kinds, patterns []string) {
+// spoken is what an expression says of paths.
+type spoken struct {
+	kinds    []string // of protected files
+	patterns []string
+	names    []string
+	outside  bool // it asks what lies outside of the work space
+	kept     bool // it asks what is no build output
+	all      bool // it asks whether anything is written
+}
+
+func (p *Policy) spoken() (s spoken) {
+	s.outside = strings.Contains(p.When, ".outside")
+	s.kept = strings.Contains(p.When, "!scratch(")
+	s.all = strings.Contains(p.When, "size(shell.writes)")
 	for _, m := range ofProtected().FindAllStringSubmatch(p.When, -1) {
-		kinds = append(kinds, m[1])
+		s.kinds = append(s.kinds, m[1])
 	}
 	for _, m := range ofTouches().FindAllStringSubmatch(p.When, -1) {
 		for _, q := range ofQuotes().FindAllStringSubmatch(m[1], -1) {
-			patterns = append(patterns, q[1])
+			s.patterns = append(s.patterns, q[1])
+		}
+	}
+	for _, m := range ofNames().FindAllStringSubmatch(p.When, -1) {
+		for _, q := range ofQuotes().FindAllStringSubmatch(m[1], -1) {
+			s.names = append(s.names, q[1])
 		}
 	}
 	for _, m := range ofGlob().FindAllStringSubmatch(p.When, -1) {
 		if !strings.HasSuffix(m[1], ".pub") {
-			patterns = append(patterns, m[1])
+			s.patterns = append(s.patterns, m[1])
 		}
 	}
-	return kinds, patterns
+	return s
 }
 
 // ways are, of each fact that could not be established, what is the matter and the way out.

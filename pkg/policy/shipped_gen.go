@@ -779,7 +779,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "files.delete_unguarded", Pack: "core", Principle: "nothing-lost", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			When:      "shell.writes.exists(w, w.by == \"rm\" && w.op == \"delete\" && !w.certain && w.path.matches(\"^\\\\$(\\\\{[A-Za-z_0-9]+\\\\}|[A-Za-z_0-9]+)/+\\\\**$\")) && shell.commands.exists(c, c.name == \"rm\" && option(c, \"rR\", [\"recursive\"]))",
-			Message:   "If the variable is empty, this deletes everything from the root of the file system on.",
+			Message:   "If the variable is empty, this deletes everything from the root of the file system on{paths}.",
 			Remedy:    "Guard the variable, for example `rm -rf \"${BUILD_DIR:?}/\"`, or name the directory.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 63, Column: 5,
@@ -792,7 +792,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: equals, fact: 31 /* Command.name */, value: "rm"},
 		}},
 		reads:  []string{"shell"},
-		digest: "37ec6f2f567d78a435faea1d5acab2e95ee998bf7ab89cfdd9df4f19a21aa290",
+		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
 		from:   29864, to: 30732,
 	},
 	{
@@ -899,8 +899,8 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "disk.write_device", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n      && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\", \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\"]\n    || glob(\"{mkfs,fsck}.*\", c.name))\n  && (unresolved(c) || size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))\n      && !(c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk)$\")) && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n    || c.argv.exists(a, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/}*\", a) || glob(\"/dev/{mapper,disk}/**\", a)))\n  && !(size(c.argv) > 1 && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\", \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"] && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\") && size(c.argv) < 4)\n  && !(c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"])\n    || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\")\n  && !(c.name == \"mkfs\" || glob(\"mkfs.*\", c.name) ? c.argv.exists(a, a == \"-n\") : false))\n|| shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
-			Message:   "This writes to a disk or to memory below the file system.",
+			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n      && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\", \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\"]\n    || glob(\"{mkfs,fsck}.*\", c.name))\n  && (unresolved(c) || size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))\n      && !((c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk|swap|squashfs)$|(^|/)swapfile$\"))\n          || shell.writes.exists(w, w.by == c.name && files.exists(f, f.op == \"write\" && f.path == w.path && f.inside_workspace && (f.exists || f.path.contains(\"/\")) && !f.resolved.startsWith(\"/dev/\"))))\n        && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n    || c.argv.exists(a, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/}*\", a) || glob(\"/dev/{mapper,disk}/**\", a)))\n  && !(size(c.argv) > 1 && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\", \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"] && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\") && size(c.argv) < 4)\n  && !(c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"])\n    || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\")\n  && !(c.name == \"mkfs\" || glob(\"mkfs.*\", c.name) ? c.argv.exists(a, a == \"-n\") : false))\n|| shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
+			Message:   "This writes to a disk or to memory below the file system{paths}.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
 			File:      "pack:core/files.yaml", Line: 133, Column: 5,
@@ -1005,9 +1005,9 @@ var shippedPolicies = []shippedPolicy{
 				need{op: matches, fact: 39 /* Command.argv */, value: "of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*"},
 			}},
 		}},
-		reads:  []string{"shell"},
-		digest: "642105741f6d4a555f800aa656f54cf9519a76c2f7324b99029793ca2d12bc6a",
-		from:   33100, to: 41905,
+		reads:  []string{"files", "shell"},
+		digest: "16c47a20f6768970aebeb40aa8e51e59015cfccf3840f1b0f529237606e2ed7a",
+		from:   33100, to: 42824,
 	},
 	{
 		policy: Policy{
@@ -1017,7 +1017,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This lets a program run with another user's rights, or with those of the system.",
 			Remedy:    "Run it with the rights it has; a person installs what needs more.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 164, Column: 5,
+			File:      "pack:core/files.yaml", Line: 166, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1035,7 +1035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   41905, to: 43133,
+		from:   42824, to: 44052,
 	},
 	{
 		policy: Policy{
@@ -1043,7 +1043,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			When:      "git.exists(g, g.dangers.exists(d, d in [\"hook_bypass\", \"config_hooks_path\"])) || shell.commands.exists(c, (c.name in [\"git\", \"ethos-git\", \"gh\", \"make\", \"npm\", \"pnpm\", \"yarn\", \"sh\", \"bash\"]\n    && c.assignments.exists(a, a.name in [\"HUSKY\", \"HUSKY_SKIP_HOOKS\", \"LEFTHOOK\", \"LEFTHOOK_EXCLUDE\", \"SKIP\", \"PRE_COMMIT_ALLOW_NO_CONFIG\", \"OVERCOMMIT_DISABLE\", \"OVERCOMMIT_SKIP\", \"SKIP_SIMPLE_GIT_HOOKS\"]))\n  || c.name == \"export\" && c.argv.exists(a, a.matches(\"^(HUSKY|HUSKY_SKIP_HOOKS|LEFTHOOK|LEFTHOOK_EXCLUDE|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG|OVERCOMMIT_DISABLE|OVERCOMMIT_SKIP|SKIP_SIMPLE_GIT_HOOKS)=\"))\n  || c.name == \"pre-commit\" && \"uninstall\" in c.argv || c.name in [\"lefthook\", \"husky\"] && \"uninstall\" in c.argv)",
 			Message:   "This skips the repository's hooks or leads git to others, and with them its checks.",
-			Remedy:    "Run the command without the bypass and mend what the hooks report; hooks are set up with the project's own tool, for example `npx husky` or `pre-commit install`.",
+			Remedy:    "Run the command without the bypass and mend what the hooks report; hooks are set up with the project's own tool, for example `npx husky` or `pre-commit install`; a person sets core.hooksPath.",
 			Protected: true,
 			File:      "pack:core/git.yaml", Line: 4, Column: 5,
 		},
@@ -1103,8 +1103,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git", "shell"},
-		digest: "7a39d736bad59720def8a4f1111247f27fbb9999a18bb2734b9ee1c7f7c15f95",
-		from:   43133, to: 45139,
+		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
+		from:   44052, to: 46058,
 	},
 	{
 		policy: Policy{
@@ -1131,7 +1131,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   45139, to: 45828,
+		from:   46058, to: 46747,
 	},
 	{
 		policy: Policy{
@@ -1149,7 +1149,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   45828, to: 46063,
+		from:   46747, to: 46982,
 	},
 	{
 		policy: Policy{
@@ -1172,7 +1172,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   46063, to: 46501,
+		from:   46982, to: 47420,
 	},
 	{
 		policy: Policy{
@@ -1190,7 +1190,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   46501, to: 46731,
+		from:   47420, to: 47650,
 	},
 	{
 		policy: Policy{
@@ -1219,7 +1219,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   46731, to: 47749,
+		from:   47650, to: 48668,
 	},
 	{
 		policy: Policy{
@@ -1238,7 +1238,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   47749, to: 48138,
+		from:   48668, to: 49057,
 	},
 	{
 		policy: Policy{
@@ -1259,14 +1259,14 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   48138, to: 48689,
+		from:   49057, to: 49608,
 	},
 	{
 		policy: Policy{
 			ID: "files.outside_delete", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && (\n  w.outside && (w.by in [\"find\", \"fd\", \"rsync\", \"shred\", \"srm\", \"rimraf\", \"del-cli\"] || !w.certain\n    || shell.commands.exists(c, c.name == w.by && (c.code != \"\" || option(c, \"rR\", [\"recursive\"]) && (option(c, \"f\", [\"force\"]) || files.exists(f, f.op == w.op && f.path == w.path && f.exists)))))\n  || !w.certain && w.path.matches(\"^\\\\$[^/]*/(.*/)?\\\\.\\\\.(/|$)\")))\n|| shell.writes.exists(w, w.outside && w.by == \"mv\" && w.op == \"move\" && shell.writes.exists(v, v.by == \"mv\" && v.op == \"write\" && v.path.matches(\"^[/~]\"))) || shell.writes.exists(w, w.outside && (w.op in [\"move\", \"truncate\"] && w.path.contains(\"*\") || w.by in [\"shred\", \"truncate\"] && !w.certain)) || shell.writes.exists(w, w.outside && w.op == \"write\" && w.by in [\"tar\", \"bsdtar\", \"unzip\"]\n  && shell.commands.exists(c, c.name == w.by && option(c, c.name == \"unzip\" ? \"o\" : \"U\", [\"overwrite\", \"overwrite-dir\", \"recursive-unlink\", \"unlink-first\"])))",
-			Message:   "This deletes, moves away or overwrites what lies outside of the work space.",
+			Message:   "This deletes, moves away or overwrites what lies outside of the work space{paths}.",
 			Remedy:    "Change what is in the work space or in a temporary directory, by its name; a person changes the rest.",
 			Protected: true,
 			File:      "pack:core/outside.yaml", Line: 4, Column: 5,
@@ -1308,15 +1308,15 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "381325c7d2ef5fed0fba1bf9797a906e8676f590e335d42677d838d767d55669",
-		from:   48689, to: 52590,
+		digest: "764aba08e37fa2fcaa1b7aadb7e28edf3123e6611a7b1fc7d27229d2d36ea30b",
+		from:   49608, to: 53509,
 	},
 	{
 		policy: Policy{
 			ID: "files.outside", Pack: "core", Principle: "person-decides", Effect: "ask",
 			On:        []string{"exec", "shell", "file", "mcp"},
 			When:      "files.exists(f, f.outside && !glob(\"{/usr/local,/usr/local/bin,/usr/local/lib,/opt,**/.local/bin,**/bin}\", f.resolved)\n  && !(!f.exists && glob(\"**/bin/*\", f.resolved) && shell.commands.exists(c, c.name in [\"cp\", \"mv\", \"install\", \"ln\"]))\n  && (f.op in [\"delete\", \"move\", \"write\", \"append\", \"truncate\", \"edit\", \"create\", \"link\"] && glob(\"/{etc,usr,var,boot,lib,lib64,bin,sbin,opt,root,home,srv,Users,System,Library}/**\", f.resolved) && (f.op != \"create\" || !glob(\"{~,~/**}\", f.path))\n    || f.op in [\"delete\", \"move\", \"write\", \"append\", \"truncate\", \"edit\"] && (f.exists || glob(\"~/**\", f.path) && !glob(\"~/.*/**\", f.path))))",
-			Message:   "This changes a file outside of the work space.",
+			Message:   "This changes a file outside of the work space{paths}.",
 			Remedy:    "Write into the work space, or into a temporary directory such as `/tmp`; a person puts it where it belongs.",
 			Protected: true,
 			File:      "pack:core/outside.yaml", Line: 56, Column: 5,
@@ -1341,8 +1341,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "19d83c1eeca758988afccd94769d20ded11788913b55f8a6e0d45364dc921cfc",
-		from:   52590, to: 54280,
+		digest: "c9aa8b04c5c297492d952497d6af7d3b88f4e15a177754fbf1ef4e07d16e0f11",
+		from:   53509, to: 55199,
 	},
 	{
 		policy: Policy{
@@ -1373,7 +1373,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   54280, to: 56066,
+		from:   55199, to: 56985,
 	},
 	{
 		policy: Policy{
@@ -1413,7 +1413,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   56066, to: 57469,
+		from:   56985, to: 58388,
 	},
 	{
 		policy: Policy{
@@ -1461,7 +1461,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   57469, to: 58761,
+		from:   58388, to: 59680,
 	},
 	{
 		policy: Policy{
@@ -1542,7 +1542,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   58761, to: 63286,
+		from:   59680, to: 64205,
 	},
 	{
 		policy: Policy{
@@ -1601,7 +1601,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   63286, to: 64962,
+		from:   64205, to: 65881,
 	},
 	{
 		policy: Policy{
@@ -1638,7 +1638,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   64962, to: 65677,
+		from:   65881, to: 66596,
 	},
 	{
 		policy: Policy{
@@ -1663,13 +1663,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   65677, to: 66203,
+		from:   66596, to: 67122,
 	},
 	{
 		policy: Policy{
 			ID: "protected.persistence", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"])\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
+			When:      "(files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"]))\n  && !(shell.writes.exists(w, w.by == \"chmod\") && shell.writes.all(w, w.op == \"mode\" && w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[46]00$|^go(-|=$)|^go-rwx$\"))))\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
 			Message:   "This leaves something behind that runs on its own later, outside of the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
@@ -1803,8 +1803,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "8f315e76638380d200384ca3a316987578fbbca2dd2d0b14e850710aff7a56ba",
-		from:   66203, to: 70379,
+		digest: "b08f7ff6c1bdb4df46396024b263bd9eb3ec4d0f0cf6936de849d2d013649d95",
+		from:   67122, to: 72426,
 	},
 	{
 		policy: Policy{
@@ -1814,7 +1814,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 130, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 136, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1878,7 +1878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   70379, to: 73681,
+		from:   72426, to: 75728,
 	},
 	{
 		policy: Policy{
@@ -1888,7 +1888,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 177, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 183, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1902,7 +1902,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   73681, to: 77836,
+		from:   75728, to: 79883,
 	},
 	{
 		policy: Policy{
@@ -1912,7 +1912,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 199, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 205, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1932,7 +1932,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   77836, to: 79857,
+		from:   79883, to: 81904,
 	},
 	{
 		policy: Policy{
@@ -1981,7 +1981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   79857, to: 81793,
+		from:   81904, to: 83840,
 	},
 	{
 		policy: Policy{
@@ -1996,7 +1996,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   81793, to: 82174,
+		from:   83840, to: 84221,
 	},
 	{
 		policy: Policy{
@@ -2011,7 +2011,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   82174, to: 82483,
+		from:   84221, to: 84530,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   82483, to: 85796,
+		from:   84530, to: 87843,
 	},
 	{
 		policy: Policy{
@@ -2184,7 +2184,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   85796, to: 98390,
+		from:   87843, to: 100437,
 	},
 	{
 		policy: Policy{
@@ -2300,7 +2300,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   98390, to: 102939,
+		from:   100437, to: 104986,
 	},
 	{
 		policy: Policy{
@@ -2318,7 +2318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   102939, to: 103172,
+		from:   104986, to: 105219,
 	},
 	{
 		policy: Policy{
@@ -2403,7 +2403,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   103172, to: 105332,
+		from:   105219, to: 107379,
 	},
 	{
 		policy: Policy{
@@ -2434,7 +2434,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   105332, to: 106426,
+		from:   107379, to: 108473,
 	},
 	{
 		policy: Policy{
@@ -2453,7 +2453,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   106426, to: 106839,
+		from:   108473, to: 108886,
 	},
 	{
 		policy: Policy{
@@ -2472,7 +2472,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   106839, to: 107253,
+		from:   108886, to: 109300,
 	},
 	{
 		policy: Policy{
@@ -2491,7 +2491,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   107253, to: 107665,
+		from:   109300, to: 109712,
 	},
 	{
 		policy: Policy{
@@ -2517,7 +2517,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   107665, to: 108610,
+		from:   109712, to: 110657,
 	},
 	{
 		policy: Policy{
@@ -2536,7 +2536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   108610, to: 109026,
+		from:   110657, to: 111073,
 	},
 	{
 		policy: Policy{
@@ -2551,7 +2551,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   109026, to: 109276,
+		from:   111073, to: 111323,
 	},
 	{
 		policy: Policy{
@@ -2586,7 +2586,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   109276, to: 110007,
+		from:   111323, to: 112054,
 	},
 	{
 		policy: Policy{
@@ -2610,7 +2610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   110007, to: 110528,
+		from:   112054, to: 112575,
 	},
 	{
 		policy: Policy{
@@ -2624,7 +2624,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   110528, to: 110802,
+		from:   112575, to: 112849,
 	},
 	{
 		policy: Policy{
@@ -2638,7 +2638,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   110802, to: 110868,
+		from:   112849, to: 112915,
 	},
 	{
 		policy: Policy{
@@ -2672,7 +2672,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   110868, to: 111528,
+		from:   112915, to: 113575,
 	},
 	{
 		policy: Policy{
@@ -2705,7 +2705,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   111528, to: 112107,
+		from:   113575, to: 114154,
 	},
 	{
 		policy: Policy{
@@ -2855,7 +2855,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   112107, to: 117747,
+		from:   114154, to: 119794,
 	},
 	{
 		policy: Policy{
@@ -2936,7 +2936,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   117747, to: 119805,
+		from:   119794, to: 121852,
 	},
 	{
 		policy: Policy{
@@ -2963,7 +2963,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   119805, to: 121059,
+		from:   121852, to: 123106,
 	},
 	{
 		policy: Policy{
@@ -2983,7 +2983,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   121059, to: 122594,
+		from:   123106, to: 124641,
 	},
 	{
 		policy: Policy{
@@ -3000,14 +3000,14 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   122594, to: 123137,
+		from:   124641, to: 125184,
 	},
 	{
 		policy: Policy{
 			ID: "ethos.file_emulation", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
 			On:      []string{"exec", "shell"},
 			When:    "shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n    && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\")))",
-			Message: "This edits a file with the shell, in the place of the file tool, so that the change is shown to nobody.",
+			Message: "This edits a file with the shell{paths}, in the place of the file tool, so that the change is shown to nobody.",
 			Remedy:  "Write or edit the file with the file tool; output to the terminal and through pipes is fine.",
 			File:    "pack:ethos/ethos.yaml", Line: 135, Column: 5,
 		},
@@ -3038,8 +3038,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "a7e2360dda13e347d6e2a4c53f7dab55b1b3443b8960fa1ed30a54821f3dadf7",
-		from:   123137, to: 124381,
+		digest: "cb95b0597a0b52500826b18e1404671858a554bdfbffba0261f841ed6d6cd478",
+		from:   125184, to: 126428,
 	},
 	{
 		policy: Policy{
@@ -3056,7 +3056,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   124381, to: 124604,
+		from:   126428, to: 126651,
 	},
 	{
 		policy: Policy{
@@ -3073,7 +3073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   124604, to: 124908,
+		from:   126651, to: 126955,
 	},
 	{
 		policy: Policy{
@@ -3094,7 +3094,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   124908, to: 125332,
+		from:   126955, to: 127379,
 	},
 	{
 		policy: Policy{
@@ -3129,7 +3129,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   125332, to: 126343,
+		from:   127379, to: 128390,
 	},
 	{
 		policy: Policy{
@@ -3146,7 +3146,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   126343, to: 126571,
+		from:   128390, to: 128618,
 	},
 	{
 		policy: Policy{
@@ -3171,7 +3171,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   126571, to: 127069,
+		from:   128618, to: 129116,
 	},
 	{
 		policy: Policy{
@@ -3194,7 +3194,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   127069, to: 127535,
+		from:   129116, to: 129582,
 	},
 	{
 		policy: Policy{
@@ -3211,7 +3211,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   127535, to: 127776,
+		from:   129582, to: 129823,
 	},
 	{
 		policy: Policy{
@@ -3228,7 +3228,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   127776, to: 128002,
+		from:   129823, to: 130049,
 	},
 	{
 		policy: Policy{
@@ -3245,7 +3245,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   128002, to: 128236,
+		from:   130049, to: 130283,
 	},
 	{
 		policy: Policy{
@@ -3266,7 +3266,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   128236, to: 128551,
+		from:   130283, to: 130598,
 	},
 	{
 		policy: Policy{
@@ -3283,7 +3283,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   128551, to: 128764,
+		from:   130598, to: 130811,
 	},
 	{
 		policy: Policy{
@@ -3301,7 +3301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   128764, to: 129048,
+		from:   130811, to: 131095,
 	},
 	{
 		policy: Policy{
@@ -3318,7 +3318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   129048, to: 129286,
+		from:   131095, to: 131333,
 	},
 	{
 		policy: Policy{
@@ -3335,7 +3335,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   129286, to: 129523,
+		from:   131333, to: 131570,
 	},
 	{
 		policy: Policy{
@@ -3349,7 +3349,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   129523, to: 129578,
+		from:   131570, to: 131625,
 	},
 	{
 		policy: Policy{
@@ -3363,7 +3363,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   129578, to: 129639,
+		from:   131625, to: 131686,
 	},
 	{
 		policy: Policy{
@@ -3377,7 +3377,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   129639, to: 129698,
+		from:   131686, to: 131745,
 	},
 	{
 		policy: Policy{
@@ -3391,7 +3391,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   129698, to: 129854,
+		from:   131745, to: 131901,
 	},
 	{
 		policy: Policy{
@@ -3405,7 +3405,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   129854, to: 129925,
+		from:   131901, to: 131972,
 	},
 	{
 		policy: Policy{
@@ -3429,7 +3429,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   129925, to: 130247,
+		from:   131972, to: 132294,
 	},
 	{
 		policy: Policy{
@@ -3449,7 +3449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   130247, to: 131782,
+		from:   132294, to: 133829,
 	},
 	{
 		policy: Policy{
@@ -3466,14 +3466,14 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   131782, to: 132325,
+		from:   133829, to: 134372,
 	},
 	{
 		policy: Policy{
 			ID: "shell.file_emulation", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
 			On:      []string{"exec", "shell"},
 			When:    "shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n    && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\")))",
-			Message: "This edits a file with the shell, in the place of the file tool, so that the change is shown to nobody.",
+			Message: "This edits a file with the shell{paths}, in the place of the file tool, so that the change is shown to nobody.",
 			Remedy:  "Write or edit the file with the file tool; output to the terminal and through pipes is fine.",
 			File:    "pack:strict-shell/shell.yaml", Line: 105, Column: 5,
 		},
@@ -3504,8 +3504,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "2964d9de26237e222bf242948e098b8fc8f0e901acb061539f8cd797c5736b3d",
-		from:   132325, to: 133569,
+		digest: "1018755b8071a346032c6b0a19209f2c1c6c69b6cbbb619b99e273e80f3bc6a2",
+		from:   134372, to: 135616,
 	},
 	{
 		policy: Policy{
@@ -3521,7 +3521,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   133569, to: 138787,
+		from:   135616, to: 140834,
 	},
 	{
 		policy: Policy{
@@ -3529,7 +3529,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell", "file"},
 			Modes:     []string{"plan"},
 			When:      "action.kind != \"file\" && size(shell.writes) > 0 || action.kind == \"file\" && files.exists(f, !(f.op in [\"read\", \"list\"]))",
-			Message:   "In plan mode nothing is written.",
+			Message:   "In plan mode nothing is written{paths}.",
 			Remedy:    "Put the change into the plan.",
 			Protected: true,
 			File:      "pack:trust/trust.yaml", Line: 32, Column: 5,
@@ -3542,8 +3542,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "fd4b4ccd39979af46e2fe8e4a93248afe83aa5125f683314333bea250fd2e5ee",
-		from:   138787, to: 139311,
+		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
+		from:   140834, to: 141358,
 	},
 	{
 		policy: Policy{
@@ -3569,7 +3569,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   139311, to: 139925,
+		from:   141358, to: 141972,
 	},
 	{
 		policy: Policy{
@@ -3585,7 +3585,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   139925, to: 139930,
+		from:   141972, to: 141977,
 	},
 	{
 		policy: Policy{
@@ -3593,7 +3593,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell", "file"},
 			Modes:     []string{"safe"},
 			When:      "action.kind != \"file\" && shell.writes.exists(w, !scratch(w.path)) || action.kind == \"file\" && files.exists(f, !(f.op in [\"read\", \"list\"]) && !scratch(f.path) && !(f.inside_workspace && scratch(f.workspace_relative)))",
-			Message:   "This changes files.",
+			Message:   "This changes files{paths}.",
 			Remedy:    "A person can approve it; build output and /tmp need no approval.",
 			Protected: true,
 			File:      "pack:trust/trust.yaml", Line: 76, Column: 5,
@@ -3609,8 +3609,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "0fd2b89d7bf1d4105aeb54b366bbae19ce6239cb152513b1d0afeeea20f3749f",
-		from:   139930, to: 140886,
+		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
+		from:   141977, to: 142933,
 	},
 	{
 		policy: Policy{
@@ -3643,7 +3643,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   140886, to: 141433,
+		from:   142933, to: 143480,
 	},
 	{
 		policy: Policy{
@@ -3659,7 +3659,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   141433, to: 141438,
+		from:   143480, to: 143485,
 	},
 	{
 		policy: Policy{
@@ -3675,7 +3675,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   141438, to: 141856,
+		from:   143485, to: 143903,
 	},
 	{
 		policy: Policy{
@@ -3683,15 +3683,15 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"verify"},
 			When:      "shell.writes.exists(w, !scratch(w.path))",
-			Message:   "This changes files that are not build output, and verification changes nothing.",
+			Message:   "This changes files that are not build output{paths}, and verification changes nothing.",
 			Remedy:    "Write to a build directory or to /tmp, or use the tool's dry run; propose the change instead of making it.",
 			Protected: true,
 			File:      "pack:verify/verify.yaml", Line: 4, Column: 5,
 		},
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
-		digest: "8daefd6e0135dfe2d8f9dbbab868bde669797116c166ced3a6bec54795c22497",
-		from:   141856, to: 142120,
+		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
+		from:   143903, to: 144167,
 	},
 	{
 		policy: Policy{
@@ -3699,15 +3699,15 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"file"},
 			Modes:     []string{"verify"},
 			When:      "files.exists(f, !(f.op in [\"read\", \"list\"]) && !scratch(f.path) && !(f.inside_workspace && scratch(f.workspace_relative)))",
-			Message:   "This changes a file, and verification changes nothing.",
+			Message:   "This changes a file{paths}, and verification changes nothing.",
 			Remedy:    "Report what should change.",
 			Protected: true,
 			File:      "pack:verify/verify.yaml", Line: 18, Column: 5,
 		},
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
-		digest: "90cb01616cca614c26424a6b8d814a3ef19bb3be5f58a62057aec6ad2c449df1",
-		from:   142120, to: 142625,
+		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
+		from:   144167, to: 144672,
 	},
 	{
 		policy: Policy{
@@ -3740,7 +3740,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   142625, to: 143172,
+		from:   144672, to: 145219,
 	},
 	{
 		policy: Policy{
@@ -3830,7 +3830,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   143172, to: 148030,
+		from:   145219, to: 150077,
 	},
 	{
 		policy: Policy{
@@ -3846,6 +3846,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   148030, to: 148035,
+		from:   150077, to: 150082,
 	},
 }

@@ -21,6 +21,7 @@ type Filter struct {
 type Tally struct {
 	Lines int // lines read
 	Bad   int // error lines written: made here, or passed on from a stage before
+	Made  int // those of them that were made here
 }
 
 // Run calls fn for each action line and writes the line as fn left it. Output and error lines pass through. A line that is not valid, or for which
@@ -46,11 +47,15 @@ func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
 			return tally, errors.Join(fmt.Errorf("read records: %w", err), out.Flush())
 		}
 		tally.Lines++
+		passed := err == nil && l.Kind() == LineError
 		if l, err = f.apply(in, l, err, fn); err != nil {
 			return tally, errors.Join(err, out.Flush())
 		}
 		if l.Kind() == LineError {
 			tally.Bad++
+			if !passed {
+				tally.Made++
+			}
 		}
 		if err := out.Write(l); err != nil {
 			return tally, fmt.Errorf("write records: %w", err)

@@ -14,6 +14,18 @@ import (
 	"ethos/pkg/record"
 )
 
+// WorkTree is the enclosing git work tree of a directory, else the directory.
+func WorkTree(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
 // DefaultDir is where the store of a work space lives: where there is one, else below .coding-ethos where that exists, else below the git directory, which nobody lists and
 // git clean leaves alone. A work tree whose git directory lies elsewhere, or that is none, gets a .coding-ethos.
 func DefaultDir(workspace string) string {

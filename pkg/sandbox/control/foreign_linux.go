@@ -42,14 +42,14 @@ func foreignHint(path string, caller int) string {
 	if stat == nil || int(stat.Uid) == caller || stat.Uid == 0 {
 		return ""
 	}
-	owner := fmt.Sprintf("#%d", stat.Uid)
+	owner, user := fmt.Sprintf("user %d", stat.Uid), fmt.Sprintf("'#%d'", stat.Uid)
 	if u, err := accounts.LookupId(fmt.Sprint(stat.Uid)); err == nil {
-		owner = u.Username
+		owner, user = u.Username, u.Username
 	}
 	if caller != 0 {
 		return fmt.Sprintf("%s belongs to %s: work in a directory of your own", path, owner)
 	}
-	return fmt.Sprintf("%s belongs to %s, over whose files root has no power inside: run it as its owner (sudo -u %s …), or in a directory of root's", path, owner, owner)
+	return fmt.Sprintf("%s belongs to %s, over whose files root has no power inside: run it as its owner (sudo -u %s …), or in a directory of root's", path, owner, user)
 }
 
 func statOf(path string) *syscall.Stat_t {

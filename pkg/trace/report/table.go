@@ -43,8 +43,17 @@ func (t *Table) Entry(e *trace.Entry) string {
 	if cells := t.cells(); cells > 0 {
 		last = fit(visible(last), (cells-idTail-len(stampLayout)-outcomeCells)/3)
 	}
-	end := bracketed(ending(e.Exit(), last), counted(len(e.Denials()), "denial")) + bracketed(strings.Join(e.Reasons(), ", "))
+	end := bracketed(ending(e.Exit(), last), counted(len(e.Denials()), "denial")) + bracketed(against(e.Reasons()))
 	return t.line(e.Line.ID(), e.When(), t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), visible(end))
+}
+
+// against is who refused: the policy that the reader was told of, and how many
+// more.
+func against(reasons []string) string {
+	if len(reasons) < 3 {
+		return strings.Join(reasons, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", reasons[0], len(reasons)-1)
 }
 
 // Invalid is the line of an error line.

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"context"
+	"os"
+)
+
+// Open opens a file for reading. A named pipe that nobody writes to is waited
+// for no longer than until ctx is done: open(2) of one starts again after a
+// signal.
+func Open(ctx context.Context, name string) (*os.File, error) {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened)
+	go func() {
+		file, err := os.Open(name)
+		select {
+		case done <- opened{file, err}:
+		case <-ctx.Done():
+			if err == nil {
+				file.Close()
+			}
+		}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
