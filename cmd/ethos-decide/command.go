@@ -6,6 +6,9 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/flagfield"
+	"ethos/pkg/hook"
+	"ethos/pkg/hook/setup"
+	"ethos/pkg/policy"
 )
 
 // commands is the command line.
@@ -61,6 +64,12 @@ stricter always counts; what it weakens counts once a person has accepted it wit
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
 		Quick:    quick,
+		Values: func() map[string][]string {
+			return map[string][]string{
+				"--reply": hook.Dialects(), "--pack": policy.Packs(), "--confine": {string(confineAsk), string(confineAllow), string(confineNo)},
+				"<agent>": setup.Names(),
+			}
+		},
 		Examples: []cli.Example{
 			{Command: "ethos-facts -c 'rm -rf ~' | ethos-decide", Text: "a denial, status 1"},
 			{Command: "ethos-decide hook install claude", Text: "sets Claude Code up: every call decided, confined and recorded"},

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/flagfield"
 )
@@ -51,6 +52,9 @@ other: safe), else safe. With --from records the action stays and the facts are 
 because they were made from other facts.`,
 		Commands: modelFor(args),
 		Quick:    quick,
+		Values: func() map[string][]string {
+			return map[string][]string{"--from": formats(), "--profile": capability.ProfileNames()}
+		},
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace", Text: "one command through the whole pipe"},
 			{Command: "ethos-facts -c 'cd /tmp && rm -rf x' | jq .facts.shell", Text: "what a script would do"},

@@ -60,6 +60,9 @@ func (c *deriveCmd) Run(ctx context.Context, sys *cli.System) error {
 	return w.finish(err)
 }
 
+// formats are what --from reads.
+func formats() []string { return append(hook.Dialects(), hook.Auto, "lines", "records") }
+
 // check holds the inputs against each other: exactly one.
 func (c *deriveCmd) check() error {
 	given := 0
@@ -68,7 +71,6 @@ func (c *deriveCmd) check() error {
 			given++
 		}
 	}
-	formats := append(hook.Dialects(), hook.Auto, "lines", "records")
 	const usage = "ethos-facts -- ARGV…, ethos-facts -c SCRIPT, or ethos-facts --from FORMAT < FILE"
 	switch {
 	case given == 0:
@@ -84,8 +86,8 @@ func (c *deriveCmd) check() error {
 		return cli.Errorf(cli.Usage, hint, "%q is neither a command of ethos-facts nor behind --", word)
 	case len(c.Argv) > 0 && (len(c.Argv.Words()) == 0 || c.Argv.Words()[0] == ""):
 		return cli.Errorf(cli.Usage, usage, "no command follows --")
-	case c.From != "" && !slices.Contains(formats, c.From):
-		return cli.Errorf(cli.Usage, fmt.Sprintf("known are %v", formats), "--from: unknown format %q", c.From)
+	case c.From != "" && !slices.Contains(formats(), c.From):
+		return cli.Errorf(cli.Usage, fmt.Sprintf("known are %v", formats()), "--from: unknown format %q", c.From)
 	case c.Explain && c.From == "records":
 		return cli.Errorf(cli.Usage, "leave --explain out, or use ethos-decide explain", "--explain does not go with --from records")
 	}

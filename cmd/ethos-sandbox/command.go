@@ -1,6 +1,11 @@
 package main
 
-import "ethos/pkg/cli"
+import (
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/hook"
+	"ethos/pkg/sandbox"
+)
 
 // commands is the command line.
 type commands struct {
@@ -29,6 +34,12 @@ no network but what is declared, no capability, Landlock and seccomp. A record w
 A control that was asked for and is not in force ends the run before the command's first instruction.`,
 		Commands: &commands{},
 		Quick:    fastPath,
+		Values: func() map[string][]string {
+			return map[string][]string{
+				"--profile": capability.ProfileNames(), "--agent": capability.AgentNames(), "--require": sandbox.Controls(), "--from": hook.Dialects(),
+				"--transaction": {answerKeep, answerDrop},
+			}
+		},
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace", Text: "the whole pipe"},
 			{Command: "ethos-sandbox run -- make test", Text: "one command in the work space"},

@@ -45,6 +45,9 @@ func program() cli.Program {
 			"ethos-sandbox run that allows it.",
 		Kind:     cli.Filter,
 		Commands: new(commands),
+		Values: func() map[string][]string {
+			return map[string][]string{"--agent": {"claude", "codex", "gemini", "cursor", "copilot", "opencode"}}
+		},
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace --sarif build/vet.sarif", Text: "Run a checker and keep its findings."},
 			{Command: "ethos-trace --no-store --format markdown shard*.ndjson >> \"$GITHUB_STEP_SUMMARY\"", Text: "Join the records of several jobs into a summary."},

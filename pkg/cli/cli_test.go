@@ -22,6 +22,7 @@ type grammar struct {
 type passCmd struct {
 	Mode  string `enum:"plan,safe" default:"safe" help:"How it's trusted: \\ and - and .dot."`
 	Fail  string `help:"Which failure."`
+	Log   string `placeholder:"FILE" help:"A file."`
 	Words Argv   `arg:"" optional:"" passthrough:"" help:"Words."`
 }
 
@@ -44,7 +45,9 @@ func (c *passCmd) Run(ctx context.Context, sys *System) error {
 }
 
 type runCmd struct {
-	Fail bool `help:"Fail."`
+	Fail   bool   `help:"Fail."`
+	Color  string `help:"A colour."`
+	Stroke string `arg:"" optional:"" help:"A colour, too."`
 }
 
 func (*runCmd) Kind() Kind { return Runner }
@@ -60,6 +63,10 @@ func program() Program {
 	return Program{
 		Name: "ethos-x", Summary: "tries things - at -home", Description: "First \\paragraph.\n\n.second", Commands: &grammar{},
 		Examples: []Example{{"ethos-x -- a", "passes a"}},
+		Values: func() map[string][]string {
+			colors := []string{"red", "green"}
+			return map[string][]string{"--color": colors, "<stroke>": colors}
+		},
 	}
 }
 
@@ -162,12 +169,55 @@ func TestBashCompletion(t *testing.T) {
 		{"ethos-x r", "run"},
 		{"ethos-x run --f", "--fail"},
 		{"ethos-x --mode p", "plan"},
+		{"ethos-x --mode = p", "plan"},
+		{"ethos-x --mode =", "plan safe"},
+		{"ethos-x run --color r", "red"},
+		{"ethos-x run gre", "green"},
+		{"ethos-x --fail x", ""},
 	} {
 		words := strings.Fields(c.words)
 		ask := script + "\nCOMP_WORDS=(" + c.words + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _ethos_x; echo ${COMPREPLY[@]}"
 		out, err := exec.Command("bash", "-c", ask).CombinedOutput()
-		if err != nil || !strings.Contains(" "+string(out), c.want) {
+		if err != nil || !strings.Contains(" "+string(out), c.want) || c.want == "" && strings.TrimSpace(string(out)) != "" {
 			t.Errorf("%s: got %q, %v; want %q", c.words, out, err, c.want)
+		}
+	}
+}
+
+// TestZshCompletion calls the function with stand-ins for what only zsh's own
+// completion has, which print what they are given.
+func TestZshCompletion(t *testing.T) {
+	probetest.Need(t, "command:zsh")
+	_, script, _ := run(t, "--completion=zsh")
+	const standins = "compdef() {}; _files() { print FILES }; _message() { print NONE }; _describe() { print -l -- $candidates }; compset() { }; compadd() { print -- $@ }\n"
+	for _, c := range []struct{ words, current, want string }{
+		{"ethos-x --mode ''", "3", "plan safe"},
+		{"ethos-x --mode=p", "2", "plan safe"},
+		{"ethos-x run --color ''", "4", "red green"},
+		{"ethos-x run ''", "3", "green:"},
+		{"ethos-x --fail ''", "3", "NONE"},
+		{"ethos-x --log ''", "3", "FILES"},
+	} {
+		ask := standins + script + "\nwords=(" + c.words + "); CURRENT=" + c.current + "; PREFIX=$words[CURRENT]; _ethos_x"
+		out, err := exec.Command("zsh", "-f", "-c", ask).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: got %q, %v; want %q", c.words, out, err, c.want)
+		}
+	}
+}
+
+func TestFishCompletion(t *testing.T) {
+	probetest.Need(t, "command:fish")
+	_, script, _ := run(t, "--completion=fish")
+	for _, c := range []struct{ line, want, not string }{
+		{"ethos-x --mode ", "plan", "run"},
+		{"ethos-x --mode=", "--mode=safe", "run"},
+		{"ethos-x run --color ", "red", "run"},
+		{"ethos-x run ", "green", "plan"},
+	} {
+		out, err := exec.Command("fish", "--no-config", "-c", script+"\ncomplete -C "+bashQuote(c.line)).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), c.want) || strings.Contains(string(out), c.not+"\t") {
+			t.Errorf("%s: got %q, %v; want %q", c.line, out, err, c.want)
 		}
 	}
 }

@@ -8,9 +8,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completion returns the completion script of a program, generated from its command model.
-func completion(shell string, app *kong.Application) (string, error) {
-	words := wordsOf(app.Node, nil)
+// completion returns the completion script of a program, generated from its
+// command model and the closed sets of values that it names.
+func completion(shell string, p Program, app *kong.Application) (string, error) {
+	var sets map[string][]string
+	if p.Values != nil {
+		sets = p.Values()
+	}
+	words := wordsOf(app.Node, nil, sets)
 	switch shell {
 	case "bash":
 		return bashCompletion(app.Name, words), nil
@@ -24,14 +29,15 @@ func completion(shell string, app *kong.Application) (string, error) {
 
 // word is what may be completed after a chain of commands.
 type word struct {
-	after string // commands already given, joined by a space; "" at the start
-	text  string // --flag or command
-	help  string
-	value bool     // a flag that takes a value
-	enum  []string // its values, when they are few
+	after  string // commands already given, joined by a space; "" at the start
+	text   string // --flag, command or value of an argument
+	help   string
+	value  bool     // a flag that takes a value
+	values []string // the values, where they are a closed set; of a switch, what it can say
+	files  bool     // its values are files
 }
 
-func wordsOf(n *kong.Node, inherited []*kong.Flag) (words []word) {
+func wordsOf(n *kong.Node, inherited []*kong.Flag, sets map[string][]string) (words []word) {
 	after := strings.TrimSpace(strings.TrimPrefix(n.Path(), rootName(n)))
 	flags := slices.Concat(inherited, n.Flags)
 	here := flags
@@ -40,13 +46,18 @@ func wordsOf(n *kong.Node, inherited []*kong.Flag) (words []word) {
 	}
 	for _, f := range here {
 		if !f.Hidden {
-			words = append(words, flagWord(after, f))
+			words = append(words, flagWord(after, f, sets))
+		}
+	}
+	for _, argument := range n.Positional {
+		for _, value := range sets["<"+argument.Name+">"] {
+			words = append(words, word{after: after, text: value, help: argument.Help})
 		}
 	}
 	for _, child := range n.Children {
 		if !child.Hidden {
 			words = append(words, word{after: after, text: child.Name, help: child.Help})
-			words = append(words, wordsOf(child, flags)...)
+			words = append(words, wordsOf(child, flags, sets)...)
 		}
 	}
 	return words
@@ -59,15 +70,26 @@ func rootName(n *kong.Node) string {
 	return n.Name
 }
 
-func flagWord(after string, f *kong.Flag) word {
-	w := word{after: after, text: "--" + f.Name, help: f.Help, value: !f.IsBool() && !f.IsCounter()}
+func flagWord(after string, f *kong.Flag, sets map[string][]string) word {
+	w := word{after: after, text: "--" + f.Name, help: f.Help, value: !f.IsBool() && !f.IsCounter(), values: sets["--"+f.Name]}
 	switch {
 	case f.Enum != "":
-		w.enum = f.EnumSlice()
+		w.values = slices.DeleteFunc(f.EnumSlice(), func(v string) bool { return v == "" })
 	case f.Name == "completion":
-		w.enum = []string{"bash", "zsh", "fish"}
+		w.values = []string{"bash", "zsh", "fish"}
 	}
+	w.files = w.value && len(w.values) == 0 && takesFile(f)
 	return w
+}
+
+// takesFile reports whether the placeholder of a flag speaks of a file.
+func takesFile(f *kong.Flag) bool {
+	for _, name := range []string{"FILE", "DIR", "PATH"} {
+		if strings.Contains(f.PlaceHolder, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // identifier turns a program name into a shell function name.
@@ -78,19 +100,17 @@ func bashCompletion(name string, words []word) string {
 	fn := identifier(name)
 	fmt.Fprintf(&b, "# bash completion for %s\n%s() {\n", name, fn)
 	b.WriteString("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} after= w\n")
+	// The value of --flag=value is a word of its own, and so is the =.
+	b.WriteString("\tif [[ $cur == = ]]; then cur= prev+==\n\telif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}=\n\tfi\n")
 	b.WriteString("\tfor w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n\t\t[[ $w == -- ]] && { COMPREPLY=($(compgen -c -f -- \"$cur\")); return; }\n")
 	b.WriteString("\t\tcase \"$after $w\" in\n")
 	for _, path := range paths(words) {
 		parent, child := cutLast(path)
 		fmt.Fprintf(&b, "\t\t%s) after=%s ;;\n", bashQuote(parent+" "+child), bashQuote(path))
 	}
-	b.WriteString("\t\tesac\n\tdone\n\tcase \"$prev\" in\n")
-	seen := map[string]bool{}
-	for _, w := range words {
-		if w.value && !seen[w.text] {
-			seen[w.text] = true
-			fmt.Fprintf(&b, "\t%s) COMPREPLY=($(compgen %s -- \"$cur\")); return ;;\n", w.text, bashValues(w))
-		}
+	b.WriteString("\t\tesac\n\tdone\n\tcase \"$after $prev\" in\n")
+	for _, v := range valuesOf(words) {
+		fmt.Fprintf(&b, "\t%s) COMPREPLY=(%s); return ;;\n", v.pattern, bashValues(v.word))
 	}
 	b.WriteString("\tesac\n\tcase \"$after\" in\n")
 	for _, path := range append([]string{""}, paths(words)...) {
@@ -101,21 +121,29 @@ func bashCompletion(name string, words []word) string {
 }
 
 func bashValues(w word) string {
-	if len(w.enum) > 0 {
-		return "-W " + bashQuote(strings.Join(w.enum, " "))
+	switch {
+	case len(w.values) > 0:
+		return "$(compgen -W " + bashQuote(strings.Join(w.values, " ")) + ` -- "$cur")`
+	case w.files:
+		return `$(compgen -f -- "$cur")`
 	}
-	return "-f"
+	return ""
 }
 
 func zshCompletion(name string, words []word) string {
 	var b strings.Builder
 	fn := identifier(name)
-	fmt.Fprintf(&b, "#compdef %s\n# zsh completion for %s\n%s() {\n\tlocal after= w\n\tlocal -a candidates\n", name, name, fn)
+	fmt.Fprintf(&b, "#compdef %s\n# zsh completion for %s\n%s() {\n\tlocal after= w prev=${words[CURRENT-1]}\n\tlocal -a candidates\n", name, name, fn)
+	b.WriteString("\tif [[ $PREFIX == --*=* ]]; then prev=${PREFIX%%=*}=; compset -P '*='; fi\n")
 	b.WriteString("\tfor w in ${words[2,CURRENT-1]}; do\n\t\t[[ $w == -- ]] && { _normal; return }\n\t\tcase \"${after:+$after }$w\" in\n")
 	for _, path := range paths(words) {
 		fmt.Fprintf(&b, "\t\t%s) after=%s ;;\n", bashQuote(path), bashQuote(path))
 	}
-	b.WriteString("\t\tesac\n\tdone\n\tcase \"$after\" in\n")
+	b.WriteString("\t\tesac\n\tdone\n\tcase \"$after $prev\" in\n")
+	for _, v := range valuesOf(words) {
+		fmt.Fprintf(&b, "\t%s) %s; return ;;\n", v.pattern, zshValues(v.word))
+	}
+	b.WriteString("\tesac\n\tcase \"$after\" in\n")
 	for _, path := range append([]string{""}, paths(words)...) {
 		fmt.Fprintf(&b, "\t%s) candidates=(", bashQuote(path))
 		for _, w := range words {
@@ -129,29 +157,106 @@ func zshCompletion(name string, words []word) string {
 	return b.String()
 }
 
+func zshValues(w word) string {
+	switch {
+	case len(w.values) > 0:
+		return "compadd -- " + strings.Join(w.values, " ")
+	case w.files:
+		return "_files"
+	}
+	return "_message " + bashQuote(w.text)
+}
+
 func fishCompletion(name string, words []word) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# fish completion for %s\ncomplete -c %s -e\n", name, name)
 	for _, w := range words {
 		condition := "__fish_use_subcommand"
 		if w.after != "" {
-			condition = "__fish_seen_subcommand_from " + w.after
+			condition = "__fish_seen_subcommand_from " + strings.ReplaceAll(w.after, " ", "; and __fish_seen_subcommand_from ")
+			if isCommand(words, w) {
+				condition += "; and not __fish_seen_subcommand_from " + strings.Join(commandsOf(words, w.after), " ")
+			}
 		}
 		fmt.Fprintf(&b, "complete -c %s -n %s", name, bashQuote(condition))
-		if long, isFlag := strings.CutPrefix(w.text, "--"); isFlag {
+		long, isFlag := strings.CutPrefix(w.text, "--")
+		switch {
+		case !isFlag:
+			fmt.Fprintf(&b, " -f -a %s", w.text)
+		default:
 			fmt.Fprintf(&b, " -l %s", long)
-		} else {
-			fmt.Fprintf(&b, " -a %s", w.text)
 		}
-		if w.value {
-			b.WriteString(" -r")
-		}
-		if len(w.enum) > 0 {
-			fmt.Fprintf(&b, " -f -a %s", bashQuote(strings.Join(w.enum, " ")))
+		switch {
+		case !w.value && len(w.values) == 0:
+		case !w.value:
+			fmt.Fprintf(&b, " -f -a %s", bashQuote(strings.Join(w.values, " ")))
+		case len(w.values) > 0:
+			fmt.Fprintf(&b, " -x -a %s", bashQuote(strings.Join(w.values, " ")))
+		case w.files:
+			b.WriteString(" -r -F")
+		default:
+			b.WriteString(" -x")
 		}
 		fmt.Fprintf(&b, " -d %s\n", bashQuote(w.help))
 	}
 	return b.String()
+}
+
+// isCommand tells a command from flags and from values of arguments.
+func isCommand(words []word, w word) bool {
+	return slices.ContainsFunc(words, func(o word) bool { return o.after == strings.TrimSpace(w.after+" "+w.text) })
+}
+
+// commandsOf are the commands behind a chain of them.
+func commandsOf(words []word, after string) (names []string) {
+	for _, w := range words {
+		if w.after == after && isCommand(words, w) {
+			names = append(names, w.text)
+		}
+	}
+	return names
+}
+
+// valued is a flag that takes a value, and the chains of commands after which it
+// takes it, as patterns of "CHAIN FLAG", and of "CHAIN FLAG=" for a value behind
+// a "=".
+type valued struct {
+	pattern string
+	word    word
+}
+
+// valuesOf are the flags that take values. One that takes the same everywhere
+// needs no chain.
+func valuesOf(words []word) (all []valued) {
+	for i, w := range words {
+		same := func(o word) bool { return o.text == w.text && o.files == w.files && slices.Equal(o.values, w.values) }
+		if !w.value && len(w.values) == 0 || slices.ContainsFunc(words[:i], same) {
+			continue
+		}
+		var chains []string
+		everywhere := true
+		for _, o := range words {
+			switch {
+			case o.text != w.text:
+			case same(o):
+				chains = append(chains, bashQuote(o.after))
+			default:
+				everywhere = false
+			}
+		}
+		if everywhere {
+			chains = []string{"*"}
+		}
+		var patterns []string
+		for _, chain := range chains {
+			if w.value {
+				patterns = append(patterns, chain+bashQuote(" "+w.text))
+			}
+			patterns = append(patterns, chain+bashQuote(" "+w.text+"="))
+		}
+		all = append(all, valued{strings.Join(patterns, " | "), w})
+	}
+	return all
 }
 
 // paths lists the distinct non-empty command chains, in the order of the model.

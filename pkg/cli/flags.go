@@ -62,7 +62,7 @@ type completionFlag string
 // BeforeApply prints the script for the shell that was named, also where the command line lacks a command. The flag's
 // value is not in its field yet.
 func (completionFlag) BeforeApply(ctx *kong.Context, at *kong.Path, p Program, sys *System) error {
-	script, err := completion(fmt.Sprint(ctx.FlagValue(at.Flag)), ctx.Model)
+	script, err := completion(fmt.Sprint(ctx.FlagValue(at.Flag)), p, ctx.Model)
 	if err != nil {
 		return err
 	}

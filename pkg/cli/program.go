@@ -25,6 +25,10 @@ type Program struct {
 	// Quick, when set, reads a command line without the model, for command lines of which each millisecond counts, mostly by package flagfield; nil leaves it to the
 	// model. What it returns must be what the model would have read.
 	Quick func(args []string) Command
+	// Values, when set, returns closed sets of values for completion: of flags
+	// without an enum by "--NAME", of arguments by "<NAME>", of a [Choice] its
+	// words.
+	Values func() map[string][]string
 }
 
 // Unknown is the first word when it is a flag that is unknown: kong takes it, and all behind it, for the command. "" is none.
