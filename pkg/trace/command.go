@@ -97,7 +97,11 @@ func (e *Entry) Why() []Reason {
 			}
 		}
 		for _, p := range e.Decision.Errors {
-			out = append(out, Reason{ID: orElse(p.ID, p.Code), Effect: record.VerdictDeny, Message: p.Code + ": " + p.Message})
+			reason := Reason{ID: p.Code, Effect: record.VerdictDeny, Message: p.Message}
+			if p.ID != "" {
+				reason.ID, reason.Message = p.ID, p.Code+": "+p.Message
+			}
+			out = append(out, reason)
 		}
 	}
 	if r := e.Result; r != nil && r.Status == record.StatusDenied && (len(out) == 0 || !strings.HasPrefix(r.Reason, "decision.") || r.Reason == reasonMismatch) {
