@@ -68,11 +68,14 @@ func ConfigKeys() (out []ConfigKey) {
 
 // Paths is where a set has the paths of the key, nil when it has none.
 func (k ConfigKey) Paths(s *Set) *[]string {
-	if k.field.kind != tree {
+	if k.field.kind != tree && !k.Sockets() {
 		return nil
 	}
 	return of[[]string](k.field, s)
 }
+
+// Sockets reports the key whose paths are sockets of the host.
+func (k ConfigKey) Sockets() bool { return k.field.kind == names }
 
 // Writable reports a key whose paths can be written.
 func (k ConfigKey) Writable() bool { return k.field.list == write }
@@ -86,6 +89,15 @@ func (c Repository) widen(s *Set, r Request) {
 			if f.list == read && access.Read == Granted || f.list == write && access.Write == Granted {
 				continue
 			}
+			_ = addTo(of[[]string](f, s), p)
+			note(f.config)
+		}
+	})
+	each(names, func(f *field) {
+		if f.config == "" {
+			return
+		}
+		for _, p := range *of[[]string](f, &c.Adds) {
 			_ = addTo(of[[]string](f, s), p)
 			note(f.config)
 		}

@@ -79,7 +79,7 @@ var fields = []field{
 	},
 	{
 		name: "unix_sockets", kind: names, at: func(s *Set) any { return &s.UnixSockets },
-		grant: grant{"socket", "PATH", nil}, flag: flag{name: "unix-socket", path: true},
+		grant: grant{"socket", "PATH", nil}, config: "unix_sockets", flag: flag{name: "unix-socket", path: true},
 	},
 	{
 		name: "unix_family", kind: tightened, at: func(s *Set) any { return &s.UnixFamily },

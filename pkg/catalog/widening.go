@@ -48,6 +48,8 @@ func keyClasses() []keyClass {
 			class.widens = nil
 		case k.Key == "env_files":
 			class.widens = environmentShown
+		case k.Sockets():
+			class.widens = func(c Config, _ WorkSpace) []Widening { return socketsOf(k.Name, *k.Paths(&c.Adds)) }
 		case k.Paths(&capability.Set{}) != nil:
 			class.widens = func(c Config, w WorkSpace) []Widening { return outsideOf(k.Name, *k.Paths(&c.Adds), w) }
 		}
@@ -75,7 +77,7 @@ func (config Config) Bounded(w WorkSpace) Config {
 	out := Config{ProtectedBranches: config.ProtectedBranches}
 	out.Adds.Enforce = config.Adds.Enforce
 	for _, k := range capability.ConfigKeys() {
-		if paths := k.Paths(&config.Adds); paths != nil {
+		if paths := k.Paths(&config.Adds); paths != nil && !k.Sockets() {
 			*k.Paths(&out.Adds) = w.within(*paths)
 		}
 	}
@@ -133,6 +135,15 @@ func below(name, root string) bool {
 func environmentShown(c Config, _ WorkSpace) (out []Widening) {
 	if c.Adds.EnvFiles == "read" {
 		out = append(out, Widening{"sandbox.env_files", "read: the secrets in .env files of the work space"})
+	}
+	return out
+}
+
+// socketsOf are the sockets of a configuration. Whoever listens on one runs
+// outside, wherever the socket lies.
+func socketsOf(key string, paths []string) (out []Widening) {
+	for _, p := range paths {
+		out = append(out, Widening{key, p + ": its service is reached, with the rights that it has"})
 	}
 	return out
 }

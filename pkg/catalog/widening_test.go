@@ -93,6 +93,7 @@ var hostile = map[string]string{
 	"sandbox.network_tools.inject.host":         "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, inject: [{host: registry.npmjs.org, header: Authorization, from_env: TOKEN}]}]}",
 	"sandbox.network_tools.inject.header":       "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, inject: [{host: registry.npmjs.org, header: X, from_env: TOKEN}]}]}",
 	"sandbox.network_tools.inject.from_env":     "sandbox: {network_tools: [{tool: npm-audit, allow_domains: [registry.npmjs.org], mitm: {ca_bundle: ~/ca.pem}, inject: [{host: registry.npmjs.org, header: X, from_env: AWS_SECRET_ACCESS_KEY}]}]}",
+	"sandbox.unix_sockets":                      "sandbox: {unix_sockets: [.s.sock, /run/docker.sock]}",
 	"sandbox.env_files":                         "sandbox: {env_files: read}",
 	"tools.id":                                  "tools: [{id: mine, match: [make]}]",
 	"tools.category":                            "tools: [{id: mine, category: lint, match: [make]}]",

@@ -43,7 +43,7 @@ func (x *Explainer) propose(d *record.Denial, t target) {
 	more, flag, key := plan.More{Read: []string{t.Path}}, "--ro", "read_paths"
 	switch {
 	case d.Kind == record.KindSocket:
-		more, flag, key = plan.More{Sockets: []string{t.Path}}, "--unix-socket", ""
+		more, flag, key = plan.More{Sockets: []string{t.Path}}, "--unix-socket", "unix_sockets"
 	case t.write:
 		more, flag, key = plan.More{Write: []string{t.Path}}, "--rw", "read_write_paths"
 	}
@@ -52,9 +52,11 @@ func (x *Explainer) propose(d *record.Denial, t target) {
 		return
 	}
 	d.Remedy = flag + " " + printable.Word(t.Path)
-	if key != "" {
-		d.Declare = key + ": [" + x.yaml(t.Path) + "]"
+	optional := ""
+	if d.Kind == record.KindSocket { // a service that does not run is not to keep everything else from running
+		optional = "?"
 	}
+	d.Declare = key + ": [" + x.yaml(t.Path, optional) + "]"
 }
 
 var reasons = map[string]string{
@@ -115,17 +117,17 @@ func (x *Explainer) refused(more plan.More, t target) string {
 }
 
 // yaml is a path as a configuration has it: relative to the work space, below
-// "~", or absolute.
-func (x *Explainer) yaml(p string) string {
+// "~", or absolute; optional is "?" for one that may be missing.
+func (x *Explainer) yaml(p, optional string) string {
 	if rel, ok := strings.CutPrefix(p, x.plan.Workspace+"/"); ok {
 		p = rel
 	} else if rel, ok := strings.CutPrefix(p, x.plan.Home+"/"); ok {
 		p = "~/" + rel
 	}
-	if strings.Trim(p, plainYAML) == "" && !strings.HasSuffix(p, "?") {
+	if strings.Trim(p, plainYAML) == "" && optional == "" {
 		return p
 	}
-	return strconv.Quote(p)
+	return strconv.Quote(p + optional)
 }
 
 const plainYAML = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-~+@"
