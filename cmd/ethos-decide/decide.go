@@ -137,6 +137,7 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	see(l, set, &in)
 	var outside error
 	if d.confines != nil && in.Actor != nil {
 		outside = d.confines(&in)

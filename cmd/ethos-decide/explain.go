@@ -57,6 +57,7 @@ func (c *explainCmd) explain(ctx context.Context, sys *cli.System, d *decider, l
 	if err != nil {
 		return err
 	}
+	see(l, set, &in)
 	explained, err := set.Explain(ctx, in, c.IDs...)
 	if err != nil {
 		return &cli.Error{Status: cli.BadInput, Err: err, Hint: "ethos-decide list shows the policies; ethos-facts makes records"}

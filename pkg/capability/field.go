@@ -94,7 +94,6 @@ var fields = []field{
 		name: "requires_env", kind: needs, at: func(s *Set) any { return &s.RequiresEnv },
 		from: func(s *Set) bool { return len(s.Env.Pass) > 0 || len(s.Env.Set) > 0 },
 	},
-	{name: "requires_processes", kind: needs, at: func(s *Set) any { return &s.RequiresProcesses }},
 	{
 		name: "network.mode", kind: ordered, at: func(s *Set) any { return &s.Network.Mode },
 		words: []string{"none", "loopback", "proxy", "host"},

@@ -13,6 +13,9 @@ func members(v reflect.Value, name string) map[any]string {
 	}
 	out := map[any]string{}
 	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("gone") != "" { // nobody reads it
+			continue
+		}
 		for at, leaf := range members(v.Field(i), name+"."+v.Type().Field(i).Name) {
 			out[at] = leaf
 		}

@@ -39,7 +39,7 @@ func random(r *rand.Rand, paths []string) record.Capabilities {
 		ReadPaths: some(r, paths, 3), WritePaths: some(r, paths, 3), DenyReadPaths: some(r, paths, 2),
 		AllowReadWithinDeny: some(r, paths, 2), DenyWritePaths: some(r, paths, 2),
 		CachePaths: some(r, []string{"~/.c", "${X:-~/.c}", "/v"}, 2), UnixSockets: some(r, []string{"/s", "/t"}, 2),
-		RequiresNetwork: one(r, true, false), RequiresGit: one(r, true, false), RequiresEnv: one(r, true, false), RequiresProcesses: one(r, true, false),
+		RequiresNetwork: one(r, true, false), RequiresGit: one(r, true, false), RequiresEnv: one(r, true, false),
 		Network: record.Network{Mode: one(r, "none", "loopback", "proxy", "host"), AllowDomains: some(r, someHosts, 3), DenyDomains: some(r, someHosts, 2)},
 		Env:     record.Env{Pass: some(r, []string{"A", "B", "C"}, 2), Set: map[string]string{}},
 		Git:     one(r, "none", "read", "wrapped", "full"), Enforce: one(r, "cgroup", "available"), GrantedBy: some(r, []string{"x", "y"}, 1),
@@ -186,7 +186,6 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"RequiresNetwork":     func(c *record.Capabilities) { c.RequiresNetwork = true },
 		"RequiresGit":         func(c *record.Capabilities) { c.RequiresGit = true },
 		"RequiresEnv":         func(c *record.Capabilities) { c.RequiresEnv = true },
-		"RequiresProcesses":   func(c *record.Capabilities) { c.RequiresProcesses = true },
 		"Network":             func(c *record.Capabilities) { c.Network.Mode = "host" },
 		"Network.allow":       func(c *record.Capabilities) { c.Network.AllowDomains = []string{"example.com"} },
 		"Network.deny":        func(c *record.Capabilities) { c.Network.DenyDomains = nil },
@@ -207,7 +206,7 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"OpenFiles":           func(c *record.Capabilities) { c.OpenFiles = 10 },
 		"OutputBytes":         func(c *record.Capabilities) { c.OutputBytes = 10 },
 	}
-	powerless := []string{"SandboxProfile", "Tags", "GrantedBy"} // a label, derived, provenance
+	powerless := []string{"SandboxProfile", "Tags", "GrantedBy", "RequiresProcesses"} // a label, derived, provenance, gone
 	for i := range reflect.TypeFor[record.Capabilities]().NumField() {
 		name := reflect.TypeFor[record.Capabilities]().Field(i).Name
 		if past[name] == nil && !slices.Contains(powerless, name) {

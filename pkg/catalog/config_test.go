@@ -177,6 +177,7 @@ func TestConfigErrors(t *testing.T) {
 		"git: {\n":                                                                                                                `c:1:1: did not find expected node content | the file must be valid YAML`,
 		"\tgit: {}\n":                                                                                                             `c:1:1: a tab at the beginning of a line: YAML takes spaces there | the file must be valid YAML`,
 		"git:\n\tprotected_branches: []\n":                                                                                        `c:2:1: a tab at the beginning of a line: YAML takes spaces there | the file must be valid YAML`,
+		"tools: [{id: x, match: [x], capabilities: {requires_processes: true}}]\n":                                                `c:1:44: key "requires_processes" in capabilities has gone | leave it out: it had no effect; every command sees the processes that it started, and no others`,
 		"tools: [{id: x, match: [x], capabilites: {}}]\n":                                                                         `c:1:29: unknown key "capabilites" in tools[0] | did you mean "capabilities"?`,
 		"tools: [{id: x}]\n":                                                                                                      `c:1:9: a tool needs an id and at least one form in match | `,
 		"tools: [{id: x, match: ['!-x']}]\n":                                                                                      `c:1:9: form "!-x" must begin with the name of a program | `,

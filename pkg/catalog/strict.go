@@ -128,6 +128,11 @@ func (s strict) null(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	return s.errorAt(n, "remove the key, or give it a value", "%s has no value", what)
 }
 
+// gone are keys that there were, and what to do about each.
+var gone = map[string]string{
+	"requires_processes": "leave it out: it had no effect; every command sees the processes that it started, and no others",
+}
+
 func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	names, member := keys(v.Type()), func(key int) reflect.Value { return fieldOf(v, key) }
 	if m, ok := v.Addr().Interface().(mapping); ok {
@@ -142,6 +147,8 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigErr
 		key, value := n.Content[i], n.Content[i+1]
 		field := slices.Index(names, key.Value)
 		switch {
+		case field < 0 && gone[key.Value] != "":
+			return s.errorAt(key, gone[key.Value], "key %q in %s has gone", key.Value, what)
 		case field < 0:
 			return s.errorAt(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
 		case seen[key.Value]:

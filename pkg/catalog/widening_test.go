@@ -121,7 +121,6 @@ var hostile = map[string]string{
 	"tools.capabilities.requires_network":       tool("requires_network: false"),
 	"tools.capabilities.requires_git":           tool("requires_git: false"),
 	"tools.capabilities.requires_env":           tool("requires_env: true"),
-	"tools.capabilities.requires_processes":     tool("requires_processes: true"),
 	"tools.capabilities.network.mode":           tool("sandbox_profile: build, network: {mode: loopback}"),
 	"tools.capabilities.network.allow_domains":  tool("network: {allow_domains: []}"),
 	"tools.capabilities.network.deny_domains":   tool("network: {deny_domains: [x.example]}"),

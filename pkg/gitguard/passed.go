@@ -15,7 +15,7 @@ import (
 const (
 	noCapabilities = `{"sandbox_profile":"","seccomp_profile":"","tags":[],"read_paths":[],"write_paths":[],"deny_read_paths":[],` +
 		`"allow_read_within_deny":[],"deny_write_paths":[],"cache_paths":[],"unix_sockets":[],"requires_network":false,"requires_git":false,` +
-		`"requires_env":false,"requires_processes":false,"network":{"mode":"","allow_domains":[],"deny_domains":[]},"env":{"pass":[],"set":{}},` +
+		`"requires_env":false,"network":{"mode":"","allow_domains":[],"deny_domains":[]},"env":{"pass":[],"set":{}},` +
 		`"git":"","enforce":"","timeout_seconds":0,"memory_mb":0,"cpu_quota_percent":0,"pids":0,"open_files":0,"output_bytes":0,"granted_by":[]}`
 	factsBefore = `{"shell":{"parsed":false,"risks":[],"commands":[],"reads":[],"writes":[],"unresolved":false,"depth_exceeded":false},"git":[`
 	factsAfter  = `],"files":[],"tool":{"id":"","managed":false,"capabilities":` + noCapabilities + `},"capabilities":` + noCapabilities +

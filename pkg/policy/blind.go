@@ -18,6 +18,9 @@ type blindSpot struct {
 	vars  []string
 }
 
+// codeFindings is the code of findings that may not be all; see [Input].
+const codeFindings = "findings"
+
 var scripted = []string{record.KindExec, record.KindShell}
 
 var blindSpots = []blindSpot{
@@ -43,6 +46,9 @@ func blind(in *Input) (vars, codes []string) {
 				vars = append(vars, name)
 			}
 		}
+	}
+	if in.FindingsUnknown {
+		vars, codes = append(vars, "findings"), append(codes, codeFindings)
 	}
 	if slices.Contains(codes, record.IncompleteGitRepo) && slices.ContainsFunc(in.Facts.Git, hangsOnRepository) && !slices.Contains(vars, "git") {
 		vars = append(vars, "git")

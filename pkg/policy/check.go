@@ -196,7 +196,7 @@ func (e *Example) input(ctx context.Context, facts FactsFunc, p *Policy) (*Input
 	if err := overlayFacts(&derived, e.Facts); err != nil {
 		return nil, err
 	}
-	return &Input{Action: &action, Actor: &actor, Facts: &derived}, nil
+	return &Input{Action: &action, Actor: &actor, Facts: &derived, Findings: e.Findings}, nil
 }
 
 func (e *Example) mode(p *Policy) string {

@@ -17,7 +17,7 @@
 //
 // # What an expression sees
 //
-// The variables action, actor, shell, git, files, tool, capabilities, tool_capabilities, catalog, repo and incomplete, typed from the structs of
+// The variables action, actor, shell, git, files, tool, capabilities, tool_capabilities, catalog, findings, repo and incomplete, typed from the structs of
 // pkg/record by their JSON names; the functions glob, under, runs, executes, option, unresolved, touches, scratch, domain, host, hosts, remote, unlisted, unseen and loopback; and CEL's strings,
 // lists, sets and math extensions. No clock, no network, no file system. A word that is not static (null in
 // the record) is "" in an expression; unresolved tells the two apart. Raw JSON, such as action.input, is its text.

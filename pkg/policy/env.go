@@ -51,6 +51,7 @@ func newVocabulary() *vocabulary {
 	add(v, "tool_capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities })
 	add(v, "catalog", func(*Input) *[]record.Tool { return tools() })
 	add(v, "repo", func(in *Input) *record.Repo { return &in.Facts.Repo })
+	add(v, "findings", func(in *Input) *[]Finding { return &in.Findings })
 	add(v, "incomplete", func(in *Input) *[]string { return &in.Facts.Incomplete })
 	return v
 }

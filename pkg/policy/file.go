@@ -226,7 +226,8 @@ func (d *document) example(n *yaml.Node) Example {
 		key{"agent", false, d.text(&e.Agent, "agent")},
 		key{"tool", false, d.text(&e.Tool, "tool")},
 		key{"parent", false, d.oneOf(&e.Parent, "parent", Modes())},
-		key{"facts", false, d.factsExample(&e)})
+		key{"facts", false, d.factsExample(&e)},
+		key{"findings", false, d.list("findings", func(n *yaml.Node) { e.Findings = append(e.Findings, d.finding(n)) })})
 	if len(e.actions()) != 1 {
 		d.fault(n, "an example has exactly one of command, argv, file, url and mcp")
 	}
@@ -297,6 +298,31 @@ func (d *document) factsExample(e *Example) func(*yaml.Node) {
 			d.fault(n, "facts: %v", err)
 		}
 	}
+}
+
+var levels = []string{"error", "warning", "note"}
+
+// finding reads one that a tool reported.
+func (d *document) finding(n *yaml.Node) Finding {
+	f := Finding{Level: "error"}
+	number := func(to *int, what string) func(*yaml.Node) {
+		return func(n *yaml.Node) {
+			if err := n.Decode(to); err != nil || *to < 0 {
+				d.fault(n, "%s is a number from 0", what)
+			}
+		}
+	}
+	d.mapping(n, "a finding",
+		key{"tool", false, d.text(&f.Tool, "tool")},
+		key{"rule", false, d.text(&f.Rule, "rule")},
+		key{"level", false, d.oneOf(&f.Level, "level", levels)},
+		key{"message", false, d.text(&f.Message, "message")},
+		key{"path", false, d.text(&f.Path, "path")},
+		key{"line", false, number(&f.Line, "line")},
+		key{"column", false, number(&f.Column, "column")},
+		key{"end_line", false, number(&f.EndLine, "end_line")},
+		key{"end_column", false, number(&f.EndColumn, "end_column")})
+	return f
 }
 
 // locate finds where in the file a character of a scalar stands, whatever the scalar's style, by walking text and file side by side.

@@ -121,6 +121,7 @@ var ways = map[string]string{
 	record.IncompleteFile:        "where the path leads could not be established: name the file itself, without links",
 	record.IncompleteRepoConfig:  "repo_config.yaml is not valid: a person mends it, ethos-facts tools says where it is wrong",
 	record.IncompleteUnknownTool: "the profile is not known: leave --profile out, or name one of those that its error lists",
+	codeFindings:                 "what the tool printed is cut off, or is not in the format that the catalog names for it: run it on less at a time, or with the options of its format",
 	record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is the matter with it",
 }
 

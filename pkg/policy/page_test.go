@@ -75,7 +75,7 @@ func some(examples []Example) string {
 		if text == "" {
 			text = e.String()
 		}
-		if len(e.Facts) > 0 || e.Approved || strings.ContainsAny(text, "`\n") {
+		if len(e.Facts) > 0 || len(e.Findings) > 0 || e.Approved || strings.ContainsAny(text, "`\n") {
 			continue
 		}
 		if shown = append(shown, "`"+text+"`"); len(shown) == 3 {

@@ -56,6 +56,7 @@ type Example struct {
 	Tool         string
 	Parent       string // mode of the parent, of a sub-agent
 	Facts        []byte // JSON merged over the derived facts
+	Findings     []Finding
 	Line, Column int
 }
 
@@ -64,6 +65,24 @@ type Input struct {
 	Action *record.Action
 	Actor  *record.Actor
 	Facts  *record.Facts
+	// Findings are what the tool reported, where the record has what it printed.
+	Findings []Finding
+	// FindingsUnknown says that there may be more: what it printed was cut off, or is
+	// not of its format.
+	FindingsUnknown bool
+}
+
+// Finding is one thing that a tool reported, as expressions see it.
+type Finding struct {
+	Tool      string `json:"tool"`  // within the one that ran, such as a linter of golangci-lint; else ""
+	Rule      string `json:"rule"`  // the tool's own name, "" where it has none; ethos.tool_failed for a failure that the output does not explain
+	Level     string `json:"level"` // error | warning | note
+	Message   string `json:"message"`
+	Path      string `json:"path"` // from the work space, absolute outside of it, "" where it is not known
+	Line      int    `json:"line"` // from 1; 0 where it is not known
+	Column    int    `json:"column"`
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
 }
 
 // strictness orders effects and verdicts, loosest first.

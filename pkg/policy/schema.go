@@ -75,7 +75,7 @@ func (s *schema) structure(t reflect.Type) *structure {
 	s.byType[t], s.byName[made.celType.TypeName()] = made, made
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" {
+		if name == "" || name == "-" || t.Field(i).Tag.Get("gone") != "" {
 			continue
 		}
 		made.fields[name] = structField{position: len(made.names), index: i, celType: s.celType(t.Field(i).Type)}

@@ -56,6 +56,11 @@ func (s *Set) Policies() []Policy {
 	return list
 }
 
+// Reads reports whether an expression reads a variable.
+func (s *Set) Reads(variable string) bool {
+	return slices.ContainsFunc(s.rules, func(r *rule) bool { return slices.Contains(r.reads, variable) })
+}
+
 // Principles lists the principles.
 func (s *Set) Principles() []Principle { return slices.Clone(s.principles) }
 

@@ -20,18 +20,24 @@ type Output struct {
 }
 
 // Fill sets the findings of an entry whose action ran.
-func Fill(e *trace.Entry) {
+func Fill(e *trace.Entry) { Read(e) }
+
+// Read is [Fill], and reports whether there can be no more findings: all of the output
+// was read and is of the format, or the tool has none.
+func Read(e *trace.Entry) (whole bool) {
 	if !e.Ran() {
-		return
+		return true
 	}
 	capture := &e.Result.Capture
 	out := Output{Stdout: bytesOf(capture.Stdout), Stderr: bytesOf(capture.Stderr), Workspace: e.Action.Workspace, Cwd: e.Action.Cwd}
 	findings, understood := Parse(e.Facts.Tool.Format, out)
-	e.Parsed = understood && !capture.Stdout.Truncated && !capture.Stderr.Truncated && len(findings) > 0
+	cut := capture.Stdout.Truncated || capture.Stderr.Truncated
+	e.Parsed = understood && !cut && len(findings) > 0
 	if failed(e.Result) && !e.Parsed && !hasErrors(findings) {
 		findings = append(findings, failure(e))
 	}
 	e.Findings = findings
+	return e.Facts.Tool.Format == "" || understood && !cut
 }
 
 // hasErrors reports whether the findings alone show that something is wrong.
