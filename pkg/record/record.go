@@ -283,21 +283,19 @@ type Capabilities struct {
 	RequiresNetwork     bool     `json:"requires_network"`
 	RequiresGit         bool     `json:"requires_git"`
 	RequiresEnv         bool     `json:"requires_env"`
-	// RequiresProcesses is of older records, and means nothing: nobody sets it, and
-	// expressions do not see it.
-	RequiresProcesses bool     `json:"requires_processes,omitempty" gone:"true"`
-	Network           Network  `json:"network"`
-	Env               Env      `json:"env"`
-	Git               string   `json:"git"`                 // none | read | wrapped | full
-	EnvFiles          string   `json:"env_files,omitempty"` // read where environment files of the work space can be read; "" is hidden
-	Enforce           string   `json:"enforce"`             // cgroup | available
-	TimeoutSeconds    int64    `json:"timeout_seconds"`
-	MemoryMB          int64    `json:"memory_mb"`
-	CPUQuotaPercent   int64    `json:"cpu_quota_percent"`
-	Pids              int64    `json:"pids"`
-	OpenFiles         int64    `json:"open_files"`
-	OutputBytes       int64    `json:"output_bytes"`
-	GrantedBy         []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
+	RequiresProcesses   bool     `json:"requires_processes,omitempty" gone:"true"` // of older records; it means nothing
+	Network             Network  `json:"network"`
+	Env                 Env      `json:"env"`
+	Git                 string   `json:"git"`                 // none | read | wrapped | full
+	EnvFiles            string   `json:"env_files,omitempty"` // read where environment files of the work space can be read; "" is hidden
+	Enforce             string   `json:"enforce"`             // cgroup | available
+	TimeoutSeconds      int64    `json:"timeout_seconds"`
+	MemoryMB            int64    `json:"memory_mb"`
+	CPUQuotaPercent     int64    `json:"cpu_quota_percent"`
+	Pids                int64    `json:"pids"`
+	OpenFiles           int64    `json:"open_files"`
+	OutputBytes         int64    `json:"output_bytes"`
+	GrantedBy           []string `json:"granted_by"` // where a widening comes from: repo_config.yaml:sandbox.network_tools, --grant …
 }
 
 // Network is how far the command's network reaches.
