@@ -28,7 +28,8 @@ type learnCmd struct {
 	boundary.Flags
 	Out   string        `name:"out" short:"o" placeholder:"FILE" help:"Write the patch to this file; a name that ends in .yaml is the configuration, which is made or added to."`
 	Prove time.Duration `default:"2m" placeholder:"DURATION" help:"Find the smallest set: run the command again for at most so long, without network, in views that are thrown away. 0 does not. Default: 2m."`
-	Argv  cli.Argv      `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
+	Tight bool          `name:"tighten" help:"Run nothing: read the recorded runs of the work space, and propose what of its configuration none of them used."`
+	Argv  cli.Argv      `arg:"" optional:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
 // learning is one command line's.
@@ -51,6 +52,9 @@ const maxRounds = 20
 // new is refused. Where nobody can be asked it runs once. The status is 1 when the
 // command did not pass.
 func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Tight {
+		return c.tighten(ctx, sys)
+	}
 	argv, err := behindDashes(c.Argv, cli.Usage)
 	if err != nil {
 		return err

@@ -111,6 +111,7 @@ type Sandbox struct {
 	Session         string    `json:"session,omitempty"`     // the name of the session that the command ran in
 	PlanDigest      string    `json:"plan_digest,omitempty"` // of what its session was asked for: sha256:…
 	Observer        string    `json:"observer,omitempty"`    // asked for: "observed", or why nothing was
+	Used            []Use     `json:"used,omitempty"`        // of what was declared by name, what an observed command used
 	Narrowed        []string  `json:"narrowed,omitempty"`    // what it went without that its session has
 	Denied          bool      `json:"denied"`
 	Reason          string    `json:"reason"`
@@ -124,6 +125,16 @@ type Sandbox struct {
 	// not, in the order of their ends; empty when it has no gateway.
 	Connections     []Connection `json:"connections,omitempty"`
 	ConnectionsMore int          `json:"connections_more,omitempty"` // how many more there were than are kept
+}
+
+// Observed in the evidence says that all calls of the command were observed. It
+// stands alone, or before a ";".
+const Observed = "observed"
+
+// Use is a declared path, or a socket, that a command used.
+type Use struct {
+	Path  string `json:"path" required:"true"`
+	Write bool   `json:"write"` // something was to be written there
 }
 
 // Asked is what the sandbox was asked for: a bound for the runs that the command,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +149,28 @@ func TestObserverAttacks(t *testing.T) {
 				t.Errorf("not observed %q, observed %q", said[0], said[1])
 			}
 		})
+	}
+}
+
+// TestObserverTellsUses holds which of the declared paths a command used, and how,
+// also through links and for what it makes.
+func TestObserverTellsUses(t *testing.T) {
+	spec := script(t, "")
+	base := filepath.Dir(spec.Workspace)
+	for _, dir := range []string{"read", "write", "through", "unused", "looked"} {
+		write(t, filepath.Join(base, dir, "in.txt"), "x\n")
+	}
+	if err := os.Symlink(filepath.Join(base, "through"), filepath.Join(spec.Workspace, "link")); err != nil {
+		t.Fatal(err)
+	}
+	spec.Asked.ReadPaths = []string{base + "/read", base + "/through", base + "/unused"}
+	spec.Asked.WritePaths = []string{base + "/write", base + "/looked"}
+	spec.Argv = []string{"sh", "-c", `cat ` + base + `/read/in.txt link/in.txt ` + base + `/looked/in.txt; echo y > ` + base + `/write/new`}
+	spec.Explain = true
+	r := execute(t, spec)
+	want := []record.Use{{Path: base + "/looked"}, {Path: base + "/read"}, {Path: base + "/through"}, {Path: base + "/write", Write: true}}
+	if r.err != nil || r.ExitCode != 0 || !slices.Equal(r.Evidence.Used, want) {
+		t.Errorf("%v %d %s: %+v, want %+v", r.err, r.ExitCode, r.Stderr.Text, r.Evidence.Used, want)
 	}
 }
 

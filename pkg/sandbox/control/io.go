@@ -44,7 +44,7 @@ type Command struct {
 }
 
 // Observed in the evidence says that the calls of the command were observed.
-const Observed = "observed"
+const Observed = record.Observed
 
 const watchStuck = Observed + " until something did not answer"
 

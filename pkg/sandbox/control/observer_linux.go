@@ -3,7 +3,9 @@ package control
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ethos/pkg/record"
@@ -53,6 +55,8 @@ func (c *observer) Begin(pid int) error {
 	}
 	if c.seen, c.Watch = seen, seen; c.Spawns {
 		seen.Split()
+	} else {
+		seen.Grant(c.Plan.Declared())
 	}
 	return nil
 }
@@ -93,11 +97,22 @@ func (c *observer) Evidence(e *record.Sandbox, _ bool) {
 	if c.seen == nil || c.Spawns { // each command was told its own
 		return
 	}
+	e.Used = used(c.seen.Uses())
 	needs, more := c.seen.Needs()
 	e.Denials = append(e.Denials, explained(c.Plan, needs)...)
 	if more > 0 {
 		e.Observer += fmt.Sprintf("; %d names had no room", more)
 	}
+}
+
+// used lists the trees that were used, in the order of their paths.
+func used(uses map[string]observe.Use) (list []record.Use) {
+	for _, path := range slices.Sorted(maps.Keys(uses)) {
+		if uses[path] != observe.Unused {
+			list = append(list, record.Use{Path: path, Write: uses[path] == observe.Written})
+		}
+	}
+	return list
 }
 
 // explainPatience bounds the search for what is outside: a name can lie on a file

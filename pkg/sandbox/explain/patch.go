@@ -47,7 +47,7 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 			return "", "", false
 		}
 	}
-	changed, diff = unified(name, lines, inserted)
+	changed, diff = unified(name, lines, inserted, nil)
 	return changed, diff, true
 }
 
@@ -95,7 +95,7 @@ func insert(lines []string, section int, key string, paths []string, inserted ma
 }
 
 // unified is one hunk with all lines: configurations are short.
-func unified(name string, lines []string, inserted map[int][]string) (changed, diff string) {
+func unified(name string, lines []string, inserted map[int][]string, removed map[int]bool) (changed, diff string) {
 	var whole, body strings.Builder
 	added := 0
 	for i := 0; i <= len(lines); i++ {
@@ -104,7 +104,11 @@ func unified(name string, lines []string, inserted map[int][]string) (changed, d
 			whole.WriteString(line + "\n")
 			added++
 		}
-		if i < len(lines) {
+		switch {
+		case i == len(lines):
+		case removed[i]:
+			body.WriteString("-" + lines[i] + "\n")
+		default:
 			body.WriteString(" " + lines[i] + "\n")
 			whole.WriteString(lines[i] + "\n")
 		}
@@ -113,5 +117,5 @@ func unified(name string, lines []string, inserted map[int][]string) (changed, d
 	if len(lines) == 0 {
 		from, start, made = "/dev/null", 0, "new file mode 100644\n"
 	}
-	return whole.String(), fmt.Sprintf("diff --git a/%s b/%s\n%s--- %s\n+++ b/%s\n@@ -%d,%d +1,%d @@\n%s", name, name, made, from, name, start, len(lines), len(lines)+added, body.String())
+	return whole.String(), fmt.Sprintf("diff --git a/%s b/%s\n%s--- %s\n+++ b/%s\n@@ -%d,%d +1,%d @@\n%s", name, name, made, from, name, start, len(lines), len(lines)+added-len(removed), body.String())
 }

@@ -9,6 +9,17 @@ import (
 // NoEvidence is the evidence of an action for which not even a plan was made.
 func NoEvidence() record.Sandbox { return Requested(&Plan{Tags: []string{}}) }
 
+// Declared are the paths and the sockets that were asked for by name, without
+// links.
+func (p *Plan) Declared() (paths []string) {
+	for _, e := range p.Paths {
+		if e.Why == declared {
+			paths = append(paths, e.Path)
+		}
+	}
+	return slices.Concat(paths, p.Sockets)
+}
+
 // Requested is the evidence of a plan that was not carried out: what was asked for, and nothing in force.
 func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{

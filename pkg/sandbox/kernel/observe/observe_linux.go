@@ -27,6 +27,7 @@ type Observer struct {
 	mu     sync.Mutex // of what follows alone: a look-up can take long
 	seen   memory
 	owners map[int]bool // commands that are told apart; nil: none are
+	uses   uses
 }
 
 // New begins to observe the tree of a process that waits: pid is its number here.
@@ -137,6 +138,7 @@ func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 			continue
 		}
 		write := n.intent == changes || n.intent == byFlags && opensToWrite(args[n.path+1])
+		o.use(path, write)
 		if k := (key{path: path, write: write}); o.lacks(path, write) || n.intent == byFlags && o.masked(path) {
 			o.take(tid, c.call, k)
 		}
@@ -234,10 +236,14 @@ func (o *Observer) Connect(tid int, address []byte, err error) {
 	switch rest := address[family:]; binary.NativeEndian.Uint16(address) {
 	case unix.AF_UNIX:
 		path, _, _ := bytes.Cut(rest, []byte{0})
-		if err == nil || len(path) == 0 {
+		if len(path) == 0 {
 			return
 		}
-		if full, ok := o.socketPath(tid, string(path)); ok {
+		full, ok := o.socketPath(tid, string(path))
+		if !ok {
+			return
+		}
+		if o.use(full, true); err != nil {
 			o.take(tid, "connect", key{path: full, socket: true})
 		}
 	case unix.AF_INET, unix.AF_INET6:

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/explain"
+	"ethos/pkg/trace"
+)
+
+// tighten reads the recorded runs of the work space, and proposes what of its
+// configuration none of them used. Nothing runs.
+func (c *learnCmd) tighten(ctx context.Context, sys *cli.System) error {
+	if len(c.Argv) > 0 {
+		return cli.Errorf(cli.Usage, "it reads the recorded runs of the work space: leave the command out", "--tighten runs nothing")
+	}
+	workspace := c.Workspace
+	if workspace == "" {
+		workspace = trace.WorkTree(sys.Dir)
+	}
+	workspace, err := filepath.EvalSymlinks(workspace)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "name it by its path", "work space: %w", err)
+	}
+	config := filepath.Join(workspace, capability.ConfigName)
+	if strings.HasSuffix(c.Out, ".yaml") {
+		config = c.Out
+	}
+	text, err := readConfig(config)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "make it a regular file that can be read", "%w", err)
+	}
+	space := capability.Space{Workspace: workspace, Home: sys.Getenv("HOME")}
+	tally := explain.NewTally(text, func(declared string) string {
+		list, err := capability.Expand(space, sys.Getenv, []string{declared})
+		if err != nil {
+			return ""
+		}
+		if real, err := filepath.EvalSymlinks(list[0].Name); err == nil {
+			return real
+		}
+		return list[0].Name
+	})
+	if err := countRuns(ctx, sys, workspace, tally); err != nil {
+		return err
+	}
+	tell(sys, tally)
+	changed, diff, ok := tally.Patch(capability.ConfigName)
+	if !ok {
+		return nil
+	}
+	switch {
+	case c.Out == "":
+		return sys.Print(diff)
+	case strings.HasSuffix(c.Out, ".yaml"):
+		diff = changed
+	}
+	return os.WriteFile(c.Out, []byte(diff), 0o644)
+}
+
+// countRuns counts the runs of the work space's store, each once.
+func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *explain.Tally) error {
+	dir := sys.Getenv("ETHOS_STORE")
+	switch {
+	case dir == "":
+		dir = trace.DefaultDir(workspace)
+	case !filepath.IsAbs(dir):
+		dir = filepath.Join(sys.Dir, dir)
+	}
+	store, err := trace.OpenExisting(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Errorf(cli.BadInput, "pipe records through ethos-trace first", "nothing is recorded yet: %s does not exist", dir)
+	}
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "ethos-trace verify says what is the matter", "%w", err)
+	}
+	defer store.Leave()
+	amended, err := store.Amended(time.Time{})
+	if err != nil {
+		return err
+	}
+	return store.Walk(time.Time{}, func(l trace.Stored) error {
+		if l.Torn || trace.Stale(l.Text, amended) {
+			return ctx.Err()
+		}
+		line, err := record.ParseLine(l.Text)
+		if err != nil || line.Kind() != record.LineAction {
+			return ctx.Err()
+		}
+		if e, err := trace.NewEntry(line); err == nil && e.Ran() && e.Action.Workspace == workspace {
+			s := &e.Result.Capture.Sandbox
+			how, _, _ := strings.Cut(s.Observer, ";")
+			observed := s.Session == "" && how == record.Observed // what a session's command used is not told apart
+			tally.Add(e.Facts.Tool.ID, &e.Facts.Capabilities, s, observed)
+		}
+		return ctx.Err()
+	})
+}
+
+// tell says of each value of the configuration what the runs made of it.
+func tell(sys *cli.System, t *explain.Tally) {
+	hint := ""
+	if t.Observed == 0 {
+		hint = "what a command used of paths and sockets is recorded of observed runs: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --explain | ethos-trace"
+	}
+	sys.Warn(fmt.Sprintf("runs recorded: %d, observed: %d", t.Runs, t.Observed), hint)
+	for _, key := range t.Unread {
+		sys.Warn(fmt.Sprintf("%s: its list is not read, because it stands on one line", key), "write an item a line to have it counted")
+	}
+	for _, g := range t.Grants {
+		name := printable.Line(g.Key + ": " + g.Value)
+		switch {
+		case g.Runs == 0:
+			sys.Warn(name+": no recorded run had it", "")
+		case g.Known == 0:
+			sys.Warn(fmt.Sprintf("%s: what was used is known of no run that had it (of %d)", name, g.Runs), "")
+		case g.Unused():
+			sys.Warn(fmt.Sprintf("%s: no run used it (of %d)", name, g.Known), "")
+		case g.OnlyRead():
+			sys.Warn(fmt.Sprintf("%s: no run wrote it (of %d): to read it is enough", name, g.Known), "")
+		}
+	}
+}

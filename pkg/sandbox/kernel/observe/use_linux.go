@@ -1,0 +1,91 @@
+package observe
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Use says how a tree was used that was granted.
+type Use int
+
+const (
+	Unused Use = iota
+	Read
+	Written // or connected to
+)
+
+// uses are how granted trees were used, by their paths without links.
+type uses map[string]Use
+
+// Grant names trees whose use is noted, by their paths without links. It comes
+// before anything is shown.
+func (o *Observer) Grant(trees []string) {
+	o.uses = uses{}
+	for _, tree := range trees {
+		o.uses[tree] = Unused
+	}
+}
+
+// Uses is how each tree of [Observer.Grant] was used.
+func (o *Observer) Uses() map[string]Use {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := make(map[string]Use, len(o.uses))
+	for tree, use := range o.uses {
+		all[tree] = use
+	}
+	return all
+}
+
+// use notes that a path was asked for: where it leads to, or where it is to be
+// made. The look-up is left out once nothing can be learned of it.
+func (o *Observer) use(path string, write bool) {
+	as := Read
+	if write {
+		as = Written
+	}
+	if !o.news(as) {
+		return
+	}
+	real, ok := o.real(path)
+	if !ok && write {
+		real, ok = o.real(filepath.Dir(filepath.Clean(path)))
+	}
+	if !ok {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for tree, use := range o.uses {
+		if use < as && (real == tree || tree == "/" || len(real) > len(tree) && real[:len(tree)] == tree && real[len(tree)] == '/') {
+			o.uses[tree] = as
+		}
+	}
+}
+
+// news reports whether a tree has not been used so yet.
+func (o *Observer) news(as Use) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, use := range o.uses {
+		if use < as {
+			return true
+		}
+	}
+	return false
+}
+
+// real is where a path leads to inside.
+func (o *Observer) real(path string) (string, bool) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	fd, err := unix.Openat2(o.root, path, &how)
+	if err != nil {
+		return "", false
+	}
+	defer unix.Close(fd)
+	name := make([]byte, unix.PathMax)
+	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), name)
+	return string(name[:max(n, 0)]), err == nil && n > 0
+}
