@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
@@ -40,11 +41,20 @@ const codeUnbounded = "decision.no_boundary"
 
 // needBoundary denies what policy allows where nobody is asked and nothing would stand
 // behind the decision: the answer does not put the call inside of a boundary, for
-// the reason given.
-func needBoundary(v *record.Decision, in *policy.Input, outside error) (denied bool) {
+// the reason given. Where the administrator requires a boundary, it does so in every
+// mode.
+func needBoundary(v *record.Decision, in *policy.Input, outside error, required bool) (denied bool) {
 	runs := in.Action.Kind == record.KindShell || in.Action.Kind == record.KindExec
-	if !runs || in.Actor.Mode != record.ModeAuto || !allows(v.Verdict) {
+	if !runs || in.Actor.Mode != record.ModeAuto && !required || !allows(v.Verdict) {
 		return false
+	}
+	if required {
+		v.Verdict = record.VerdictDeny
+		v.Errors = append(v.Errors, record.PolicyError{
+			Code: codeUnbounded, Message: "the administrator of this machine requires a kernel boundary (" + ceiling.Dir + "), and this call would run outside of one: " +
+				outside.Error() + ". A person sets that up with ethos-decide hook install",
+		})
+		return true
 	}
 	v.Verdict = record.VerdictDeny
 	v.Errors = append(v.Errors, record.PolicyError{

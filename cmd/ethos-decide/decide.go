@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
@@ -89,9 +90,14 @@ type decider struct {
 	approver *approver
 	recorded bool                      // approval and boundary are taken from the record: it was decided before
 	confines func(*policy.Input) error // why the answer does not put the call inside of a boundary; nil: nobody minds
+	limit    *ceiling.Ceiling          // of the machine, with --reply; nil for none
 	blocked  int
 	now      func() time.Time
 }
+
+// needsBoundary reports that the administrator requires controls: no agent's call runs
+// without a boundary, in no mode.
+func (d *decider) needsBoundary() bool { return d.limit != nil && len(d.limit.Require) > 0 }
 
 func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
 	mode := c.Mode
@@ -145,7 +151,7 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	}
 	out := d.approver.decide(ctx, set, l.ID(), &in)
 	v.decision, v.passable, v.never = out.decision, out.passable, out.never
-	if outside != nil && needBoundary(&v.decision, &in, outside) {
+	if outside != nil && needBoundary(&v.decision, &in, outside, d.needsBoundary()) {
 		v.passable, v.never = false, true
 	}
 	v.action, v.facts = *in.Action, in.Facts

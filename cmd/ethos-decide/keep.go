@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
@@ -23,7 +24,11 @@ import (
 // the work space. What --records cannot take keeps the action from running. A
 // store that cannot is said, and in auto mode, where nobody reads that, the
 // action does not run either.
-func (c *decideCmd) keep(sys *cli.System, lines []byte, v *verdict) error {
+func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) error {
+	required := d.limit != nil && d.limit.Records && allows(v.decision.Verdict)
+	if required && (c.NoStore || c.Records != "") {
+		return fmt.Errorf("%s requires records in the store: leave --no-store and --records out of the hook", ceiling.Dir)
+	}
 	if c.Records != "" {
 		return c.append(lines)
 	}
@@ -42,6 +47,9 @@ func (c *decideCmd) keep(sys *cli.System, lines []byte, v *verdict) error {
 		return nil
 	}
 	err = fmt.Errorf("not stored: %w", err)
+	if required && !errors.Is(err, errInside) {
+		return fmt.Errorf("%w; %s requires a record, so what is not recorded does not run", err, ceiling.Dir)
+	}
 	if v.actor.Mode == record.ModeAuto && allows(v.decision.Verdict) && !errors.Is(err, errInside) {
 		return fmt.Errorf("%w; nobody is asked in auto mode, so what is not recorded does not run. --no-store in the hook keeps no record", err)
 	}

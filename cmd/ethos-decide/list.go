@@ -35,7 +35,8 @@ type listed struct {
 
 // Run implements the command.
 func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
-	set, err := newLibrary(c.policyFlags, sys).set(sys.Dir)
+	l := newLibrary(c.policyFlags, sys)
+	set, err := l.set(sys.Dir)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,10 @@ func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, p := range set.Policies() {
 		io.WriteString(table, printable.Sprintf("%s\t%s\t%s\t%s\t%s:%d\n", p.ID, p.Pack, p.Effect, p.Principle, p.File, p.Line))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || l.limit == nil {
+		return err
+	}
+	return sys.Print("\n" + ceilingText(l))
 }
 
 func listJSON(sys *cli.System, set *policy.Set) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/catalog"
+	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
@@ -33,7 +35,8 @@ type policyFlags struct {
 // library finds the policies for a work space and keeps them.
 type library struct {
 	flags policyFlags
-	given []policy.Source // of --policy; read once
+	given []policy.Source  // of the administrator, then of --policy; read once
+	limit *ceiling.Ceiling // of the machine; nil for none
 	ready bool
 	// unproven leaves the examples in the consumer's policies unrun; check reports them itself.
 	unproven bool
@@ -58,7 +61,7 @@ func (l *library) set(workspace string, implied ...string) (*policy.Set, error) 
 	if err != nil {
 		return nil, badPolicy(err)
 	}
-	set, err := policy.Load(policy.Options{Packs: append(slices.Clone(l.flags.Pack), implied...), Sources: sources, Bounds: l.flags.bounds})
+	set, err := policy.Load(policy.Options{Packs: append(slices.Clone(l.flags.Pack), implied...), Sources: sources, Bounds: l.flags.bounds, Ceiling: l.digest()})
 	if err == nil && len(sources) > 0 && !l.unproven {
 		err = prove(set, sources, workspace)
 	}
@@ -83,6 +86,9 @@ func (l *library) needs(in *policy.Input) bool {
 
 func (l *library) sources(workspace string) ([]policy.Source, error) {
 	if !l.ready {
+		if err := l.administrator(); err != nil {
+			return nil, err
+		}
 		for _, path := range l.flags.Policy {
 			found, err := readPolicies(path)
 			if err != nil {
@@ -108,6 +114,32 @@ func (l *library) sources(workspace string) ([]policy.Source, error) {
 		}
 	}
 	return sources, nil
+}
+
+// administrator reads what the administrator of the machine says.
+func (l *library) administrator() error {
+	files, err := ceiling.Read()
+	if err == nil {
+		l.limit, err = catalog.ParseCeiling(files)
+	}
+	if err != nil {
+		return err
+	}
+	l.given = nil
+	for _, f := range files {
+		if filepath.Base(filepath.Dir(f.Name)) == ceiling.Policies {
+			l.given = append(l.given, policy.Source{Name: f.Name, Text: f.Text, Ceiling: true})
+		}
+	}
+	return nil
+}
+
+// digest is that of the ceiling; "" for none.
+func (l *library) digest() string {
+	if l.limit == nil {
+		return ""
+	}
+	return l.limit.Digest
 }
 
 // misnamedIn lists the files of a work space that are named almost as those that

@@ -58,16 +58,28 @@ func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	return nil
 }
 
+// bind tells a decider what the hook does with a call, and what the administrator requires of it.
+func (c *decideCmd) bind(d *decider) error {
+	if _, err := d.library.sources(""); err != nil {
+		return badPolicy(err)
+	}
+	d.limit = d.library.limit
+	if c.Confine != confineNo || d.needsBoundary() {
+		d.confines = c.confines
+	}
+	c.needed = d.library.needs
+	return nil
+}
+
 // judge decides the records of the event and makes the answer of the strictest verdict.
 func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, error) {
 	d, err := c.remembering(sys)
 	if err != nil {
 		return hook.Answer{}, err
 	}
-	if c.Confine != confineNo {
-		d.confines = c.confines
+	if err := c.bind(d); err != nil {
+		return hook.Answer{}, err
 	}
-	c.needed = d.library.needs
 	var strictest *verdict
 	var rewritten json.RawMessage
 	var lines bytes.Buffer
@@ -105,7 +117,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if tally.Lines > 1 && rewritten != nil {
 		return hook.Answer{}, fmt.Errorf("--confine: an answer has room for one call, and the input has %d records", tally.Lines)
 	}
-	if err := c.keep(sys, lines.Bytes(), strictest); err != nil {
+	if err := c.keep(sys, d, lines.Bytes(), strictest); err != nil {
 		return hook.Answer{}, err
 	}
 	notices := []string{d.library.notice(strictest, sys.Now())}

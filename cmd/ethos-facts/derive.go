@@ -123,6 +123,9 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 		Home: home, State: stateFolder(sys), Git: gitOptions(sys, home), Programs: programDirs(sys),
 		Profile: c.Profile, Tool: c.Tool, Grants: c.Grant,
 	}
+	if options.Ceiling, err = ceilingOf(); err != nil {
+		return nil, err
+	}
 	if c.Config != "" {
 		options.Config = absolute(sys, c.Config)
 	}

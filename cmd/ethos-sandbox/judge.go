@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -16,6 +17,7 @@ const (
 	reasonMissing = "decision.missing"
 	reasonChanged = "decision.subject_mismatch"
 	reasonBroken  = "decision.inconsistent"
+	reasonCeiling = "decision.ceiling"
 )
 
 // judge says why a record must not run, nil when it may. The error is of a record that is not valid.
@@ -41,6 +43,12 @@ func judge(line *record.Line) (*sandbox.Refusal, error) {
 	}
 	if why := d.Broken(actor.AdminApproved); why != "" {
 		return refusal(reasonBroken, "decide it again: ethos-decide", "the decision was changed: %s", why), nil
+	}
+	switch c, err := ceiling.InForce(); {
+	case err != nil:
+		return refusal(sandbox.CodeSetup, "the administrator mends it; ethos-decide ceiling shows what is read", "%w", err), nil
+	case c != nil && c.Digest != d.Policy.Ceiling:
+		return refusal(reasonCeiling, "decide it again: ethos-decide", "it was not decided under what %s says on this machine now", ceiling.Dir), nil
 	}
 	switch d.Verdict {
 	case record.VerdictAllow, record.VerdictWarn:

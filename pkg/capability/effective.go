@@ -19,7 +19,8 @@ type Request struct {
 	Profile   string // --profile, "" when not given
 	Grants    []string
 	Space     Space
-	Parent    *Set // effective for the agent that started this one; nil when nobody did
+	Parent    *Set     // effective for the agent that started this one; nil when nobody did
+	Ceiling   *Written // of the machine; nil for none
 }
 
 // Effective is what the action may use: the named profile, else what a managed
@@ -41,6 +42,9 @@ func Effective(config Repository, r Request) (Set, error) {
 	}
 	if r.Parent != nil {
 		s = Narrow(r.Space, reaching(*r.Parent), s)
+	}
+	if r.Ceiling != nil {
+		s, _ = r.Ceiling.Below(r.Space, s)
 	}
 	return Derive(s), nil
 }

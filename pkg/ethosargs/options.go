@@ -63,6 +63,7 @@ func decide() Program {
 			{Name: "pack", Class: Neutral},
 		}},
 		{Name: "list", Options: append([]Option{{Name: "json", Bool: true, Class: Neutral}}, policies...)},
+		{Name: "ceiling", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "proofs", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "explain", Operands: Words, Options: append([]Option{
 			{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,

@@ -35,7 +35,8 @@ type Options struct {
 	// Programs are the directories from which programs are started: those of
 	// PATH, and that of the running program.
 	Programs []string
-	Grants   []string // see [capability.Grant]
+	Grants   []string            // see [capability.Grant]
+	Ceiling  *capability.Written // what no action goes past; nil is none
 }
 
 // Deriver makes facts. It remembers repositories and configurations between actions.
@@ -259,7 +260,7 @@ func (w *work) repoFact() record.Repo {
 func (w *work) request(actor record.Actor) capability.Request {
 	r := capability.Request{
 		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
-		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home},
+		Space: capability.Space{Workspace: w.action.Workspace, Home: w.d.opt.Home}, Ceiling: w.d.opt.Ceiling,
 	}
 	if actor.Parent != nil {
 		r.Parent = actor.Parent.Capabilities

@@ -30,8 +30,9 @@ func (l *loader) amend(f *file, w *written, old *rule) {
 		amended.need, amended.reads, amended.expr = compiled.need, compiled.reads, compiled.expr
 	}
 	amended.digest = digestOf(&amended.Policy)
+	amended.ceiling = old.ceiling || f.ceiling
 	f.widens = append(f.widens, weaker...)
-	if len(weaker) > 0 && !f.trusted {
+	if len(weaker) > 0 && (!f.trusted || old.ceiling && !f.ceiling) {
 		l.beside(&amended)
 		return
 	}

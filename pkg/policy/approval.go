@@ -31,7 +31,7 @@ func (s *Set) Approvable(id string) bool {
 		if r.ID != id {
 			continue
 		}
-		if known = true; r.Protected && r.Effect == record.VerdictDeny && !strings.Contains(r.When, "actor.admin_approved") {
+		if known = true; (r.Protected || r.ceiling) && r.Effect == record.VerdictDeny && !strings.Contains(r.When, "actor.admin_approved") {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 		Verdict: record.VerdictAllow,
 		Matches: []record.Match{},
 		Errors:  []record.PolicyError{},
-		Policy:  record.PolicySet{Digest: s.digest, Packs: s.Packs(), Configuration: s.configuration},
+		Policy:  record.PolicySet{Digest: s.digest, Packs: s.Packs(), Configuration: s.configuration, Ceiling: s.ceiling},
 	}
 	if fault := in.missing(); fault != nil {
 		d.Verdict, d.Errors = record.VerdictDeny, append(d.Errors, *fault)

@@ -24,6 +24,9 @@ type Source struct {
 	// Around is a file of a work tree that the work space lies in: what it adds
 	// counts, what it defines a second time does too, and it weakens nothing.
 	Around bool
+	// Ceiling is a file of the machine's administrator: no other file weakens what
+	// it says, and no approval lifts what it denies.
+	Ceiling bool
 	// Digest is "sha256:" and the SHA-256 of Text, for a file of a work space,
 	// which decisions list; "" for any other.
 	Digest string
@@ -36,6 +39,7 @@ type Source struct {
 type file struct {
 	*document
 	trusted, around bool
+	ceiling         bool
 	digest          string
 	widens          []string // what it weakens, or would
 	packs           []string
@@ -63,7 +67,7 @@ var policyKeys = []string{"id", "pack", "principle", "effect", "on", "modes", "w
 // readFile parses the text of one policy file. Faults are collected in the result.
 func readFile(s Source) *file {
 	d, root := parseYAML(s.Name, s.Text)
-	f := &file{document: d, trusted: s.Trusted && !s.Around, around: s.Around, digest: s.Digest}
+	f := &file{document: d, trusted: (s.Trusted || s.Ceiling) && !s.Around, around: s.Around, ceiling: s.Ceiling, digest: s.Digest}
 	if root == nil {
 		return f
 	}

@@ -16,12 +16,13 @@ type Options struct {
 	Packs   []string // shipped packs beside core
 	Sources []Source // the consumer's files, in order
 	Bounds  Bounds
+	Ceiling string // digest of what the machine's administrator allows at most, which decisions tell; "" for none
 }
 
 // Load makes the set of the packs that always decide, those that are named here or in a source, and the policies of the sources. The error is
 // [Faults] when a file is wrong, and names the pack when it is not known.
 func Load(o Options) (*Set, error) {
-	l := &loader{set: &Set{bounds: o.Bounds.orDefault()}}
+	l := &loader{set: &Set{bounds: o.Bounds.orDefault(), ceiling: o.Ceiling}}
 	files := make([]*file, len(o.Sources))
 	packs := append([]string{Core, Services}, o.Packs...)
 	for i, source := range o.Sources {
@@ -67,7 +68,8 @@ func (l *loader) proofs(f *file) {
 
 // loader builds a set.
 type loader struct {
-	set *Set
+	set      *Set
+	reserved []string // principles of the administrator
 }
 
 // shipped adds a pack of this program, once.
@@ -89,8 +91,11 @@ func (l *loader) shipped(name string) error {
 
 func (l *loader) principlesOf(f *file) {
 	for _, p := range f.principles {
-		if l.principle(p.ID) && f.around {
+		if l.principle(p.ID) && (f.around || slices.Contains(l.reserved, p.ID)) {
 			continue
+		}
+		if f.ceiling {
+			l.reserved = append(l.reserved, p.ID)
 		}
 		if l.principle(p.ID) {
 			f.fault(p.at, "principle %q is already defined", p.ID)
@@ -125,7 +130,7 @@ func (l *loader) consumer(f *file) {
 		}
 		old := l.find(w.ID)
 		switch {
-		case f.around && !seen[w.ID] && old != nil && !slices.Contains(Packs(), old.Pack):
+		case (f.around || old != nil && old.ceiling && !f.ceiling) && !seen[w.ID] && old != nil && !slices.Contains(Packs(), old.Pack):
 			l.again(f, w)
 		case seen[w.ID] || old != nil && !slices.Contains(Packs(), old.Pack):
 			f.fault(w.given["id"], "policy %q is already defined%s", w.ID, whereElse(old))
@@ -221,7 +226,7 @@ func (f *file) rule(w *written) *rule {
 	if len(mistakes) > 0 {
 		return nil
 	}
-	return &rule{Policy: w.Policy, digest: digestOf(&w.Policy), need: needOf(checked), reads: readsOf(checked), expr: expression{checked: checked}}
+	return &rule{ceiling: f.ceiling, Policy: w.Policy, digest: digestOf(&w.Policy), need: needOf(checked), reads: readsOf(checked), expr: expression{checked: checked}}
 }
 
 func cmpNode(a, b *yaml.Node) *yaml.Node {

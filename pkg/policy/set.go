@@ -35,6 +35,7 @@ type Set struct {
 	configuration []record.Configuration
 	doubled       bool // a policy's name stands for several
 	proofs        needs.Set
+	ceiling       string // digest
 }
 
 // rule is a policy that is ready to be evaluated.
@@ -45,6 +46,8 @@ type rule struct {
 	digest string
 	expr   expression
 	source *ast.AST // with positions; compiled when it is first explained
+	// ceiling marks what the machine's administrator has written, or amended.
+	ceiling bool
 }
 
 // Policies lists the policies in the order they were loaded.

@@ -8,6 +8,17 @@ import (
 	"slices"
 )
 
+// PolicySet identifies what decided.
+type PolicySet struct {
+	Digest    string   `json:"digest" required:"true"`
+	Packs     []string `json:"packs"`
+	Evaluated int      `json:"evaluated"`
+	// Ceiling is the digest of what the administrator of the machine allows at most; "" where there is none.
+	Ceiling string `json:"ceiling,omitempty"`
+	// Configuration is each coding_ethos.yml that counted, the work space's own first, then those of the work trees around it.
+	Configuration []Configuration `json:"configuration,omitempty"`
+}
+
 // Approval is who let a call pass, when, and what it covers. It is set by ethos-decide alone, never taken from input.
 type Approval struct {
 	ID       string   `json:"id"`                     // of the record that was refused or asked; "" when a policy was approved

@@ -380,15 +380,6 @@ type PolicyError struct {
 	Message string `json:"message"`
 }
 
-// PolicySet identifies what decided.
-type PolicySet struct {
-	Digest    string   `json:"digest" required:"true"`
-	Packs     []string `json:"packs"`
-	Evaluated int      `json:"evaluated"`
-	// Configuration is each coding_ethos.yml that counted, the work space's own first, then those of the work trees around it.
-	Configuration []Configuration `json:"configuration,omitempty"`
-}
-
 // Error stands on a line of its own, in place of a line that was not valid.
 type Error struct {
 	Stage       string `json:"stage" required:"true"` // facts | decide | sandbox | trace

@@ -107,6 +107,7 @@ type Sandbox struct {
 	CgroupRequested bool      `json:"cgroup_requested"`
 	CgroupEnabled   bool      `json:"cgroup_enabled"`
 	SeccompProfile  string    `json:"seccomp_profile"`
+	Ceiling         string    `json:"ceiling,omitempty"` // digest of what the administrator of the machine allows at most
 	SeccompEnabled  bool      `json:"seccomp_enabled"`
 	Session         string    `json:"session,omitempty"`     // the name of the session that the command ran in
 	PlanDigest      string    `json:"plan_digest,omitempty"` // of what its session was asked for: sha256:…

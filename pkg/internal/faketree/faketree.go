@@ -3,6 +3,7 @@
 package faketree
 
 import (
+	"ethos/pkg/ceiling"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -202,6 +203,9 @@ func (t Tree) skipped(dir, root string, skip func(string) bool) bool {
 	}
 	return false
 }
+
+// Ceiling is that of a machine without one.
+func (Tree) Ceiling() (*ceiling.Ceiling, error) { return nil, nil }
 
 func (t Tree) Writable(dir string) bool {
 	to, ok := t.Real(dir)

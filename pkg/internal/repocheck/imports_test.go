@@ -13,7 +13,7 @@ var layers = [][]string{
 	{"pkg/record"},
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nearest", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs"},
-	{"pkg/ethosargs"},
+	{"pkg/ceiling", "pkg/ethosargs"},
 	{"pkg/fileops", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine", "pkg/sandbox/gitsettings"},

@@ -43,6 +43,7 @@ type builder struct {
 	ownSandbox   string   // see [Plan.OwnSandbox]
 	denyExec     []string // where nothing is executed
 	absentInView []string // denied paths that do not exist in a view
+	ceiling      string   // digest of the machine's; "" without one
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -52,6 +53,9 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		return nil, Refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
 	}
 	if err := b.locate(files); err != nil {
+		return nil, err
+	}
+	if err := b.underCeiling(); err != nil {
 		return nil, err
 	}
 	if err := b.gather(); err != nil {
@@ -272,7 +276,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.filter(), SeccompFile: b.set.SeccompProfilePath, Debug: b.spec.Debug || b.set.SeccompProfile == capability.Debugging, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
-		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Ceiling: b.ceiling, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
 	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.egress, b.publish} {

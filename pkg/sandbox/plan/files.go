@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/sandbox/treescan"
 )
 
@@ -21,10 +22,15 @@ type Files interface {
 	Entries(path string) ([]fs.DirEntry, error)
 	Writable(dir string) bool // the caller can make files in the directory
 	Scan(root string, o treescan.Options) (*treescan.Tree, error)
+	// Ceiling is what nothing goes past on this machine; nil for none.
+	Ceiling() (*ceiling.Ceiling, error)
 }
 
 // HostFiles is the file system of the machine.
 type HostFiles struct{}
+
+// Ceiling is that of /etc/ethos.
+func (HostFiles) Ceiling() (*ceiling.Ceiling, error) { return ceiling.InForce() }
 
 func (HostFiles) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 

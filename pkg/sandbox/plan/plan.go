@@ -52,6 +52,7 @@ type Plan struct {
 	NewSession     bool             `json:"new_session"`
 	CloseStdin     bool             `json:"close_stdin"`
 	Descriptors    []int            `json:"descriptors,omitempty"` // beside 0, 1 and 2, in order
+	Ceiling        string           `json:"ceiling,omitempty"`     // digest of the machine's
 	Notes          []Note           `json:"notes"`
 	Recovered      []record.Denial  `json:"-"` // what runs left that were killed
 	ProcFiles      []mount.File     `json:"-"` // for a /proc that is not proc(5)

@@ -3,6 +3,7 @@ package probe
 import (
 	"strings"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
@@ -30,6 +31,7 @@ type Report struct {
 	Arch     string           `json:"arch"`
 	UID      int              `json:"uid"`
 	Profile  string           `json:"profile"`
+	Ceiling  string           `json:"ceiling,omitempty"` // digest of what the administrator allows at most
 	Checks   []Check          `json:"checks"`
 	Controls []record.Control `json:"controls"` // the evidence of the confined process
 }
@@ -38,6 +40,9 @@ type Report struct {
 func (r Report) Text() string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("kernel %s %s, user id %d, profile %s\n\n", r.Kernel, r.Arch, r.UID, r.Profile))
+	if r.Ceiling != "" {
+		b.WriteString(printable.Sprintf("bounded by %s, %s: ethos-decide ceiling shows it\n\n", ceiling.Dir, r.Ceiling))
+	}
 	for _, c := range r.Checks {
 		b.WriteString(printable.Sprintf("%-8s %s", c.Outcome, c.Name))
 		if c.Detail != "" {

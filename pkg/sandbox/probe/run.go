@@ -69,6 +69,7 @@ func (r *Report) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.Ceiling = plan.Ceiling
 	out, capture, err := sandbox.RunCaptured(ctx, plan, nil)
 	sandbox.Release()
 	r.Controls = out.Evidence.Controls

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"ethos/pkg/ceiling"
+	"ethos/pkg/cli"
+	"ethos/pkg/printable"
+)
+
+type ceilingCmd struct {
+	JSON bool `help:"As JSON, which ethos-sandbox reads; null where there is none."`
+}
+
+// Help implements kong.HelpProvider.
+func (*ceilingCmd) Help() string {
+	return `What the administrator of this machine allows at most, in /etc/ethos: ceiling.yaml bounds the capabilities of every command, says which controls are required
+and whether each call has to be recorded; policy.d/*.yml are policies that no other file weakens and no approval lifts. All of it has to be root's.
+
+Status 3: something there cannot be read, or others can write it. Then nothing runs.`
+}
+
+// Run implements the command.
+func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
+	l := newLibrary(policyFlags{}, sys)
+	if err := l.administrator(); err != nil {
+		return cli.Errorf(cli.BadInput, "the administrator mends it, as root", "%w", err)
+	}
+	if c.JSON {
+		return json.NewEncoder(sys.Records()).Encode(l.limit)
+	}
+	if l.limit == nil {
+		return sys.Printf("there is no %s: nothing bounds what a person allows here\n", ceiling.Dir)
+	}
+	return sys.Print(ceilingText(l))
+}
+
+// ceilingText is the ceiling for people.
+func ceilingText(l *library) string {
+	var b strings.Builder
+	b.WriteString(printable.Sprintf("%s  %s\n", ceiling.Dir, l.limit.Digest))
+	for _, line := range l.limit.Capabilities.Lines() {
+		b.WriteString(printable.Sprintf("  at most  %s\n", line))
+	}
+	for _, name := range l.limit.Require {
+		b.WriteString(printable.Sprintf("  requires %s\n", name))
+	}
+	if l.limit.Records {
+		b.WriteString("  requires records\n")
+	}
+	for _, s := range l.given {
+		b.WriteString(printable.Sprintf("  policies %s\n", s.Name))
+	}
+	return b.String()
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"ethos/pkg/capability"
+	"ethos/pkg/catalog"
+	"ethos/pkg/ceiling"
+	"ethos/pkg/cli"
+)
+
+// ceilingOf is what no action goes past on this machine, nil for none.
+func ceilingOf() (*capability.Written, error) {
+	files, err := ceiling.Read()
+	if files == nil && err == nil {
+		return nil, nil
+	}
+	var c *ceiling.Ceiling
+	if err == nil {
+		c, err = catalog.ParseCeiling(files)
+	}
+	if err != nil {
+		return nil, cli.Errorf(cli.BadInput, "the administrator mends it; ethos-decide ceiling shows what is read", "%w", err)
+	}
+	return &c.Capabilities, nil
+}

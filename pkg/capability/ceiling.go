@@ -1,0 +1,160 @@
+package capability
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MarshalJSON implements json.Marshaler: the names of fields with their values.
+func (w Written) MarshalJSON() ([]byte, error) {
+	if w.values == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(w.values)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *Written) UnmarshalJSON(text []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	w.values = nil
+	for name, value := range raw {
+		f := named(name)
+		if f == nil {
+			return fmt.Errorf("unknown capability %q", name)
+		}
+		to := f.at(new(Set))
+		if err := json.Unmarshal(value, to); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		w.Put(name, to)
+	}
+	return nil
+}
+
+// Lines lists the fields that are written, in the order of a record, each with its
+// value in JSON.
+func (w *Written) Lines() (lines []string) {
+	for i := range fields {
+		if value := w.values[fields[i].name]; value != nil {
+			text, _ := json.Marshal(value) // of strings and numbers
+			lines = append(lines, fields[i].name+": "+string(text))
+		}
+	}
+	return lines
+}
+
+// Bounding checks what is written as a bound of every set, for all work spaces and
+// people: it says nothing that follows from the rest, and no path of it depends on
+// who asks. Names that stand for several values are replaced by expand.
+func (w *Written) Bounding(expand func([]string) ([]string, error)) error {
+	for i := range fields {
+		f := &fields[i]
+		if w.Has(f.name) && (f.from != nil || f.kind == label || f.kind == derivedTags) {
+			return fmt.Errorf("%s bounds nothing: it follows from the rest", f.name)
+		}
+		if written(w, "seccomp_profile", "") == Debugging {
+			return errors.New("seccomp_profile: debug bounds nothing: it is the widest")
+		}
+		if w.Has(f.name) && f.name == "enforce" {
+			return errors.New("enforce bounds nothing: write the control under require")
+		}
+		list, ok := w.values[f.name].(*[]string)
+		if !ok {
+			continue
+		}
+		values, err := expand(*list)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		w.values[f.name] = &values
+		if f.kind != tree && f.kind != denials && !f.flag.path {
+			continue
+		}
+		for _, p := range values {
+			if strings.HasPrefix(p, "~") || strings.Contains(p, "$") {
+				return fmt.Errorf("%s: %s depends on a variable of the user's: write an absolute path, or one that is relative to the work space", f.name, p)
+			}
+		}
+	}
+	if w.Has("network.allow_domains") && !w.Has("network.mode") {
+		mode := "proxy"
+		w.Put("network.mode", &mode)
+	}
+	base, _ := Profile(AgentProfile)
+	_, err := w.Over(base, func(list []string) ([]string, error) { return list, nil })
+	return err
+}
+
+// over is a set with what is written in the place of what it has: a parent that
+// bounds these fields and no others. What may be written can be read, also where
+// only writing is bounded.
+func (w *Written) over(s Set) Set {
+	out := Clone(s)
+	if w.Has("write_paths") && !w.Has("read_paths") {
+		out.ReadPaths = append(out.ReadPaths, s.WritePaths...)
+	}
+	for i := range fields {
+		f := &fields[i]
+		switch value := w.values[f.name].(type) {
+		case *[]string:
+			*of[[]string](f, &out) = slices.Clone(*value)
+		case *string:
+			*of[string](f, &out) = *value
+		case *bool:
+			*of[bool](f, &out) = *value
+		case *int64:
+			*of[int64](f, &out) = *value
+		case *map[string]string:
+			*of[map[string]string](f, &out) = maps.Clone(*value)
+		}
+	}
+	return Derive(out)
+}
+
+// Below is what of a set is within what is written, and what goes past it.
+func (w *Written) Below(space Space, s Set) (Set, []Excess) {
+	parent := w.over(s)
+	past := Widens(space, parent, s)
+	if len(past) == 0 {
+		return s, nil
+	}
+	met := Meet(space, parent, s)
+	met.SandboxProfile = s.SandboxProfile // a name, which gives nothing
+	return met, past
+}
+
+// BelowAsked is the same for what the sandbox is asked for. What of the base goes
+// past is left out; asked tells that somebody asked for what does.
+func (w *Written) BelowAsked(space Space, a *Asked) (met Asked, past []Excess, asked bool) {
+	whole := func(a Asked) Set {
+		s := a.Whole()
+		if a.Timeout < 0 {
+			s.TimeoutSeconds = 0 // no bound
+		}
+		return s
+	}
+	s, past := w.Below(space, whole(*a))
+	if len(past) == 0 {
+		return *a, nil, false
+	}
+	onBase := whole(Asked{Set: a.Set, Base: s, Timeout: a.Timeout})
+	if over := Widens(space, w.over(onBase), onBase); len(over) > 0 {
+		return *a, over, true
+	}
+	met = Asked{Base: s, Timeout: a.Timeout, MemoryBytes: a.MemoryBytes}
+	if most := time.Duration(written(w, "timeout_seconds", int64(0))) * time.Second; most > 0 {
+		met.Timeout = least(max(0, a.Timeout), most, 0)
+	}
+	if most := written(w, "memory_mb", int64(0)) << 20; most > 0 {
+		met.MemoryBytes = least(a.MemoryBytes, most, 0)
+	}
+	return met, past, false
+}

@@ -1,0 +1,117 @@
+package capability
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// TestBelow: each field of each profile, alone and with all others, bounds every other profile, with what somebody asks for on top; what is within stays as it is. A
+// bound that was written as JSON is the same one.
+func TestBelow(t *testing.T) {
+	space := Space{Workspace: "/w", Home: "/h"}
+	for _, of := range Profiles() {
+		all := &Written{}
+		for i := range fields {
+			f := &fields[i]
+			if f.from != nil || f.kind == label || f.kind == derivedTags || f.kind == provenance || f.name == "seccomp_profile" && of.Set.SeccompProfile == Debugging {
+				continue
+			}
+			one := &Written{}
+			set := Clone(of.Set)
+			one.Put(f.name, f.at(&set))
+			all.Put(f.name, f.at(&set))
+			bounds(t, space, one, of.Name+" "+f.name)
+		}
+		bounds(t, space, all, of.Name)
+		text, err := json.Marshal(all)
+		var again Written
+		if err == nil {
+			err = json.Unmarshal(text, &again)
+		}
+		if err != nil || !reflect.DeepEqual(again.over(Set{}), all.over(Set{})) {
+			t.Errorf("%s: %v: %s", of.Name, err, text)
+		}
+	}
+}
+
+func bounds(t *testing.T, space Space, w *Written, name string) {
+	t.Helper()
+	for _, p := range Profiles() {
+		met, past := w.Below(space, p.Set)
+		if over := Widens(space, w.over(met), met); len(over) > 0 {
+			t.Errorf("%s below %s goes past it: %v", p.Name, name, over)
+		}
+		if len(past) == 0 && !reflect.DeepEqual(met, p.Set) {
+			t.Errorf("%s is within %s, and was changed", p.Name, name)
+		}
+		was := p.Set
+		if met.SeccompProfile != was.SeccompProfile && met.SeccompProfile != Debugging { // none of the two is within the other; this one is the stricter
+			was.SeccompProfile = met.SeccompProfile
+		}
+		if more := Widens(space, was, met); len(more) > 0 {
+			t.Errorf("%s below %s is more than it was: %v", p.Name, name, more)
+		}
+	}
+}
+
+// TestBelowAsked: limits that are no whole number of units, and none at all, do not get past a bound; what was asked for is told apart from what a profile has.
+func TestBelowAsked(t *testing.T) {
+	space := Space{Workspace: "/w", Home: "/h"}
+	var w Written
+	if err := json.Unmarshal([]byte(`{"timeout_seconds": 60, "memory_mb": 100, "network.mode": "loopback"}`), &w); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		profile string
+		flags   map[string]string
+		asked   bool
+	}{
+		"a profile":        {"agent-network", nil, false},
+		"within":           {"workspace", map[string]string{"timeout": "59s", "memory": "99M", "net": "none"}, false},
+		"no limit of time": {"workspace", map[string]string{"timeout": "0"}, true},
+		"more time":        {"workspace", map[string]string{"timeout": "60001ms"}, true},
+		"more memory":      {"workspace", map[string]string{"memory": "100000001K"}, true},
+		"a network":        {"lint-offline", map[string]string{"allow-domain": "example.com"}, true},
+	} {
+		a, err := FromFlags(c.profile, "/w", func(flag string) []string {
+			if v, ok := c.flags[flag]; ok {
+				return []string{v}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		met, past, asked := w.BelowAsked(space, &a)
+		if asked != c.asked || asked && len(past) == 0 {
+			t.Errorf("%s: asked for: %v, past %v", name, asked, past)
+		}
+		whole := met.Whole()
+		if !asked && (whole.Network.Mode == "host" || whole.Network.Mode == "proxy" || met.Timeout < 0 || met.Timeout > time.Minute || met.MemoryBytes > 100<<20 || whole.TimeoutSeconds > 60 || whole.MemoryMB > 100 || whole.TimeoutSeconds == 0) {
+			t.Errorf("%s: %+v", name, met)
+		}
+	}
+}
+
+// TestBounding: a bound depends on nothing that a person says, and says what it bounds.
+func TestBounding(t *testing.T) {
+	same := func(list []string) ([]string, error) { return list, nil }
+	for text, ok := range map[string]bool{
+		`{"network.allow_domains": ["example.com"]}`: true, `{"write_paths": [".", "/srv"]}`: true, `{"deny_read_paths": ["**/.env"]}`: true,
+		`{"write_paths": ["~/x"]}`: false, `{"deny_exec_paths": ["~/x"]}`: false, `{"unix_sockets": ["$HOME/x"]}`: false, `{"sandbox_profile": "workspace"}`: false,
+		`{"requires_network": false}`: false, `{"enforce": "cgroup"}`: false, `{"network.mode": "all"}`: false, `{"seccomp_profile": "debug"}`: false, `{"seccomp_profile": "deny-privilege"}`: true,
+	} {
+		var w Written
+		if err := json.Unmarshal([]byte(text), &w); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Bounding(same); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+		if w.Has("network.allow_domains") && !w.Has("network.mode") {
+			t.Errorf("%s: another network is not bounded", text)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+// Package ceiling finds what the administrator of a machine allows at most: the directory /etc/ethos.
+//
+//	files, err := ceiling.Read() // none, and no error, where the machine has no /etc/ethos
+//	c, err := ceiling.InForce()  // the same as ethos-decide understands it, for programs that read no YAML
+//
+// The place is fixed: no variable, option or file of a user leads elsewhere. What lies there counts when it is root's and nobody else can write it,
+// from the root directory down; anything else there is an error, and with it nothing runs.
+//
+// # Limits
+//
+// Who makes a mount namespace can put another directory in its place for what runs there, as they can run other programs than ethos. The digest of the
+// ceiling is in each decision, so a decision that was made without it is seen by who has it.
+package ceiling
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"ethos/pkg/capability"
+)
+
+// Dir is the administrator's directory.
+const Dir = "/etc/ethos"
+
+// The names in it.
+const (
+	Name     = "ceiling.yaml"
+	Policies = "policy.d" // directory of policy files
+)
+
+// MaxFile bounds a file, in bytes.
+const MaxFile = 1 << 20
+
+// ErrUnusable is wrapped by the errors of this package.
+var ErrUnusable = errors.New("what the administrator allows at most cannot be read, so nothing is allowed")
+
+// Ceiling is what nothing goes past.
+type Ceiling struct {
+	Digest       string             `json:"digest"` // "sha256:" and the SHA-256 of names and contents, in hex
+	Capabilities capability.Written `json:"capabilities"`
+	Require      []string           `json:"require"` // controls without which nothing runs
+	Records      bool               `json:"records"` // what cannot be recorded does not run
+}
+
+// File is a file of the directory.
+type File struct {
+	Name string // absolute
+	Text []byte
+}
+
+// Read reads the directory: ceiling.yaml, if it is there, then the policy files by name. Where there is no directory it costs one failed open.
+func Read() ([]File, error) {
+	dir, err := open(Dir, syscall.O_DIRECTORY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var files []File
+	if err == nil {
+		dir.Close()
+		files, err = read()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	return files, nil
+}
+
+func read() (files []File, err error) {
+	for _, above := range []string{"/", filepath.Dir(Dir)} {
+		if mapped() {
+			break // they are who made the namespace's, as they are in the boundary of ethos-sandbox
+		}
+		f, err := open(above, syscall.O_DIRECTORY)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+	}
+	here, err := os.ReadDir(Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range here {
+		switch {
+		case e.Name() == Name:
+			if files, err = add(files, filepath.Join(Dir, Name)); err != nil {
+				return nil, err
+			}
+		case isYAML(e.Name()):
+			return nil, fmt.Errorf("%s is not read: its name should be %s, or it belongs into %s", filepath.Join(Dir, e.Name()), Name, Policies)
+		}
+	}
+	below := filepath.Join(Dir, Policies)
+	dir, err := open(below, syscall.O_DIRECTORY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nonNil(files), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir.Close()
+	list, err := os.ReadDir(below)
+	for _, e := range list {
+		if err == nil && isYAML(e.Name()) {
+			files, err = add(files, filepath.Join(below, e.Name()))
+		}
+	}
+	return nonNil(files), err
+}
+
+// nonNil tells a directory without files from none.
+func nonNil(files []File) []File {
+	if files == nil {
+		return []File{}
+	}
+	return files
+}
+
+func isYAML(name string) bool {
+	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml"))
+}
+
+func add(files []File, name string) ([]File, error) {
+	f, err := open(name, syscall.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err == nil && len(text) > MaxFile {
+		err = fmt.Errorf("%s is longer than %d bytes", name, MaxFile)
+	}
+	return append(files, File{name, text}), err
+}
+
+// open opens a directory, or a regular file, that is root's and that nobody else can write. The directories above were opened before.
+func open(name string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC|flags, 0)
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, fmt.Errorf("%s is a link or no directory", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = roots(name, info, flags&syscall.O_DIRECTORY != 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func roots(name string, info fs.FileInfo, dir bool) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case info.IsDir() != dir || !dir && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not what should be there: a directory, or a regular file", name)
+	case !ok || st.Uid != 0 && (st.Uid != overflow || !mapped()):
+		return fmt.Errorf("%s does not belong to root: chown root %s", name, name)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("others than root can write %s: chmod go-w %s", name, name)
+	}
+	return nil
+}
+
+// overflow is the owner of what belongs to nobody of a user namespace; see user_namespaces(7).
+const overflow = 65534
+
+// mapped reports a user namespace in which users have other numbers than on the machine.
+func mapped() bool {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295"
+}
+
+// Digest is that of files.
+func Digest(files []File) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%s\x00%d\x00%s", f.Name, len(f.Text), f.Text)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// reader is the program that understands the files, beside this one.
+const reader = "ethos-decide"
+
+// InForce is the ceiling, nil where there is none. It is read once.
+var InForce = sync.OnceValues(func() (*Ceiling, error) {
+	dir, err := open(Dir, syscall.O_DIRECTORY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var c *Ceiling
+	if err == nil {
+		dir.Close()
+		c, err = ask()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	return c, nil
+})
+
+// limit is how long the reader may take.
+const limit = time.Minute
+
+// ask has the files read. The environment of the caller has no say.
+func ask() (*Ceiling, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), reader), "ceiling", "--json")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", []string{}, &out, &errs
+	if err := cmd.Run(); err != nil {
+		if said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); said != "" {
+			return nil, errors.New(strings.TrimPrefix(said, reader+": error: "))
+		}
+		return nil, fmt.Errorf("install %s beside this program: %w", reader, err)
+	}
+	c := &Ceiling{}
+	if err := json.Unmarshal(out.Bytes(), c); err != nil || c.Digest == "" {
+		return nil, fmt.Errorf("%s ceiling --json: %q", reader, out.Bytes()[:min(len(out.Bytes()), 200)])
+	}
+	return c, nil
+}
