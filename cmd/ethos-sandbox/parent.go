@@ -35,6 +35,8 @@ func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.S
 		return cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not that of the --parent", spec.Workspace)
 	case !managed && !parent.PlainGit:
 		return cli.Errorf(cli.Refused, "use ethos-sandbox shell without --plain-git", "the --parent has managed git")
+	case spec.Backend != "" && spec.Backend != sandbox.Native:
+		return cli.Errorf(cli.Refused, "leave --backend out", "the backend %s is not for a run with a --parent: it holds less", spec.Backend)
 	case b.Debug || b.PublishAny || len(b.Publish) > 0 || len(spec.Descriptors) > 0:
 		return cli.Errorf(cli.Refused, "leave it out", "--debug, --publish and --fd are not for a run with a --parent, which lends none of them")
 	}

@@ -16,6 +16,7 @@ import (
 
 type planCmd struct {
 	boundary.Flags
+	backendFlags
 	Fd         []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
 	JSON       bool     `name:"json" help:"As JSON."`
 	SeccompAsm bool     `help:"Show the seccomp program instead."`
@@ -36,7 +37,7 @@ func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
 		if err != nil {
 			return cli.Errorf(cli.Usage, "ethos-sandbox plan --help shows the flags", "%w", err)
 		}
-		spec.Descriptors = c.Fd
+		spec.Descriptors, spec.Backend = c.Fd, c.Backend
 		plan, err := build(spec, cli.BadInput)
 		if err != nil {
 			return err

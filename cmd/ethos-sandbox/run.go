@@ -25,6 +25,7 @@ import (
 
 type runCmd struct {
 	boundary.Flags
+	backendFlags
 	evidenceFlags
 	sessionFlags
 	viewFlags
@@ -63,6 +64,9 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 		if c.Parent != "" {
 			return withSession()
 		}
+		if err := c.backendFlags.alone(); err != nil {
+			return err
+		}
 		if len(c.Fd) > 0 {
 			return cli.Errorf(cli.Refused, "leave out --session, or pass a file by its name", "--fd is not for a command of a session")
 		}
@@ -76,7 +80,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	spec.Descriptors = c.Fd
+	spec.Descriptors, spec.Backend = c.Fd, c.Backend
 	if err := c.within(sys, &c.Flags, &spec, false); err != nil {
 		return err
 	}
@@ -144,6 +148,9 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	plan, err := build(spec, cli.Refused)
 	if err != nil {
 		return nil, nil, e.refusal(err)
+	}
+	if plan.Backend == sandbox.None {
+		sys.Warn("nothing is isolated: --backend none runs the command with all that you may do", "leave --backend out, or give --backend landlock where there are no user namespaces")
 	}
 	if e.DryRun {
 		return nil, nil, sys.Print(plan.Text())

@@ -15,6 +15,7 @@ import (
 
 type shellCmd struct {
 	boundary.Flags
+	backendFlags
 	evidenceFlags
 	sessionFlags
 	viewFlags
@@ -60,6 +61,9 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 		if err := cmp.Or(c.viewFlags.alone(), c.callerFlags.alone()); err != nil {
 			return err
 		}
+		if err := c.backendFlags.alone(); err != nil {
+			return err
+		}
 		if c.Parent != "" {
 			return withSession()
 		}
@@ -70,6 +74,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	spec.Backend = c.Backend
 	if !c.PlainGit {
 		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
 			return err

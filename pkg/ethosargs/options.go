@@ -128,6 +128,8 @@ var (
 	ofCaller = []Option{{Name: "info-fd", Class: Neutral}, {Name: "die-with-parent", Bool: true, Class: Neutral}}
 	// toRecord adds a result to the record of the same command, once.
 	toRecord = Option{Name: "record", Class: Neutral}
+	// weaker is a backend that isolates less than the one of every command.
+	weaker = Option{Name: "backend", Class: Widens}
 )
 
 func sandbox() Program {
@@ -136,10 +138,11 @@ func sandbox() Program {
 			{Name: "jobs", Short: 'j', Class: Neutral},
 			maxLine, explain, ofTree,
 		}},
-		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}, proof), slices.Concat(ofView, ofCaller)...)},
+		{Name: "run", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord, Option{Name: "fd", Class: Widens}, proof, weaker), slices.Concat(ofView, ofCaller)...)},
 		{Name: "shell", Operands: Passthrough, Options: append(boundary(Compared, evidence, explain, dryRun, inSession, toRecord,
 			Option{Name: "plain-git", Bool: true, Class: Widens},
 			Option{Name: "undecided", Bool: true, Class: Widens},
+			weaker,
 			Option{Name: "command", Short: 'c', Class: Neutral},
 		), slices.Concat(ofView, ofCaller)...)},
 		{Name: "workspace create", Operands: Words, Options: boundary(Compared, Option{Name: "git", Bool: true, Class: Neutral}, Option{Name: "branch", Class: Neutral})},
@@ -158,6 +161,7 @@ func sandbox() Program {
 		{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
 			Option{Name: "json", Bool: true, Class: Neutral},
 			Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
+			Option{Name: "backend", Class: Neutral},
 			Option{Name: "fd", Class: Neutral},
 		)},
 		{Name: "session start", Options: boundary(Compared,

@@ -92,7 +92,7 @@ type Stream struct {
 
 // Sandbox is the evidence of one run: what was asked for and what was verified to be in force.
 type Sandbox struct {
-	Backend         string    `json:"backend"` // native
+	Backend         string    `json:"backend"` // native | landlock | none
 	Profile         string    `json:"profile"`
 	Tags            []string  `json:"tags"`
 	ReadPaths       []string  `json:"read_paths"`  // as resolved

@@ -88,6 +88,16 @@ const (
 	Private   = plan.Private
 )
 
+// The backends: what makes the boundary.
+const (
+	Native   = plan.Native
+	Landlock = plan.Landlock
+	None     = plan.None
+)
+
+// Backends lists the backends, the strongest first.
+func Backends() []string { return plan.Backends() }
+
 // The codes of a [Refusal].
 const (
 	CodeDeclaration = plan.CodeDeclaration

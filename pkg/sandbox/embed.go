@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,6 +75,7 @@ func WithEnv(entries ...string) Option {
 	return func(s Sandbox) Sandbox { return s.WithEnv(entries...) }
 }
 func WithProfile(name string) Option { return func(s Sandbox) Sandbox { return s.WithProfile(name) } }
+func WithBackend(name string) Option { return func(s Sandbox) Sandbox { return s.WithBackend(name) } }
 func WithSession(name string) Option { return func(s Sandbox) Sandbox { return s.WithSession(name) } }
 
 // WithReadPaths shows files and directories, to be read. Paths are absolute, or
@@ -129,6 +131,12 @@ func (s Sandbox) WithEnv(entries ...string) Sandbox {
 
 // WithProfile names the profile that the boundary begins with.
 func (s Sandbox) WithProfile(name string) Sandbox { s.policy.Profile = name; return s }
+
+// WithBackend says what makes the boundary: [Native], which is also meant by "";
+// [Landlock], which makes no namespace and holds less; or [None], which holds
+// nothing. docs/backends.md has the differences. Nothing chooses another than the
+// native one by itself.
+func (s Sandbox) WithBackend(name string) Sandbox { s.policy.Backend = name; return s }
 
 // WithSession runs commands in the boundary of a session of ethos-sandbox, by its
 // name, or auto:NAME to start it when it does not run. It needs ethos-sandbox as a
@@ -237,8 +245,9 @@ func (s Sandbox) proved() error {
 	return err
 }
 
-// Backend is what makes the boundary: "native".
-func (s Sandbox) Backend() string { return "native" }
+// Backend is what makes the boundary: [Native] where [Sandbox.WithBackend] names
+// no other.
+func (s Sandbox) Backend() string { return cmp.Or(s.policy.Backend, Native) }
 
 // Policy is what the boundary was asked for.
 func (s Sandbox) Policy() Policy { return s.policy.clone() }

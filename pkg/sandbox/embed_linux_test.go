@@ -26,6 +26,7 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/kernel/landlock"
 )
 
 // nestedWord has this binary make a boundary where none can be had.
@@ -226,6 +227,26 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestWithBackend: the one that is named, and no other, makes the boundary.
+func TestWithBackend(t *testing.T) {
+	s, _ := box(t)
+	for _, name := range []string{sandbox.Native, sandbox.Landlock, sandbox.None} {
+		if name == sandbox.Landlock {
+			probetest.NeedFunc(t, "landlock-abi-3", func() string {
+				kernel, err := landlock.Probe()
+				return map[bool]string{true: fmt.Sprintf("ABI %d, %v", kernel.ABI, err)}[err != nil || kernel.ABI < 3]
+			})
+		}
+		r, err := s.WithBackend(name).Run(t.Context(), exec.Command("sh", "-c", "exit 7"))
+		if err != nil || r.ExitCode != 7 || r.Capture.Sandbox.Backend != name {
+			t.Errorf("%s: %v %d, evidence of %s", name, err, r.ExitCode, r.Capture.Sandbox.Backend)
+		}
+	}
+	if _, err := sandbox.New(sandbox.WithBackend("gvisor")); err == nil {
+		t.Error("gvisor is no error")
+	}
+}
+
 // TestNewWhereNothingCanBeEnforced: inside of a boundary no other one can be had.
 func TestNewWhereNothingCanBeEnforced(t *testing.T) {
 	s, _ := box(t)
@@ -353,7 +374,7 @@ func TestMethodsLeaveTheSandbox(t *testing.T) {
 	if !reflect.DeepEqual(s.Policy(), before) || fmt.Sprint(narrow.Policy().DenyWrite) != "[/a]" {
 		t.Errorf("%+v, %+v", s.Policy(), narrow.Policy())
 	}
-	if s.Backend() != "native" {
+	if s.Backend() != sandbox.Native || s.WithBackend(sandbox.Landlock).Backend() != sandbox.Landlock {
 		t.Errorf("backend %s", s.Backend())
 	}
 }

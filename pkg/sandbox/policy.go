@@ -21,6 +21,7 @@ type Policy struct {
 	// its directory, else that directory.
 	Workspace   string   `json:"workspace"`
 	Profile     string   `json:"profile,omitempty"` // "" is "workspace"
+	Backend     string   `json:"backend,omitempty"` // "" is "native"
 	ReadPaths   []string `json:"read_paths,omitempty"`
 	WritePaths  []string `json:"write_paths,omitempty"`
 	DenyRead    []string `json:"deny_read,omitempty"`
@@ -79,6 +80,10 @@ func (p *Policy) check() error {
 	switch {
 	case !filepath.IsAbs(p.Workspace):
 		return declaration("name the directory by its absolute path", "the work space %q is not absolute", p.Workspace)
+	case p.Backend != "" && !slices.Contains(Backends(), p.Backend):
+		return declaration("native, landlock and none are known", "the backend %q is unknown", p.Backend)
+	case p.Session != "" && p.Backend != "":
+		return declaration("leave one of the two out", "a session has the backend native")
 	case !slices.Contains([]Network{"", NetworkDeny, NetworkLoopback, NetworkProxy, NetworkOpen}, p.Network):
 		return declaration("none, loopback, proxy and host are known", "the network %q is unknown", p.Network)
 	case len(p.Domains) > 0 && p.Network != NetworkProxy:
@@ -130,6 +135,7 @@ func (p *Policy) args() (args []string) {
 	}
 	add("session", p.Session)
 	add("profile", p.Profile)
+	add("backend", p.Backend)
 	add("ro", p.ReadPaths...)
 	add("ro", p.ExecPaths...)
 	add("rw", p.WritePaths...)

@@ -19,6 +19,7 @@ import (
 // writes.
 type shimArgs struct {
 	boundary.Flags
+	Backend  string
 	Evidence string
 	Fd       []int
 }
@@ -82,11 +83,14 @@ func shimRun(args []string, signals <-chan os.Signal) (out Outcome, err error) {
 	if err != nil {
 		return out, &Refusal{Code: CodeDeclaration, Err: err}
 	}
-	spec.Descriptors = c.Fd
+	spec.Descriptors, spec.Backend = c.Fd, c.Backend
 	spec.Recovered = Recover(context.Background(), environ)
 	plan, err := Build(spec, HostFiles{}, os.Geteuid())
 	if err != nil {
 		return out, err
+	}
+	if plan.Backend == None {
+		fmt.Fprintln(os.Stderr, "ethos-sandbox: warning: nothing is isolated: the backend is none")
 	}
 	out, err = Run(context.Background(), plan, IO{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals})
 	Release()

@@ -3,6 +3,7 @@ package escapes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,25 @@ type Case struct {
 	After   string   // run in the work space afterwards, unconfined; ends with 0 when nothing happened
 	Control string   // how the attack is shown to bite: see the constants
 	Twin    string   // the allowed relative, run beside it
+	// Landlock says what the backend of that name, which has no namespaces, does
+	// otherwise, and why: "open: the kernel has no right for it", or "open before ABI
+	// 6: …". "" is the same guarantee; the twin may be refused there.
+	Landlock string
+}
+
+// What the backend landlock can do otherwise.
+const (
+	Open   = "open"    // the attack gets through
+	NotRun = "not run" // the flags are refused, with the way out
+)
+
+// onLandlock is the outcome of a case there, "" for the guarantee, the ABI of
+// Landlock that has it, 0 for none, and the reason.
+func (c *Case) onLandlock() (outcome string, abi int, why string) {
+	outcome, why, _ = strings.Cut(c.Landlock, ": ")
+	outcome, before, _ := strings.Cut(outcome, " before ABI ")
+	abi, _ = strconv.Atoi(before)
+	return outcome, abi, why
 }
 
 // How an attack is shown to get through without the sandbox.
@@ -104,6 +124,8 @@ func (c *Case) set(key, value string) bool {
 		c.Control = value
 	case "twin":
 		text(&c.Twin)
+	case "landlock":
+		text(&c.Landlock)
 	default:
 		return false
 	}
@@ -111,6 +133,7 @@ func (c *Case) set(key, value string) bool {
 }
 
 func (c *Case) check() error {
+	outcome, _, why := c.onLandlock()
 	switch {
 	case c.Why == "" || strings.Contains(c.Why, "\n"):
 		return fmt.Errorf("its reason is not one line")
@@ -122,6 +145,8 @@ func (c *Case) check() error {
 		return fmt.Errorf("it does not say what it wants to meet")
 	case !slices.Contains([]string{"", "root", "user"}, c.As):
 		return fmt.Errorf("as %q is neither root nor user", c.As)
+	case c.Landlock != "" && (!slices.Contains([]string{Open, NotRun}, outcome) || why == ""):
+		return fmt.Errorf("landlock %q is not an outcome and a reason", c.Landlock)
 	case !slices.Contains([]string{Bites, Userns, Depends, Unsafe}, c.Control):
 		return fmt.Errorf("unknown control %q", c.Control)
 	}

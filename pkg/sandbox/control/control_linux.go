@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,12 +28,34 @@ func New(j *Job) []Control {
 	if j.machine == nil {
 		j.machine = thisMachine()
 	}
+	if j.Flat = j.Plan.Backend != ""; j.Flat {
+		return flat(j)
+	}
 	return []Control{
 		newUser(j), &workspace{Job: j}, newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j), &ports{j},
 		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
 		&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
 		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitSettings{Job: j}, &gitQuarantine{Job: j},
 	}
+}
+
+// flat are those of a run without namespaces. They have the same lines.
+func flat(j *Job) []Control {
+	landlocked := j.Plan.Backend == plan.Landlock
+	lack := func(name, asked string) Control { return &lacking{j, name, asked} }
+	where := []Control{&scratch{j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{j}, &subreaper{Job: j}}
+	limits := []Control{&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches", ""), &environment{j}, &stdio{Job: j}, &terminal{Job: j}}
+	if !landlocked {
+		return slices.Concat(where, []Control{
+			lack("ipc", "an IPC namespace of its own"), lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"), lack(plan.ControlNetwork, j.Plan.Network),
+			lack("egress", ""), lack("publish", ""), lack("ports", ""), lack("privileges", "no capability, no_new_privs"), lack("landlock", "the paths"), lack("seccomp", j.Plan.SeccompText()), lack("unix_sockets", "connect(2) to socket files"),
+		}, limits)
+	}
+	return slices.Concat(where, []Control{
+		&filtered{j, "ipc", "an IPC namespace of its own", "no System V IPC and no POSIX message queue"}, lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"),
+		&filtered{j, plan.ControlNetwork, j.Plan.Network, "no socket but connected pairs"}, lack("egress", ""), lack("publish", ""), &ports{j},
+		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+	}, limits, []Control{newProtectedPaths(j), &gitQuarantine{Job: j}})
 }
 
 // Control is one part of the boundary, for one run. What it does beside having a name are the interfaces below, in the order of a run's life. A
@@ -189,6 +212,8 @@ type Job struct {
 	Stop     func()             // ends the run
 	Failed   bool               // the command ended otherwise than with status 0
 	Met      netns.Unmet        // what its connections and datagrams met, where it failed
+	Flat     bool               // without namespaces
+	Scratch  string             // the command's private directory there
 	Spawns   bool               // a session: its process does not exec, but clones commands
 
 	machine     *machine

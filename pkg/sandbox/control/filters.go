@@ -35,6 +35,14 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 		}
 		list = append(list, filter{name: sockets.Name, program: program})
 	}
+	if p.Backend == plan.Landlock {
+		alone := seccomp.Alone(p.Network != "none")
+		program, err := alone.Compile(arch)
+		if err != nil {
+			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
+		}
+		list = append(list, filter{name: alone.Name, program: program})
+	}
 	if p.SeccompFile == "" {
 		if p.Seccomp != seccomp.DenyPrivilegeName {
 			return nil, plan.Refuse(plan.CodeDeclaration, "it is "+seccomp.DenyPrivilegeName+", or name a profile file in the OCI form", "unknown seccomp profile %q", p.Seccomp)

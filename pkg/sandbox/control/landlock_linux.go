@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -33,14 +34,28 @@ func (c *landlockControl) Prepare(context.Context) error {
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "a seccomp filter around this process may refuse landlock(7); allow landlock_create_ruleset, landlock_add_rule, landlock_restrict_self"}
 	}
+	if c.Flat && kernel.ABI < aloneABI {
+		return plan.Refuse(plan.CodeUnsupported, "use Linux 6.2 or newer with landlock in its lsm= parameter; or --backend native, where the machine has user namespaces", "the backend landlock needs ABI %d of Landlock, and this kernel has %s", aloneABI, haveABI(kernel.ABI))
+	}
 	c.lack = err
 	c.build(kernel.ABI)
 	return nil
 }
 
+func haveABI(abi int) string {
+	if abi == 0 {
+		return "none"
+	}
+	return "ABI " + strconv.Itoa(abi)
+}
+
 // build makes the rules for a kernel with an ABI of Landlock.
 func (c *landlockControl) build(abi int) {
-	c.rules, c.report = landlock.Build(abi, landlockRequest(c.Job.Plan, abi))
+	request := landlockRequest
+	if c.Flat {
+		request = func(p *plan.Plan, _ int) landlock.Request { return grantRequest(p, c.Scratch) }
+	}
+	c.rules, c.report = landlock.Build(abi, request(c.Job.Plan, abi))
 	c.ByLandlock = landlock.FS(c.rules.Attr.HandledAccessFS)&landlock.ResolveUnix != 0
 }
 
@@ -52,6 +67,10 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 	}
 	const stage = "landlock"
 	attr, ruleset := c.rules.Attr, p.Slots.New()
+	var opened steps.Slot
+	if c.Flat {
+		opened = p.Slots.New()
+	}
 	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", steps.Ptr(&attr), steps.Int(unsafe.Sizeof(attr)), steps.Int(0))
 	create.Save = ruleset
 	p.Command = append(p.Command, create)
@@ -59,6 +78,12 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 		at := rule.Attr(-1)
 		add := addRule(rule.Path, ruleset, at)
 		add.Fill, add.FillFrom = &at.ParentFD, p.Trees[rule.Path]
+		if c.Flat {
+			open, shut := c.openRule(rule, opened)
+			add.FillFrom = opened
+			p.Command = append(p.Command, open, add, shut)
+			continue
+		}
 		p.Command = append(p.Command, add)
 	}
 	for _, rule := range c.rules.Ports {
@@ -71,6 +96,19 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 		}
 	}
 	p.Command = append(p.Command, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", steps.From(ruleset), steps.Int(c.rules.Flags)))
+}
+
+// openRule opens the path of a rule, by no link, and closes it. What has gone, or
+// what the command cannot reach, gets no rule: that only takes away.
+func (c *landlockControl) openRule(rule landlock.PathRule, to steps.Slot) (open, shut steps.Step) {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	if !rule.File {
+		how.Flags |= unix.O_DIRECTORY
+	}
+	open = step("landlock", "openat2", unix.SYS_OPENAT2, rule.Path, steps.Int(unix.AT_FDCWD), steps.Str(rule.Path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
+	open.Save, open.Skip = to, 2
+	open.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.ELOOP, syscall.ENOTDIR, syscall.ENXIO}
+	return open, step("landlock", "close", unix.SYS_CLOSE, rule.Path, steps.From(to))
 }
 
 func (c *landlockControl) Report(line record.Control) record.Control {

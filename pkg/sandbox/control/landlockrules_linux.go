@@ -83,3 +83,49 @@ func portRules(q *landlock.Request, list []string, right landlock.Net) {
 		q.Ports = append(q.Ports, landlock.PortRule{Port: n, Access: right})
 	}
 }
+
+// aloneABI is the first that holds what has no mount to hold it: one before has no
+// right for truncate(2), Linux 6.2.
+const aloneABI = 3
+
+// withoutNamespaces is the way out where the machine has no namespaces for the
+// caller, "" where there is none.
+func withoutNamespaces() string {
+	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < aloneABI {
+		return ""
+	}
+	return "; or have a boundary that makes no namespace, and holds less: ethos-sandbox run --backend landlock"
+}
+
+// grantRequest is that of a run without namespaces: the grants of the plan alone,
+// and the private directory.
+func grantRequest(p *plan.Plan, scratch string) landlock.Request {
+	q := landlock.Request{FS: landlock.AllFS &^ landlock.ResolveUnix, Scope: landlock.AbstractUnix | landlock.Signal} // there is no Unix socket to connect
+	if p.Network == "none" {
+		q.Net = landlock.BindTCP | landlock.ConnectTCP
+	}
+	if p.Ports != nil {
+		portRules(&q, p.Ports.Connect, landlock.ConnectTCP)
+		portRules(&q, p.Ports.Bind, landlock.BindTCP)
+	}
+	for _, g := range p.Grants {
+		q.Paths = append(q.Paths, landlock.PathRule{Path: g.Path, Access: rightsOf(g.Rights), File: g.File})
+	}
+	if scratch != "" {
+		q.Paths = append(q.Paths, landlock.PathRule{Path: scratch, Access: landlock.Execute | landlock.Read | landlock.Write})
+	}
+	return q
+}
+
+func rightsOf(r plan.Rights) (fs landlock.FS) {
+	const content = landlock.WriteFile | landlock.Truncate
+	for right, of := range map[plan.Rights]landlock.FS{
+		plan.MayRead: landlock.ReadFile, plan.MayList: landlock.ReadDir, plan.MayExecute: landlock.Execute, plan.MayWrite: content,
+		plan.MayMake: landlock.Write &^ content, plan.MayControl: landlock.IoctlDev,
+	} {
+		if r&right != 0 {
+			fs |= of
+		}
+	}
+	return fs
+}

@@ -159,17 +159,9 @@ func withBareProc(p *plan.Plan, files []mount.File) *plan.Plan {
 	return &q
 }
 
-// machineFiles are the files of proc(5) that tell of the machine and that programs look for. None tells of a process, a mount or a user.
-var machineFiles = []string{
-	"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version",
-	"sys/fs/file-max", "sys/fs/nr_open", "sys/fs/pipe-max-size", "sys/net/core/somaxconn", "sys/vm/max_map_count", "sys/vm/overcommit_memory",
-	"sys/kernel/cap_last_cap", "sys/kernel/ngroups_max", "sys/kernel/osrelease", "sys/kernel/ostype", "sys/kernel/overflowgid", "sys/kernel/overflowuid",
-	"sys/kernel/pid_max", "sys/kernel/threads-max", "sys/kernel/version",
-}
-
 // procCopies are the machine files as they are now, each at most 1 MiB.
 func procCopies() (files []mount.File) {
-	for _, name := range machineFiles {
+	for _, name := range plan.MachineFiles {
 		f, err := os.Open(filepath.Join("/proc", name))
 		if err != nil {
 			continue // covered too, or not of this kernel

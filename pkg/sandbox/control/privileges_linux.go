@@ -25,24 +25,30 @@ func (c *privileges) Steps(at Phase, p *Program) {
 		keyring.Tolerate = []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EDQUOT}
 		p.Init = append(p.Init, keyring)
 	case Privileges:
-		p.Command = drop(p.Command, c.machine.lastCapability())
+		p.Command = drop(p.Command, c.machine.lastCapability(), c.keepsBounds())
 	case Finalize:
 		p.Finalize = c.finalize()
 	}
 }
 
 // drop leaves no capability in any set, and no way to gain one.
-func drop(s []steps.Step, last int) []steps.Step {
+func drop(s []steps.Step, last int, keepBounds bool) []steps.Step {
 	const stage = "privileges"
 	s = append(s, noNewPrivs(stage))
-	for capability := 0; capability <= last; capability++ {
+	for capability := 0; capability <= last && !keepBounds; capability++ {
 		s = append(s, prctl(stage, "PR_CAPBSET_DROP", steps.Int(unix.PR_CAPBSET_DROP), steps.Int(capability)))
 	}
-	return append(s,
-		prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", steps.Int(unix.PR_CAP_AMBIENT), steps.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), steps.Int(0), steps.Int(0), steps.Int(0)),
-		prctl(stage, "PR_SET_SECUREBITS", steps.Int(unix.PR_SET_SECUREBITS), steps.Int(Securebits)),
-		capsetNone(stage))
+	s = append(s, prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", steps.Int(unix.PR_CAP_AMBIENT), steps.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), steps.Int(0), steps.Int(0), steps.Int(0)))
+	if !keepBounds {
+		s = append(s, prctl(stage, "PR_SET_SECUREBITS", steps.Int(unix.PR_SET_SECUREBITS), steps.Int(Securebits)))
+	}
+	return append(s, capsetNone(stage))
 }
+
+// keepsBounds: without a user namespace an ordinary user may not change the bounding
+// set (CAP_SETPCAP). It has no capability to bound, and no_new_privs keeps it from
+// gaining one: execve(2) then adds nothing to the permitted set. Root must.
+func (c *privileges) keepsBounds() bool { return c.Flat && c.machine.uid != 0 }
 
 func noNewPrivs(stage string) steps.Step {
 	return prctl(stage, "PR_SET_NO_NEW_PRIVS", steps.Int(unix.PR_SET_NO_NEW_PRIVS), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0))
@@ -76,6 +82,9 @@ func capsetNone(stage string) steps.Step { return capset(stage, 0, 0) }
 
 func (c *privileges) Verify(s Status) error {
 	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
+		if set == "CapBnd" && c.keepsBounds() {
+			continue
+		}
 		if strings.Trim(s.field(set), "0") != "" || s.field(set) == "" {
 			return fmt.Errorf("capabilities: %s is %q, not empty", set, s.field(set))
 		}
@@ -88,5 +97,8 @@ func (c *privileges) Verify(s Status) error {
 
 // Report: the system call filter keeps the caller's keyring from being used where there is none of its own.
 func (c *privileges) Report(line record.Control) record.Control {
+	if line.State == Enforced && c.keepsBounds() {
+		line.Reason = "the bounding set is the caller's; no_new_privs keeps it from being used"
+	}
 	return c.degrade(line, "keyctl", "the session keyring is the caller's")
 }

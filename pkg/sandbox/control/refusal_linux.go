@@ -142,7 +142,7 @@ func stepHint(fault *steps.StepError) string {
 // restrictedHint tells a setting of the machine from other causes. With Ubuntu's AppArmor restriction the namespace is made, but comes without capabilities.
 func restrictedHint(otherwise string) string {
 	if setting, hint := plan.Restricted(os.ReadFile); setting != "" {
-		return setting + ": " + hint
+		otherwise = setting + ": " + hint
 	}
-	return otherwise
+	return otherwise + withoutNamespaces()
 }

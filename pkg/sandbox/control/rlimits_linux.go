@@ -22,6 +22,7 @@ import (
 type rlimits struct {
 	*Job
 	prepared  bool
+	others    int64 // threads that the user has already, where they count
 	stopWatch context.CancelFunc
 	watching  sync.WaitGroup
 	watched   bool
@@ -46,6 +47,9 @@ func (c *rlimits) Plan() (string, bool) {
 
 func (c *rlimits) Prepare(context.Context) error {
 	c.prepared = true
+	if c.Flat && c.Job.Plan.Limits.Pids > 0 {
+		c.others = limits.Threads(os.Geteuid())
+	}
 	return nil
 }
 
@@ -64,6 +68,9 @@ func (c *rlimits) Steps(at Phase, p *Program) {
 
 func (c *rlimits) bounds() limits.Bounds {
 	l := c.Job.Plan.Limits
+	if c.Flat && l.Pids > 0 { // the kernel counts all that the user runs
+		l.Pids += c.others
+	}
 	return limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(c.machine.processors)}
 }
 
@@ -72,7 +79,7 @@ func (c *rlimits) bounds() limits.Bounds {
 // kernel.shmall is the namespace's own, in pages. The kernel lets the namespace's uid 0 write it (ipc_permissions in ipc/ipc_sysctl.c), which an ordinary user does not have
 // inside: for one, the watch alone sees segments.
 func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
-	if !c.watches() {
+	if !c.watches() || c.Flat { // the namespace is the host's, and the command makes no segment
 		return nil
 	}
 	const stage, shmall, segmentList = "shared_memory", "/proc/sys/kernel/shmall", "/proc/sysvipc/shm"
@@ -106,7 +113,7 @@ func (c *rlimits) Receive(what, fd int) bool {
 
 // VerifyPlace opens the root that the command sees, for the watch: the private tmpfs, all of which is one file system.
 func (c *rlimits) VerifyPlace(pid int) error {
-	if c.watches() {
+	if c.watches() && !c.Flat {
 		if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
 			c.shared.Scratch = f
 		}

@@ -35,7 +35,7 @@ func (c *unixSockets) Plan() (string, bool) {
 
 // Prepare chooses the way. Without a network namespace of its own the command's sockets cannot be told from the host's, so only Landlock can.
 func (c *unixSockets) Prepare(context.Context) error {
-	c.notified = !c.ByLandlock && c.Job.Plan.Network != "host"
+	c.notified = !c.ByLandlock && c.Job.Plan.Network != "host" && !c.Flat
 	if !c.notified && len(c.Calls) == 0 {
 		return nil
 	}

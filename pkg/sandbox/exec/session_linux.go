@@ -42,6 +42,9 @@ type Session struct {
 // nothing. It returns when commands can be started. The error is a
 // [*plan.Refusal], and nothing is left then.
 func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
+	if p.Backend != "" {
+		return nil, plan.Refuse(plan.CodeUnsupported, "ethos-sandbox run --backend "+p.Backend+", for each command", "the backend %s has no sessions", p.Backend)
+	}
 	q := *p
 	q.Limits.Timeout = 0
 	inside, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -52,6 +52,9 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
 		return nil, Refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
 	}
+	if err := b.backend(); err != nil {
+		return nil, err
+	}
 	if err := b.locate(files); err != nil {
 		return nil, err
 	}
@@ -121,7 +124,11 @@ func (b *builder) gather() error {
 	if err := b.systemRules(); err != nil {
 		return err
 	}
-	b.scratchRules()
+	if b.flat() {
+		b.cacheRules()
+	} else {
+		b.scratchRules()
+	}
 	if err := b.toolRules(b.getenv("PATH")); err != nil {
 		return err
 	}
@@ -133,7 +140,9 @@ func (b *builder) gather() error {
 			return err
 		}
 	}
-	b.ownVarTmp()
+	if !b.flat() {
+		b.ownVarTmp()
+	}
 	if err := b.keepOwn(b.spec.Workspace); err != nil {
 		return err
 	}
@@ -245,28 +254,7 @@ func (b *builder) plan() (*Plan, error) {
 	if err := b.fulfilled(entries); err != nil {
 		return nil, err
 	}
-	entries, err := b.finalize(entries)
-	if err != nil {
-		return nil, err
-	}
-	trust, err := b.trustFiles(entries)
-	if err != nil {
-		return nil, err
-	}
-	env, err := b.environment()
-	if err != nil {
-		return nil, err
-	}
-	caches, err := b.caches(entries)
-	if err != nil {
-		return nil, err
-	}
-	managed, err := b.managed(entries)
-	if err != nil {
-		return nil, err
-	}
-	entries = b.gitSettings(b.withOwn(entries, len(caches)+len(managed) > 0))
-	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
+	entries, mounts, env, err := b.place(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +267,7 @@ func (b *builder) plan() (*Plan, error) {
 		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Ceiling: b.ceiling, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
-	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.egress, b.publish} {
+	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.egress, b.publish, b.alone} {
 		if err := add(p); err != nil {
 			return nil, err
 		}
@@ -358,7 +346,7 @@ func (b *builder) validateRest(p *Plan) error {
 	if link, target := throughLink(p.Mounts); link != "" {
 		return Refuse(CodeDeclaration, "declare it by its path without links", "%s lies behind the link %s of the sandbox's own", target, link)
 	}
-	if !b.covered(p.Dir, p.Paths) {
+	if p.Backend != None && !b.covered(p.Dir, p.Paths) {
 		return Refuse(CodeDeclaration, "run it in the work space, or declare the directory with --ro or --rw", "working directory %s is not visible in the sandbox", p.Dir)
 	}
 	return nil

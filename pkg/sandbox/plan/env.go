@@ -110,6 +110,7 @@ func (b *builder) environment() ([]string, error) {
 		}
 	}
 	b.fixEnv(values)
+	b.flatEnv(values)
 	b.offline(values)
 	b.proxyEnv(values)
 	if err := b.openEnv(values); err != nil {

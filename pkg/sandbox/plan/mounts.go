@@ -26,6 +26,38 @@ func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
+// place makes of the table what the command's root is built from, and its
+// environment. Without a mount namespace the root is the host's.
+func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, error) {
+	if b.flat() {
+		env, err := b.environment()
+		return entries, []mount.Mount{}, env, err
+	}
+	entries, err := b.finalize(entries)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	trust, err := b.trustFiles(entries)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	env, err := b.environment()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	caches, err := b.caches(entries)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	managed, err := b.managed(entries)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	entries = b.gitSettings(b.withOwn(entries, len(caches)+len(managed) > 0))
+	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
+	return entries, mounts, env, err
+}
+
 // allMounts are those of the table with the caches and managed git beside them.
 func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mount, error) {
 	list, err := b.mounts(entries)

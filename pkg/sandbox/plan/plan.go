@@ -15,6 +15,7 @@ import (
 
 // Plan is all that will be done to confine one command, as data.
 type Plan struct {
+	Backend        string           `json:"backend,omitempty"` // [Landlock] or [None]; "" is native
 	Profile        string           `json:"profile"`
 	Tags           []string         `json:"tags"`
 	Argv           []string         `json:"argv"`
@@ -28,9 +29,10 @@ type Plan struct {
 	ProtectedNames []ProtectedNames `json:"protected_names"`
 	GitSettings    []GitSettings    `json:"git_settings,omitempty"`
 	AgentState     []AgentState     `json:"agent_state,omitempty"`
-	View           *View            `json:"view,omitempty"` // nil where the command writes to the host's files
-	OwnSandbox     string           `json:"-"`              // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
-	ScratchBytes   int64            `json:"scratch_bytes"`  // of all private directories together; 0: half of the memory
+	View           *View            `json:"view,omitempty"`   // nil where the command writes to the host's files
+	Grants         []Grant          `json:"grants,omitempty"` // what Landlock grants, where nothing else holds the paths
+	OwnSandbox     string           `json:"-"`                // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
+	ScratchBytes   int64            `json:"scratch_bytes"`    // of all private directories together; 0: half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`

@@ -23,7 +23,7 @@ func (p *Plan) Declared() (paths []string) {
 // Requested is the evidence of a plan that was not carried out: what was asked for, and nothing in force.
 func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{
-		Backend: "native", Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),
+		Backend: p.BackendName(), Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),
 		ReadPaths: []string{}, WritePaths: []string{}, DenyReadPaths: []string{}, DenyWritePaths: []string{},
 		DenyExecPaths: p.DenyExec, Ceiling: p.Ceiling,
 		CgroupRequested: p.WantsCgroup(), SeccompProfile: p.SeccompText(), Usage: record.Usage{MeasuredBy: "rusage"},

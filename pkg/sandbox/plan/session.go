@@ -89,7 +89,8 @@ func (s *Spec) Digest(files Files) string {
 		ProxyEnv   bool
 		Agent      string `json:",omitempty"`
 		Debug      bool   `json:",omitempty"`
-	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv, s.Agent, s.Debug})
+		Backend    string `json:",omitempty"`
+	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv, s.Agent, s.Debug, strings.TrimPrefix(s.Backend, Native)})
 	if err != nil {
 		panic(err) // no value in it can be refused
 	}

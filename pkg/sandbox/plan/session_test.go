@@ -76,6 +76,7 @@ func TestDigest(t *testing.T) {
 		"what was recovered":   func(s *Spec) { s.Recovered = nil },
 		"a link to its space":  func(s *Spec) { s.Workspace = "/srv/link" },
 		"its descriptors":      func(s *Spec) { s.Descriptors = []int{3} },
+		"native":               func(s *Spec) { s.Backend = Native },
 		"managed git":          func(s *Spec) { s.Managed.Program = "/x" },
 	}
 	for name, change := range same {
@@ -97,13 +98,13 @@ func TestDigest(t *testing.T) {
 		"require": func(s *Spec) { s.Require = []string{"landlock"} }, "publish": func(s *Spec) { s.Publish = []string{"8080:80"} },
 		"publish any": func(s *Spec) { s.PublishAny = true }, "proxy variables": func(s *Spec) { s.ProxyEnv = true },
 		"memory": func(s *Spec) { s.MemoryBytes = 1 << 30 }, "profile": func(s *Spec) { s.Asked = asked("build") },
-		"agent": func(s *Spec) { s.Agent = "codex" }, "debug": func(s *Spec) { s.Debug = true },
+		"agent": func(s *Spec) { s.Agent = "codex" }, "debug": func(s *Spec) { s.Debug = true }, "landlock": func(s *Spec) { s.Backend = Landlock }, "none": func(s *Spec) { s.Backend = None },
 	} {
 		s := spec()
 		change(&s)
 		differs(name, s)
 	}
-	known := []string{"Asked", "Argv", "Dir", "Workspace", "Placed", "Environ", "KeepsStore", "Require", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "Debug", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
+	known := []string{"Asked", "Argv", "Dir", "Workspace", "Placed", "Environ", "KeepsStore", "Require", "Backend", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "Debug", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		if name := reflect.TypeFor[Spec]().Field(i).Name; !slices.Contains(known, name) {
 			t.Errorf("is %s of a spec in its digest? Say so in Digest and here", name)

@@ -22,8 +22,11 @@ type Spec struct {
 	Environ []string
 	// KeepsStore says that a store of traces is kept in the work space, or may be
 	// while the command runs: its directory is there, and hidden.
-	KeepsStore  bool
-	Require     []string // controls without which nothing runs; see [Controls]
+	KeepsStore bool
+	Require    []string // controls without which nothing runs; see [Controls]
+	// Backend is what makes the boundary: "" or [Native], [Landlock] or [None]. Only a
+	// person chooses another than native: no declaration has it.
+	Backend     string
 	Managed     ManagedGit
 	Agent       string          // the agent that is confined as a whole, see [capability.Agent]; "" is none
 	Program     string          // ethos-sandbox itself, shown at record.InsideSandbox; "" leaves it out

@@ -145,3 +145,11 @@ func (b *builder) fixedMounts() []mount.Mount {
 	}
 	return append(list, b.links...)
 }
+
+// MachineFiles are the files of proc(5) that tell of the machine and that programs look for. None tells of a process, a mount or a user.
+var MachineFiles = []string{
+	"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version",
+	"sys/fs/file-max", "sys/fs/nr_open", "sys/fs/pipe-max-size", "sys/net/core/somaxconn", "sys/vm/max_map_count", "sys/vm/overcommit_memory",
+	"sys/kernel/cap_last_cap", "sys/kernel/ngroups_max", "sys/kernel/osrelease", "sys/kernel/ostype", "sys/kernel/overflowgid", "sys/kernel/overflowuid",
+	"sys/kernel/pid_max", "sys/kernel/threads-max", "sys/kernel/version",
+}

@@ -16,6 +16,9 @@ func (p *Plan) Text() string {
 	}
 	line("command", "%s", p.command())
 	line("profile", "%s", p.Profile)
+	if p.Backend != "" {
+		line("backend", "%s", p.Backend)
+	}
 	line("work space", "%s", p.Workspace)
 	line("directory", "%s", p.Dir)
 	if p.View != nil {
@@ -55,6 +58,12 @@ func (p *Plan) Text() string {
 	b.WriteString("\npaths (from here down, until a deeper line)\n")
 	for _, e := range p.Paths {
 		b.WriteString(printable.Sprintf("  %-8s %s  (%s%s)\n", e.Access, e.Path, e.Why, missing(e)))
+	}
+	if len(p.Grants) > 0 {
+		b.WriteString("\ngranted by Landlock, with all that is below (read, list, execute, write, make, control)\n")
+	}
+	for _, g := range p.Grants {
+		b.WriteString(printable.Sprintf("  %-7s %s\n", g.Rights, g.Path))
 	}
 	b.WriteString("\nmounts, in order\n")
 	for _, m := range p.Mounts {

@@ -34,6 +34,45 @@ type Report struct {
 	Ceiling  string           `json:"ceiling,omitempty"` // digest of what the administrator allows at most
 	Checks   []Check          `json:"checks"`
 	Controls []record.Control `json:"controls"` // the evidence of the confined process
+	Backends []Backend        `json:"backends"` // the strongest first
+}
+
+// Backend is what one backend, of ethos-sandbox run --backend, came to.
+type Backend struct {
+	Name     string           `json:"name"`
+	OK       bool             `json:"ok"`               // every attempt came out as promised
+	Detail   string           `json:"detail,omitempty"` // why it cannot be had
+	Hint     string           `json:"hint,omitempty"`
+	Checks   []Check          `json:"checks"`   // of another than native, whose are the report's
+	Controls []record.Control `json:"controls"` // the evidence of the confined process
+}
+
+// text is a backend for people.
+func (c *Backend) text(b *strings.Builder) {
+	what := map[bool]string{true: "held all that was tried", false: "did not hold all that was tried"}[c.OK]
+	if c.Detail != "" {
+		what = c.Detail
+	}
+	b.WriteString(printable.Sprintf("  %-9s %s\n", c.Name, what))
+	if c.Hint != "" {
+		b.WriteString(printable.Sprintf("            hint: %s\n", c.Hint))
+	}
+	for _, check := range c.Checks {
+		if check.Outcome != Yes {
+			b.WriteString(printable.Sprintf("            %s: %s\n", check.Outcome, check.Name))
+		}
+	}
+	for _, state := range []string{"enforced", "degraded", "absent"} {
+		var names []string
+		for _, line := range c.Controls {
+			if line.State == state {
+				names = append(names, line.Name)
+			}
+		}
+		if len(names) > 0 {
+			b.WriteString(printable.Sprintf("            %s: %s\n", state, strings.Join(names, " ")))
+		}
+	}
 }
 
 // Text is the report for people.
@@ -62,6 +101,12 @@ func (r Report) Text() string {
 			b.WriteString(printable.Sprintf(": %s", c.Reason))
 		}
 		b.WriteByte('\n')
+	}
+	if len(r.Backends) > 0 {
+		b.WriteString("\nbackends (ethos-sandbox run --backend NAME)\n")
+	}
+	for i := range r.Backends {
+		r.Backends[i].text(&b)
 	}
 	if r.OK {
 		b.WriteString("\nthe default profile is enforced on this machine\n")

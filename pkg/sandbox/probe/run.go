@@ -35,7 +35,24 @@ func Run(ctx context.Context) Report {
 	}
 	r.others(os.ReadFile)
 	r.judge()
+	r.backends(ctx)
 	return r
+}
+
+// backends tries the others. The native one was.
+func (r *Report) backends(ctx context.Context) {
+	r.Backends = []Backend{{Name: sandbox.Native, OK: r.OK, Checks: []Check{}, Controls: r.Controls}}
+	alone := Report{Checks: []Check{}, Controls: []record.Control{}}
+	b := Backend{Name: sandbox.Landlock}
+	if err := alone.tryWith(ctx, sandbox.Landlock); err != nil {
+		b.Detail = err.Error()
+		if refusal := (*sandbox.Refusal)(nil); errors.As(err, &refusal) {
+			b.Hint = refusal.Hint
+		}
+	}
+	alone.judge()
+	b.OK, b.Checks, b.Controls = alone.OK && b.Detail == "", alone.Checks, alone.Controls
+	r.Backends = append(r.Backends, b, Backend{Name: sandbox.None, Checks: []Check{}, Controls: []record.Control{}, Detail: "it isolates nothing"})
 }
 
 // others tells root, who is not restricted, that others are. It is no part of the judgement.
@@ -55,7 +72,9 @@ type scene struct {
 	signals  chan os.Signal
 }
 
-func (r *Report) try(ctx context.Context) error {
+func (r *Report) try(ctx context.Context) error { return r.tryWith(ctx, sandbox.Native) }
+
+func (r *Report) tryWith(ctx context.Context, backend string) error {
 	s, err := newScene()
 	if err != nil {
 		return fmt.Errorf("prepare the probe: %w", err)
@@ -65,6 +84,7 @@ func (r *Report) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	spec.Backend = backend
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
 		return err

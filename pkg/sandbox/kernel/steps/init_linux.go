@@ -38,6 +38,9 @@ func (m *machine) runInit() {
 	if pid == 0 {
 		m.runCommand()
 	}
+	if m.subreaper != 0 {
+		m.commandPID = int32(pid)
+	}
 	if e := m.letGo(); e != 0 {
 		m.fail(PartFinalize, len(m.finalize)+ownCloseRange, e)
 	}
@@ -154,7 +157,7 @@ func (m *machine) wait() {
 }
 
 // signals passes on to the command's process group what was sent from outside of the namespace: such a sender has no
-// pid here, and neither has the kernel. The pid in a signal of rt_sigqueueinfo(2) is the sender's own word: its code is
+// pid here, and neither has the kernel; without a namespace it is the process that started this one. The pid in a signal of rt_sigqueueinfo(2) is the sender's own word: its code is
 // negative, and the kernel lets nobody write another (do_rt_sigqueueinfo in kernel/signal.c).
 //
 //go:nosplit
@@ -165,15 +168,14 @@ func (m *machine) signals() {
 		if e != 0 || n != unsafe.Sizeof(m.sigs) {
 			return
 		}
-		if m.sigs.Signo == uint32(unix.SIGCHLD) || m.sigs.Pid != 0 || m.sigs.Code < 0 {
+		if m.sigs.Signo == uint32(unix.SIGCHLD) || m.sigs.Pid != m.sender || m.sigs.Code < 0 {
 			continue
 		}
 		if m.sigs.Signo == uint32(ParentDied) {
 			m.orphaned()
 		}
-		group := -commandPID
-		if _, _, e = syscall.RawSyscall(unix.SYS_KILL, uintptr(group), uintptr(m.sigs.Signo), 0); e == syscall.ESRCH {
-			syscall.RawSyscall(unix.SYS_KILL, commandPID, uintptr(m.sigs.Signo), 0)
+		if _, _, e = syscall.RawSyscall(unix.SYS_KILL, uintptr(-m.commandPID), uintptr(m.sigs.Signo), 0); e == syscall.ESRCH {
+			syscall.RawSyscall(unix.SYS_KILL, uintptr(m.commandPID), uintptr(m.sigs.Signo), 0)
 		}
 	}
 }
@@ -188,11 +190,11 @@ func (m *machine) reap() {
 		if e != 0 || int32(pid) <= 0 {
 			return
 		}
-		if pid != commandPID {
+		if int32(pid) != m.commandPID {
 			continue
 		}
 		if m.status&0xff == 0x7f && m.spawner != nil { // a command stopped it
-			syscall.RawSyscall(unix.SYS_KILL, commandPID, uintptr(unix.SIGCONT), 0)
+			syscall.RawSyscall(unix.SYS_KILL, uintptr(m.commandPID), uintptr(unix.SIGCONT), 0)
 			continue
 		}
 		if m.status&0xff == 0x7f { // WIFSTOPPED
@@ -238,7 +240,41 @@ func (m *machine) killAll() {
 		if e != 0 {
 			exit(failedStatus)
 		}
-		syscall.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
+		if m.subreaper == 0 {
+			syscall.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
+		} else if !m.killChildren() {
+			syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			continue
+		}
 		syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL, 0, 0, 0)
 	}
+}
+
+// killChildren kills the children of a subreaper, and says whether there was one.
+// What they leave becomes its children in turn. None is another's: a number is
+// free again when its process was waited for, which nobody else does. The list may
+// have gaps, and the last number of a full buffer may be cut: proc_pid_children(5).
+// -1 must never be signalled here: it is every process of the caller.
+//
+//go:nosplit
+//go:norace
+func (m *machine) killChildren() (any bool) {
+	n, _, e := syscall.RawSyscall6(unix.SYS_PREAD64, uintptr(m.slots[m.subreaper]), uintptr(unsafe.Pointer(&m.listed[0])), unsafe.Sizeof(m.listed), 0, 0, 0)
+	if e != 0 {
+		exit(failedStatus)
+	}
+	pid := int32(0)
+	for i := uintptr(0); i < n && i < unsafe.Sizeof(m.listed); i++ {
+		switch c := m.listed[i]; {
+		case c >= '0' && c <= '9':
+			pid = pid*10 + int32(c-'0')
+		default:
+			if pid > 1 {
+				syscall.RawSyscall(unix.SYS_KILL, uintptr(pid), uintptr(unix.SIGKILL), 0)
+				any = true
+			}
+			pid = 0
+		}
+	}
+	return any
 }

@@ -18,15 +18,19 @@ type machine struct {
 	parentEnd                        int32  // of the channel; closed first, so that the channel hangs up when the parent dies
 	argv                             []byte // the memory in which this process's arguments stand
 
-	out     message
-	poll    [2]unix.PollFd
-	sigs    unix.SignalfdSiginfo
-	status  int32
-	allSigs uint64 // a kernel sigset
-	sigfd   int32
-	ending  bool
-	spawner *spawner // nil: the command execs
-	errno   syscall.Errno
+	out        message
+	poll       [2]unix.PollFd
+	sigs       unix.SignalfdSiginfo
+	status     int32
+	allSigs    uint64 // a kernel sigset
+	sigfd      int32
+	ending     bool
+	spawner    *spawner // nil: the command execs
+	errno      syscall.Errno
+	commandPID int32  // [commandPID] in a PID namespace
+	sender     uint32 // whose signals are passed on; 0 is outside of the PID namespace
+	subreaper  Slot   // [Program.Subreaper]
+	listed     [4096]byte
 	// keepSlots are the slots of descriptors that letGo leaves open, 0 for none.
 	keepSlots [maxKept]int32
 }
@@ -75,6 +79,7 @@ func newMachine(p *Program, channel, parentEnd int) *machine {
 	m := &machine{allSigs: ^uint64(0), argv: arguments(), parentEnd: int32(parentEnd)}
 	m.grow(Channel)
 	m.init, m.command, m.finalize, m.cleanup = p.Init, p.Command, p.Finalize, p.Cleanup
+	m.commandPID, m.subreaper = commandPID, p.Subreaper
 	for _, steps := range [][]Step{p.Init, p.Command, p.Finalize, p.Cleanup} {
 		m.room(steps)
 	}

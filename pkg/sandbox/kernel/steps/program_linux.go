@@ -10,12 +10,17 @@ import (
 
 // Program is all that happens between the clone and the command's first instruction.
 type Program struct {
-	CloneFlags uint64 // the namespaces; CLONE_NEWPID is always added
-	CgroupFD   int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
-	Init       []Step // run by PID 1 before the command is cloned
-	Command    []Step // run by PID 2; the last ones are its execve
-	Spawns     bool   // PID 2 does not exec but clones commands: [Process.Spawn]
-	Finalize   []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
+	CloneFlags uint64 // the namespaces; CLONE_NEWPID is always added, but for Subreaper
+	// Subreaper is a descriptor of /proc/thread-self/children, where there is to be
+	// no PID namespace: init then holds what descends from it as its subreaper, which
+	// an earlier step has to make it (prctl(2), PR_SET_CHILD_SUBREAPER), and is not PID
+	// 1. 0 is a PID namespace. It must be among Keep.
+	Subreaper Slot
+	CgroupFD  int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
+	Init      []Step // run by PID 1 before the command is cloned
+	Command   []Step // run by PID 2; the last ones are its execve
+	Spawns    bool   // PID 2 does not exec but clones commands: [Process.Spawn]
+	Finalize  []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
 	// Cleanup is run by PID 1 when it has to end before the command has: its parent died, or asked for it, or a step failed. When the command has ended the parent
 	// cleans up, and not at all when init itself is killed.
 	Cleanup []Step

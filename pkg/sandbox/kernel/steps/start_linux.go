@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -53,7 +54,12 @@ func Start(p *Program) (*Process, error) {
 		m.spawner = &spawner{region: region}
 		m.grow(imageSlots)
 	}
-	args := &cloneArgs{flags: p.CloneFlags | unix.CLONE_NEWPID | unix.CLONE_PIDFD, exitSignal: uint64(unix.SIGCHLD)}
+	args := &cloneArgs{flags: p.CloneFlags | unix.CLONE_PIDFD, exitSignal: uint64(unix.SIGCHLD)}
+	if p.Subreaper == 0 {
+		args.flags |= unix.CLONE_NEWPID
+	} else {
+		m.sender = uint32(os.Getpid())
+	}
 	if p.CgroupFD > 0 {
 		args.flags |= unix.CLONE_INTO_CGROUP
 		args.cgroup = uint64(p.CgroupFD)

@@ -1,0 +1,36 @@
+package control
+
+import (
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// inPlace is the place of a command without a mount namespace: the host's root, and
+// in it the working directory.
+type inPlace struct{ *Job }
+
+func (c *inPlace) Name() string { return "mount" }
+
+func (c *inPlace) Plan() (string, bool) { return "a root of its own", true }
+
+func (c *inPlace) Steps(at Phase, p *Program) {
+	if dir := c.Job.Plan.Dir; at == Place {
+		p.Command = append(p.Command, step("mount", "chdir", unix.SYS_CHDIR, dir, steps.Str(dir)))
+	}
+}
+
+// beyondPaths is what no right of Landlock is for: landlock(7), "Current limitations".
+const beyondPaths = "Landlock alone holds the paths. It has no right for stat(2) and for what changes the mode, owner, times and attributes of files that are the caller's"
+
+func (c *inPlace) Report(line record.Control) record.Control {
+	line.State, line.Enforced, line.Reason = Absent, "", "not isolated: "+beyondPaths
+	if c.Job.Plan.Backend == plan.None {
+		line.Reason = "not isolated: the backend is none"
+	}
+	return line
+}
+
+func (c *inPlace) Hint() string { return "leave --backend out: the native one has it" }

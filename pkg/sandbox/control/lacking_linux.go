@@ -1,0 +1,26 @@
+package control
+
+import (
+	"ethos/pkg/record"
+)
+
+// lacking is the line of a control that a backend does not have: what is asked of
+// it is not isolated. asked is "" where nothing is.
+type lacking struct {
+	*Job
+	name  string
+	asked string
+}
+
+func (c *lacking) Name() string { return c.name }
+
+func (c *lacking) Plan() (string, bool) { return c.asked, c.asked != "" }
+
+func (c *lacking) Report(line record.Control) record.Control {
+	if line.State != NotWanted {
+		line.State, line.Enforced, line.Reason = Absent, "", "not isolated: the backend is "+c.Job.Plan.Backend
+	}
+	return line
+}
+
+func (c *lacking) Hint() string { return "leave --backend out: the native one has it" }

@@ -1,0 +1,93 @@
+package control
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+)
+
+// subreaper holds together what a command starts where there is no PID namespace:
+// whatever loses its parent becomes a child of init, which kills its children until
+// there are none: prctl(2), PR_SET_CHILD_SUBREAPER.
+type subreaper struct {
+	*Job
+	children steps.Slot
+}
+
+func (c *subreaper) Name() string { return "pid" }
+
+func (c *subreaper) Plan() (string, bool) { return "a PID namespace of its own", true }
+
+// Steps tie init to its parent, and the command to init.
+func (c *subreaper) Steps(at Phase, p *Program) {
+	const list = "/proc/thread-self/children"
+	switch at {
+	case InitStarts:
+		c.children = p.Slots.New()
+		open := step("init", "openat", unix.SYS_OPENAT, list, steps.Int(unix.AT_FDCWD), steps.Str(list), steps.Int(unix.O_RDONLY|unix.O_CLOEXEC))
+		open.Save = c.children
+		p.Subreaper, p.Keep = c.children, append(p.Keep, c.children)
+		p.Init = append(p.Init,
+			prctl("init", "PR_SET_CHILD_SUBREAPER", steps.Int(unix.PR_SET_CHILD_SUBREAPER), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0)),
+			open,
+			prctl("init", "PR_SET_PDEATHSIG", steps.Int(unix.PR_SET_PDEATHSIG), steps.Int(steps.ParentDied)),
+			prctl("init", "PR_SET_NAME", steps.Int(unix.PR_SET_NAME), steps.Str(steps.InitName)),
+			step("init", "setpgid", unix.SYS_SETPGID, "", steps.Int(0), steps.Int(0)))
+	case Session:
+		p.Command = append(p.Command, prctl("init", "PR_SET_PDEATHSIG", steps.Int(unix.PR_SET_PDEATHSIG), steps.Int(unix.SIGKILL)))
+	}
+}
+
+// Verify: the command's parent is init, a child of this process, and its ids are the
+// caller's.
+func (c *subreaper) Verify(s Status) error {
+	parent, err := strconv.Atoi(s.field("PPid"))
+	if err != nil || parent <= 1 {
+		return fmt.Errorf("PPid is %q, not that of init", s.field("PPid"))
+	}
+	init, err := ReadStatus(parent)
+	if err != nil {
+		return err
+	}
+	if got := init.field("PPid"); got != strconv.Itoa(syscall.Getpid()) {
+		return fmt.Errorf("PPid of init is %q, not this process", got)
+	}
+	for name, id := range map[string]int{"Uid": c.machine.uid, "Gid": c.machine.gid} {
+		for _, v := range strings.Fields(s.field(name)) {
+			if v != strconv.Itoa(id) {
+				return fmt.Errorf("%s is %s, not %d", name, s.field(name), id)
+			}
+		}
+	}
+	return nil
+}
+
+// Report: what is held, and what is not.
+func (c *subreaper) Report(line record.Control) record.Control {
+	const held, numbers = "all that it starts ends with it", "the numbers of the host's processes are its own"
+	if line.State != Enforced {
+		return line
+	}
+	if c.Job.Plan.Backend == plan.None {
+		line.State, line.Enforced, line.Reason = Absent, held, "not isolated: the backend is none"
+		return line
+	}
+	line.State, line.Enforced, line.Reason = Degraded, held+"; no process outside is traced or signalled", numbers
+	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < signalABI {
+		line.Enforced, line.Reason = held+"; no process outside is traced", numbers+", and it can signal those of its user one by one, init among them: Landlock holds signals from ABI 6"
+	}
+	return line
+}
+
+// signalABI is the first of Landlock that holds signals, Linux 6.12.
+const signalABI = 6
+
+func (c *subreaper) Hint() string { return "leave --backend out: the native one has it" }

@@ -1,0 +1,30 @@
+package seccomp
+
+// Alone refuses what namespaces hold elsewhere: the objects of System V and POSIX
+// IPC that have no file, what changes the limits and the priority of another process
+// of the same user, and without inet every socket but Unix ones. It comes on top of
+// [DenyPrivilege]. Calls about the caller itself pass; they name it by 0.
+func Alone(inet bool) Profile {
+	p := Profile{Name: "alone", Default: Allow, Rules: []Rule{
+		{Calls: []string{
+			"shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl",
+			"mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
+		}, Action: Errno(eNOSYS), Why: "the objects are the host's: sysvipc(7), mq_overview(7)"},
+		{Calls: []string{"prlimit64"}, When: []Cond{{Arg: 0, Op: NotEqual, Value: 0}}, Action: Errno(ePERM), Why: "the limits of another process: prlimit(2) asks for its user id alone"},
+		{Calls: []string{"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages"}, When: []Cond{{Arg: 0, Op: NotEqual, Value: 0}},
+			Action: Errno(ePERM), Why: "another process, which may be the host's"},
+		{Calls: []string{"setpriority", "ioprio_set"}, When: []Cond{{Arg: 1, Op: NotEqual, Value: 0}}, Action: Errno(ePERM), Why: "the priority of others: setpriority(2), ioprio_set(2)"},
+		{Calls: []string{"kill"}, When: []Cond{{Arg: 0, Op: Equal, Value: 1<<32 - 1}}, Action: Errno(ePERM), Why: "every process of the user: kill(2)"},
+		{Calls: []string{"setpriority"}, When: []Cond{{Arg: 0, Op: Equal, Value: prioUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
+		{Calls: []string{"ioprio_set"}, When: []Cond{{Arg: 0, Op: Equal, Value: ioprioWhoUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
+	}}
+	if !inet {
+		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, When: []Cond{{Arg: 0, Op: NotEqual, Value: afUnix}}, Action: Errno(ePERM), Why: "a network"})
+	}
+	return p
+}
+
+const (
+	prioUser      = 2 // PRIO_USER, linux/resource.h
+	ioprioWhoUser = 3 // IOPRIO_WHO_USER, linux/ioprio.h
+)
