@@ -55,6 +55,19 @@ func (p *Plan) Text() string {
 	if len(p.Require) > 0 {
 		line("required", "%s", strings.Join(p.Require, " "))
 	}
+	p.placesText(&b)
+	b.WriteString("\nenvironment\n")
+	for _, e := range p.Env {
+		b.WriteString(printable.Sprintf("  %s\n", e))
+	}
+	for _, n := range p.Notes {
+		b.WriteString(printable.Sprintf("\nnote         %s: %s\n", n.About, n.Reason))
+	}
+	return b.String()
+}
+
+// placesText is what is shown where, and by what.
+func (p *Plan) placesText(b *strings.Builder) {
 	b.WriteString("\npaths (from here down, until a deeper line)\n")
 	for _, e := range p.Paths {
 		b.WriteString(printable.Sprintf("  %-8s %s  (%s%s)\n", e.Access, e.Path, e.Why, missing(e)))
@@ -69,14 +82,6 @@ func (p *Plan) Text() string {
 	for _, m := range p.Mounts {
 		b.WriteString(printable.Sprintf("  %-9s %s  %s\n", m.Kind, m.Target, mountText(m)))
 	}
-	b.WriteString("\nenvironment\n")
-	for _, e := range p.Env {
-		b.WriteString(printable.Sprintf("  %s\n", e))
-	}
-	for _, n := range p.Notes {
-		b.WriteString(printable.Sprintf("\nnote         %s: %s\n", n.About, n.Reason))
-	}
-	return b.String()
 }
 
 // egressText are the lines of what is judged beside names.
