@@ -76,8 +76,21 @@ quickstart: build ## run `go vet` on this repository through the whole pipe
 	@echo "SARIF report: $(BUILD)/vet.sarif"
 
 .PHONY: test
-test: ## run all tests
+test: ## run the tests, with a sample of each suite that takes long: a minute or two
+	@echo "$(GO) test: compiling and running the tests of $$($(GO) list ./... | wc -l) packages"
+	$(GO) test -short -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
+
+.PHONY: test-all
+test-all: ## run all tests, whole
 	$(GO) test -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
+
+# Tests with golden files have a flag -update; those of the lab are written by test-lab.
+.PHONY: update
+update: ## write all golden files anew
+	@grep -rl --include='*_test.go' 'flag.Bool("update"' cmd pkg | grep -v /internal/lab/ | xargs -n1 dirname | sort -u | while read -r package; do \
+	  names=$$(grep -l '\*update\b\|Lookup("update")' $$package/*_test.go | { xargs grep -hoP '^func \KTest\w+' || true; } | paste -sd '|'); \
+	  $(GO) test ./$$package -run "^($${names:-.*})\$$" -count=1 -update; \
+	done
 
 .PHONY: race
 race: ## run all tests under the race detector (needs a C compiler)
@@ -149,7 +162,7 @@ cover: ## run all tests and write build/cover.html
 	@$(GO) tool cover -func=$(BUILD)/cover.out | tail -n 1
 
 .PHONY: check
-check: lint check-generated check-policies test ## everything that must hold before a change is proposed
+check: lint check-generated check-policies test-all ## everything that must hold before a change is proposed
 
 .PHONY: lint
 lint: ## the checks that run nothing: format, vet, staticcheck, modules, other platforms

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 // threeCommits makes the repository r, with three commits of one file each.
@@ -11,7 +13,7 @@ const threeCommits = `rm -rf r x && git init -q r && cd r && for i in one two th
 // TestTransparentRepositories compares git and ethos-git where the repository is to come, named, or not as usual.
 func TestTransparentRepositories(t *testing.T) {
 	w := newWorld(t)
-	for _, script := range []string{
+	for _, script := range shorttest.Sample([]string{
 		`rm -rf x; mkdir x && cd x && git --bare init && ls`,
 		`rm -rf x; mkdir x && cd x && GIT_DIR=foo git init && ls -A && git --git-dir=bar init && git --git-dir=bar --work-tree=. status -s`,
 		threeCommits + `GIT_DIR=foo git init; git --git-dir=nope commit -m x; GIT_DIR=nope git push; git --git-dir=nope status; ls -A`,
@@ -22,7 +24,7 @@ func TestTransparentRepositories(t *testing.T) {
 		threeCommits + `git checkout -q --orphan new && git rm -rf . && git status -s`,
 		threeCommits + `git switch -q --orphan new && git rm -rf .`,
 		threeCommits + `git -c alias.x=status x; git -c alias.l='log --oneline' l`,
-	} {
+	}, 5) {
 		w.same(script)
 	}
 }
@@ -30,7 +32,7 @@ func TestTransparentRepositories(t *testing.T) {
 // TestTransparentEditors compares git and ethos-git where a text tool stands in an editor's place.
 func TestTransparentEditors(t *testing.T) {
 	w := newWorld(t)
-	for _, script := range []string{
+	for _, script := range shorttest.Sample([]string{
 		`GIT_EDITOR="sed -i s/three/drei/" git commit -q --amend; git log --format=%s`,
 		`GIT_EDITOR="sed -i '1s/.*/a new subject/'" git commit -q --amend; git log --format=%s`,
 		`echo "another subject" >../m; GIT_EDITOR="cp $HOME/m" git commit -q --amend; git log --format=%s; GIT_EDITOR="cat $HOME/m >" git commit -q --amend; rm ../m`,
@@ -39,7 +41,7 @@ func TestTransparentEditors(t *testing.T) {
 		`GIT_EDITOR="sed -i 1d" git rebase -q -i HEAD~2; git log --format=%s`,
 		`git -c sequence.editor='sed -i "1d;2s/pick/edit/"' rebase -q -i HEAD~3; git rebase --abort; git log --format=%s`,
 		`echo four >four; git add four; git commit -q --fixup HEAD; GIT_SEQUENCE_EDITOR=: git rebase -q -i --autosquash HEAD~3; git log --format=%s`,
-	} {
+	}, 5) {
 		w.same(threeCommits + script)
 	}
 }
@@ -62,7 +64,7 @@ func TestHiddenInEditors(t *testing.T) {
 	w.write("home/hooked/hooks/post-checkout", "#!/bin/sh\necho ran\n", 0o755)
 	w.write("home/configured/config", "[core]\n\tfsmonitor = ./evil\n", 0o644)
 	w.script(false, `mkdir linked; ln -s ../hooked/hooks linked/hooks; ln -s hooked plain; mkdir -p odd/hooks/x; printf '#!/bin/sh\necho ran\n' >odd/hooks/x/y.sample`)
-	for _, script := range []string{
+	for _, script := range shorttest.Sample([]string{
 		`GIT_EDITOR="sed -i '1e rm -rf ~'" git commit --amend`, // sed's e is a shell
 		`GIT_EDITOR="sed -i s/a/b/; rm -rf $HOME" git commit --amend`,
 		`GIT_EDITOR="cat $HOME/.ssh/id_rsa >" git commit --amend`,
@@ -87,7 +89,7 @@ func TestHiddenInEditors(t *testing.T) {
 [x'`,
 		`git checkout -q -b topic; git rm -rf .`, `git rm -rf .`, `git checkout -q --orphan new; git rm -rf ..`,
 		`ln -s .git other; mv .git/HEAD h; GIT_DIR=$PWD/h git push --force origin main`,
-	} {
+	}, 5) {
 		w.script(false, "cd ~; rm -rf n todo")
 		out, errs, status := w.script(true, threeCommits+script)
 		if status != 125 || !strings.Contains(errs, "ethos-git: error: ") {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ethos/pkg/shorttest"
 )
 
 // everything asks for all that a command can throw away.
@@ -26,7 +28,7 @@ func worked(s sandbox, init ...string) {
 
 func TestUncommitted(t *testing.T) {
 	pass := func(s sandbox) {}
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.SampleMap(map[string]struct {
 		change func(s sandbox)
 		ask    Question
 		want   []string
@@ -96,7 +98,7 @@ func TestUncommitted(t *testing.T) {
 			s.write("r/dir/n", "x\n")
 			s.git("r", "add", ".")
 		}, everything, []string{WorkStaged}},
-	} {
+	}, 6) {
 		formats := []string{"sha1"}
 		if name == "deltas" || name == "staged" || name == "same size" {
 			formats = append(formats, "sha256")
@@ -203,7 +205,7 @@ func TestUnmerged(t *testing.T) {
 		s.git("r", "commit", "-qm", branch)
 		s.git("r", "switch", "-q", "main")
 	}
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.SampleMap(map[string]struct {
 		change   func(s sandbox)
 		branches []string
 		want     bool
@@ -218,7 +220,7 @@ func TestUnmerged(t *testing.T) {
 		"a copy":          {func(s sandbox) { commit(s, "topic"); s.git("r", "branch", "copy", "topic") }, []string{"topic"}, false},
 		"copy and all":    {func(s sandbox) { commit(s, "topic"); s.git("r", "branch", "copy", "topic") }, []string{"topic", "copy"}, true},
 		"only in a stash": {func(s sandbox) { commit(s, "topic"); s.git("r", "update-ref", "refs/stash", "topic") }, []string{"topic"}, true},
-	} {
+	}, 6) {
 		t.Run(name, func(t *testing.T) {
 			s := newSandbox(t)
 			worked(s)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // everyday are commands that list, read, pack, copy, search or clear a work
@@ -50,7 +51,7 @@ var everyday = []struct{ need, script string }{
 // without any settings. The directory of ethos itself is there in both.
 func TestEverydayCommands(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
-	for i, c := range everyday {
+	for i, c := range shorttest.Sample(everyday, 6) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			if c.need != "" {
 				probetest.Need(t, c.need)

@@ -242,6 +242,9 @@ func Random(t *testing.T, program Program, n int) {
 		}
 	}
 	words, r := vocabulary(program), rand.New(rand.NewPCG(1, 2))
+	if testing.Short() {
+		n /= 10
+	}
 	for range n {
 		args := make([]string, r.IntN(6))
 		for i := range args {

@@ -87,6 +87,7 @@ func TestReviewed(t *testing.T) {
 // TestSides: a test that the boundary lets pass is no difference, and one that it
 // refuses is.
 func TestSides(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, probetest.UserNS)
 	sides := newSides(t)
 	beside := filepath.Join(t.TempDir(), "beside")

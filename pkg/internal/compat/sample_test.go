@@ -13,6 +13,7 @@ import (
 // TestSample is the suite in small: two packages of Go's standard library whose
 // tests use files, processes, signals and descriptors, outside and inside.
 func TestSample(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:go", probetest.UserNS)
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -162,6 +162,7 @@ func processes(t *testing.T, mark string) string {
 
 // TestOutputIsBounded: three gigabytes of output leave ethos-sandbox as small as three megabytes do.
 func TestOutputIsBounded(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, probetest.UserNS)
 	s := newSession(t)
 	small, _ := s.flood("3M")

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // checkers are the examples that run `go vet` through the pipe, each as its own tool runs it. The same example must
@@ -45,7 +46,7 @@ var checkers = map[string]struct {
 
 func TestCheckers(t *testing.T) {
 	probetest.Need(t, probetest.UserNS, "command:make")
-	for name, c := range checkers {
+	for name, c := range shorttest.SampleMap(checkers, 3) {
 		t.Run(name, func(t *testing.T) {
 			s := newSession(t)
 			c.setUp(t, s)
@@ -96,6 +97,7 @@ func (s *session) configure(text string) {
 // TestWorkflowStopsAtAnotherConfiguration: a pull request that changes what the
 // file widens ends the workflow before anything runs by it.
 func TestWorkflowStopsAtAnotherConfiguration(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:make")
 	s := newSession(t)
 	s.configure("sandbox: {read_paths: [\"~/sdk?\"]}\n")

@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ethos/pkg/internal/probetest"
 )
 
 // TestConstantMemory sends a hundred times more lines through the first two stages and sees no more memory.
 func TestConstantMemory(t *testing.T) {
+	probetest.Whole(t)
 	s := newSession(t)
 	small, large := s.stream(1_000), s.stream(100_000)
 	const slack = 40 << 20 // the collector's liberty

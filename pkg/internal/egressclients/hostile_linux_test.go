@@ -20,6 +20,7 @@ const forgets = 5 * time.Second
 // inner one, whatever the name server says when it is asked again, by a program
 // that asks as well or by one that has kept the address inside.
 func TestRebinding(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:curl")
 	t.Parallel()
 	p := newPlace(t)
@@ -104,6 +105,7 @@ func expect(t *testing.T, o outcome, parts ...string) {
 // TestHostileClients: a program that knows of the doors gets nothing by them
 // but the name that is allowed.
 func TestHostileClients(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:curl")
 	const at = `ip=$(getent ahosts ` + registry + ` | sed -n '/^198/{s/ .*//p;q}'); `
 	for name, c := range map[string]struct{ script, want string }{

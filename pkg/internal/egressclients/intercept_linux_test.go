@@ -108,6 +108,7 @@ func TestRequests(t *testing.T) {
 
 // TestRequestAttacks: no method, path, protocol or connection leads past a rule.
 func TestRequestAttacks(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:curl")
 	p := newPlace(t)
 	for _, attack := range []string{
@@ -245,6 +246,7 @@ func seenHeaders(t *testing.T) (take func() []http.Header) {
 // TestInjectedCredential: real clients send a credential that they do not have:
 // the host of the rule gets it, in its field, and nobody else does.
 func TestInjectedCredential(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:curl", "command:node", "command:python3", "command:git")
 	take := seenHeaders(t)
 	p := newPlace(t)

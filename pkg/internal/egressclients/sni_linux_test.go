@@ -11,6 +11,7 @@ import (
 // so it is refused and the run says what would let it through. With that it
 // opens a page of the name that is allowed, and of no other.
 func TestBrowser(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:chromium")
 	const open = `mkdir -p "$HOME/b"; chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking --ignore-certificate-errors ` +
 		`--user-data-dir="$HOME/b" --timeout=5000 --dump-dom https://NAME/ 2>&1`

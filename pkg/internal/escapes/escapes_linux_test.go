@@ -24,6 +24,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/shorttest"
 )
 
 // patience is how long anything may take that ends by itself: machines are slow under emulation.
@@ -46,7 +47,7 @@ func TestEscapesEmbedded(t *testing.T) { everyCase(t, (*host).runEmbedded) }
 func TestEscapesDebugging(t *testing.T) { everyCase(t, (*host).runDebugging) }
 
 func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
-	cases := load(t)
+	cases := shorttest.Sample(load(t), 15)
 	twice(t, func(t *testing.T) {
 		host := newHost(t)
 		as := map[bool]string{true: "root", false: "user"}[os.Geteuid() == 0]

@@ -3,6 +3,9 @@
 // A test states what it needs with [Need]; when the machine lacks it the test is skipped and the lack is
 // printed, unless the environment variable ETHOS_REQUIRE lists that need (comma separated, or "all"): then the test fails.
 // Continuous integration sets ETHOS_REQUIRE, so that a lane cannot pass by running nothing.
+//
+// What takes long is left to `make test-all`: [Whole] looks at the flag -short, which `make test`
+// sets, and so does package shorttest, which takes some cases of many.
 package probetest
 
 import (
@@ -35,6 +38,14 @@ func NeedFunc(t testing.TB, need string, probe func() string) {
 	t.Helper()
 	if reason := probe(); reason != "" {
 		lack(t, need, reason)
+	}
+}
+
+// Whole skips t in a short run: a suite that a sample of elsewhere stands for.
+func Whole(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test-all runs it")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // TestRenameModule holds that packaging/rename-module makes any path the module path: every import resolves, and no file
 // names a package by the path that was.
 func TestRenameModule(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:go", "command:bash")
 	tr, dir := load(t), t.TempDir()
 	for _, name := range tr.files {

@@ -1,0 +1,30 @@
+// Package shorttest takes a sample of a test's cases in a short run: `make test`
+// sets the flag -short, `make test-all` runs everything.
+package shorttest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// Sample is all of cases, and in a short run the first of each so many.
+func Sample[T any](cases []T, each int) []T {
+	if !testing.Short() {
+		return cases
+	}
+	var some []T
+	for i := 0; i < len(cases); i += each {
+		some = append(some, cases[i])
+	}
+	return some
+}
+
+// SampleMap is [Sample] in the order of the keys.
+func SampleMap[T any](cases map[string]T, each int) map[string]T {
+	some := map[string]T{}
+	for _, name := range Sample(slices.Sorted(maps.Keys(cases)), each) {
+		some[name] = cases[name]
+	}
+	return some
+}
