@@ -3,7 +3,6 @@ package proof
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"os"
@@ -89,14 +88,13 @@ func load(getenv func(string) string, root, name string) *gitrepo.Snapshot {
 	if err != nil {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(dir, name))
+	b, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	s := &gitrepo.Snapshot{}
-	if gob.NewDecoder(f).Decode(s) != nil {
-		return nil
+	s, err := decode(b)
+	if err != nil {
+		return nil // it is of another version, or was cut short
 	}
 	return s
 }
@@ -112,7 +110,8 @@ func remember(getenv func(string) string, root string, s *gitrepo.Snapshot) {
 		return
 	}
 	defer os.Remove(f.Name())
-	if errors.Join(gob.NewEncoder(f).Encode(s), f.Close()) != nil {
+	_, err = f.Write(encode(s))
+	if errors.Join(err, f.Close()) != nil {
 		return
 	}
 	_ = os.Remove(filepath.Join(dir, s.Tree))
