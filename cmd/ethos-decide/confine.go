@@ -181,6 +181,7 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 		}
 	}
 	add("--deny-exec", c.DenyExecPaths)
+	add("--mask", c.Masks)
 	add("--allow-connect", c.Network.ConnectPorts)
 	add("--allow-bind", c.Network.BindPorts)
 	if c.UnixFamily != "" {

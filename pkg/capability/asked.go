@@ -35,6 +35,7 @@ const NoTimeout time.Duration = -1
 type flag struct {
 	name    string
 	path    bool                               // relative to the working directory
+	pair    bool                               // two of them: see [Mask]
 	narrows bool                               // it takes away, whatever its value
 	word    string                             // of a switch: what it stands for
 	take    func(a *Asked, value string) error // nil: the value is a word, "" for none, or one more entry
@@ -77,7 +78,10 @@ func FromFlags(profile, dir string, given func(flag string) []string) (Asked, er
 			continue
 		}
 		for _, value := range given(f.name) {
-			if f.path {
+			switch {
+			case f.pair:
+				value = absoluteMask(dir, value)
+			case f.path:
 				value = absolute(dir, value)
 			}
 			faults = append(faults, a.Flag(f.name, value))

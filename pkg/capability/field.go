@@ -70,6 +70,10 @@ var fields = []field{
 		flag: flag{name: "deny-exec", path: true, narrows: true},
 	},
 	{
+		name: "masks", kind: denials, at: func(s *Set) any { return &s.Masks },
+		flag: flag{name: "mask", pair: true, narrows: true},
+	},
+	{
 		name: "cache_paths", kind: names, at: func(s *Set) any { return &s.CachePaths },
 		grant: grant{"cache", "PATH", nil},
 	},

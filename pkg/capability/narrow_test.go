@@ -63,6 +63,7 @@ func pairsOf(t *testing.T, n int, paths []string, check func(p, c record.Capabil
 			s.Network.SNI = one(more, "", "require", "allow", "?")
 			s.View = one(more, "", "", CopyOnWrite)
 			s.UnixFamily, s.DenyExecPaths = one(more, "", "", NoUnixSockets), some(more, []string{".", "/v", "~/x"}, 2)
+			s.Masks = some(more, []string{"a=", "a=b"}, 2)
 			if s.Network.Mode != "none" {
 				s.Network.ConnectPorts, s.Network.BindPorts = some(more, []string{"80", "443"}, 2), one(more, nil, []string{NoPort}, []string{"0", "80"})
 			}
@@ -160,7 +161,7 @@ func TestNarrowHoldsWhenUnknownRootsBecomeKnown(t *testing.T) {
 // it.
 func TestWidensSeesEveryField(t *testing.T) {
 	parent := record.Capabilities{
-		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", View: CopyOnWrite, UnixFamily: NoUnixSockets, DenyExecPaths: []string{"."}, WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
+		SandboxProfile: "p", SeccompProfile: "deny-privilege", SeccompProfilePath: "/p.json", View: CopyOnWrite, UnixFamily: NoUnixSockets, DenyExecPaths: []string{"."}, Masks: []string{"a="}, WritePaths: []string{"."}, DenyReadPaths: []string{"~"}, DenyWritePaths: []string{".git"},
 		Network: record.Network{Mode: "proxy", AllowDomains: []string{"*.example.com"}, DenyDomains: []string{"bad.example.com"},
 			ConnectPorts: []string{"80"}, BindPorts: []string{NoPort}, CABundle: "/ca.pem", AllowRequests: []string{"a.example.com GET"}},
 		Git: "read", Enforce: "cgroup", TimeoutSeconds: 9, MemoryMB: 9, CPUQuotaPercent: 9, Pids: 9, OpenFiles: 9, OutputBytes: 9,
@@ -177,6 +178,7 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"View":                func(c *record.Capabilities) { c.View = "" },
 		"View.other":          func(c *record.Capabilities) { c.View = "?" },
 		"UnixFamily":          func(c *record.Capabilities) { c.UnixFamily = "" },
+		"Masks":               func(c *record.Capabilities) { c.Masks = []string{"a=b"} },
 		"DenyExecPaths":       func(c *record.Capabilities) { c.DenyExecPaths = []string{"bin"} },
 		"Network.connect":     func(c *record.Capabilities) { c.Network.ConnectPorts = nil },
 		"Network.connect to":  func(c *record.Capabilities) { c.Network.ConnectPorts = []string{"80", "81"} },

@@ -112,6 +112,7 @@ var hostile = map[string]string{
 	"tools.capabilities.allow_read_within_deny": tool("deny_read_paths: [x], allow_read_within_deny: []"),
 	"tools.capabilities.deny_write_paths":       tool("deny_write_paths: [x]"),
 	"tools.capabilities.deny_exec_paths":        tool("deny_exec_paths: [x]"),
+	"tools.capabilities.masks":                  tool("masks: [x=y]"),
 	"tools.capabilities.unix_family":            tool("unix_family: none"),
 	"tools.capabilities.network.connect_ports":  tool(`sandbox_profile: build, network: {mode: loopback, connect_ports: ["443"]}`),
 	"tools.capabilities.network.bind_ports":     tool(`sandbox_profile: build, network: {mode: loopback, bind_ports: ["8080"]}`),

@@ -276,6 +276,7 @@ type Capabilities struct {
 	AllowReadWithinDeny []string `json:"allow_read_within_deny"`
 	DenyWritePaths      []string `json:"deny_write_paths"`
 	DenyExecPaths       []string `json:"deny_exec_paths,omitempty"` // at and below them no file is executed or mapped as code
+	Masks               []string `json:"masks,omitempty"`           // FILE=FAKE: FILE shows the content of FAKE, and none where that is empty
 	CachePaths          []string `json:"cache_paths"`
 	View                string   `json:"view,omitempty"` // copy-on-write where what the command writes goes into a view of its writable directories; "" writes through
 	UnixSockets         []string `json:"unix_sockets"`
@@ -305,8 +306,7 @@ type Network struct {
 	DenyDomains  []string `json:"deny_domains"`
 	ConnectPorts []string `json:"connect_ports,omitempty"` // the TCP ports that are connected to, as decimal numbers, or none alone; empty is every port
 	BindPorts    []string `json:"bind_ports,omitempty"`    // the TCP ports that are bound, the same; 0 is one that the kernel chooses
-	// SNI is allow where a TLS client of an allowed host may name another one, or hide whom it names; "" is require.
-	SNI string `json:"sni,omitempty"`
+	SNI          string   `json:"sni,omitempty"`           // allow where a TLS client of an allowed host may name another one, or hide whom it names; "" is require
 	// CABundle is a file with the certificate and the key of the person's authority, by which TLS is opened; "" opens none.
 	CABundle string `json:"ca_bundle,omitempty"`
 	// AllowRequests are rules such as "api.example.com GET,HEAD /v1/*": a host that one of them names gets such requests only.

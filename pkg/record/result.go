@@ -90,6 +90,13 @@ type Stream struct {
 	SHA256    string `json:"sha256"`
 }
 
+// Mask is a file in whose place the command saw another content.
+type Mask struct {
+	Path   string `json:"path"`           // as resolved
+	With   string `json:"with,omitempty"` // the file of that content; "" is none
+	SHA256 string `json:"sha256"`         // of that content, in hexadecimal
+}
+
 // Sandbox is the evidence of one run: what was asked for and what was verified to be in force.
 type Sandbox struct {
 	Backend         string    `json:"backend"` // native | landlock | none
@@ -100,6 +107,7 @@ type Sandbox struct {
 	DenyReadPaths   []string  `json:"deny_read_paths"`
 	DenyWritePaths  []string  `json:"deny_write_paths"`
 	DenyExecPaths   []string  `json:"deny_exec_paths,omitempty"`
+	Masks           []Mask    `json:"masks,omitempty"`
 	Controls        []Control `json:"controls"`
 	NetworkIsolated bool      `json:"network_isolated"`
 	ProcessIsolated bool      `json:"process_isolated"`

@@ -88,6 +88,32 @@ func TestLandlockBackend(t *testing.T) {
 	})
 }
 
+// TestLandlockBackendScratch: what a run leaves whose process was killed goes with the next; what another one uses does not.
+func TestLandlockBackendScratch(t *testing.T) {
+	needAlone(t)
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	write(t, filepath.Join(dir, "ethos-scratch-1/left"), "x")
+	write(t, filepath.Join(dir, "ethos-scratch-2/used"), "x")
+	used, err := os.Open(filepath.Join(dir, "ethos-scratch-2"))
+	if err == nil {
+		err = syscall.Flock(int(used.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	spec := script(t, "echo mine > $TMPDIR/mine")
+	spec.Backend = Landlock
+	if r := execute(t, spec); r.err != nil || r.ExitCode != 0 {
+		t.Errorf("%v %d %s", r.err, r.ExitCode, r.Stderr.Text)
+	}
+	scratch, _ := filepath.Glob(filepath.Join(dir, "ethos-scratch-*"))
+	if !slices.Equal(scratch, []string{filepath.Join(dir, "ethos-scratch-2")}) {
+		t.Errorf("%v", scratch)
+	}
+}
+
 // TestLandlockBackendEnds: what holds a tree together without a PID namespace ends all of it.
 func TestLandlockBackendEnds(t *testing.T) {
 	needAlone(t)

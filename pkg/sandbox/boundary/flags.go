@@ -26,6 +26,7 @@ type Flags struct {
 	DenyExec      []string `placeholder:"PATH" sep:"none" help:"No file there or below is executed or mapped as code. Interpreters read scripts there, and a copy elsewhere runs."`
 	RoNoexec      []string `placeholder:"PATH" sep:"none" help:"--ro and --deny-exec of the path."`
 	RwNoexec      []string `placeholder:"PATH" sep:"none" help:"--rw and --deny-exec of the path."`
+	Mask          []string `placeholder:"FILE=FAKE" sep:"none" help:"The command sees, and cannot change, the content of FAKE in the place of FILE; none with FILE=. FAKE is what it can read anyway."`
 	EnvFiles      string   `placeholder:"MODE" enum:",hidden,read" default:"" help:"Environment files of the work space, such as .env, that git has not: hidden, or read."`
 	View          string   `placeholder:"KIND" enum:",copy-on-write" default:"" help:"Write into a view of the writable directories, and not into them: copy-on-write."`
 	Net           string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`

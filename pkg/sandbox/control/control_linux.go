@@ -43,7 +43,7 @@ func New(j *Job) []Control {
 func flat(j *Job) []Control {
 	landlocked := j.Plan.Backend == plan.Landlock
 	lack := func(name, asked string) Control { return &lacking{j, name, asked} }
-	where := []Control{&scratch{j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{j}, &subreaper{Job: j}}
+	where := []Control{&scratch{Job: j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{j}, &subreaper{Job: j}}
 	limits := []Control{&cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches", ""), &environment{j}, &stdio{Job: j}, &terminal{Job: j}}
 	if !landlocked {
 		return slices.Concat(where, []Control{

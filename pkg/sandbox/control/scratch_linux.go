@@ -8,13 +8,21 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"ethos/pkg/sandbox/plan"
 )
 
 // scratch is the private directory of a command that has no /tmp of its own: it is
 // made for the run, and is gone when the run has ended. The caller's /tmp is not
 // granted.
-type scratch struct{ *Job }
+type scratch struct {
+	*Job
+	held *os.File // the directory, locked while the run lasts
+}
+
+// scratchName begins the name of each.
+const scratchName = "ethos-scratch-"
 
 func (c *scratch) Name() string { return "scratch" }
 
@@ -25,7 +33,8 @@ func (c *scratch) Prepare(context.Context) error {
 	}
 	dir, err := filepath.EvalSymlinks(os.TempDir())
 	if err == nil {
-		dir, err = os.MkdirTemp(dir, "ethos-scratch-")
+		removeStale(dir)
+		dir, c.held, err = makeScratch(dir)
 	}
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("private directory: %w", err), Hint: "set TMPDIR to a directory that you can write"}
@@ -40,8 +49,63 @@ func (c *scratch) Prepare(context.Context) error {
 	return nil
 }
 
+// makeScratch makes a directory and locks it. Another run may have taken it for a
+// stale one in between.
+func makeScratch(in string) (dir string, held *os.File, err error) {
+	for range 100 {
+		if dir, err = os.MkdirTemp(in, scratchName); err != nil {
+			return "", nil, err
+		}
+		if held, err = lockDirectory(dir); err != nil {
+			continue
+		}
+		var there, locked unix.Stat_t
+		if unix.Fstat(int(held.Fd()), &locked) == nil && unix.Lstat(dir, &there) == nil && there.Ino == locked.Ino && there.Dev == locked.Dev {
+			return dir, held, nil
+		}
+		held.Close()
+		err = unix.ESTALE
+	}
+	return "", nil, err
+}
+
+// lockDirectory opens a directory and takes the lock by which others see that it is
+// used. What is no directory of ours is an error.
+func lockDirectory(path string) (*os.File, error) {
+	dir, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(int(dir.Fd()), &st); err == nil && int(st.Uid) != os.Geteuid() {
+		err = unix.EACCES
+	}
+	if err == nil {
+		err = unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// removeStale removes those of runs whose process was killed.
+func removeStale(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, scratchName+"*"))
+	for _, name := range names {
+		if stale, err := lockDirectory(name); err == nil {
+			_ = os.RemoveAll(name) // what is left goes with its next user
+			stale.Close()
+		}
+	}
+}
+
 // Close removes it. Nothing that could write to it is alive.
 func (c *scratch) Close() {
+	if c.held != nil {
+		defer c.held.Close()
+	}
 	if c.Scratch == "" || os.RemoveAll(c.Scratch) == nil {
 		return
 	}

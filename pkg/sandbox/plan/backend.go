@@ -91,6 +91,7 @@ func needsNamespace(b *builder) []beyondBackend {
 func needsPlace(b *builder) []beyondBackend {
 	s := &b.set
 	return []beyondBackend{
+		{len(s.Masks) > 0, "masked files: nothing stands in the place of another", "--deny-read FILE"},
 		{s.View != "", "a copy-on-write view", "leave --view, --transaction, --keep and --mode verify out, and run it in a copy of the work space"},
 		{s.SandboxProfile == capability.WholeAgentProfile, "an agent as a whole, which has files of its own in the place of the person's", "--profile agent-shell"},
 		{b.spec.Managed.Program != "", "managed git, which is mounted over git", "--plain-git: git is under no policy inside"},

@@ -42,6 +42,7 @@ type builder struct {
 	agentState   []AgentState
 	ownSandbox   string   // see [Plan.OwnSandbox]
 	denyExec     []string // where nothing is executed
+	masked       []masked
 	absentInView []string // denied paths that do not exist in a view
 	ceiling      string   // digest of the machine's; "" without one
 }
@@ -165,8 +166,10 @@ func (b *builder) gather() error {
 	if err := b.hideEnvFiles(); err != nil {
 		return err
 	}
-	if err := b.denyPatterns(); err != nil {
-		return err
+	for _, add := range []func() error{b.denyPatterns, b.masks} {
+		if err := add(); err != nil {
+			return err
+		}
 	}
 	return b.hideState()
 }
@@ -264,7 +267,7 @@ func (b *builder) plan() (*Plan, error) {
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.filter(), SeccompFile: b.set.SeccompProfilePath, Debug: b.spec.Debug || b.set.SeccompProfile == capability.Debugging, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
-		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Ceiling: b.ceiling, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, Masks: b.maskEvidence(), OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Ceiling: b.ceiling, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
 	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.egress, b.publish, b.alone} {

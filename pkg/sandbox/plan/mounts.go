@@ -41,6 +41,10 @@ func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, erro
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	fakes, err := b.fakes(entries)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	env, err := b.environment()
 	if err != nil {
 		return nil, nil, nil, err
@@ -54,7 +58,7 @@ func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, erro
 		return nil, nil, nil, err
 	}
 	entries = b.gitSettings(b.withOwn(entries, len(caches)+len(managed) > 0))
-	mounts, err := b.allMounts(entries, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
+	mounts, err := b.allMounts(entries, fakes, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
 	return entries, mounts, env, err
 }
 
@@ -94,7 +98,7 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) 
 		}
 		return m, nil
 	}
-	if !fromHost || !e.Exists {
+	if !fromHost || !e.Exists || b.isMasked(e.Path) {
 		return nil, nil
 	}
 	m.Kind, m.Source = mount.Mask, ""

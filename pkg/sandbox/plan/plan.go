@@ -47,6 +47,7 @@ type Plan struct {
 	Asked          bool             `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
 	Enforce        string           `json:"enforce"`
 	Require        []string         `json:"require"`
+	Masks          []record.Mask    `json:"masks,omitempty"` // what stands in the place of files
 	Seccomp        string           `json:"seccomp"`
 	SeccompFile    string           `json:"seccomp_file,omitempty"`
 	Debug          bool             `json:"debug,omitempty"`   // the command may trace its own processes

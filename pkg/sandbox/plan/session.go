@@ -74,7 +74,7 @@ func (s *Spec) Digest(files Files) string {
 	}
 	for _, l := range []*[]string{
 		&set.Tags, &set.ReadPaths, &set.WritePaths, &set.DenyReadPaths, &set.AllowReadWithinDeny, &set.DenyWritePaths,
-		&set.DenyExecPaths, &set.Network.ConnectPorts, &set.Network.BindPorts, &set.Network.AllowDomains, &set.Network.DenyDomains, &set.UnixSockets, &set.CachePaths,
+		&set.DenyExecPaths, &set.Masks, &set.Network.ConnectPorts, &set.Network.BindPorts, &set.Network.AllowDomains, &set.Network.DenyDomains, &set.UnixSockets, &set.CachePaths,
 	} {
 		*l = sorted(*l)
 	}

@@ -49,7 +49,7 @@ type Mount struct {
 	Device   bool   `json:"device,omitempty"` // a device node, to be usable as one
 	NoExec   bool   `json:"noexec,omitempty"`
 	Mode     uint32 `json:"mode,omitempty"` // of a Private directory, 0 means 0755; of a MaskOpen, 0 means 0111
-	Text     string `json:"text,omitempty"` // what a Text says; not empty
+	Text     string `json:"text,omitempty"` // what a Text says
 	Why      string `json:"why,omitempty"`  // for people
 }
 
