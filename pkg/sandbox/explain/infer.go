@@ -1,12 +1,15 @@
 package explain
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/plan"
 )
 
 // Failed is a command that failed, as far as it is known.
@@ -68,8 +71,26 @@ func (x *Explainer) inferred(path string, m mention) (d record.Denial, ok bool) 
 	if d, ok = x.Denial(Need{Path: path}); ok || about&refused == 0 {
 		return d, ok
 	}
-	d, ok = x.Denial(Need{Path: path, Write: true})
-	return d, ok && d.Kind == record.KindReadOnly
+	if d, ok = x.Denial(Need{Path: path, Write: true}); ok && d.Kind == record.KindReadOnly {
+		return d, true
+	}
+	return x.fixed(path, about&(making|removal) != 0)
+}
+
+// fixed is a name that nothing denies, in a directory whose names are fixed because
+// something in it has less: see [plan.Grant].
+func (x *Explainer) fixed(path string, entry bool) (d record.Denial, ok bool) {
+	if x.plan.Backend != plan.Landlock || plan.Covering(x.plan.Paths, path).Access != plan.ReadWrite || x.plan.CanMake(path) {
+		return d, false
+	}
+	if info, err := x.files.Lstat(path); !entry && (err != nil || info != nil) && !errors.Is(err, fs.ErrNotExist) {
+		return d, false
+	}
+	return record.Denial{
+		Layer: "landlock", What: shown(path), Path: path, Kind: record.KindReadOnly, Certainty: record.Inferred,
+		Reason: "nothing is made, moved or removed right in " + shown(filepath.Dir(path)) + ": something in it is protected, and Landlock grants what is there when the run begins",
+		Remedy: "make it before the run, or write below a directory that is there",
+	}, true
 }
 
 // join adds a denial, unless one of the same path says as much, or one of a path

@@ -183,3 +183,9 @@ func (g *granting) add(path string, r Rights, file bool) {
 		g.list = append(g.list, Grant{path, r, file})
 	}
 }
+
+// CanMake reports whether a name can be made, moved and removed, where the plan has
+// grants.
+func (p *Plan) CanMake(path string) bool {
+	return slices.ContainsFunc(p.Grants, func(g Grant) bool { return g.Rights&MayMake != 0 && mount.Within(filepath.Dir(path), g.Path) })
+}
