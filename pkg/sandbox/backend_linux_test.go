@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
@@ -227,5 +229,31 @@ func TestNoBackend(t *testing.T) {
 	}
 	if alive := left(t, "10009.5"); len(alive) > 0 {
 		t.Errorf("alive: %v", alive)
+	}
+}
+
+// bounded is a machine with a ceiling.
+type bounded struct {
+	HostFiles
+	most *ceiling.Ceiling
+}
+
+func (b bounded) Ceiling() (*ceiling.Ceiling, error) { return b.most, nil }
+
+// TestBackendUnderCeiling: what an administrator bounds holds for each backend, or is refused.
+func TestBackendUnderCeiling(t *testing.T) {
+	most := &ceiling.Ceiling{Digest: "sha256:0", Require: []string{"seccomp"}}
+	if err := json.Unmarshal([]byte(`{"timeout_seconds": 60}`), &most.Capabilities); err != nil {
+		t.Fatal(err)
+	}
+	spec := script(t, "true")
+	spec.Backend = Landlock
+	p, err := Build(spec, bounded{most: most}, os.Geteuid())
+	if err != nil || p.Network != "none" || p.Limits.Timeout != time.Minute || !slices.Contains(p.Require, "seccomp") {
+		t.Errorf("%v %+v", err, p)
+	}
+	spec.Backend = None
+	if _, err := Build(spec, bounded{most: most}, os.Geteuid()); err == nil {
+		t.Error("a machine is bounded, and nothing would be held")
 	}
 }

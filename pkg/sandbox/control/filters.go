@@ -36,7 +36,7 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 		list = append(list, filter{name: sockets.Name, program: program})
 	}
 	if p.Backend == plan.Landlock {
-		alone := seccomp.Alone(p.Network != "none")
+		alone := seccomp.Alone(p.Network == "host")
 		program, err := alone.Compile(arch)
 		if err != nil {
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}

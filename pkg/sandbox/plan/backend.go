@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/ceiling"
 )
 
 // The backends: what makes the boundary.
@@ -35,6 +36,9 @@ func (b *builder) backend() error {
 		b.spec.Backend = ""
 	case "":
 	case None:
+		if b.ceiling != "" {
+			return Refuse(CodeDeclaration, "leave --backend out, or have the administrator of this machine change "+ceiling.Dir, "%s bounds what runs on this machine, and the backend none holds nothing", ceiling.Dir)
+		}
 		return b.beyond(needsPlace(b))
 	case Landlock:
 		b.narrowNetwork()
@@ -130,6 +134,9 @@ func (b *builder) alone(p *Plan) error {
 	}
 	p.NoUnixSockets = true
 	b.note("backend", "landlock: what is writable in part, such as a work tree with git's files in it, has what is in it now; nothing new is made at its top")
+	if p.Network != "none" && p.Network != "host" { // nothing would hold it
+		return Refuse(CodeUnsupported, "--net none; or --backend native", "the backend landlock cannot have the network %s", p.Network)
+	}
 	var err error
 	p.Grants, err = b.grants(p.Paths)
 	return err

@@ -53,14 +53,13 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
 		return nil, Refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
 	}
-	if err := b.backend(); err != nil {
-		return nil, err
-	}
 	if err := b.locate(files); err != nil {
 		return nil, err
 	}
-	if err := b.underCeiling(); err != nil {
-		return nil, err
+	for _, add := range []func() error{b.underCeiling, b.backend} { // what holds the set comes when the set is known
+		if err := add(); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.gather(); err != nil {
 		return nil, asRefusal(err)
