@@ -239,12 +239,12 @@ grep -q '"name":"mount",[^}]*"state":"degraded"' ../evidence
 ethos-facts -- touch another | ethos-decide | ethos-sandbox > ../record; test -e another; grep -q '"name":"mount",[^}]*"state":"degraded"' ../record`
 
 func withoutNamespaces(hint string) []Case {
-	return []Case{ordinary.shell("refused", refusal("", hint)+piped(hint)), ordinary.shell("probe", failingProbe(hint)), ordinary.shell("landlock", alone)}
+	return []Case{ordinary.shell("refused", refusal("", hint)+piped(hint)), ordinary.shell("probe", failingProbe(hint)), ordinary.shell("landlock", byLandlock)}
 }
 
-// alone is the way out that the refusal names: the backend that makes no namespace.
+// byLandlock is the way out that the refusal names: the backend that makes no namespace.
 // It needs ABI 3 of Landlock, which Linux 6.1 has not.
-const alone = `echo the secret > ~/secret; said=$HOME/said
+const byLandlock = `echo the secret > ~/secret; said=$HOME/said
 ethos-sandbox run --backend landlock --evidence ../evidence -- sh -c 'touch marker; cat ~/secret' > $said 2>&1 && got=0 || got=$?; cat $said; echo status $got
 if grep -q 'the secret' $said; then exit 1; fi
 case $(uname -r) in
