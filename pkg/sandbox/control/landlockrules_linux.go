@@ -20,18 +20,24 @@ func resolvable(p *plan.Plan, abi int) bool {
 	return abi >= resolveUnixABI && !slices.ContainsFunc(p.Sockets, func(path string) bool { return !covered(path) })
 }
 
-// landlockRequest holds the path table a second time, by another mechanism.
-func landlockRequest(p *plan.Plan, abi int) landlock.Request {
+// handled is what is denied but for rules, and the rules on ports.
+func handled(p *plan.Plan) landlock.Request {
 	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
-	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
-		q.FS &^= landlock.ResolveUnix
-	}
 	if p.Network == "none" {
 		q.Net = landlock.BindTCP | landlock.ConnectTCP
 	}
 	if p.Ports != nil {
 		portRules(&q, p.Ports.Connect, landlock.ConnectTCP)
 		portRules(&q, p.Ports.Bind, landlock.BindTCP)
+	}
+	return q
+}
+
+// landlockRequest holds the path table a second time, by another mechanism.
+func landlockRequest(p *plan.Plan, abi int) landlock.Request {
+	q := handled(p)
+	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
+		q.FS &^= landlock.ResolveUnix
 	}
 	const read = landlock.Execute | landlock.Read
 	const change = read | landlock.Write
@@ -100,14 +106,8 @@ func withoutNamespaces() string {
 // grantRequest is that of a run without namespaces: the grants of the plan alone,
 // and the private directory.
 func grantRequest(p *plan.Plan, scratch string) landlock.Request {
-	q := landlock.Request{FS: landlock.AllFS &^ landlock.ResolveUnix, Scope: landlock.AbstractUnix | landlock.Signal} // there is no Unix socket to connect
-	if p.Network == "none" {
-		q.Net = landlock.BindTCP | landlock.ConnectTCP
-	}
-	if p.Ports != nil {
-		portRules(&q, p.Ports.Connect, landlock.ConnectTCP)
-		portRules(&q, p.Ports.Bind, landlock.BindTCP)
-	}
+	q := handled(p)
+	q.FS &^= landlock.ResolveUnix // there is no Unix socket to connect
 	for _, g := range p.Grants {
 		q.Paths = append(q.Paths, landlock.PathRule{Path: g.Path, Access: rightsOf(g.Rights), File: g.File})
 	}
