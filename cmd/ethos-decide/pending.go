@@ -90,12 +90,21 @@ func (r *refusal) text() string {
 	}
 	b.WriteString(printable.Sprintf("\n    %s\n    in %s\n", r.Command, r.Cwd))
 	if len(r.Policies) > 0 {
-		b.WriteString(printable.Sprintf("    policy: %s\n", strings.Join(r.Policies, ", ")))
+		b.WriteString(printable.Sprintf("    policy: %s\n", first(r.Policies)))
 	}
 	if len(r.Never) > 0 {
-		b.WriteString(printable.Sprintf("    no approval exists for %s\n", strings.Join(r.Never, ", ")))
+		b.WriteString(printable.Sprintf("    no approval exists for %s\n", first(r.Never)))
 	}
 	return b.String()
+}
+
+// first are the names, where there are many the one that was told and how many
+// more.
+func first(names []string) string {
+	if len(names) < 4 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
 // commandOf is what an action would do, for people.

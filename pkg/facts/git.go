@@ -35,11 +35,11 @@ type gitWork struct {
 func (g *gitWork) read(a shell.Analysis) {
 	g.found, g.after, g.made = []record.Git{}, map[string]gitargs.Context{}, madeBy(a)
 	for i := range a.Shell.Commands {
-		g.command(&a.Shell.Commands[i], a.Cwds[i], 0)
+		g.command(&a.Shell.Commands[i], a.Partial[i], a.Cwds[i], 0)
 	}
 }
 
-func (g *gitWork) command(c *record.Command, cwd string, depth int) {
+func (g *gitWork) command(c *record.Command, partial []string, cwd string, depth int) {
 	if !gitargs.IsGit(c.Name) {
 		return
 	}
@@ -47,18 +47,18 @@ func (g *gitWork) command(c *record.Command, cwd string, depth int) {
 		g.lacks.add(record.IncompleteSize)
 		return
 	}
-	r := g.reading(c, cwd)
+	r := g.reading(c, partial, cwd)
 	r.Git.Loses = g.loses(r, cwd)
 	g.found = append(g.found, r.Git)
 	g.lacks.add(r.Incomplete...)
 	if cwd != g.opt.Cwd || r.Elsewhere() {
-		g.beyond(c, r, cwd, depth)
+		g.beyond(c, partial, r, cwd, depth)
 	}
 }
 
 // beyond adds what a command writes and runs because of the repository that it works in, which the analysis of the words alone does not know.
-func (g *gitWork) beyond(c *record.Command, r gitargs.Reading, cwd string, depth int) {
-	alone := gitargs.Read(c.Argv, gitargs.Context{Env: c.Assignments})
+func (g *gitWork) beyond(c *record.Command, partial []string, r gitargs.Reading, cwd string, depth int) {
+	alone := gitargs.Read(c.Argv, gitargs.Context{Env: c.Assignments, Partial: partial})
 	for _, u := range r.Writes {
 		if !slices.Contains(alone.Writes, u) {
 			g.addWrite(u, cwd)
@@ -78,16 +78,16 @@ func gitsOwn(run gitargs.Run) bool {
 }
 
 // reading reads one git command in the repository that it works in: -C, --git-dir, --work-tree and their variables lead to another.
-func (g *gitWork) reading(c *record.Command, cwd string) gitargs.Reading {
+func (g *gitWork) reading(c *record.Command, partial []string, cwd string) gitargs.Reading {
 	ctx, known := g.after[cwd]
 	if !known {
 		ctx = g.contextAt(cwd, gitrepo.Options{})
 	}
-	ctx.Env = slices.Concat(g.d.opt.Env, c.Assignments)
+	ctx.Env, ctx.Partial = slices.Concat(g.d.opt.Env, c.Assignments), partial
 	r := gitargs.Read(c.Argv, ctx)
 	if r.Elsewhere() {
 		other := g.contextAt(sentTo(cwd, r.Dir), gitrepo.Options{GitDir: r.GitDir, WorkTree: r.WorkTree})
-		other.Env = ctx.Env
+		other.Env, other.Partial = ctx.Env, partial
 		return gitargs.Read(c.Argv, other)
 	}
 	g.after[cwd] = r.After(ctx)
@@ -168,7 +168,7 @@ func (g *gitWork) run(run gitargs.Run, by *record.Command, dir string, depth int
 		c.Depth += by.Depth + 1
 		c.Line, c.Column = by.Line, by.Column
 		g.shell.Commands = append(g.shell.Commands, c)
-		g.command(&c, a.Cwds[i], depth+1)
+		g.command(&c, a.Partial[i], a.Cwds[i], depth+1)
 	}
 	g.merge(a)
 }

@@ -36,6 +36,9 @@ func (c *call) globals(argv []*string) []*string {
 			argv = argv[1:]
 		case has(globalArgs[:], word) && len(argv) > 1:
 			c.global(word, text(argv[1]), argv[1] != nil)
+			if argv[1] == nil {
+				c.unseen++
+			}
 			argv = argv[2:]
 		default: // git prints its usage; a later git may know the option
 			c.out.Git.Unknown = append(c.out.Git.Unknown, word)
@@ -111,8 +114,10 @@ func (c *call) changeDir(dir string, static bool) {
 // inline records key=value of -c; a key alone is true.
 func (c *call) inline(entry, via string, static bool) {
 	if !static {
-		c.out.danger("config_exec", "inline_alias")
-		c.out.incomplete(record.IncompleteUnresolved)
+		if via != "-c" || !c.partly(c.unseen, via) {
+			c.out.danger("config_exec", "inline_alias")
+			c.out.incomplete(record.IncompleteUnresolved)
+		}
 		return
 	}
 	key, value, ok := strings.Cut(entry, "=")
@@ -120,6 +125,34 @@ func (c *call) inline(entry, via string, static bool) {
 		value = "true"
 	}
 	c.setConfig(canonicalKey(key), value, via)
+}
+
+// partly notes the setting in a word that is only known in part: the nth of those.
+// ok is false when its key is not known well enough to say what it can do.
+func (c *call) partly(nth int, via string) (ok bool) {
+	if nth >= len(c.ctx.Partial) {
+		return false
+	}
+	written := c.ctx.Partial[nth]
+	known := written[:max(strings.IndexAny(written, "$`"), 0)]
+	key, _, whole := strings.Cut(known, "=")
+	switch {
+	case whole && via == "-c":
+		key = canonicalKey(key)
+	case strings.HasPrefix(known, "url.https://") || strings.HasPrefix(known, "url.ssh://"):
+		// Whatever follows, it is a setting of such addresses: of all of them
+		// insteadOf and pushInsteadOf lead to one.
+		key = known + ".insteadof"
+	default:
+		return false
+	}
+	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: via})
+	if k := kindOf(key); k != kindInsteadOf || !c.inert(k, key, "") {
+		c.unknownValue(key)
+		return true
+	}
+	c.out.incomplete(record.IncompleteUnresolved)
+	return true
 }
 
 // configEnv records --config-env=key=VARIABLE, whose value is in the environment. Values that mean nothing to this package are left

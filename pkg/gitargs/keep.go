@@ -31,10 +31,21 @@ func readConfig(c *call) {
 	case mode == "unset" || mode == "unset-all":
 		c.unset(canonicalKey(text(first(c.args))))
 	case len(c.args) > 0 && c.args[0] == nil:
-		c.inline("", viaConfig, false)
+		if countNil(c.out.Git.Args) != 1 || !c.partly(c.unseen, viaConfig) {
+			c.inline("", viaConfig, false)
+		}
 	case len(c.args) > 1:
 		c.planted(canonicalKey(*c.args[0]), c.args[1])
 	}
+}
+
+func countNil(words []*string) (n int) {
+	for _, w := range words {
+		if w == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // configActions are the modes that options choose.
@@ -76,6 +87,7 @@ func first(ws []*string) *string {
 // planted notes that a key is written to a configuration file, where it stays in force.
 func (c *call) planted(key string, value *string) {
 	if value == nil {
+		c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: viaConfig})
 		c.unknownValue(key)
 		return
 	}

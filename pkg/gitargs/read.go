@@ -17,6 +17,7 @@ type call struct {
 	dirUnknown bool   // -C with a value that is not static
 	bare       bool   // --bare, which means the directory that it stands in
 	editors    []record.GitConfig
+	unseen     int // words before the subcommand that are nil
 }
 
 // command is one entry of the tables.

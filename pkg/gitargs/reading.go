@@ -14,6 +14,10 @@ type Context struct {
 	Config Config              // the repository's effective configuration; nil when unknown
 	Refs   *Refs               // local names; nil when unknown
 	Env    []record.Assignment // environment variables set for this command, later ones win; what the user has set for good stays out
+	// Partial has, of each word that is nil, the text with what is only known at
+	// run time as it is written, from the $ or the ` on; "" where the word may be
+	// several. It may be left out.
+	Partial []string
 	// PlainTemplate reports whether a directory of templates brings nothing that git would execute or read as configuration; nil when nobody can look.
 	PlainTemplate func(dir string) bool
 }

@@ -1229,7 +1229,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This throws away work that is in no commit, and the repository has such work.",
 			Remedy:    "Look with `git status` and `git stash list`; keep the work first, for example with `git stash push -u` or `git commit -am wip`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 139, Column: 5,
+			File:      "pack:core/git.yaml", Line: 152, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1248,7 +1248,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This moves or deletes branches as an input says, which cannot be read before.",
 			Remedy:    "Name the branch, for example `git branch -d topic`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 161, Column: 5,
+			File:      "pack:core/git.yaml", Line: 174, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},

@@ -29,10 +29,14 @@ type Options struct {
 type Analysis struct {
 	Shell      record.Shell
 	Incomplete []string // sorted, unique [record.Facts] Incomplete codes
-	Cwds       []string // parallel to Shell.Commands: the directory each runs in; "" when unknown
-	Reads      []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" when unknown
-	Writes     []string // parallel to Shell.Writes, likewise
-	Ethos      []EthosCall
+	// Partial is parallel to Shell.Commands: of each null of a git command's Argv
+	// the text, with the expansions as they are written; "" of one that may be
+	// several words.
+	Partial [][]string
+	Cwds    []string // parallel to Shell.Commands: the directory each runs in; "" when unknown
+	Reads   []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" when unknown
+	Writes  []string // parallel to Shell.Writes, likewise
+	Ethos   []EthosCall
 }
 
 // Analyze reads script as sh -c would run it. The dialect is bash; commands that only a POSIX shell

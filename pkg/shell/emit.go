@@ -3,8 +3,10 @@ package shell
 import (
 	"slices"
 	"sort"
+	"unicode/utf8"
 
 	"ethos/pkg/ethosargs"
+	"ethos/pkg/gitargs"
 	"ethos/pkg/record"
 )
 
@@ -39,6 +41,7 @@ type found struct {
 	offset  int
 	stage   *stage
 	cwd     string
+	partial []string
 	input   string
 	ethos   *ethosargs.Call
 	cleared bool
@@ -53,6 +56,9 @@ func (c *walker) emit(inv invocation, name string) {
 		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
 		Assignments: recorded(inv.env), Dynamic: name == "" && inv.fields[0].uncertainHead(), Opaque: inv.opaque, Code: inv.code, Names: inv.names,
 		Interactive: c.interactive(inv, name),
+	}
+	if gitargs.IsGit(name) {
+		f.partial = partial(inv.fields)
 	}
 	c.noteRisks(&f.Command)
 	if !c.add(f) {
@@ -100,6 +106,9 @@ func (a *analysis) add(f found) bool {
 			a.size += len(*arg)
 		}
 	}
+	for _, text := range f.partial {
+		a.size += len(text)
+	}
 	if len(a.commands) >= maxCommands || a.size > maxFacts {
 		a.halt()
 		return false
@@ -117,7 +126,7 @@ func (a *analysis) add(f found) bool {
 func same(a, b *found) bool {
 	return a.Name == b.Name && a.Path == b.Path && a.sameCall(b) && a.Opaque == b.Opaque && a.Interactive == b.Interactive && a.Background == b.Background &&
 		slices.Equal(a.Wrappers, b.Wrappers) &&
-		slices.EqualFunc(a.Argv, b.Argv, sameValue) &&
+		slices.EqualFunc(a.Argv, b.Argv, sameValue) && slices.Equal(a.partial, b.partial) &&
 		slices.EqualFunc(a.Assignments, b.Assignments, func(x, y record.Assignment) bool { return x.Name == y.Name && sameValue(x.Value, y.Value) })
 }
 
@@ -142,6 +151,21 @@ func argv(fields []field) []*string {
 		}
 	}
 	return out
+}
+
+// partial are the texts of the words that argv leaves out, "" of one that may be
+// several.
+func partial(fields []field) (texts []string) {
+	for i, word := range argv(fields) {
+		switch f := &fields[i]; {
+		case word != nil:
+		case f.many || f.glob || f.sub != nil || !utf8.ValidString(f.text):
+			texts = append(texts, "")
+		default:
+			texts = append(texts, f.text)
+		}
+	}
+	return texts
 }
 
 func recorded(env []assignment) []record.Assignment {
@@ -186,7 +210,7 @@ func (a *analysis) result() Analysis {
 		f.PipedFrom, f.PipedTo = a.piped(f.stage.upstream(), &left), a.piped(f.stage.downstream(), &left)
 		f.Interactive = f.Interactive && !(pager(f.Name) && len(f.PipedTo) > 0) || f.asks && a.lacks&(lackUnresolved|lackOpaque) != 0
 		out.Shell.Commands = append(out.Shell.Commands, f.Command)
-		out.Cwds = append(out.Cwds, f.cwd)
+		out.Cwds, out.Partial = append(out.Cwds, f.cwd), append(out.Partial, f.partial)
 	}
 	out.Ethos = a.ethosCalls(&out.Shell)
 	out.Shell.Reads, out.Reads = paths(a.reads)
