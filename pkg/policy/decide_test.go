@@ -239,3 +239,17 @@ func TestDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryBlindSpotHasAWayOut holds that what cannot be judged is told with what
+// to do about it.
+func TestEveryBlindSpotHasAWayOut(t *testing.T) {
+	codes := []string{codeFindings}
+	for _, spot := range blindSpots {
+		codes = append(codes, spot.code)
+	}
+	for _, code := range codes {
+		if what, way, ok := strings.Cut(ways[code], ": "); !ok || what == "" || way == "" {
+			t.Errorf("%s: %q", code, ways[code])
+		}
+	}
+}
