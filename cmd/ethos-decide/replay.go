@@ -76,8 +76,11 @@ func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name
 	}
 	if name != "-" {
 		f, err := cli.Open(ctx, name)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err != nil {
-			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay: %w", err)}
+			return cli.Errorf(cli.BadInput, "name files or directories of decided records, or none for the store of the work space", "replay: %w", err)
 		}
 		defer f.Close()
 		from = f

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,7 +86,7 @@ func (c *deriveCmd) check() error {
 	case len(c.Argv) > 0 && (len(c.Argv.Words()) == 0 || c.Argv.Words()[0] == ""):
 		return cli.Errorf(cli.Usage, usage, "no command follows --")
 	case c.From != "" && !slices.Contains(formats(), c.From):
-		return cli.Errorf(cli.Usage, fmt.Sprintf("known are %v", formats()), "--from: unknown format %q", c.From)
+		return cli.Errorf(cli.Usage, "known are "+strings.Join(formats(), ", "), "--from: unknown format %q", c.From)
 	case c.Explain && c.From == "records":
 		return cli.Errorf(cli.Usage, "leave --explain out, or use ethos-decide explain", "--explain does not go with --from records")
 	}

@@ -131,6 +131,9 @@ func (c *reportCmd) readFile(ctx context.Context, sys *cli.System, p *pipe, name
 		return p.read(ctx, sys.Stdin, c.MaxLine)
 	}
 	f, err := cli.Open(ctx, absolute(sys.Dir, name))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		hint := "name files of records (NDJSON)"
 		if meant := nearest.Name(name, commandNames()); meant != "" && errors.Is(err, fs.ErrNotExist) {

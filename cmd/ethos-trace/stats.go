@@ -77,6 +77,9 @@ func countFile(ctx context.Context, sys *cli.System, name string, counter *trace
 		return countLines(record.NewReader(record.Interruptible(ctx, sys.Stdin), 0), counter)
 	}
 	f, err := cli.Open(ctx, absolute(sys.Dir, name))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "name files of records (NDJSON)", "open records: %w", err)
 	}
