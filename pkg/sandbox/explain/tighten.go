@@ -65,8 +65,10 @@ func NewTally(text string, resolve func(declared string) string) *Tally {
 			}
 			continue
 		}
-		switch {
-		case key == "" || strings.TrimSpace(line) == "":
+		switch said := strings.TrimSpace(line); {
+		case key == "" || said == "" || said[0] == '#':
+		case !strings.HasPrefix(line, " "):
+			key = ""
 		case key == "network_tools":
 			t.tool(i, line)
 		default:
@@ -128,7 +130,8 @@ func (t *Tally) Add(tool string, c *record.Capabilities, s *record.Sandbox, obse
 	}
 }
 
-// reached counts a run that could have reached a name: its connections are known.
+// reached counts a run that could have reached a name: its connections are known,
+// unless it was one of a session, which has the network of all its commands.
 func (g *Grant) reached(tool string, c *record.Capabilities, s *record.Sandbox) {
 	if tool != g.Tool || c.Network.Mode != "proxy" || !slices.Contains(c.Network.AllowDomains, g.Value) {
 		return
@@ -137,7 +140,7 @@ func (g *Grant) reached(tool string, c *record.Capabilities, s *record.Sandbox) 
 	if slices.ContainsFunc(s.Connections, func(o record.Connection) bool { return o.Allowed && o.Rule == g.Value }) {
 		g.Known++
 		g.Used++
-	} else if s.ConnectionsMore == 0 {
+	} else if s.ConnectionsMore == 0 && s.Session == "" {
 		g.Known++
 	}
 }

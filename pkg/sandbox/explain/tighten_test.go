@@ -11,6 +11,7 @@ const configured = `version: 1
 sandbox:
   read_paths:
     - ~/used
+    # what the tests read
     - "~/unused"  # no more
     - ~/unseen
   read_write_paths:
@@ -41,6 +42,12 @@ func TestTighten(t *testing.T) {
 	if _, _, ok := tally.Patch("c"); ok {
 		t.Error("no run, and a patch")
 	}
+	inSession := &record.Capabilities{}
+	inSession.Network.Mode, inSession.Network.AllowDomains = "proxy", []string{"b.example"}
+	tally.Add("transfer", inSession, &record.Sandbox{Session: "x"}, false)
+	if _, _, ok := tally.Patch("c"); ok {
+		t.Error("the network of a session is not known of its command")
+	}
 	run(tally, false)
 	if _, diff, ok := tally.Patch("c"); !ok || strings.Contains(diff, "-    - ") && !strings.Contains(diff, `-    - {tool: transfer`) || strings.Contains(diff, "-    - made") {
 		t.Errorf("paths of a run that was not observed: %s", diff)
@@ -52,6 +59,7 @@ sandbox:
   read_paths:
     - made
     - ~/used
+    # what the tests read
     - ~/unseen
   network_tools:
     - {tool: transfer, allow_domains: ["a.example"]}
@@ -63,7 +71,7 @@ git:
 	if !ok || changed != want {
 		t.Errorf("%v\n%s", ok, changed)
 	}
-	if removed := strings.Count(diff, "\n-") - 1; removed != 6 || !strings.Contains(diff, "@@ -1,16 +1,12 @@") {
+	if removed := strings.Count(diff, "\n-") - 1; removed != 6 || !strings.Contains(diff, "@@ -1,17 +1,13 @@") {
 		t.Errorf("%d lines are taken out\n%s", removed, diff)
 	}
 }
