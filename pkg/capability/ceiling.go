@@ -94,12 +94,16 @@ func (w *Written) Bounding(expand func([]string) ([]string, error)) error {
 }
 
 // over is a set with what is written in the place of what it has: a parent that
-// bounds these fields and no others. What may be written can be read, also where
-// only writing is bounded.
-func (w *Written) over(s Set) Set {
+// bounds these fields and no others. Where only writing is bounded, what else the
+// set writes can still be read; where only reading is, nothing else is written.
+func (w *Written) over(space Space, s Set) Set {
 	out := Clone(s)
-	if w.Has("write_paths") && !w.Has("read_paths") {
-		out.ReadPaths = append(out.ReadPaths, s.WritePaths...)
+	if bound := written[[]string](w, "write_paths", nil); w.Has("write_paths") && !w.Has("read_paths") {
+		out.ReadPaths = space.beyond(bound, slices.Concat(s.ReadPaths, s.WritePaths))
+	}
+	if bound := written[[]string](w, "read_paths", nil); w.Has("read_paths") && !w.Has("write_paths") {
+		past := space.beyond(bound, s.WritePaths)
+		out.WritePaths = slices.DeleteFunc(out.WritePaths, func(p string) bool { return slices.Contains(past, p) })
 	}
 	for i := range fields {
 		f := &fields[i]
@@ -119,9 +123,20 @@ func (w *Written) over(s Set) Set {
 	return Derive(out)
 }
 
+// beyond are the paths that none of the bounds covers.
+func (s Space) beyond(bounds, paths []string) []string {
+	trees, out := s.locations(bounds), []string{}
+	for _, p := range paths {
+		if at := s.location(p); !slices.ContainsFunc(trees, func(tree location) bool { return tree.covers(at) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Below is what of a set is within what is written, and what goes past it.
 func (w *Written) Below(space Space, s Set) (Set, []Excess) {
-	parent := w.over(s)
+	parent := w.over(space, s)
 	past := Widens(space, parent, s)
 	if len(past) == 0 {
 		return s, nil
@@ -146,7 +161,7 @@ func (w *Written) BelowAsked(space Space, a *Asked) (met Asked, past []Excess, a
 		return *a, nil, false
 	}
 	onBase := whole(Asked{Set: a.Set, Base: s, Timeout: a.Timeout})
-	if over := Widens(space, w.over(onBase), onBase); len(over) > 0 {
+	if over := Widens(space, w.over(space, onBase), onBase); len(over) > 0 {
 		return *a, over, true
 	}
 	met = Asked{Base: s, Timeout: a.Timeout, MemoryBytes: a.MemoryBytes}

@@ -30,7 +30,7 @@ func TestBelow(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(text, &again)
 		}
-		if err != nil || !reflect.DeepEqual(again.over(Set{}), all.over(Set{})) {
+		if err != nil || !reflect.DeepEqual(again.over(space, Set{}), all.over(space, Set{})) {
 			t.Errorf("%s: %v: %s", of.Name, err, text)
 		}
 	}
@@ -40,7 +40,7 @@ func bounds(t *testing.T, space Space, w *Written, name string) {
 	t.Helper()
 	for _, p := range Profiles() {
 		met, past := w.Below(space, p.Set)
-		if over := Widens(space, w.over(met), met); len(over) > 0 {
+		if over := Widens(space, w.over(space, met), met); len(over) > 0 {
 			t.Errorf("%s below %s goes past it: %v", p.Name, name, over)
 		}
 		if len(past) == 0 && !reflect.DeepEqual(met, p.Set) {
@@ -91,6 +91,45 @@ func TestBelowAsked(t *testing.T) {
 		whole := met.Whole()
 		if !asked && (whole.Network.Mode == "host" || whole.Network.Mode == "proxy" || met.Timeout < 0 || met.Timeout > time.Minute || met.MemoryBytes > 100<<20 || whole.TimeoutSeconds > 60 || whole.MemoryMB > 100 || whole.TimeoutSeconds == 0) {
 			t.Errorf("%s: %+v", name, met)
+		}
+	}
+}
+
+// TestBelowPaths: what is within the bound of paths stays, also below and above what can be read, and what is beyond does not.
+func TestBelowPaths(t *testing.T) {
+	space := Space{Workspace: "/w", Home: "/h"}
+	for _, c := range []struct {
+		bound       string
+		read, write []string
+		ok          bool
+	}{
+		{`{"write_paths": [".", "/given"]}`, nil, []string{".", "/given/fine"}, true},
+		{`{"write_paths": ["/"]}`, []string{"/a"}, []string{".", "/a/b"}, true},
+		{`{"write_paths": [".", "/a/b"]}`, []string{"/a", "/a/b/c"}, []string{".", "/a/b"}, true},
+		{`{"write_paths": ["."]}`, []string{"/a"}, []string{"sub"}, true},
+		{`{"write_paths": ["."]}`, nil, []string{".", "/a"}, false},
+		{`{"write_paths": ["/w/sub"]}`, nil, []string{"."}, false},
+		{`{"read_paths": [".", "/a"]}`, []string{"/a/b"}, []string{".", "/a/c"}, true},
+		{`{"read_paths": ["."]}`, []string{"/a"}, []string{"."}, false},
+		{`{"read_paths": ["."]}`, nil, []string{".", "/a"}, false},
+	} {
+		var w Written
+		if err := json.Unmarshal([]byte(c.bound), &w); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := Profile(DefaultProfile)
+		s.ReadPaths, s.WritePaths = c.read, c.write
+		met, past := w.Below(space, s)
+		if (len(past) == 0) != c.ok {
+			t.Errorf("%s with %v and %v: past it is %v", c.bound, c.read, c.write, past)
+		}
+		for _, p := range []string{"/a", "/w"} {
+			if a := PathAccess(space, met, p); !c.ok && (a.Write == Granted && p == "/a" || c.bound[2] == 'r' && a.Read == Granted && p == "/a") {
+				t.Errorf("%s with %v and %v: %s is %v", c.bound, c.read, c.write, p, a)
+			}
+		}
+		if over := Widens(space, w.over(space, met), met); len(over) > 0 {
+			t.Errorf("%s: %v", c.bound, over)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const (
 	ceilingText = `version: 1
 capabilities:
   network: {mode: loopback}
-  write_paths: ["."]
+  write_paths: [".", HOME/given]
   timeout_seconds: 60
 require: [landlock]
 records: required
@@ -66,7 +66,8 @@ func newMachine(t *testing.T) *machine {
 	m.home = t.TempDir()
 	m.env = append(m.env, "HOME="+m.home, "XDG_STATE_HOME=", "ETC="+m.etc)
 	m.shell(`cp -a /etc "$ETC" && rm -rf "$ETC/ethos" && mkdir -p "$ETC/ethos/policy.d"`).mustSucceed(t)
-	m.write(m.etc+"/ethos/ceiling.yaml", ceilingText)
+	m.write(m.etc+"/ethos/ceiling.yaml", strings.ReplaceAll(ceilingText, "HOME", m.home))
+	m.shell(`mkdir -p ~/given/fine ~/other; ln -s ../other ~/given/link`).mustSucceed(t)
 	m.write(m.etc+"/ethos/policy.d/corporate.yml", corporatePolicies)
 	m.shell(fmt.Sprintf("chown -R %d:%d . %s; chmod 711 ..", ordinary, ordinary, m.home)).mustSucceed(t)
 	return m
@@ -126,7 +127,8 @@ func TestCeiling(t *testing.T) {
 		"--net in a session":             {"ethos-sandbox session start --net host", 125, "/etc/ethos: network.mode"},
 		"--allow-domain":                 {"ethos-sandbox run --allow-domain example.com -- true", 125, "/etc/ethos: network.mode"},
 		"--rw":                           {"ethos-sandbox run --rw /var/local -- true", 125, "/etc/ethos: write_paths"},
-		"--rw by a link":                 {"ln -sfn /var/local here; ethos-sandbox run --rw here -- true", 125, "/var/local"},
+		"--rw by a link":                 {"ethos-sandbox run --rw ~/given/link -- true", 125, "/etc/ethos: write_paths"},
+		"--rw, within":                   {"ethos-sandbox run --rw ~/given/fine -- touch ~/given/fine/x", 0, ""},
 		"--timeout 0":                    {"ethos-sandbox run --timeout 0 -- true", 125, "/etc/ethos: timeout_seconds: no limit"},
 		"--publish":                      {"ethos-sandbox run --publish 8080:80 -- true", 125, "/etc/ethos bounds the network"},
 		"--profile":                      {"ethos-sandbox run --profile agent-network -- cat /proc/net/dev | grep -vc lo:", 0, "2"},
