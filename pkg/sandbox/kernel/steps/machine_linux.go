@@ -184,12 +184,15 @@ func (m *machine) send(kind int32, part Part, index, value int32) bool {
 	return e == 0
 }
 
-// fail reports and ends init, whose death ends the namespace.
+// fail reports and ends init, whose death ends the namespace. Where there is none, init ends its children first.
 //
 //go:nosplit
 //go:norace
 func (m *machine) fail(part Part, index int, e syscall.Errno) {
 	m.send(kindFailed, part, int32(index), int32(e))
+	if m.subreaper != 0 {
+		m.killAll()
+	}
 	m.end()
 	exit(failedStatus)
 }
