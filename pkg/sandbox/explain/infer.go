@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,21 +72,22 @@ func (x *Explainer) inferred(path string, m mention) (d record.Denial, ok bool) 
 	if d, ok = x.Denial(Need{Path: path, Write: true}); ok && d.Kind == record.KindReadOnly {
 		return d, true
 	}
-	return x.fixed(path, about&(making|removal) != 0)
+	return x.fixed(path, about)
 }
 
-// fixed is a name that nothing denies, in a directory whose names are fixed because
-// something in it has less: see [plan.Grant].
-func (x *Explainer) fixed(path string, entry bool) (d record.Denial, ok bool) {
-	if x.plan.Backend != plan.Landlock || plan.Covering(x.plan.Paths, path).Access != plan.ReadWrite || x.plan.CanMake(path) {
+// fixed is the directory of a name that was to be made or to go, and that nothing
+// denies: its names are fixed because something in it has less, see [plan.Grant].
+func (x *Explainer) fixed(path string, about meaning) (d record.Denial, ok bool) {
+	if about&(making|removal) == 0 || x.plan.Backend != plan.Landlock || plan.Covering(x.plan.Paths, path).Access != plan.ReadWrite || x.plan.CanMake(path) {
 		return d, false
 	}
-	if info, err := x.files.Lstat(path); !entry && (err != nil || info != nil) && !errors.Is(err, fs.ErrNotExist) {
+	dir := filepath.Dir(path)
+	if info, err := x.files.Lstat(dir); err != nil || !info.IsDir() {
 		return d, false
 	}
 	return record.Denial{
-		Layer: "landlock", What: shown(path), Path: path, Kind: record.KindReadOnly, Certainty: record.Inferred,
-		Reason: "nothing is made, moved or removed right in " + shown(filepath.Dir(path)) + ": something in it is protected, and Landlock grants what is there when the run begins",
+		Layer: "landlock", What: shown(dir), Path: dir, Kind: record.KindReadOnly, Certainty: record.Inferred,
+		Reason: "nothing is made, moved or removed right in it: something there is protected, and Landlock grants what is there when the run begins",
 		Remedy: "make it before the run, or write below a directory that is there",
 	}, true
 }
