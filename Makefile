@@ -100,6 +100,10 @@ race: ## run all tests under the race detector (needs a C compiler)
 test-lab: ## boot kernels in QEMU and run the sandbox's tests in them (Debian; downloads the kernels once)
 	$(GO) test -tags lab ./pkg/internal/lab -run '^TestLanes' -count=1 -v -timeout $(LABTIMEOUT) $(TESTFLAGS)
 
+.PHONY: test-lab-later
+test-lab-later: ## boot a kernel of Debian's unstable, whose Landlock is newer than any release's, and run the attacks in it
+	$(GO) test -tags lab ./pkg/internal/lab -run '^TestLater' -count=1 -v -timeout $(LABTIMEOUT) $(TESTFLAGS)
+
 .PHONY: test-agents
 test-agents: ## drive real agents with a scripted model through the recipes (needs `make clients`)
 	$(GO) test -tags agents ./pkg/internal/e2e -run '^TestAgents' -count=1 -v -parallel 4 -timeout 30m $(TESTFLAGS)

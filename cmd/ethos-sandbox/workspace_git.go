@@ -80,7 +80,8 @@ func (c *workspaceCreateCmd) clone(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return cli.Errorf(cli.Refused, "it is kept in ~/.local/share/ethos/workspaces (or XDG_DATA_HOME), and noted in ~/.local/state/ethos (or XDG_STATE_HOME)", "work space %s: %w", c.Name, err)
 	}
-	script := plainGit + `git clone -q --no-hardlinks --no-checkout "$@" . || exit
+	// The directory may have .coding-ethos in it, and git clones into an empty one alone.
+	script := plainGit + `git clone -q --no-hardlinks --no-checkout "$@" .clone && mv .clone/.git .git && rmdir .clone || exit
 git switch -q --no-track -c "$BRANCH" "$BASE"`
 	argv := []string{"sh", "-c", script, "sh"}
 	for _, e := range repo.Config.Entries { // an author of this repository alone

@@ -90,7 +90,23 @@ func allPrograms() []string {
 }
 
 // newer are the needs that only a series and its successors meet.
-var newer = map[string]string{"6.1": "", "6.12": ",landlock-abi-3,landlock-abi-4,landlock-abi-6"}
+var newer = map[string]string{"6.1": "", "6.12": upTo612, laterSeries: upTo612 + ",landlock-abi-9"}
+
+const upTo612 = ",landlock-abi-3,landlock-abi-4,landlock-abi-6"
+
+// laterSeries is of Debian's unstable. It has what no kernel of a release has: from ABI 8 of Landlock on.
+const laterSeries = "7.2"
+
+// laterLane is the boot of a kernel of laterSeries: what depends on the kernel's Landlock.
+func laterLane() lane {
+	s := standings[2]
+	s.require += newer[laterSeries]
+	s.skip += "|" + long
+	landlock := "pkg/sandbox/kernel/landlock"
+	return lane{series: laterSeries, name: s.name, programs: []string{attacksDir, landlock}, cases: []Case{
+		s.shell("probe", "ethos-sandbox probe"), s.shell("pipe", pipe), s.shell("support", support), s.escapes(), s.test("landlock", landlock, ""),
+	}}
+}
 
 // full are the cases of a standing: the attacks, the limits, test programs, what probe says, and the pipe.
 func (s standing) full(series string) []Case {

@@ -30,27 +30,40 @@ func CacheDir() (string, error) {
 }
 
 // Fetch returns the cached kernel of a series, such as 6.12, and downloads Debian's newest cloud kernel of that series with apt-get when there is none.
+// A series that the machine's own lists do not have is looked for in Debian's unstable, whose lists are kept in the cache directory.
 func Fetch(cache, series string) (Kernel, error) {
 	dir := filepath.Join(cache, "linux-"+series)
 	if k, err := open(dir, series); err == nil {
 		return k, nil
 	}
-	name, err := newest(series)
+	var from apt
+	name, err := from.newest(series)
 	if err != nil {
-		return Kernel{}, err
+		var fault error
+		if from, fault = unstable(cache); fault == nil {
+			name, fault = from.newest(series)
+		}
+		if fault != nil {
+			return Kernel{}, errors.Join(err, fault)
+		}
 	}
-	if err := unpack(name, dir); err != nil {
+	if err := from.unpack(name, dir); err != nil {
 		return Kernel{}, fmt.Errorf("kernel package %s: %w", name, err)
 	}
 	return open(dir, series)
 }
 
 func open(dir, series string) (Kernel, error) {
-	image, err := only(filepath.Join(dir, "boot", "vmlinuz-*"))
-	if err != nil {
-		return Kernel{}, err
-	}
 	modules, err := only(filepath.Join(dir, "lib", "modules", "*"))
+	if err != nil {
+		if modules, err = only(filepath.Join(dir, "usr", "lib", "modules", "*")); err != nil {
+			return Kernel{}, err
+		}
+	}
+	image, err := only(filepath.Join(dir, "boot", "vmlinuz-*"))
+	if err != nil { // since Debian's 7.2
+		image, err = only(filepath.Join(modules, "vmlinuz"))
+	}
 	return Kernel{Series: series, Image: image, Modules: modules}, err
 }
 
@@ -65,9 +78,39 @@ func only(pattern string) (string, error) {
 	return found[0], nil
 }
 
+// apt are options of apt-get and apt-cache; none ask for the machine's own lists.
+type apt []string
+
+func (a apt) command(name string, args ...string) *exec.Cmd {
+	return exec.Command(name, append(a[:len(a):len(a)], args...)...)
+}
+
+// unstable are the lists of Debian's unstable, fetched into a cache directory.
+func unstable(cache string) (apt, error) {
+	dir := filepath.Join(cache, "unstable")
+	for _, name := range []string{"lists/partial", "cache/archives/partial"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	sources := filepath.Join(dir, "sources.list")
+	line := "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n"
+	if err := os.WriteFile(sources, []byte(line), 0o644); err != nil {
+		return nil, err
+	}
+	a := apt{
+		"-o", "Dir::Etc::sourcelist=" + sources, "-o", "Dir::Etc::sourceparts=/dev/null", "-o", "Dir::State::lists=" + filepath.Join(dir, "lists"),
+		"-o", "Dir::Cache=" + filepath.Join(dir, "cache"), "-o", "Acquire::Languages=none", "-o", "APT::Sandbox::User=root",
+	}
+	if out, err := a.command("apt-get", "-q", "update").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("lists of Debian's unstable: apt-get update: %w: %s", err, out)
+	}
+	return a, nil
+}
+
 // newest asks apt for the packages of the series and takes the highest version.
-func newest(series string) (string, error) {
-	out, err := exec.Command("apt-cache", "search", "--names-only", `^linux-image-`+strings.ReplaceAll(series, ".", `\.`)+`\.[^ ]*cloud-amd64$`).Output()
+func (a apt) newest(series string) (string, error) {
+	out, err := a.command("apt-cache", "search", "--names-only", `^linux-image-`+strings.ReplaceAll(series, ".", `\.`)+`\.[^ ]*cloud-amd64$`).Output()
 	if err != nil {
 		return "", fmt.Errorf("look for a %s kernel: apt-cache: %w", series, err)
 	}
@@ -111,8 +154,9 @@ func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// unpack downloads the package and extracts it to dir, which appears whole or not at all.
-func unpack(name, dir string) error {
+// unpack downloads the package and extracts it to dir, which appears whole or not at all. Since Debian's 7.2 the package has no
+// files, and depends on two that have them.
+func (a apt) unpack(name, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
@@ -121,18 +165,26 @@ func unpack(name, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	get := exec.Command("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", name)
+	names := []string{name}
+	if about, err := a.command("apt-cache", "show", "--no-all-versions", name).Output(); err != nil {
+		return fmt.Errorf("apt-cache show: %w", err)
+	} else if version := strings.TrimPrefix(name, "linux-image-"); strings.Contains(string(about), "linux-binary-"+version) {
+		names = []string{"linux-binary-" + version, "linux-modules-" + version}
+	}
+	get := a.command("apt-get", append([]string{"-q", "-o", "APT::Sandbox::User=root", "download"}, names...)...)
 	get.Dir = work
 	if out, err := get.CombinedOutput(); err != nil {
 		return fmt.Errorf("apt-get download: %w: %s", err, out)
 	}
-	deb, err := only(filepath.Join(work, "*.deb"))
-	if err != nil {
-		return err
+	debs, err := filepath.Glob(filepath.Join(work, "*.deb"))
+	if err != nil || len(debs) != len(names) {
+		return errors.Join(err, fmt.Errorf("apt-get download: want %d packages, found %d", len(names), len(debs)))
 	}
 	tree := filepath.Join(work, "tree")
-	if out, err := exec.Command("dpkg", "-x", deb, tree).CombinedOutput(); err != nil {
-		return fmt.Errorf("dpkg -x: %w: %s", err, out)
+	for _, deb := range debs {
+		if out, err := exec.Command("dpkg", "-x", deb, tree).CombinedOutput(); err != nil {
+			return fmt.Errorf("dpkg -x: %w: %s", err, out)
+		}
 	}
 	return errors.Join(os.RemoveAll(dir), os.Rename(tree, dir))
 }

@@ -17,7 +17,7 @@ import (
 
 // TestLanes boots every lane, as many at a time as go test runs tests in parallel. What each guest printed is in build/lab.
 func TestLanes(t *testing.T) {
-	built, all := build(t), lanes()
+	built, all := build(t, allPrograms()), lanes()
 	shown := &supported{all: all, tallies: map[string]Tally{}}
 	t.Cleanup(func() { // after the last lane
 		if len(shown.tallies) == len(all) { // less by choice, with -run, or each with an error of its own
@@ -40,7 +40,13 @@ type tree struct{ root, build string }
 // stripped programs are half as large, and a guest holds them in memory twice while it boots.
 const stripped = "-ldflags=-s -w"
 
-func build(t *testing.T) tree {
+// TestLater boots a kernel of Debian's unstable. It is not among the lanes, because its lists and packages change under who runs them.
+func TestLater(t *testing.T) {
+	l := laterLane()
+	report(t, l, boot(t, build(t, l.programs), l))
+}
+
+func build(t *testing.T, programs []string) tree {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +54,7 @@ func build(t *testing.T) tree {
 	b := tree{root: root, build: t.TempDir()}
 	b.run(t, "build", "-trimpath", stripped, "-o", filepath.Join(b.build, "init"), "./pkg/internal/lab/guest")
 	b.run(t, "build", "-trimpath", stripped, "-o", b.build+"/", "./cmd/...")
-	for _, dir := range allPrograms() {
+	for _, dir := range programs {
 		b.run(t, "test", "-c", "-tags", "lab", "-trimpath", stripped, "-o", b.test(dir), "./"+dir)
 	}
 	return b

@@ -128,6 +128,8 @@ func (a attack) errno() syscall.Errno {
 		return number(unix.Link(a.Path, a.Other))
 	case "bind unix":
 		return unixSocket(a.Path, unix.Bind)
+	case "connect unix":
+		return unixSocket(a.Path, unix.Connect)
 	case "connect abstract":
 		return unixSocket("@"+a.Path, unix.Connect)
 	case "connect tcp":
@@ -378,6 +380,24 @@ func TestKernelHoldsScopes(t *testing.T) {
 	attacks := []attack{{"connect abstract", name, ""}, {"signal", strconv.Itoa(os.Getpid()), ""}}
 	expect(t, job{Confine: true, Request: Request{Scope: AbstractUnix | Signal}, Attacks: attacks}, unix.EPERM, unix.EPERM)
 	expect(t, job{Attacks: attacks}, 0, 0)
+}
+
+// TestKernelHoldsSockets : a socket file that was made outside is connected to only where a rule says so, by whatever path.
+func TestKernelHoldsSockets(t *testing.T) {
+	needABI(t, 9)
+	dir := t.TempDir()
+	shut, open := filepath.Join(dir, "shut"), filepath.Join(dir, "open")
+	for _, path := range []string{shut, open} {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+	}
+	request := Request{FS: ResolveUnix, Paths: []PathRule{{Path: open, Access: ResolveUnix, File: true}}}
+	attacks := []attack{{"connect unix", shut, ""}, {"connect unix", "/proc/self/root" + shut, ""}, {"connect unix", open, ""}}
+	expect(t, job{Confine: true, Request: request, Attacks: attacks}, unix.EACCES, unix.EACCES, 0)
+	expect(t, job{Attacks: attacks}, 0, 0, 0)
 }
 
 // TestKernelHoldsRoot : what needs privilege is refused by Landlock also to who has it.
