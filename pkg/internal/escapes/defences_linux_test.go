@@ -12,6 +12,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/kernel/landlock"
 )
 
 // bare is a spec in a work space of its own.
@@ -42,7 +43,10 @@ func TestEveryLayerIsAskedFor(t *testing.T) {
 			}
 		})
 		t.Run("layers", func(t *testing.T) {
-			const files = "fs.execute fs.write_file fs.read_file fs.read_dir fs.remove_dir fs.remove_file fs.make_char fs.make_dir fs.make_reg fs.make_sock fs.make_fifo fs.make_block fs.make_sym fs.refer fs.truncate fs.ioctl_dev"
+			files := "fs.execute fs.write_file fs.read_file fs.read_dir fs.remove_dir fs.remove_file fs.make_char fs.make_dir fs.make_reg fs.make_sock fs.make_fifo fs.make_block fs.make_sym fs.refer fs.truncate fs.ioctl_dev"
+			if kernel, err := landlock.Probe(); err == nil && kernel.ABI >= 9 {
+				files += " fs.resolve_unix" // below, connect(2) is judged otherwise
+			}
 			for profile, rights := range map[string]string{
 				capability.DefaultProfile: files + " scope.abstract_unix_socket scope.signal",
 				"lint-offline":            files + " net.bind_tcp net.connect_tcp scope.abstract_unix_socket scope.signal",

@@ -119,6 +119,9 @@ The kernel lab boots Debian's kernels and runs the tests of the sandbox in them,
 ordinary user without one. This is the evidence of ` + "`ethos-sandbox run --memory 256M --cpu 100 --pids 100 --timeout 1m -- true`" + ` in each: what the kernel
 was seen to hold, by which layer. [What each control is](sandbox.md#what-a-command-gets).
 
+` + "`make test-lab-later`" + ` boots a kernel of Debian's unstable, 7.2, whose Landlock has ABI 10, and runs the attacks and Landlock's own tests there. Connecting to
+socket files is then held by Landlock itself (` + "`unix_sockets: Landlock`" + `), from ABI 9 on. Its packages change, so it is no part of the table.
+
 `
 
 const supportLacks = `
