@@ -14,6 +14,7 @@ import (
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
+	"ethos/pkg/statedir"
 	"ethos/pkg/trust"
 )
 
@@ -119,6 +120,9 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	}
 	if err := c.keep(sys, d, lines.Bytes(), strictest); err != nil {
 		return hook.Answer{}, err
+	}
+	if rewritten != nil && (c.NoStore || c.Records != "") { // no record tells the shell inside of the answer that it was decided
+		_ = statedir.NotePassed(sys.Getenv, strictest.action.Script, sys.Now()) // without, the shell has it decided again
 	}
 	notices := []string{d.library.notice(strictest, sys.Now())}
 	if rewritten != nil {

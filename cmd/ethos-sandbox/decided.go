@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/statedir"
 	"ethos/pkg/trace"
 )
 
@@ -161,7 +162,7 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	if !ok {
 		return nil, done, errors.New("standard input is no descriptor")
 	}
-	if c.Undecided || c.DryRun || c.Mode == record.ModePlan || c.Record != "" && c.passed(sys) {
+	if c.Undecided || c.DryRun || c.Mode == record.ModePlan || c.passed(sys) {
 		return own, done, nil
 	}
 	args := c.Args.Words()
@@ -227,6 +228,9 @@ func scriptIn(dir, name string) (string, bool) {
 // record still waits for the result: a call that a person let pass once is not
 // asked for again.
 func (c *shellCmd) passed(sys *cli.System) bool {
+	if c.Record == "" { // of a hook without a store there is a note
+		return c.Command != "" && len(c.Args.Words()) == 0 && statedir.TakePassed(sys.Getenv, c.Command, sys.Now())
+	}
 	dir, err := c.record.store()
 	if err != nil {
 		return false

@@ -44,10 +44,15 @@ func TestShellDecides(t *testing.T) {
 // does not ask for it again. The same words a second time are decided.
 func TestShellAfterHook(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
+	t.Run("with a store", func(t *testing.T) { shellAfterHook(t, "") })
+	t.Run("without", func(t *testing.T) { shellAfterHook(t, " --no-store") })
+}
+
+func shellAfterHook(t *testing.T, option string) {
 	s := newSession(t)
 	s.write("coding_ethos.yml", "version: 1\npolicies:\n  - {id: local.make, principle: person-decides, effect: ask, on: [shell], when: 'runs(shell, \"touch\")', message: Ask for it., remedy: Ask.}\n")
 	event := `{"session_id":"s","cwd":"` + s.dir + `","permission_mode":"bypassPermissions","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"touch made; echo ran"}}`
-	const hook = "ethos-facts --from claude | ethos-decide --reply claude --confine"
+	hook := "ethos-facts --from claude | ethos-decide --reply claude --confine" + option
 	if o := s.feed(event, hook); !strings.Contains(o.stdout, "Ask for it") {
 		t.Fatal(o)
 	}
