@@ -44,6 +44,7 @@ type evidenceFlags struct {
 	record   *recorded
 	tree     *watch                 // of the work space, with --tree
 	asked    *record.Asked          // for --evidence
+	ran      *sandbox.Outcome       // how the command ended, once it has
 	proof    func(*sandbox.Outcome) // looks for the smallest grant when the command failed; nil does not
 }
 
@@ -132,7 +133,8 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if v.Tree {
 		e.tree = watchTree(ctx, sys, plan, e.record.key())
 	}
-	return v.settle(ctx, sys, plan, e.pass(ctx, sys, plan, evidence, <-caught, began))
+	ended := e.pass(ctx, sys, plan, evidence, <-caught, began)
+	return v.settle(ctx, sys, plan, e.ran, ended)
 }
 
 // ready makes the plan of a spec and opens where the evidence goes. With
@@ -208,6 +210,7 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 	sandbox.Release()
 	refusals.end()
 	if err == nil {
+		e.ran = &out
 		sandbox.Explain(plan, &out, sandbox.Failed{Argv: plan.Argv, Output: said()})
 		if e.proof != nil {
 			e.proof(&out)

@@ -90,9 +90,9 @@ func (f *viewFlags) apart(sys *cli.System, plan *sandbox.Plan) error {
 	return nil
 }
 
-// settle does with the view what was asked for, when its command has ended. ended
-// is how: nil is status 0.
-func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.Plan, ended error) error {
+// settle does with the view what was asked for, when its command has ended. out is
+// how, nil where it did not run, and ended the same: nil is status 0.
+func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.Plan, out *sandbox.Outcome, ended error) error {
 	if plan.View == nil || plan.View.At == "" {
 		return ended
 	}
@@ -101,7 +101,12 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("copy-on-write view: %w", err))
 	}
-	changes, err := v.Changes(ctx)
+	var changes []view.Change
+	if out != nil && out.Writes != nil { // they were listed for the evidence
+		changes = out.Changes
+	} else {
+		changes, err = v.Changes(ctx)
+	}
 	if err != nil {
 		v.Close()
 		return errors.Join(ended, fmt.Errorf("what was changed is not known, and is kept in %s: %w", v.Dir, err))

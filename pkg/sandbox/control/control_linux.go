@@ -219,6 +219,7 @@ type Job struct {
 	machine     *machine
 	View        *view.View      // where the command writes; nil where it writes to the host's files
 	Writes      *record.Writes  // what it has changed there
+	Changes     []view.Change   // the same, whole
 	InCgroup    bool            // a cgroup of its own bounds memory and processes
 	Watch       notify.Observer // sees the calls that take names; nil where nobody does
 	Calls       []string        // that it is to see

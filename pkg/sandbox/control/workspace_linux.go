@@ -120,7 +120,7 @@ func (c *workspace) Finish(ctx context.Context) {
 	}
 	changes, err := c.View.Changes(context.WithoutCancel(ctx))
 	if c.fault = err; err == nil {
-		c.Writes = view.Writes(changes, maxWrites)
+		c.Writes, c.Changes = view.Writes(changes, maxWrites), changes
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/view"
 )
 
 // Command is one command of a session.
@@ -25,6 +26,8 @@ type Outcome struct {
 	Duration time.Duration
 	Evidence record.Sandbox
 	Writes   *record.Writes // what the command changed in a view; nil where it had none
+	// Changes are all of them, as the view that outlasts the run has them.
+	Changes []view.Change
 	// Lost says that init ended without telling how the command had ended, though nobody asked it to: Status and Signal are then what became of the command, not what it
 	// did, and the evidence has the reason.
 	Lost bool

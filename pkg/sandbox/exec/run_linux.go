@@ -61,7 +61,7 @@ func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 	}
 	out.Lost = r.lost != ""
 	out.Evidence = r.evidence(err)
-	out.Writes = r.job.Writes
+	out.Writes, out.Changes = r.job.Writes, r.job.Changes
 	return out, err
 }
 
