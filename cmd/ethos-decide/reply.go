@@ -72,6 +72,14 @@ func (c *decideCmd) bind(d *decider) error {
 	return nil
 }
 
+// pass tells the shell that an answer puts a script into that it was decided, where no
+// record does. Where that cannot be kept, the shell has it decided again.
+func (c *decideCmd) pass(sys *cli.System, v *verdict, rewritten json.RawMessage) {
+	if rewritten != nil && (c.NoStore || c.Records != "") {
+		_ = statedir.NotePassed(sys.Getenv, v.action.Script, sys.Now())
+	}
+}
+
 // judge decides the records of the event and makes the answer of the strictest verdict.
 func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, error) {
 	d, err := c.remembering(sys)
@@ -121,9 +129,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if err := c.keep(sys, d, lines.Bytes(), strictest); err != nil {
 		return hook.Answer{}, err
 	}
-	if rewritten != nil && (c.NoStore || c.Records != "") { // no record tells the shell inside of the answer that it was decided
-		_ = statedir.NotePassed(sys.Getenv, strictest.action.Script, sys.Now()) // without, the shell has it decided again
-	}
+	c.pass(sys, strictest, rewritten)
 	notices := []string{d.library.notice(strictest, sys.Now())}
 	if rewritten != nil {
 		notices = append(notices, c.noSession(d.library, strictest, sys.Now()))
