@@ -52,7 +52,7 @@ var capabilities = []capability{
 		box --net loopback --evidence $OUT/g -- true; must grep -q '"name":"network","requested":"loopback"' $OUT/g`},
 	{area: "boundary", name: "probe: what the machine enforces", script: `ethos-sandbox probe > $OUT/probe || test $? = 4; must grep -q userns $OUT/probe`},
 	{area: "boundary", name: "--backend landlock: without namespaces", need: "landlock-abi-6", script: `echo s > $OUT/secret
-		mustNot box --backend landlock -- cat $OUT/secret; must box --backend landlock -- sh -c 'echo x > new; cat new'; must box --backend none -- cat $OUT/secret`},
+		mkdir d; mustNot box --backend landlock -- cat $OUT/secret; must box --backend landlock -- sh -c 'echo x > d/new; cat d/new'; must box --backend none -- cat $OUT/secret`},
 	{area: "boundary", name: "--backend bwrap", lacks: true, script: `says 'must be one of' box --backend bwrap -- true`},
 	{area: "boundary", name: "--mask FILE=FAKE", lacks: true, script: `says 'unknown flag' box --mask a=b -- true`},
 	{area: "boundary", name: "--allow-nested-userns", lacks: true, script: `says 'unknown flag' box --allow-nested-userns -- true`},
