@@ -127,6 +127,8 @@ func TestCeiling(t *testing.T) {
 		"--net in a session":             {"ethos-sandbox session start --net host", 125, "/etc/ethos: network.mode"},
 		"--allow-domain":                 {"ethos-sandbox run --allow-domain example.com -- true", 125, "/etc/ethos: network.mode"},
 		"--rw":                           {"ethos-sandbox run --rw /var/local -- true", 125, "/etc/ethos: write_paths"},
+		"--backend none":                 {"ethos-sandbox run --backend none -- true", 125, "/etc/ethos"},
+		"--backend landlock":             {"ethos-sandbox run --backend landlock --rw ~/other -- true", 125, "/etc/ethos: write_paths"},
 		"--rw by a link":                 {"ethos-sandbox run --rw ~/given/link -- true", 125, "/etc/ethos: write_paths"},
 		"--rw, within":                   {"ethos-sandbox run --rw ~/given/fine -- touch ~/given/fine/x", 0, ""},
 		"--timeout 0":                    {"ethos-sandbox run --timeout 0 -- true", 125, "/etc/ethos: timeout_seconds: no limit"},
