@@ -11,6 +11,7 @@ import (
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // client is a program that reaches one name. Its script may call the name NAME
@@ -98,7 +99,7 @@ var clients = []client{
 // how, and by the explicit proxy where it knows proxies. Where another name is
 // allowed it is refused quickly, and the run says what would allow it.
 func TestClients(t *testing.T) {
-	for _, c := range clients {
+	for _, c := range shorttest.Sample(clients, 4) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := c.place(t)

@@ -41,13 +41,19 @@ func TestEscapesInSession(t *testing.T) { everyCase(t, (*host).runInSession) }
 
 // TestEscapesEmbedded runs every case that the flags of ethos-sandbox run can tell
 // as a command of a program that embeds ethos and needs no other: [sandbox.ExecShim].
-func TestEscapesEmbedded(t *testing.T) { everyCase(t, (*host).runEmbedded) }
+func TestEscapesEmbedded(t *testing.T) {
+	probetest.Whole(t)
+	everyCase(t, (*host).runEmbedded)
+}
 
 // TestEscapesDebugging runs every case as a command that may trace its own processes: that opens nothing else.
-func TestEscapesDebugging(t *testing.T) { everyCase(t, (*host).runDebugging) }
+func TestEscapesDebugging(t *testing.T) {
+	probetest.Whole(t)
+	everyCase(t, (*host).runDebugging)
+}
 
 func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
-	cases := shorttest.Sample(load(t), 15)
+	cases := shorttest.Sample(load(t), 20)
 	twice(t, func(t *testing.T) {
 		host := newHost(t)
 		as := map[bool]string{true: "root", false: "user"}[os.Geteuid() == 0]
