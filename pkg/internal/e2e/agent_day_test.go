@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"ethos/pkg/capability"
+	sets "ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/internal/scriptedmodel"
 )
@@ -212,9 +212,9 @@ func (s *session) project() string {
 // rest is the home without what is the agent's own.
 func (s *session) rest(a agent) map[string]string {
 	files := s.tree(s.home)
-	row, _ := capability.AgentNamed(a.name)
+	row, _ := sets.AgentNamed(a.name)
 	for _, state := range row.State {
-		at, err := capability.Expand(capability.Space{Workspace: s.dir, Home: s.home}, func(string) string { return "" }, []string{state.Path})
+		at, err := sets.Expand(sets.Space{Workspace: s.dir, Home: s.home}, func(string) string { return "" }, []string{state.Path})
 		if err != nil {
 			s.t.Fatal(err)
 		}
