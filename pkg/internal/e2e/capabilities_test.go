@@ -54,7 +54,8 @@ var capabilities = []capability{
 	{area: "boundary", name: "--backend landlock: without namespaces", need: "landlock-abi-6", script: `echo s > $OUT/secret
 		mkdir d; mustNot box --backend landlock -- cat $OUT/secret; must box --backend landlock -- sh -c 'echo x > d/new; cat d/new'; must box --backend none -- cat $OUT/secret`},
 	{area: "boundary", name: "--backend bwrap", lacks: true, script: `says 'must be one of' box --backend bwrap -- true`},
-	{area: "boundary", name: "--mask FILE=FAKE", lacks: true, script: `says 'unknown flag' box --mask a=b -- true`},
+	{area: "boundary", name: "--mask FILE=FAKE", script: `echo secret > token; echo fake > example; says '^fake$' box --mask token=example -- cat token
+		mustNot box --mask token=example -- grep -rqs '^secret$' .; must box -- grep -q secret token`},
 	{area: "boundary", name: "--allow-nested-userns", lacks: true, script: `says 'unknown flag' box --allow-nested-userns -- true`},
 
 	{area: "modes", name: "plan: nothing runs", script: `box --mode plan -- touch new; must test ! -e new`},
