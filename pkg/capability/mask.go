@@ -5,21 +5,28 @@ import (
 	"strings"
 )
 
-// Mask reads an entry of masks, "FILE=FAKE": FILE, which has no "=" in it, shows the
-// content of the file FAKE; "" shows none.
+// Mask reads an entry of masks, "FILE=FAKE": FILE, in which "=" is written as "\=",
+// shows the content of the file FAKE; "" shows none.
 func Mask(text string) (file, fake string, err error) {
-	file, fake, found := strings.Cut(text, "=")
-	if !found || file == "" {
-		return "", "", fmt.Errorf("%q is not FILE=FAKE, or FILE= for no content", text)
+	at := 0
+	for {
+		n := strings.IndexByte(text[at:], '=')
+		if n < 0 || at+n == 0 {
+			return "", "", fmt.Errorf("%q is not FILE=FAKE, or FILE= for no content", text)
+		}
+		at += n
+		if text[at-1] != '\\' {
+			return strings.ReplaceAll(text[:at], `\=`, "="), text[at+1:], nil
+		}
+		at++
 	}
-	return file, fake, nil
 }
 
 // absoluteMask makes both paths of an entry absolute.
 func absoluteMask(dir, text string) string {
-	file, fake, found := strings.Cut(text, "=")
-	if !found {
+	file, fake, err := Mask(text)
+	if err != nil {
 		return text
 	}
-	return absolute(dir, file) + "=" + absolute(dir, fake)
+	return strings.ReplaceAll(absolute(dir, file), "=", `\=`) + "=" + absolute(dir, fake)
 }
