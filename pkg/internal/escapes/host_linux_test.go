@@ -37,13 +37,14 @@ func newHost(t *testing.T) *host {
 	set("BIN", exe)
 	set("TCP", serve(t, "tcp4", "127.0.0.1:0"))
 	set("TCP6", serve(t, "tcp6", "[::1]:0"))
-	set("UDP", answer(t))
+	set("UDP", answer(t, "udp4", "127.0.0.1:0"))
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	set("SOCKET", serve(t, "unix", filepath.Join(dir, "socket")))
 	set("ABSTRACT", serve(t, "unix", "@ethos-escapes-"+strconv.Itoa(os.Getpid())))
+	set("DATAGRAM", answer(t, "unixgram", filepath.Join(dir, "datagram")))
 	leak(t, "/")
 	set("HOSTPID", strconv.Itoa(os.Getpid()))
 	return h
@@ -69,9 +70,9 @@ func serve(t *testing.T, network, address string) string {
 	return l.Addr().String()
 }
 
-func answer(t *testing.T) string {
+func answer(t *testing.T, network, address string) string {
 	t.Helper()
-	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	c, err := net.ListenPacket(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	for name, attack := range map[string]func([]string) error{"race-address": raceAddress, "race-descriptor": raceDescriptor, "race-name": raceName, "passed": passed, "family": family, "await": await} {
+	for name, attack := range map[string]func([]string) error{"race-address": raceAddress, "race-descriptor": raceDescriptor, "race-name": raceName, "passed": passed, "family": family, "pair": pair, "await": await} {
 		programs[name] = attack
 	}
 }
@@ -233,6 +233,23 @@ func family(args []string) error {
 		length--
 	}
 	return rawConnect(fd, &address, length)
+}
+
+// pair makes sockets of a type that are connected to each other, and sends a descriptor: to a path, or without one to the other of the two.
+func pair(args []string) error {
+	kind := map[string]int{"stream": unix.SOCK_STREAM, "seqpacket": unix.SOCK_SEQPACKET, "dgram": unix.SOCK_DGRAM, "raw": unix.SOCK_RAW}[args[0]]
+	fds, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return unix.Sendmsg(fds[0], []byte{0}, unix.UnixRights(0), nil, 0)
+	}
+	to := &unix.SockaddrUnix{Name: args[1]}
+	if err := unix.Sendmsg(fds[0], []byte{0}, unix.UnixRights(0), to, 0); err != nil {
+		return err
+	}
+	return unix.Connect(fds[1], to)
 }
 
 // await waits until a file is there.

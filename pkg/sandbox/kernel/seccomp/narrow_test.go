@@ -43,3 +43,36 @@ func TestNarrowing(t *testing.T) {
 		}
 	}
 }
+
+// TestSockets: a pair of Unix sockets stays one that is connected to itself.
+func TestSockets(t *testing.T) {
+	for _, c := range []struct {
+		noUnix bool
+		call   string
+		args   [6]uint64
+		want   Action
+	}{
+		{true, "socket", [6]uint64{afUnix, 1}, eperm},
+		{true, "socketpair", [6]uint64{afUnix, 1}, Allow},
+		{true, "socketpair", [6]uint64{afUnix, 5}, Allow},
+		{true, "socketpair", [6]uint64{afUnix, 0x80801}, Allow}, // SOCK_CLOEXEC | SOCK_NONBLOCK
+		{true, "socketpair", [6]uint64{junk | afUnix, junk | 0x80005}, Allow},
+		{true, "socketpair", [6]uint64{afUnix, 2}, eperm},
+		{true, "socketpair", [6]uint64{afUnix, 3}, eperm}, // SOCK_RAW, which becomes a datagram socket
+		{true, "socketpair", [6]uint64{junk | afUnix, junk | 0x80802}, eperm},
+		{true, "socketpair", [6]uint64{afUnix, 0}, eperm},
+		{true, "socketpair", [6]uint64{afUnix, 7}, eperm},
+		{true, "socketpair", [6]uint64{afUnix, 13}, eperm},
+		{true, "socketpair", [6]uint64{afUnix, 15}, eperm},
+		{false, "socketpair", [6]uint64{afUnix, 2}, Allow},
+		{false, "socket", [6]uint64{afUnix, 2}, Allow},
+		{false, "socket", [6]uint64{afInet, 2}, eperm},
+	} {
+		for _, arch := range []*Arch{AMD64(), ARM64()} {
+			d := data{number: number(t, arch, c.call), arch: arch.audit, args: c.args}
+			if got := newVM(t, compile(t, Sockets(true, c.noUnix), arch)).run(t, d); got != c.want {
+				t.Errorf("%v: %s%#x = %v, want %v", c.noUnix, c.call, c.args, got, c.want)
+			}
+		}
+	}
+}

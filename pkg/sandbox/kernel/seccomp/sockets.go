@@ -6,13 +6,23 @@ const msgFastOpen = 0x20000000
 
 // Sockets is what of socket(2) is refused on top of [DenyPrivilege]. With tcpAlone
 // the internet has TCP and nothing else, because the rules of landlock(7) on ports
-// are for TCP. With noUnix there is no Unix socket but socketpair(2)'s, which is
-// connected to itself.
+// are for TCP. With noUnix there is no Unix socket but the pairs of socketpair(2)
+// that stay connected to each other: streams and SOCK_SEQPACKET. A datagram socket
+// of a pair, which SOCK_RAW makes as well, can send and connect to another address,
+// and pass descriptors there: unix(7); net/unix/af_unix.c, unix_create,
+// unix_dgram_sendmsg, unix_dgram_connect.
 func Sockets(tcpAlone, noUnix bool) Profile {
-	const sockStream = 1
+	const sockStream, sockSeqpacket = 1, 5
 	p := Profile{Name: "sockets", Default: Allow}
 	if noUnix {
-		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, When: []Cond{{Arg: 0, Op: Equal, Value: afUnix}}, Action: Errno(ePERM), Why: "a Unix socket"})
+		local := Cond{Arg: 0, Op: Equal, Value: afUnix}
+		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, When: []Cond{local}, Action: Errno(ePERM), Why: "a Unix socket"})
+		for kind := range uint64(sockTypeMask + 1) {
+			if kind != sockStream && kind != sockSeqpacket {
+				p.Rules = append(p.Rules, Rule{Calls: []string{"socketpair"}, Action: Errno(ePERM), Why: "a Unix socket that sends to any address",
+					When: []Cond{local, {Arg: 1, Op: MaskedEqual, Mask: sockTypeMask, Value: kind}}})
+			}
+		}
 	}
 	if !tcpAlone {
 		return p
