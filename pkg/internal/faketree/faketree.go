@@ -154,6 +154,14 @@ func (t Tree) ReadFile(path string) ([]byte, error) {
 	return []byte(t[to].text), nil
 }
 
+// ReadResolved reads a file at a path in which nothing is a link.
+func (t Tree) ReadResolved(path string) ([]byte, error) {
+	if to, ok := t.Real(path); ok && to != path {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+	}
+	return t.ReadFile(path)
+}
+
 func (t Tree) Entries(path string) (list []fs.DirEntry, err error) {
 	to, ok := t.Real(path)
 	if !ok || !t[to].IsDir() {

@@ -101,7 +101,7 @@ func (b *builder) turnedOff(own capability.OwnSandbox) bool {
 			if !p.exists || !p.mode.IsRegular() || len(own.Off) == 0 {
 				continue
 			}
-			if text, err := b.files.files.ReadFile(p.path); err == nil {
+			if text, err := b.files.files.ReadResolved(p.path); err == nil {
 				texts = append(texts, string(text))
 			}
 		}

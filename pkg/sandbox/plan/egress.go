@@ -206,7 +206,7 @@ func (b *builder) searchDomains() []string {
 	if err != nil || !p.exists {
 		return domains
 	}
-	text, err := b.files.files.ReadFile(p.path)
+	text, err := b.files.files.ReadResolved(p.path)
 	if err != nil {
 		return domains
 	}
@@ -257,7 +257,7 @@ func (b *builder) hostsFile(entries []Entry) []mount.Mount {
 	if err != nil || !p.exists || !p.mode.IsRegular() || Covering(entries, p.path).Access != ReadOnly {
 		return nil
 	}
-	text, err := b.files.files.ReadFile(p.path)
+	text, err := b.files.files.ReadResolved(p.path)
 	if err != nil || slices.Contains(strings.Fields(string(text)), hostname) {
 		return nil
 	}

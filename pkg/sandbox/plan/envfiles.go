@@ -145,7 +145,7 @@ func (e *envFiles) leaveCommitted() {
 	byTree := map[string]map[string][]byte{}
 	for _, p := range e.list {
 		tree := e.b.workTree(filepath.Dir(p.path))
-		text, err := e.b.files.files.ReadFile(p.path)
+		text, err := e.b.files.files.ReadResolved(p.path)
 		if tree == "" || err != nil {
 			continue
 		}

@@ -19,6 +19,10 @@ type Files interface {
 	Lstat(path string) (fs.FileInfo, error)
 	Readlink(path string) (string, error)
 	ReadFile(path string) ([]byte, error) // of at most 1 MiB, what git reads of a .git file; a larger one is an error
+	// ReadResolved is ReadFile of a regular file at a path in which nothing is a
+	// symbolic link. What has become one since the path was resolved is an error: who
+	// replaces it may not have been allowed to read where it leads.
+	ReadResolved(path string) ([]byte, error)
 	Entries(path string) ([]fs.DirEntry, error)
 	Writable(dir string) bool // the caller can make files in the directory
 	Scan(root string, o treescan.Options) (*treescan.Tree, error)
@@ -41,10 +45,23 @@ func (HostFiles) ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAll(f)
+}
+
+func (HostFiles) ReadResolved(path string) ([]byte, error) {
+	f, err := treescan.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f)
+}
+
+// readAll reads a file, and closes it.
+func readAll(f *os.File) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(text) > maxFile {
-		err = &fs.PathError{Op: "read", Path: path, Err: errLargeFile}
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errLargeFile}
 	}
 	return text, err
 }

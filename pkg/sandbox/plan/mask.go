@@ -98,7 +98,7 @@ func (b *builder) fakes(entries []Entry) (list []mount.Mount, err error) {
 			if err := b.symlinkEscape(p, whyMasked, entries); err != nil {
 				return nil, err
 			}
-			text, err := b.files.files.ReadFile(p.path)
+			text, err := b.files.files.ReadResolved(p.path)
 			if err != nil {
 				return nil, Refuse(CodeDeclaration, "name a file that you can read, of 1 MiB at most", "mask: %w", err)
 			}

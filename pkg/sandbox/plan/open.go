@@ -87,7 +87,7 @@ func (b *builder) authority() error {
 	if info, err := b.files.lstat(p.path); err == nil && linksTo(info) > 1 {
 		return Refuse(CodeDeclaration, "make a copy of it, and take the other names away", "authority %s has another name, by which the command may read it", p.path)
 	}
-	text, err := b.files.files.ReadFile(p.path)
+	text, err := b.files.files.ReadResolved(p.path)
 	if err != nil {
 		return Refuse(CodeDeclaration, authorityHint, "authority %s: %w", p.path, err)
 	}
@@ -237,7 +237,7 @@ func (b *builder) trustFiles(entries []Entry) (list []mount.Mount, err error) {
 			continue
 		}
 		seen[p.path] = true
-		text, err := b.files.files.ReadFile(p.path)
+		text, err := b.files.files.ReadResolved(p.path)
 		if err != nil {
 			return nil, Refuse(CodeSetup, "", "trusted certificates: %w", err)
 		}

@@ -22,8 +22,19 @@ const resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_N
 const openFlags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // openRoot opens the root of a scan for lookups.
-func openRoot(path string) (int, error) {
-	how := unix.OpenHow{Flags: unix.O_PATH | openFlags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+func openRoot(path string) (int, error) { return openResolved(path, unix.O_PATH|openFlags) }
+
+func openFile(path string) (*os.File, error) {
+	fd, err := openResolved(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openResolved opens what is at a path in which no part is a link.
+func openResolved(path string, flags uint64) (int, error) {
+	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for {
 		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
 		if err != unix.EINTR && err != unix.EAGAIN {

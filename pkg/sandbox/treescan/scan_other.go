@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // scan lists the tree without a memory, and by path: plans are made for other
@@ -71,6 +72,25 @@ func (n *node) visit(path string, interest func(string, fs.FileMode) bool) {
 	}
 	n.hang(slices.Clip(names), nil)
 	n.own.sort()
+}
+
+// openFile opens what is at a path, and looks for links afterwards.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := f.Stat()
+	there, lost := os.Lstat(path)
+	real, unclear := filepath.EvalSymlinks(path)
+	if err = errors.Join(err, lost, unclear); err == nil && (real != filepath.Clean(path) || !os.SameFile(opened, there)) {
+		err = syscall.ELOOP
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 func clock() moment { return moment{} }
