@@ -95,6 +95,9 @@ git switch -q --no-track -c "$BRANCH" "$BASE"`
 	if err == nil && status != 0 {
 		err = cli.Errorf(cli.Refused, "without --git a work space is a copy-on-write view", "work space %s: git did not make the clone (status %d): %s", c.Name, status, said)
 	}
+	if err == nil {
+		err = made.Begin()
+	}
 	if err != nil {
 		return errors.Join(err, made.Remove())
 	}

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/printable"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/sandbox/clone"
@@ -158,6 +161,9 @@ func (c *workspaceMergeCmd) bring(ctx context.Context, sys *cli.System, made *cl
 	if left := v.Refused(changes); len(left) > 0 {
 		return c.cannot(made, left)
 	}
+	if err := c.overwritten(made, changes); err != nil {
+		return err
+	}
 	if err := told(sys, sandbox.ApplyView(context.WithoutCancel(ctx), v, sys.Getenv, changes)); err != nil {
 		return err
 	}
@@ -187,6 +193,55 @@ func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) e
 		return cli.Errorf(cli.Refused, nothing+"git must be installed, and the repository whole", "merging branch %s ended with status %d: %s", made.Branch, status, said)
 	}
 }
+
+// overwritten is the error of changes that lose a file which the person's index does
+// not have. Git asks nobody before it writes over an ignored one.
+func (c *workspaceMergeCmd) overwritten(made *clone.Clone, changes []view.Change) error {
+	unknown := func(err error) error {
+		return cli.Errorf(cli.Refused, c.byHand(made), "it is not known what the merge would overwrite in %s: %w", printable.Line(made.Origin), err)
+	}
+	repo, err := gitrepo.Open(made.Origin, gitrepo.Options{})
+	if err == nil && (repo.Record.GitDir == "" || repo.Record.Root != made.Origin) {
+		err = errors.New("it is no git repository any more")
+	}
+	if err != nil {
+		return unknown(err)
+	}
+	var paths []string
+	for _, change := range changes {
+		rel, err := filepath.Rel(made.Origin, change.Path)
+		if err != nil {
+			return unknown(err)
+		}
+		was := cmp.Or(change.Was, change.Type)
+		if change.Op != record.WriteCreated && was != "directory" && !within(change.Path, repo.Record.GitDir) && !within(change.Path, repo.Record.CommonDir) {
+			paths = append(paths, rel)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	lost, err := repo.Untracked(paths)
+	if err != nil {
+		return unknown(err)
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	const shown = 10
+	more := ""
+	if n := len(lost) - shown; n > 0 {
+		lost, more = lost[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	for i, path := range lost {
+		lost[i] = printable.Line(path)
+	}
+	return cli.Errorf(cli.NegativeStatus, nothing+"move them out of the repository, then merge again; or look at them and ethos-sandbox workspace merge --fetch "+c.Name+" brings the branch alone: git merge "+made.Branch+" then overwrites those that are ignored",
+		"branch %s has, or removes, what is yours and in no commit: %s%s", made.Branch, strings.Join(lost, ", "), more)
+}
+
+// within reports whether a path is a directory or below it.
+func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // cannot is the error of changes that must not be applied.
 func (c *workspaceMergeCmd) cannot(made *clone.Clone, left []view.Left) error {

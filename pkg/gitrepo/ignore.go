@@ -86,7 +86,9 @@ func (s ignores) ignored(name string, isDir bool) bool {
 func (r *Repository) ignoresOf(opt Options) ignores {
 	file, set := r.Config.Get("core.excludesfile")
 	if !set {
-		file = filepath.Join(opt.xdg(), "git", "ignore")
+		if file = ""; opt.xdg() != "" {
+			file = filepath.Join(opt.xdg(), "git", "ignore")
+		}
 	} else if expanded, known := (&loader{home: opt.Home}).expand(file); known {
 		file = absolute(r.Record.Root, expanded)
 	}

@@ -127,7 +127,7 @@ func (o Options) files(at place) []scopedFile {
 }
 
 func (o Options) xdg() string {
-	if o.XDGConfig != "" {
+	if o.XDGConfig != "" || o.Home == "" {
 		return o.XDGConfig
 	}
 	return filepath.Join(o.Home, ".config")

@@ -28,7 +28,7 @@ func (r *Repository) Unmerged(branches []string) (bool, error) {
 	if r.Record.CommonDir == "" {
 		return false, nil
 	}
-	all, err := r.refValues()
+	all, err := r.refValues("refs/heads", "refs/tags", "refs/remotes")
 	if err != nil {
 		return true, err
 	}
@@ -148,14 +148,14 @@ func (r *Repository) packedValues() (map[string]string, error) {
 	return values, err
 }
 
-// refValues is every branch, tag and remote-tracking branch with the object that it names.
-func (r *Repository) refValues() (map[string]string, error) {
+// refValues is every loose ref of these kinds, and every packed one, with the object that it names.
+func (r *Repository) refValues(kinds ...string) (map[string]string, error) {
 	values, err := r.packedValues()
 	if err != nil {
 		return nil, err
 	}
 	w := refWalk{names: map[string]bool{}}
-	for _, kind := range [...]string{"refs/heads", "refs/tags", "refs/remotes"} {
+	for _, kind := range kinds {
 		if err := w.loose(r.Record.CommonDir, kind, 0); err != nil {
 			return nil, err
 		}
@@ -166,6 +166,52 @@ func (r *Repository) refValues() (map[string]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// RefValues is every ref, of whatever kind, with the object that it names in hexadecimal. HEAD is among them, and the refs that a linked work tree has alone are not.
+func (r *Repository) RefValues() (map[string]string, error) {
+	if r.reftable() {
+		return nil, fmt.Errorf("read %s: %w", r.Record.CommonDir, ErrReftable)
+	}
+	values, err := r.refValues("refs")
+	if err != nil {
+		return nil, err
+	}
+	if values["HEAD"], err = r.resolveRef("HEAD"); err != nil {
+		return nil, err
+	}
+	for name, oid := range values {
+		if values[name] = hex.EncodeToString([]byte(oid)); oid == "" { // HEAD of a branch without a commit
+			delete(values, name)
+		}
+	}
+	return values, nil
+}
+
+// Leads reports whether the repository has a commit, and one of the others, which are what [Repository.RefValues] has, leads to it.
+func (r *Repository) Leads(others map[string]string, commit string) (bool, error) {
+	from := map[string]string{}
+	for name, at := range others {
+		if at == commit {
+			return true, nil
+		}
+		oid, err := hex.DecodeString(at)
+		if err != nil {
+			return false, err
+		}
+		from[name] = string(oid)
+	}
+	oid, err := hex.DecodeString(commit)
+	if err != nil {
+		return false, err
+	}
+	o := openObjects(r.Record.CommonDir)
+	defer o.close()
+	beyond, err := o.beyond([]string{string(oid)}, from)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errObject) {
+		return false, nil // it has none of that name
+	}
+	return !beyond, err
 }
 
 // Linked is the linked work tree whose path ends in a name; nil when there is none, or it is gone.

@@ -43,6 +43,7 @@ type Question struct {
 
 	Dirs   bool     // of the untracked and ignored, also those in directories without a tracked file
 	Nested bool     // and in repositories inside of the work tree
+	Strict bool     // only the .gitignore files that the index has ignore, and the git directory of a repository inside is untracked
 	Dir    string   // absolute, where pathspecs start
 	Paths  []string // pathspecs; none are all files
 	Except []string // patterns of untracked files that stay
@@ -72,7 +73,11 @@ func (r *Repository) Uncommitted(q Question, opt Options) (kinds []string, err e
 		}
 	}
 	if q.Untracked || q.Ignored != nil {
-		if err := l.untracked(r.ignoresOf(opt)); err != nil {
+		var at ignores
+		if !q.Strict {
+			at = r.ignoresOf(opt)
+		}
+		if err := l.untracked(at); err != nil {
 			return l.kinds, err
 		}
 	}

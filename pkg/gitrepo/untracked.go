@@ -29,6 +29,25 @@ func (l *treeLook) untracked(at ignores) error {
 	return w.dir("", at, false, 0)
 }
 
+// Untracked are those of some paths, relative to the root, that the index does not have. A split index is an error.
+func (r *Repository) Untracked(paths []string) (left []string, err error) {
+	l := &treeLook{r: r, objects: openObjects(r.Record.CommonDir)}
+	defer l.objects.close()
+	if err := l.readIndex(); err != nil {
+		return nil, err
+	}
+	tracked := map[string]bool{}
+	for i := range l.entries {
+		tracked[l.entries[i].name] = true
+	}
+	for _, p := range paths {
+		if !tracked[p] {
+			left = append(left, p)
+		}
+	}
+	return left, nil
+}
+
 type untrackedWalk struct {
 	*treeLook
 	tracked, dirs map[string]bool
@@ -53,12 +72,17 @@ func (w *untrackedWalk) dir(dir string, at ignores, within bool, depth int) erro
 	if w.visited += len(items); w.visited > maxVisited || depth > 200 {
 		return fmt.Errorf("list the untracked files: %w", ErrTooLarge)
 	}
-	at = append(slices.Clip(at), readIgnore(filepath.Join(w.root, dir, ".gitignore"), dir))
+	if name := path.Join(dir, ".gitignore"); !w.q.Strict || w.tracked[name] {
+		at = append(slices.Clip(at), readIgnore(filepath.Join(w.root, name), dir))
+	}
 	for _, item := range items {
 		if w.done() {
 			return nil
 		}
 		if item.Name() == ".git" {
+			if w.q.Strict && dir != "" {
+				w.found(WorkUntracked)
+			}
 			continue
 		}
 		if err := w.item(path.Join(dir, item.Name()), item.IsDir(), at, within, depth); err != nil {
@@ -70,6 +94,9 @@ func (w *untrackedWalk) dir(dir string, at ignores, within bool, depth int) erro
 
 func (w *untrackedWalk) item(name string, isDir bool, at ignores, within bool, depth int) error {
 	if w.tracked[name] {
+		if w.q.Strict && isDir && occupied(filepath.Join(w.root, name, ".git")) { // a submodule that is checked out
+			w.found(WorkUntracked)
+		}
 		return nil
 	}
 	if _, stays := w.except.match(name, isDir); stays {

@@ -1,10 +1,12 @@
 package clone
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ import (
 
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
 )
 
 // Changed are the paths of the files that are not what the commit Base has, from the
@@ -134,6 +137,7 @@ func fill(root *os.Root, path string, w *record.Write) error {
 
 // Unmerged says what removing the clone would lose, one thing an element: work that
 // is in no commit, and commits that were not merged. With an error there may be more.
+// Nothing that a command writes into the git directory hides work.
 func (c *Clone) Unmerged() (work []string, err error) {
 	repo, err := gitrepo.Open(c.Dir, gitrepo.Options{})
 	if err != nil {
@@ -142,52 +146,120 @@ func (c *Clone) Unmerged() (work []string, err error) {
 	if repo.Record.GitDir == "" || repo.Record.Root != c.Dir {
 		return nil, errors.New("it is no git repository any more")
 	}
-	if work, err = repo.Uncommitted(gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Nested: true, Dir: c.Dir}, gitrepo.Options{}); err != nil {
+	q := gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Nested: true, Strict: true, Dir: c.Dir, Except: []string{"/" + plan.EthosDir + "/"}}
+	if work, err = repo.Uncommitted(q, gitrepo.Options{}); err != nil {
 		return work, err
 	}
 	for i, kind := range work {
 		work[i] = kind + " files"
 	}
-	if stash, err := repo.HasStash(); err != nil || stash {
-		return append(work, "a stash"), err
-	}
-	known := func(ref string) (bool, error) {
-		at, err := gitrepo.FindRevision(c.Dir, ref)
-		return err == nil && (at.Commit == c.Base || at.Commit == c.Merged), err
-	}
-	if is, err := known("refs/heads/" + c.Branch); err != nil || !is {
-		return append(work, "commits on the branch "+c.Branch), err
-	}
-	if repo.Record.Detached {
-		if is, err := known("HEAD"); err != nil || !is {
-			return append(work, "commits that HEAD alone leads to"), err
+	for _, other := range [][2]string{{"worktrees", "linked work trees"}, {"modules", "submodules"}} {
+		there, err := os.ReadDir(filepath.Join(repo.Record.CommonDir, other[0]))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return work, err
+		}
+		if len(there) > 0 {
+			work = append(work, other[1])
 		}
 	}
-	refs, err := repo.Refs()
+	refs, err := repo.RefValues()
 	if err != nil {
 		return work, err
 	}
-	others := slices.DeleteFunc(refs.Branches, func(name string) bool { return name == c.Branch })
-	if lost, err := repo.Unmerged(others); err != nil || lost {
-		return append(work, "commits on a branch other than "+c.Branch), err
+	if !repo.Record.Detached {
+		delete(refs, "HEAD")
 	}
-	return c.tags(refs, work)
+	lost, err := c.lost(refs)
+	return append(work, lost...), err
 }
 
-// tags adds the tags that the origin does not have.
-func (c *Clone) tags(refs *gitrepo.Refs, work []string) ([]string, error) {
+// lost are the refs that lead to what the origin would not have without the clone.
+func (c *Clone) lost(refs map[string]string) (work []string, err error) {
+	began, err := c.began()
+	if err != nil {
+		return nil, err
+	}
 	from, err := gitrepo.Open(c.Origin, gitrepo.Options{})
 	if err != nil {
-		return work, err
+		return nil, err
 	}
-	theirs, err := from.Refs()
+	kept, err := from.RefValues()
 	if err != nil {
-		return work, err
+		return nil, err
 	}
-	for _, tag := range refs.Tags {
-		if !slices.Contains(theirs.Tags, tag) {
-			return append(work, "the tag "+tag), nil
+	theirs := maps.Clone(kept)
+	theirs["base"], theirs["merged"] = c.Base, cmp.Or(c.Merged, c.Base)
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		at := refs[name]
+		tag := strings.HasPrefix(name, "refs/tags/")
+		if began[name] == at || tag && kept[name] == at {
+			continue
+		}
+		is := false
+		if !tag {
+			if is, err = from.Leads(theirs, at); err != nil {
+				return work, err
+			}
+		}
+		if !is {
+			work = append(work, c.described(name))
+		}
+		if len(work) >= maxLost {
+			break
 		}
 	}
 	return work, nil
+}
+
+// maxLost bounds how many refs are named.
+const maxLost = 5
+
+// described says what a ref leads to.
+func (c *Clone) described(ref string) string {
+	branch, is := strings.CutPrefix(ref, "refs/heads/")
+	tag, isTag := strings.CutPrefix(ref, "refs/tags/")
+	switch {
+	case ref == "refs/stash":
+		return "a stash"
+	case is && branch != c.Branch:
+		return "commits on a branch other than " + c.Branch + ": " + branch
+	case is:
+		return "commits on the branch " + branch
+	case isTag:
+		return "the tag " + tag
+	}
+	return "commits that " + ref + " leads to"
+}
+
+// Begin keeps the refs that the clone begins with. They are the origin's, which may
+// have deleted them when the clone is removed.
+func (c *Clone) Begin() error {
+	repo, err := gitrepo.Open(c.Dir, gitrepo.Options{})
+	if err != nil {
+		return err
+	}
+	refs, err := repo.RefValues()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(refs)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.state, refsName), text, 0o600)
+}
+
+// began are the refs of [Clone.Begin]; none where it was not called.
+func (c *Clone) began() (refs map[string]string, err error) {
+	text, err := os.ReadFile(filepath.Join(c.state, refsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &refs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", refsName, err)
+	}
+	return refs, nil
 }

@@ -16,7 +16,10 @@ import (
 // Folder is the folder of clones in the state folder.
 const Folder = "clones"
 
-const metaName = "clone.json"
+const (
+	metaName = "clone.json"
+	refsName = "refs.json"
+)
 
 // ErrBusy says that a command of ethos-sandbox runs in a clone.
 var ErrBusy = errors.New("it is in use")
