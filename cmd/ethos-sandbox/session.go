@@ -367,13 +367,13 @@ func askedFor(sys *cli.System, f *boundary.Flags, plainGit bool) asked {
 func (a asked) with(f *boundary.Flags) boundary.Flags {
 	flags := a.Flags
 	flags.Env = slices.Concat(a.Flags.Env, f.Env)
-	flags.Timeout = cmp.Or(f.Timeout, flags.Timeout)
+	flags.Timeout, flags.Untimed = cmp.Or(f.Timeout, flags.Timeout), f.Untimed
 	return flags
 }
 
 // bounds are the flags that a whole session has, and no command of its own.
 func bounds(f *boundary.Flags) boundary.Flags {
 	flags := *f
-	flags.Env, flags.Timeout = nil, ""
+	flags.Env, flags.Timeout, flags.Untimed = nil, "", false
 	return flags
 }

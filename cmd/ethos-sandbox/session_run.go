@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -47,7 +48,8 @@ type joining struct {
 	anyGit   bool           // it runs no git
 	argv     []string
 	evidence *evidenceFlags
-	asked    asked // how the session was asked for, once it is joined
+	asked    asked         // how the session was asked for, once it is joined
+	most     time.Duration // which each command of it may take; 0: no bound
 	spec     sandbox.Spec
 	said     sandbox.Tail
 	narrow   sandbox.Narrow
@@ -153,6 +155,7 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	case err != nil:
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
 	}
+	j.most = client.Hello.MostTime
 	if err = json.Unmarshal(client.Hello.Asked, &j.asked); err == nil {
 		err = j.fits(sys, client)
 	}
@@ -246,8 +249,15 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
 	}
 	j.spec.Dir, j.spec.Argv = dir, j.argv
+	limit := timeLimit(&spec)
+	if j.most > 0 && (limit == 0 || limit > j.most) { // the session holds it, too
+		if j.given.Timeout != "" {
+			return w, cli.Errorf(cli.Refused, "ask for less, or have the administrator of this machine change "+ceiling.Dir, "%s: timeout_seconds: --timeout %s is more than %v", ceiling.Dir, j.given.Timeout, j.most)
+		}
+		limit = j.most
+	}
 	return session.Want{
-		Argv: j.argv, Env: env, Dir: dir, Timeout: timeLimit(&spec),
+		Argv: j.argv, Env: env, Dir: dir, Timeout: limit,
 		NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite, DenyRead: j.narrow.DenyRead, Profile: j.profile,
 	}, nil
 }

@@ -254,7 +254,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		return err
 	}
 	server := &session.Server{
-		Hello:  session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked},
+		Hello:  session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked, MostTime: plan.MostTime},
 		Static: session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Protected: protectedPaths(plan), Idle: session.Duration(o.Idle)},
 	}
 	inside, err := sandbox.Start(ctx, plan, sandbox.IO{Refused: server.Refused})

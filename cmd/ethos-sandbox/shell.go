@@ -36,9 +36,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Profile == "" {
 		c.Profile = capability.AgentProfile
 	}
-	if c.Timeout == "" && c.Command == "" && interactive(sys.Stdin) {
-		c.Timeout = "0" // the person at the keyboard ends it
-	}
+	c.Untimed = c.Command == "" && interactive(sys.Stdin) // the person at the keyboard ends it
 	c.record = c.recordOf(sys, record.Action{Kind: record.KindShell, Script: c.Command})
 	argv := []string{shellOf(sys)}
 	if c.Command != "" {

@@ -46,9 +46,7 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Profile == "" {
 		c.Profile = capability.AgentProfile
 	}
-	if c.Timeout == "" {
-		c.Timeout = "0" // the end of its input ends it
-	}
+	c.Untimed = true // the end of its input ends it
 	if c.Session != "" {
 		return c.join(ctx, sys, given)
 	}

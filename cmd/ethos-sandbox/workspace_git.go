@@ -90,7 +90,7 @@ git switch -q --no-track -c "$BRANCH" "$BASE"`
 		}
 	}
 	argv = append(argv, "--", repo.Record.CommonDir)
-	flags := boundary.Flags{Workspace: made.Dir, Ro: []string{repo.Record.CommonDir}, Timeout: "0", Env: []string{"BRANCH=" + from.Branch, "BASE=" + from.Base}}
+	flags := boundary.Flags{Workspace: made.Dir, Ro: []string{repo.Record.CommonDir}, Untimed: true, Env: []string{"BRANCH=" + from.Branch, "BASE=" + from.Base}}
 	status, said, err := quietRun{flags: flags, dir: made.Dir, argv: argv}.run(ctx, sys)
 	if err == nil && status != 0 {
 		err = cli.Errorf(cli.Refused, "without --git a work space is a copy-on-write view", "work space %s: git did not make the clone (status %d): %s", c.Name, status, said)

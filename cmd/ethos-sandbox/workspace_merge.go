@@ -85,7 +85,7 @@ func packOf(ctx context.Context, sys *cli.System, made *clone.Clone, tip string)
 		return nil, err
 	}
 	script := plainGit + `printf '%s\n^%s\n' "$1" "$2" | git pack-objects -q --revs --thin --stdout --delta-base-offset`
-	flags := boundary.Flags{Profile: "lint-offline", Workspace: made.Dir, Timeout: "0"}
+	flags := boundary.Flags{Profile: "lint-offline", Workspace: made.Dir, Untimed: true}
 	status, said, err := quietRun{flags: flags, dir: made.Dir, argv: []string{"sh", "-c", script, "sh", tip, made.Base}, stdout: pack}.run(ctx, sys)
 	if err == nil && status != 0 {
 		err = cli.Errorf(cli.Refused, "mend it there", "git cannot read the branch %s of work space %s (status %d): %s", made.Branch, made.Name, status, said)
@@ -128,7 +128,7 @@ func (c *workspaceMergeCmd) bring(ctx context.Context, sys *cli.System, made *cl
 	}
 	dir := ""
 	run := quietRun{
-		flags: boundary.Flags{Workspace: made.Origin, View: capability.CopyOnWrite, Timeout: "0"}, dir: made.Origin,
+		flags: boundary.Flags{Workspace: made.Origin, View: capability.CopyOnWrite, Untimed: true}, dir: made.Origin,
 		argv: []string{"sh", "-c", mergeScript, "sh", tip, made.Branch, what}, stdin: pack,
 		ready: func(p *sandbox.Plan) error {
 			v, err := view.Create(sandbox.ViewPlace(p, fmt.Sprintf("merge-%s-%d", c.Name, os.Getpid())))

@@ -58,7 +58,8 @@ func TestDomains(t *testing.T) {
 		{"*.bücher.example", "a.xn--bcher-kva.example", "a.xn--bcher-kva.example"},
 		{"64:ff9b::/96", "64:ff9b::7f00:1", ""}, // embeds 127.0.0.1
 		{"exa mple.com", "exa mple.com", ""},    // means nothing, so it allows nothing
-		{"10.0.0.0/8", "10.2.3.4:22", "10.2.3.4:22"},
+		{"10.0.0.0/8", "10.2.3.4:443", "10.2.3.4:443"},
+		{"10.0.0.0/8", "10.2.3.4:22", ""}, // without a port it stands for 80 and 443
 		{"10.0.0.0/8", "10.2.0.0/16", "10.2.0.0/16"},
 		{"10.0.0.0/8", "::ffff:10.0.0.1", "10.0.0.1"},
 		{"10.0.0.0/8", "11.0.0.1", ""},

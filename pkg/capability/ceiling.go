@@ -120,7 +120,60 @@ func (w *Written) over(space Space, s Set) Set {
 			*of[map[string]string](f, &out) = maps.Clone(*value)
 		}
 	}
+	w.close(space, &out)
 	return Derive(out)
+}
+
+// close takes the grants away that lie in what is denied: as the deeper path, each
+// would open it. What cannot be written can still be read.
+func (w *Written) close(space Space, s *Set) {
+	limit := w.Paths(space)
+	hidden := func(p string) bool { return limit.Access(p).Read == Denied }
+	fixed := func(p string) bool { return limit.Access(p).Write == Denied }
+	for _, l := range []*[]string{&s.ReadPaths, &s.WritePaths, &s.AllowReadWithinDeny} {
+		*l = slices.DeleteFunc(*l, hidden)
+	}
+	if !w.Has("read_paths") {
+		for _, p := range s.WritePaths {
+			if fixed(p) {
+				s.ReadPaths = append(s.ReadPaths, p)
+			}
+		}
+	}
+	s.WritePaths = slices.DeleteFunc(s.WritePaths, fixed)
+}
+
+// Paths is what is written of paths: what it denies no grant opens.
+type Paths struct {
+	space         Space
+	all, absolute *table
+}
+
+// Paths is what is written of paths.
+func (w *Written) Paths(space Space) *Paths {
+	p := &Paths{space, new(table), new(table)}
+	each(tree, func(f *field) {
+		for _, text := range written[[]string](w, f.name, nil) {
+			at := space.location(text)
+			p.all.add(f.list, at)
+			if strings.HasPrefix(text, "/") {
+				p.absolute.add(f.list, at)
+			}
+		}
+	})
+	return p
+}
+
+// Access is what is said of a path. A path that is relative to the work space, which
+// anybody chooses, opens nothing of what an absolute one denies.
+func (p *Paths) Access(path string) Access {
+	at := p.space.location(path)
+	return p.all.access(at).meet(p.absolute.access(at))
+}
+
+// MostTime is the bound of a command's time, 0 for none.
+func (w *Written) MostTime() time.Duration {
+	return time.Duration(written(w, "timeout_seconds", int64(0))) * time.Second
 }
 
 // beyond are the paths that none of the bounds covers.
@@ -165,7 +218,7 @@ func (w *Written) BelowAsked(space Space, a *Asked) (met Asked, past []Excess, a
 		return *a, over, true
 	}
 	met = Asked{Base: s, Timeout: a.Timeout, MemoryBytes: a.MemoryBytes}
-	if most := time.Duration(written(w, "timeout_seconds", int64(0))) * time.Second; most > 0 {
+	if most := w.MostTime(); most > 0 {
 		met.Timeout = least(max(0, a.Timeout), most, 0)
 	}
 	if most := written(w, "memory_mb", int64(0)) << 20; most > 0 {

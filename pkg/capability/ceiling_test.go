@@ -112,12 +112,23 @@ func TestBelowPaths(t *testing.T) {
 		{`{"read_paths": [".", "/a"]}`, []string{"/a/b"}, []string{".", "/a/c"}, true},
 		{`{"read_paths": ["."]}`, []string{"/a"}, []string{"."}, false},
 		{`{"read_paths": ["."]}`, nil, []string{".", "/a"}, false},
+		{`{"deny_read_paths": ["/a"]}`, []string{"/", "/b"}, []string{"."}, true},
+		{`{"deny_read_paths": ["/a"]}`, []string{"/a/b"}, []string{"."}, false},
+		{`{"deny_read_paths": ["/a"]}`, nil, []string{"/a/b"}, false},
+		{`{"deny_read_paths": ["/a"], "read_paths": ["/a/b"]}`, []string{"/a/b"}, nil, true},
+		{`{"deny_read_paths": ["/a"], "allow_read_within_deny": ["/a/b"]}`, []string{"/a/b/c"}, []string{"."}, true},
+		{`{"deny_read_paths": ["/a"], "allow_read_within_deny": ["/a/b"]}`, []string{"/a/c"}, []string{"."}, false},
+		{`{"deny_read_paths": ["/"], "write_paths": ["."]}`, nil, []string{"."}, false},
+		{`{"deny_read_paths": ["kept"], "allow_read_within_deny": ["kept/open"]}`, []string{"kept/open"}, []string{"."}, true},
+		{`{"deny_write_paths": ["/a"]}`, []string{"/a/b"}, []string{"."}, true},
+		{`{"deny_write_paths": ["/a"]}`, nil, []string{".", "/a/b"}, false},
 	} {
 		var w Written
 		if err := json.Unmarshal([]byte(c.bound), &w); err != nil {
 			t.Fatal(err)
 		}
 		s, _ := Profile(DefaultProfile)
+		s.DenyReadPaths, s.DenyWritePaths = written[[]string](&w, "deny_read_paths", nil), written[[]string](&w, "deny_write_paths", nil)
 		s.ReadPaths, s.WritePaths = c.read, c.write
 		met, past := w.Below(space, s)
 		if (len(past) == 0) != c.ok {
@@ -130,6 +141,28 @@ func TestBelowPaths(t *testing.T) {
 		}
 		if over := Widens(space, w.over(space, met), met); len(over) > 0 {
 			t.Errorf("%s: %v", c.bound, over)
+		}
+	}
+}
+
+// TestBelowDomains: a bound without a port is for the ports that it stands for.
+func TestBelowDomains(t *testing.T) {
+	var w Written
+	if err := json.Unmarshal([]byte(`{"network.mode": "proxy", "network.allow_domains": ["192.0.2.2", "a.example:80", "a.example:443"]}`), &w); err != nil {
+		t.Fatal(err)
+	}
+	for domain, past := range map[string]bool{"192.0.2.2": false, "192.0.2.2:443": false, "192.0.2.2:8765": true, "a.example": false, "a.example:80": false, "a.example:22": true} {
+		a, err := FromFlags("workspace", "/w", func(flag string) []string {
+			if flag == "allow-domain" {
+				return []string{domain}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, asked := w.BelowAsked(Space{Workspace: "/w", Home: "/h"}, &a); asked != past {
+			t.Errorf("%s is past it: %v", domain, asked)
 		}
 	}
 }

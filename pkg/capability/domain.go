@@ -38,8 +38,34 @@ func ofProxy(n record.Network) record.Network {
 	return n
 }
 
+// WebPorts are what a pattern of an allow-list stands for that has no port.
+var WebPorts = []uint16{80, 443}
+
 // meetDomains is what both of two allow-lists allow.
-func meetDomains(a, b []string) []string { return patterns(a).Meet(patterns(b)).Strings() }
+func meetDomains(a, b []string) []string {
+	var out rule.Set
+	for _, p := range patterns(a) {
+		for _, q := range patterns(b) {
+			met, ok := p.Meet(q)
+			if ok && (p.Port() == q.Port() || slices.Contains(WebPorts, met.Port())) {
+				out = append(out, met)
+			}
+		}
+	}
+	return out.Union(nil).Strings()
+}
+
+// beyondAllowed is [beyond] of allow-lists.
+func beyondAllowed(list, limit []string) (out []string) {
+	bounds := patterns(limit).At(WebPorts)
+	for _, text := range list {
+		p, err := rule.ParsePattern(text)
+		if err != nil && !slices.Contains(limit, text) || err == nil && len(rule.Set{p}.At(WebPorts).Beyond(bounds)) > 0 {
+			out = append(out, text)
+		}
+	}
+	return out
+}
 
 // patterns are those of an allow-list that mean something: another one allows
 // nothing.

@@ -201,7 +201,7 @@ func exceedsAllowedDomains(_ *field, parent, child *Set) (value, bound string, m
 	if parent.Network.Mode == "host" {
 		allow = nil
 	}
-	return listExcess(beyond(allow, parent.Network.AllowDomains), parent.Network.AllowDomains)
+	return listExcess(beyondAllowed(allow, parent.Network.AllowDomains), parent.Network.AllowDomains)
 }
 
 func exceedsDeniedDomains(_ *field, parent, child *Set) (value, bound string, more bool) {

@@ -45,7 +45,7 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 		case <-ended:
 		}
 	}()
-	exited := command.wait(s, r.Timeout)
+	exited := command.wait(s, s.Hello.within(r.Timeout))
 	close(ended)
 	exited.Started = started
 	exited.Denials = append(s.look(context.Background()), command.child.Denials()...)

@@ -29,8 +29,18 @@ type Hello struct {
 	Name    string `json:"name"`
 	Digest  string `json:"digest"`  // of the plan
 	Managed bool   `json:"managed"` // git inside is managed
+	// MostTime bounds the time of each command; 0 is no bound.
+	MostTime time.Duration `json:"most_time,omitempty"`
 	// Asked is how the session was asked for, in the words of whoever started it.
 	Asked json.RawMessage `json:"asked,omitempty"`
+}
+
+// within is the limit of a command that asks for one; 0 is none.
+func (h *Hello) within(limit time.Duration) time.Duration {
+	if h.MostTime > 0 && (limit <= 0 || limit > h.MostTime) {
+		return h.MostTime
+	}
+	return limit
 }
 
 // Request is a client's first message. Exactly one member is set.

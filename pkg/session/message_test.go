@@ -164,3 +164,16 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// TestMostTime: no client has more time than the session gives.
+func TestMostTime(t *testing.T) {
+	bounded, free := Hello{MostTime: time.Minute}, Hello{}
+	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, -1: time.Minute, time.Hour: time.Minute, time.Second: time.Second} {
+		if have := bounded.within(asked); have != want {
+			t.Errorf("%v: have %v, want %v", asked, have, want)
+		}
+		if have := free.within(asked); have != asked {
+			t.Errorf("%v without a bound: %v", asked, have)
+		}
+	}
+}

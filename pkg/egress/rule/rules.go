@@ -48,18 +48,7 @@ func (r Rules) explicit() Set {
 	if r.Ports == nil {
 		return r.Allow
 	}
-	out := Set{}
-	for _, p := range r.Allow {
-		if p.port != 0 {
-			out = append(out, p)
-			continue
-		}
-		for _, port := range r.Ports {
-			p.port = port
-			out = append(out, p)
-		}
-	}
-	return out
+	return r.Allow.At(r.Ports)
 }
 
 // Destination judges what a program asked for, before a name is resolved. For

@@ -85,6 +85,22 @@ func (s Set) Meet(t Set) Set {
 	return out.normal()
 }
 
+// At is the set with these ports in the place of none.
+func (s Set) At(ports []uint16) Set {
+	out := Set{}
+	for _, p := range s {
+		if p.port != 0 {
+			out = append(out, p)
+			continue
+		}
+		for _, port := range ports {
+			p.port = port
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Union is the list of what either list names.
 func (s Set) Union(t Set) Set { return slices.Concat(s, t).normal() }
 

@@ -15,6 +15,7 @@ const (
 capabilities:
   network: {mode: loopback}
   write_paths: [".", HOME/given]
+  deny_read_paths: [HOME/closed]
   timeout_seconds: 60
 require: [landlock]
 records: required
@@ -67,7 +68,7 @@ func newMachine(t *testing.T) *machine {
 	m.env = append(m.env, "HOME="+m.home, "XDG_STATE_HOME=", "ETC="+m.etc)
 	m.shell(`cp -a /etc "$ETC" && rm -rf "$ETC/ethos" && mkdir -p "$ETC/ethos/policy.d"`).mustSucceed(t)
 	m.write(m.etc+"/ethos/ceiling.yaml", strings.ReplaceAll(ceilingText, "HOME", m.home))
-	m.shell(`mkdir -p ~/given/fine ~/other; ln -s ../other ~/given/link`).mustSucceed(t)
+	m.shell(`mkdir -p ~/given/fine ~/other ~/closed/s/bin ~/closed/ws; ln -s ../other ~/given/link; ln -s closed/s ~/way; echo hush >~/closed/s/x; printf "#!/bin/sh\necho hush\n" >~/closed/s/bin/tool; chmod +x ~/closed/s/bin/tool; cp -r ~/closed/s ~/given/s`).mustSucceed(t)
 	m.write(m.etc+"/ethos/policy.d/corporate.yml", corporatePolicies)
 	m.shell(fmt.Sprintf("chown -R %d:%d . %s; chmod 711 ..", ordinary, ordinary, m.home)).mustSucceed(t)
 	return m
@@ -131,6 +132,21 @@ func TestCeiling(t *testing.T) {
 		"--backend landlock":             {"ethos-sandbox run --backend landlock --rw ~/other -- true", 125, "/etc/ethos: write_paths"},
 		"--rw by a link":                 {"ethos-sandbox run --rw ~/given/link -- true", 125, "/etc/ethos: write_paths"},
 		"--rw, within":                   {"ethos-sandbox run --rw ~/given/fine -- touch ~/given/fine/x", 0, ""},
+		"--ro, denied":                   {"ethos-sandbox run --ro ~/closed/s -- cat ~/closed/s/x", 125, "/etc/ethos: deny_read_paths"},
+		"--ro, by a link":                {"ethos-sandbox run --ro ~/way -- cat ~/way/x", 125, "/etc/ethos: deny_read_paths"},
+		"--ro, with landlock":            {"ethos-sandbox run --backend landlock --ro ~/closed/s -- cat ~/closed/s/x", 125, "/etc/ethos: deny_read_paths"},
+		"--ro of a session":              {"ethos-sandbox session start --ro ~/closed/s", 125, "/etc/ethos: deny_read_paths"},
+		"--ro, within":                   {"ethos-sandbox run --ro ~/given/s -- cat ~/given/s/x", 0, "hush"},
+		"--mask of what is denied":       {"ethos-sandbox run --mask elsewhere=$HOME/closed/s/x -- cat elsewhere", 125, "may not read"},
+		"--workspace, denied":            {"ethos-sandbox run --workspace ~/closed/ws -- true", 125, "/etc/ethos: deny_read_paths: the work space"},
+		"PATH":                           {"PATH=~/closed/s/bin:$PATH ethos-sandbox run -- cat ~/closed/s/bin/tool", 1, "No such file"},
+		"PATH, within":                   {"PATH=~/given/s/bin:$PATH ethos-sandbox run -- tool", 0, "hush"},
+		"HOME in what is denied":         {"echo hush >~/closed/.gitconfig; H=~/closed; HOME=$H ethos-sandbox run -- cat $H/.gitconfig", 1, "No such file"},
+		"a grant, denied":                {"ethos-facts --grant read=$HOME/closed/s -c \"cat $HOME/closed/s/x\" | ethos-decide | ethos-sandbox", 1, "No such file"},
+		"session publish":                {"ethos-sandbox session start --name p && ethos-sandbox session publish p 18098:8080; s=$?; ethos-sandbox session end p; exit $s", 1, "/etc/ethos bounds the network"},
+		"--timeout in a session":         {"ethos-sandbox run --session auto:t --timeout 2m -- true; s=$?; ethos-sandbox run --session t --timeout 50s -- echo within; ethos-sandbox session end t; exit $s", 125, "within"},
+		"a clone":                        {"export HOME=$PWD/h; mkdir h; git init -q r; cd r; git config user.name n; git config user.email e; git commit -q --allow-empty -m a; ethos-sandbox workspace create --git c && ethos-sandbox workspace run c -- git commit -q --allow-empty -m b && ethos-sandbox workspace merge c && git log --oneline", 0, " b\n"},
+		"a worker":                       {`echo '{"id":"1","op":"list","path":"."}' | ethos-sandbox worker`, 0, `"id":"1"`},
 		"--timeout 0":                    {"ethos-sandbox run --timeout 0 -- true", 125, "/etc/ethos: timeout_seconds: no limit"},
 		"--publish":                      {"ethos-sandbox run --publish 8080:80 -- true", 125, "/etc/ethos bounds the network"},
 		"--profile":                      {"ethos-sandbox run --profile agent-network -- cat /proc/net/dev | grep -vc lo:", 0, "2"},
@@ -187,5 +203,15 @@ func TestCeilingIsRoots(t *testing.T) {
 	m.shell(`rm -r "$ETC/ethos"`).mustSucceed(t)
 	if o := m.user("ethos-sandbox run --timeout 0 -- true && ethos-facts -c deploy | ethos-decide").mustSucceed(t); strings.Contains(o.stdout, "ceiling") {
 		t.Errorf("without the directory: %v", o)
+	}
+}
+
+// TestCeilingTime: the time of a command is bounded in a session as outside of one, where the session bounds nothing itself.
+func TestCeilingTime(t *testing.T) {
+	m := newMachine(t)
+	m.write(m.etc+"/ethos/ceiling.yaml", "version: 1\ncapabilities: {timeout_seconds: 1}\n")
+	o := m.user(`ethos-sandbox session start --name s && ethos-sandbox shell --undecided --session s -c 'sleep 60'; s=$?; ethos-sandbox session end s; exit $s`)
+	if o.status != 124 {
+		t.Errorf("%v", o)
 	}
 }

@@ -49,6 +49,7 @@ type Flags struct {
 	CPU           Limit    `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
 	Pids          int64    `placeholder:"N" help:"Limit of processes and threads."`
 	Debug         bool     `help:"The command may trace its own processes: gdb, strace, delve, LeakSanitizer."`
+	Untimed       bool     `kong:"-"` // where no Timeout is given, there is none
 	Require       []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
 }
 
@@ -79,6 +80,9 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 		profile = capability.WholeAgentProfile
 	}
 	asked, err := capability.FromFlags(profile, dir, f.given)
+	if f.Untimed {
+		asked.Base.TimeoutSeconds = 0
+	}
 	agent, known := f.agent(profile, argv)
 	if known {
 		asked.ForAgent(agent)

@@ -36,7 +36,7 @@ func (b *builder) backend() error {
 		b.spec.Backend = ""
 	case "":
 	case None:
-		if b.ceiling != "" {
+		if b.ceiling != nil {
 			return Refuse(CodeDeclaration, "leave --backend out, or have the administrator of this machine change "+ceiling.Dir, "%s bounds what runs on this machine, and the backend none holds nothing", ceiling.Dir)
 		}
 		return b.beyond(needsPlace(b))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/ceiling"
 	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
@@ -43,8 +44,8 @@ type builder struct {
 	ownSandbox   string   // see [Plan.OwnSandbox]
 	denyExec     []string // where nothing is executed
 	masked       []masked
-	absentInView []string // denied paths that do not exist in a view
-	ceiling      string   // digest of the machine's; "" without one
+	absentInView []string         // denied paths that do not exist in a view
+	ceiling      *ceiling.Ceiling // of the machine; nil without one
 }
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
@@ -170,6 +171,7 @@ func (b *builder) gather() error {
 			return err
 		}
 	}
+	b.rules = append(b.rules, b.denials(b.rules)...)
 	return b.hideState()
 }
 
@@ -266,9 +268,10 @@ func (b *builder) plan() (*Plan, error) {
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),
 		Seccomp: b.filter(), SeccompFile: b.set.SeccompProfilePath, Debug: b.spec.Debug || b.set.SeccompProfile == capability.Debugging, NewSession: b.spec.NewSession, Explain: b.spec.Explain, CloseStdin: b.spec.CloseStdin, Descriptors: slices.Compact(slices.Sorted(slices.Values(b.spec.Descriptors))), Recovered: b.spec.Recovered,
-		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, Masks: b.maskEvidence(), OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Ceiling: b.ceiling, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
+		GitSettings: b.copies, AgentState: b.agentState, DenyExec: b.denyExec, Masks: b.maskEvidence(), OwnSandbox: b.ownSandbox, Home: b.home, Own: b.own, Getenv: b.getenv, Scans: (&startScans{trees: b.scans}).take,
 	}
 	p.Sockets = b.declaredSockets()
+	b.bound(p)
 	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.egress, b.publish, b.alone} {
 		if err := add(p); err != nil {
 			return nil, err

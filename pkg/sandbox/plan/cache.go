@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
@@ -74,6 +75,10 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 		return nil, Refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well%s", p.path, source(why))
 	} else if denied {
 		b.note(p.path, "no cache: it is denied%s", source(why))
+		return nil, nil
+	}
+	if len(b.denials([]rule{{p, grantRead, "cache"}})) > 0 {
+		b.note(p.path, "no cache: it is denied (%s)", ceiling.Dir)
 		return nil, nil
 	}
 	dir := CacheDir(b.own, b.cacheGroup(entries), p.path)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
@@ -17,12 +18,15 @@ func (b *builder) underCeiling() error {
 	if c == nil {
 		return nil
 	}
-	b.ceiling = c.Digest
+	b.ceiling = c
 	b.spec.Require = append(b.spec.Require[:len(b.spec.Require):len(b.spec.Require)], c.Require...)
 	if err := b.lent(c); err != nil {
 		return err
 	}
-	space := capability.Space{Workspace: b.spec.Workspace, Home: b.home}
+	space := b.space()
+	if c.Capabilities.Paths(space).Access(b.spec.Workspace).Read == capability.Denied {
+		return Refuse(CodeDeclaration, "work elsewhere, or have the administrator of this machine change "+ceiling.Dir, "%s: deny_read_paths: the work space %s lies in what nothing may read", ceiling.Dir, b.spec.Workspace)
+	}
 	real, err := b.leading(b.spec.Asked)
 	if err != nil {
 		return asRefusal(err)
@@ -44,20 +48,54 @@ func (b *builder) underCeiling() error {
 // lent refuses what is no capability and goes past one.
 func (b *builder) lent(c *ceiling.Ceiling) error {
 	bounds := func(name string) bool { return c.Capabilities.Has(name) }
-	switch {
-	case b.spec.Debug && bounds("seccomp_profile"):
+	if b.spec.Debug && bounds("seccomp_profile") {
 		return Refuse(CodeDeclaration, "leave --debug out", "%s does not allow a command to trace its processes", ceiling.Dir)
-	case len(b.spec.Publish) > 0 && (bounds("network.mode") || bounds("network.bind_ports")):
-		return Refuse(CodeDeclaration, "leave --publish out", "%s bounds the network, and a port that is published leads in", ceiling.Dir)
 	}
 	return nil
+}
+
+func (b *builder) space() capability.Space {
+	return capability.Space{Workspace: b.spec.Workspace, Home: b.home}
+}
+
+// bound is what of the ceiling holds while the plan is in force.
+func (b *builder) bound(p *Plan) {
+	if b.ceiling == nil {
+		return
+	}
+	c := &b.ceiling.Capabilities
+	p.Ceiling, p.MostTime, p.Unpublished = b.ceiling.Digest, c.MostTime(), c.Has("network.mode") || c.Has("network.bind_ports")
+}
+
+// denials are the denies of the ceiling over grants that lie in what it denies. As the
+// deeper path, each would open it, whoever it comes from: PATH, the configuration of
+// git, a git directory. What somebody asks for by name was refused before, and the
+// system's directories are every command's.
+func (b *builder) denials(rules []rule) (list []rule) {
+	if b.ceiling == nil {
+		return nil
+	}
+	limit := b.ceiling.Capabilities.Paths(b.space())
+	for _, r := range rules {
+		opens := r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny
+		if !opens || r.why == whySystem || r.why == whyMachine {
+			continue
+		}
+		switch a := limit.Access(r.path); {
+		case a.Read == capability.Denied:
+			list = append(list, rule{r.resolvedPath, denyRead, ceiling.Dir})
+		case a.Write == capability.Denied && r.class == grantWrite && r.why != unixSocket:
+			list = append(list, rule{r.resolvedPath, denyWrite, ceiling.Dir})
+		}
+	}
+	return list
 }
 
 // leading is what is asked for, with each path as what it leads to: a link that
 // somebody has made gives nothing more.
 func (b *builder) leading(a capability.Asked) (capability.Asked, error) {
 	for _, s := range []*capability.Set{&a.Set, &a.Base} {
-		for _, list := range []*[]string{&s.ReadPaths, &s.WritePaths, &s.UnixSockets} {
+		for _, list := range []*[]string{&s.ReadPaths, &s.WritePaths, &s.AllowReadWithinDeny, &s.UnixSockets} {
 			var out []string
 			for _, text := range *list {
 				at, err := b.expand(text)
@@ -69,7 +107,7 @@ func (b *builder) leading(a capability.Asked) (capability.Asked, error) {
 				if err != nil {
 					return a, fmt.Errorf("%s: %w", text, err)
 				}
-				if p.path == at.Name { // as it was written, so that what is missing is said as ever
+				if p.path == at.Name && !strings.Contains(text, "$") { // as it was written, so that what is missing is said as ever
 					out = append(out, text)
 					continue
 				}

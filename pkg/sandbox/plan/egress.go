@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/egress/pool"
 	egressrule "ethos/pkg/egress/rule"
 	"ethos/pkg/printable"
@@ -40,9 +41,6 @@ var (
 	Proxy      = netip.MustParseAddrPort("127.0.0.1:1021")
 )
 
-// webPorts are what a pattern without a port stands for.
-var webPorts = []uint16{80, 443}
-
 // PortHint says of a remedy that names a host without a port what it stands for,
 // and how another port is allowed. It is "" for every other text.
 func PortHint(remedy string) string {
@@ -55,7 +53,7 @@ func PortHint(remedy string) string {
 	if p.Prefix().IsValid() && p.Prefix().Addr().Is6() {
 		host = "[" + host + "]"
 	}
-	return fmt.Sprintf(", which stands for ports %d and %d; for another: --allow-domain %s", webPorts[0], webPorts[1], printable.Word(host+":PORT"))
+	return fmt.Sprintf(", which stands for ports %d and %d; for another: --allow-domain %s", capability.WebPorts[0], capability.WebPorts[1], printable.Word(host+":PORT"))
 }
 
 // toldPorts are listened on whatever is allowed, so that a connection that is
@@ -79,7 +77,7 @@ func (p *Plan) Rules() (egressrule.Rules, error) {
 	if err != nil {
 		return egressrule.Rules{}, fmt.Errorf("denied domain: %w", err)
 	}
-	return egressrule.Rules{Allow: allow, Deny: deny, Ports: webPorts}, nil
+	return egressrule.Rules{Allow: allow, Deny: deny, Ports: capability.WebPorts}, nil
 }
 
 // Table is a table of addresses in which the names of the plan have theirs.
@@ -128,7 +126,7 @@ func (b *builder) egress(p *Plan) error {
 			b.listen(p.Egress, table, pattern, pattern.Port())
 			continue
 		}
-		for _, port := range webPorts {
+		for _, port := range capability.WebPorts {
 			b.listen(p.Egress, table, pattern, port)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
@@ -56,6 +57,8 @@ type Plan struct {
 	CloseStdin     bool             `json:"close_stdin"`
 	Descriptors    []int            `json:"descriptors,omitempty"` // beside 0, 1 and 2, in order
 	Ceiling        string           `json:"ceiling,omitempty"`     // digest of the machine's
+	MostTime       time.Duration    `json:"-"`                     // of the ceiling, for a command of a session; 0 is no bound
+	Unpublished    bool             `json:"-"`                     // by the ceiling: no port leads in
 	Notes          []Note           `json:"notes"`
 	Recovered      []record.Denial  `json:"-"` // what runs left that were killed
 	ProcFiles      []mount.File     `json:"-"` // for a /proc that is not proc(5)

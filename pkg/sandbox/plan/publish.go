@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ethos/pkg/ceiling"
 )
 
 // Published is a port of the host whose connections go to a port of the
@@ -59,6 +61,8 @@ func (b *builder) publish(p *Plan) error {
 func (p *Plan) Published(text string, anywhere bool) (Published, error) {
 	published, err := parsePublished(text)
 	switch {
+	case p.Unpublished:
+		return published, Refuse(CodeDeclaration, "leave --publish out", "%s bounds the network, and a port that is published leads in", ceiling.Dir)
 	case err != nil:
 		return published, err
 	case !published.Host.Addr().IsLoopback() && !anywhere:

@@ -56,6 +56,11 @@ var deviceNodes = []string{"null", "zero", "full", "random", "urandom", "tty"}
 // deviceLinks are the usual links of /dev.
 var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}}
 
+const (
+	whySystem  = "system"
+	whyMachine = "what machine it is"
+)
+
 // systemRules grant the system trees and hide the secrets in them.
 func (b *builder) systemRules() error {
 	for _, tree := range systemTrees {
@@ -72,12 +77,12 @@ func (b *builder) systemRules() error {
 			}
 			b.links = append(b.links, mount.Mount{Kind: mount.Symlink, Target: tree, Source: content, Why: "system"})
 		default:
-			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: info.IsDir()}, grantRead, "system"})
+			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: info.IsDir()}, grantRead, whySystem})
 		}
 	}
 	for _, tree := range askedTrees {
 		if info, err := b.files.lstat(tree); err == nil && info != nil && info.IsDir() {
-			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: true}, grantRead, "what machine it is"})
+			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: true}, grantRead, whyMachine})
 		}
 	}
 	return b.denyExisting(systemSecrets, "system secret")
