@@ -1,6 +1,9 @@
 package main
 
-import "ethos/pkg/cli"
+import (
+	"ethos/pkg/cli"
+	"ethos/pkg/sandbox"
+)
 
 // backendFlags choose what makes the boundary. It is a person's choice: no
 // configuration has it.
@@ -14,4 +17,16 @@ func (f *backendFlags) alone() error {
 		return nil
 	}
 	return cli.Errorf(cli.Refused, "leave one of the two out", "--backend is not for a command of a session, whose boundary is there")
+}
+
+// weaker says what a backend leaves open to a caller, and the way out; "" for nothing
+// that has to be said in each run.
+func weaker(backend string, uid int) (says, way string) {
+	switch {
+	case backend == sandbox.None:
+		return "nothing is isolated: --backend none runs the command with all that you may do", "leave --backend out, or give --backend landlock where there are no user namespaces"
+	case backend == sandbox.Landlock && uid == 0:
+		return "--backend landlock as root: the command can change the mode, the owner and the times of every file of root on the machine", "run it as an ordinary user, or leave --backend out"
+	}
+	return "", ""
 }

@@ -151,8 +151,8 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	if err != nil {
 		return nil, nil, e.refusal(err)
 	}
-	if plan.Backend == sandbox.None {
-		sys.Warn("nothing is isolated: --backend none runs the command with all that you may do", "leave --backend out, or give --backend landlock where there are no user namespaces")
+	if says, way := weaker(plan.Backend, os.Geteuid()); says != "" {
+		sys.Warn(says, way)
 	}
 	if e.DryRun {
 		return nil, nil, sys.Print(plan.Text())

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ethos/pkg/ceiling"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
@@ -113,6 +115,32 @@ func TestLandlockBackendScratch(t *testing.T) {
 	scratch, _ := filepath.Glob(filepath.Join(dir, "ethos-scratch-*"))
 	if !slices.Equal(scratch, []string{filepath.Join(dir, "ethos-scratch-2")}) {
 		t.Errorf("%v", scratch)
+	}
+}
+
+// TestLandlockBackendSession: the command is in a session of its own, also when nobody asks for it, so that it can join no process group of the caller's:
+// setpgid(2). What is sent to ethos-sandbox ends it still.
+func TestLandlockBackendSession(t *testing.T) {
+	needAlone(t)
+	spec := script(t, "sleep 10011.5 & wait")
+	spec.Backend, spec.NewSession, spec.Timeout = Landlock, false, 20*time.Second
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGINT
+	session, group := 0, 0
+	out, err := Run(context.Background(), mustBuild(t, spec), IO{Signals: signals, Began: func(pid int) (err error) {
+		if session, err = unix.Getsid(pid); err == nil {
+			group, err = unix.Getpgid(pid)
+		}
+		if err == nil && (session != pid || group != pid) {
+			t.Errorf("process %d is in session %d and group %d", pid, session, group)
+		}
+		return err
+	}})
+	if err != nil || session == 0 || out.Status != record.StatusSignaled || out.Signal != syscall.SIGINT {
+		t.Errorf("%v, session %d, %s %v", err, session, out.Status, out.Signal)
+	}
+	if alive := left(t, "10011.5"); len(alive) > 0 {
+		t.Errorf("alive: %v", alive)
 	}
 }
 

@@ -133,6 +133,7 @@ func (b *builder) alone(p *Plan) error {
 		return nil
 	}
 	p.NoUnixSockets = true
+	p.NewSession = true // a group of the caller's session could be joined, and stopped by SIGTTIN
 	b.note("backend", "landlock: what is writable in part, such as a work tree with git's files in it, has what is in it now; nothing new is made at its top")
 	if p.Network != "none" && p.Network != "host" { // nothing would hold it
 		return Refuse(CodeUnsupported, "--net none; or --backend native", "the backend landlock cannot have the network %s", p.Network)

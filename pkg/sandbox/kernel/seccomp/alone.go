@@ -1,9 +1,13 @@
 package seccomp
 
+import "syscall"
+
 // Alone refuses what namespaces hold elsewhere: the objects of System V and POSIX
 // IPC that have no file, what changes the limits and the priority of another process
-// of the same user, and without inet every socket but Unix ones. It comes on top of
-// [DenyPrivilege]. Calls about the caller itself pass; they name it by 0.
+// of the same user, and without inet every socket but Unix ones. What no Landlock rule
+// holds and a mount would is refused as far as a filter can: set-group-ID bits, and
+// watching by inotify(7), which asks for the caller's permission alone and so tells of
+// directories that the command may not list. It comes on top of [DenyPrivilege]. Calls about the caller itself pass; they name it by 0.
 func Alone(inet bool) Profile {
 	p := Profile{Name: "alone", Default: Allow, Rules: []Rule{
 		{Calls: []string{
@@ -17,7 +21,9 @@ func Alone(inet bool) Profile {
 		{Calls: []string{"kill"}, When: []Cond{{Arg: 0, Op: Equal, Value: 1<<32 - 1}}, Action: Errno(ePERM), Why: "every process of the user: kill(2)"},
 		{Calls: []string{"setpriority"}, When: []Cond{{Arg: 0, Op: Equal, Value: prioUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
 		{Calls: []string{"ioprio_set"}, When: []Cond{{Arg: 0, Op: Equal, Value: ioprioWhoUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
+		{Calls: []string{"inotify_add_watch"}, Action: Errno(eNOSPC), Why: "watches what may not be listed: as when there are no watches left, callers poll"},
 	}}
+	p.Rules = append(p.Rules, modeRules(sISGID, "leaves a set-group-ID program on the host, wherever the caller has a file")...)
 	if !inet {
 		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, When: []Cond{{Arg: 0, Op: NotEqual, Value: afUnix}}, Action: Errno(ePERM), Why: "a network"})
 	}
@@ -27,4 +33,6 @@ func Alone(inet bool) Profile {
 const (
 	prioUser      = 2 // PRIO_USER, linux/resource.h
 	ioprioWhoUser = 3 // IOPRIO_WHO_USER, linux/ioprio.h
+
+	eNOSPC syscall.Errno = 28
 )

@@ -41,6 +41,7 @@ const (
 	sIFCHR           = 0o020000
 	sIFBLK           = 0o060000
 	sISUID           = 0o004000
+	sISGID           = 0o002000
 	oCreat           = 0o100      // asm-generic/fcntl.h, the same on amd64 and arm64
 	oTmpfile         = 0o20000000 // __O_TMPFILE
 	initPID          = 1          // pid_namespaces(7): what init is to everything in its namespace
@@ -131,17 +132,22 @@ func DenyPrivilegeButTracing() Profile {
 // setuidRules keep the command from leaving a program behind that gives the caller's identity to whoever runs it: the work space is the host's, and there no nosuid mount holds
 // (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=). A set-group-ID bit stays possible: directories are shared with it.
 func setuidRules() []Rule {
-	const why = "leaves a set-user-ID program on the host"
+	return append(modeRules(sISUID, "leaves a set-user-ID program on the host"),
+		Rule{Calls: []string{"openat2"}, Action: Errno(eNOSYS), Why: "its mode is in memory, where a filter cannot look; callers fall back to openat"})
+}
+
+// modeRules refuse every call that gives a file a bit of its mode.
+func modeRules(bit uint64, why string) []Rule {
 	var rules []Rule
 	for call, mode := range map[string]int{"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2} {
-		rules = append(rules, Rule{Calls: []string{call}, When: []Cond{{Arg: mode, Op: AnyBit, Value: sISUID}}, Action: Errno(ePERM), Why: why})
+		rules = append(rules, Rule{Calls: []string{call}, When: []Cond{{Arg: mode, Op: AnyBit, Value: bit}}, Action: Errno(ePERM), Why: why})
 	}
 	for call, flags := range map[string]int{"open": 1, "openat": 2} {
 		rules = append(rules, Rule{Calls: []string{call}, Action: Errno(ePERM), Why: why, // without one of the flags there is no mode
-			When: []Cond{{Arg: flags, Op: AnyBit, Value: oCreat | oTmpfile}, {Arg: flags + 1, Op: AnyBit, Value: sISUID}}})
+			When: []Cond{{Arg: flags, Op: AnyBit, Value: oCreat | oTmpfile}, {Arg: flags + 1, Op: AnyBit, Value: bit}}})
 	}
 	slices.SortFunc(rules, func(a, b Rule) int { return strings.Compare(a.Calls[0], b.Calls[0]) })
-	return append(rules, Rule{Calls: []string{"openat2"}, Action: Errno(eNOSYS), Why: "its mode is in memory, where a filter cannot look; callers fall back to openat"})
+	return rules
 }
 
 // terminalRules refuse to type into the terminal that the sandbox shares with the user.

@@ -76,3 +76,32 @@ func TestSockets(t *testing.T) {
 		}
 	}
 }
+
+// TestAlone: what a run without namespaces could do to files that it may not read.
+func TestAlone(t *testing.T) {
+	for _, c := range []struct {
+		call string
+		args [6]uint64
+		want Action
+	}{
+		{"inotify_init1", [6]uint64{}, Allow},
+		{"inotify_add_watch", [6]uint64{3, 0, 0xfff}, Errno(eNOSPC)},
+		{"fchmod", [6]uint64{3, 0o2755}, eperm},
+		{"fchmod", [6]uint64{3, junk | 0o2755}, eperm},
+		{"fchmodat", [6]uint64{0, 0, 0o2755}, eperm},
+		{"fchmodat2", [6]uint64{0, 0, 0o2755}, eperm},
+		{"mknodat", [6]uint64{0, 0, 0o102755}, eperm},
+		{"openat", [6]uint64{0, 0, 0o101, 0o2755}, eperm},
+		{"fchmod", [6]uint64{3, 0o1755}, Allow},
+		{"fchmodat", [6]uint64{0, 0, 0o755}, Allow},
+		{"openat", [6]uint64{0, 0, 0, 0o2755}, Allow}, // makes no file
+		{"openat", [6]uint64{0, 0, 0o101, 0o644}, Allow},
+	} {
+		for _, arch := range []*Arch{AMD64(), ARM64()} {
+			d := data{number: number(t, arch, c.call), arch: arch.audit, args: c.args}
+			if got := newVM(t, compile(t, Alone(false), arch)).run(t, d); got != c.want {
+				t.Errorf("%s%#x = %v, want %v", c.call, c.args, got, c.want)
+			}
+		}
+	}
+}
