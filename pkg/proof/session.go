@@ -2,7 +2,6 @@ package proof
 
 import (
 	"crypto/sha256"
-	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -37,7 +36,8 @@ func BeginSession(getenv func(string) string, agent, id string, s *Session) erro
 		return err
 	}
 	defer os.Remove(f.Name())
-	if err := errors.Join(gob.NewEncoder(f).Encode(s), f.Close()); err != nil {
+	_, err = f.Write(append(appendText(nil, s.Workspace), encode(s.Began)...))
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	err = os.Link(f.Name(), filepath.Join(dir, sessionName(agent, id)))
@@ -54,13 +54,13 @@ func SessionOf(getenv func(string) string, agent, id string) *Session {
 	if err != nil {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(dir, sessionName(agent, id)))
+	b, err := os.ReadFile(filepath.Join(dir, sessionName(agent, id)))
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	s := &Session{}
-	if gob.NewDecoder(f).Decode(s) != nil || s.Began == nil {
+	d := decoder{rest: b}
+	s := &Session{Workspace: d.text()}
+	if s.Began, err = decode(d.rest); err != nil {
 		return nil
 	}
 	return s
