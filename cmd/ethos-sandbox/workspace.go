@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/sandbox/view"
+	"ethos/pkg/statedir"
 )
 
 type workspaceCmd struct {
@@ -49,7 +50,7 @@ func openWorkspace(sys *cli.System, name string) (*view.View, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace list shows those that there are", "there is no work space %s", name)
-	case errors.Is(err, view.ErrBusy):
+	case errors.Is(err, statedir.ErrBusy):
 		return nil, cli.Errorf(cli.Refused, "wait until what runs in it has ended", "work space %s: %w", name, err)
 	case err != nil:
 		return nil, cli.Errorf(cli.Refused, "", "work space %s: %w", name, err)
@@ -134,7 +135,7 @@ type listed struct {
 
 // Run lists them with the number of changes.
 func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
-	names, err := view.List(sys.Getenv)
+	names, err := statedir.List(sys.Getenv, view.Folder)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
 		one := listed{Name: name}
 		v, err := view.Open(sys.Getenv, name)
 		switch {
-		case errors.Is(err, view.ErrBusy):
+		case errors.Is(err, statedir.ErrBusy):
 			one.Busy = true
 		case err != nil:
 			sys.Warn(name+": "+err.Error(), "")

@@ -20,6 +20,7 @@ import (
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/sandbox/clone"
+	"ethos/pkg/statedir"
 )
 
 // isClone reports whether a work space was made with --git.
@@ -27,13 +28,13 @@ func isClone(sys *cli.System, name string) (bool, error) {
 	if err := checkWorkspaceName(name); err != nil {
 		return false, err
 	}
-	names, err := clone.List(sys.Getenv)
+	names, err := statedir.List(sys.Getenv, clone.Folder)
 	return slices.Contains(names, name), err
 }
 
 func openClone(sys *cli.System, name string, alone bool) (*clone.Clone, error) {
 	c, err := clone.Open(sys.Getenv, name, alone)
-	if errors.Is(err, clone.ErrBusy) {
+	if errors.Is(err, statedir.ErrBusy) {
 		return nil, cli.Errorf(cli.Refused, "wait until what runs in it has ended", "work space %s: %w", name, err)
 	}
 	if err != nil {
@@ -269,7 +270,7 @@ func (c *workspaceRemoveCmd) ofClone(sys *cli.System) error {
 
 // listClones lists those that were made with --git.
 func listClones(ctx context.Context, sys *cli.System, asJSON bool) error {
-	names, err := clone.List(sys.Getenv)
+	names, err := statedir.List(sys.Getenv, clone.Folder)
 	if err != nil {
 		return err
 	}
@@ -277,7 +278,7 @@ func listClones(ctx context.Context, sys *cli.System, asJSON bool) error {
 		one := listed{Name: name}
 		made, err := clone.Open(sys.Getenv, name, false)
 		switch {
-		case errors.Is(err, clone.ErrBusy):
+		case errors.Is(err, statedir.ErrBusy):
 			one.Busy = true
 		case err != nil:
 			sys.Warn(name+": "+err.Error(), "")

@@ -87,7 +87,9 @@ func readKey(getenv func(string) string, create bool) ([]byte, error) {
 	name := filepath.Join(dir, keyName)
 	key, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && create {
-		if err := makeKey(dir, name); err != nil {
+		made := make([]byte, keyLen)
+		rand.Read(made)
+		if err := statedir.Place(dir, keyName, made, true); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("key of proofs: %w", err)
 		}
 		key, err = os.ReadFile(name) // of whoever was first
@@ -99,23 +101,4 @@ func readKey(getenv func(string) string, create bool) ([]byte, error) {
 		return nil, fmt.Errorf("key of proofs: %w", err)
 	}
 	return key, nil
-}
-
-// makeKey puts a whole key in place, or leaves the one that is there.
-func makeKey(dir, name string) error {
-	f, err := os.CreateTemp(dir, ".key-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	key := make([]byte, keyLen)
-	rand.Read(key)
-	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), name); !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
 }

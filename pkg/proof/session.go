@@ -31,16 +31,7 @@ func BeginSession(getenv func(string) string, agent, id string, s *Session) erro
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(appendText(nil, s.Workspace), encode(s.Began)...))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	err = os.Link(f.Name(), filepath.Join(dir, sessionName(agent, id)))
+	err = statedir.Place(dir, sessionName(agent, id), append(appendText(nil, s.Workspace), encode(s.Began)...), false)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,18 +104,12 @@ func remember(getenv func(string) string, root string, s *gitrepo.Snapshot) {
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(dir, ".new-")
-	if err != nil {
+	if statedir.Replace(dir, s.Tree, encode(s), false) != nil {
 		return
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(encode(s))
-	if errors.Join(err, f.Close()) != nil {
-		return
-	}
-	_ = os.Remove(filepath.Join(dir, s.Tree))
-	_ = os.Link(f.Name(), filepath.Join(dir, s.Tree))
-	_ = os.Rename(f.Name(), filepath.Join(dir, lastName))
+	last := filepath.Join(dir, lastName)
+	_ = os.Remove(last)
+	_ = os.Link(filepath.Join(dir, s.Tree), last)
 	forget(dir, keptTrees)
 }
 

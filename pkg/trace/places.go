@@ -29,16 +29,7 @@ func Remember(getenv func(string) string, workspace string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(workspace)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dir, name))
+	return statedir.Replace(dir, name, []byte(workspace), false)
 }
 
 // Remembered lists the work spaces that were noted and still have a store, by

@@ -89,7 +89,7 @@ func (m *Memory) Approve(a Approval, workspace string, now time.Time) error {
 		if err = outside(dir, workspace); err != nil {
 			return err
 		}
-		if err = replace(dir, approvalName(a.Call, a.Session), text); !errors.Is(err, fs.ErrNotExist) {
+		if err = statedir.Replace(dir, approvalName(a.Call, a.Session), text, true); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (m *Memory) Take(call, workspace string) (*Approval, error) {
 	if err := outside(dir, workspace); err != nil {
 		return nil, err
 	}
-	taken := filepath.Join(dir, partial+rand.Text())
+	taken := filepath.Join(dir, statedir.Partial+rand.Text())
 	switch err := os.Rename(filepath.Join(dir, approvalName(call, false)), taken); {
 	case err == nil:
 		defer os.Remove(taken)

@@ -3,7 +3,6 @@ package trust
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -278,15 +277,5 @@ func TestRefusedCalls(t *testing.T) {
 	}
 	if list, err = m.Refused(now); err != nil || len(list) > maxRefused {
 		t.Errorf("%d are kept, %v", len(list), err)
-	}
-}
-
-func TestPlaceReplacesNothing(t *testing.T) {
-	dir := t.TempDir()
-	if err := place(dir, "x", []byte("1")); err != nil {
-		t.Fatal(err)
-	}
-	if err := place(dir, "x", []byte("2")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("%v", err)
 	}
 }

@@ -38,7 +38,7 @@ func (m *Memory) Save(e Entry, now time.Time) error {
 		if err = apart(dir, e.Kind, e.Path); err != nil {
 			return err
 		}
-		err = replace(dir, nameOf(e.Kind, e.Path), append(text, '\n'))
+		err = statedir.Replace(dir, nameOf(e.Kind, e.Path), append(text, '\n'), true)
 		if err == nil {
 			_, err = m.Load(e.Kind, e.Path)
 		}
@@ -48,35 +48,6 @@ func (m *Memory) Save(e Entry, now time.Time) error {
 	}
 	return err
 }
-
-// replace writes a file whole or not at all.
-func replace(dir, name string, text []byte) error {
-	return write(dir, name, text, (*os.File).Sync, os.Rename)
-}
-
-// place writes a file whole, and only where there is none of that name. It does
-// not wait for the disk: what it keeps is of no use after the machine has gone down.
-func place(dir, name string, text []byte) error {
-	return write(dir, name, text, func(*os.File) error { return nil }, os.Link)
-}
-
-// write writes a file under a name of its own, and gives it its name by rename(2)
-// or link(2).
-func write(dir, name string, text []byte, settle func(*os.File) error, named func(from, to string) error) error {
-	f, err := os.CreateTemp(dir, partial)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Chmod(0o600), settle(f), f.Close()); err != nil {
-		return err
-	}
-	return named(f.Name(), filepath.Join(dir, name))
-}
-
-// partial begins the name of what is being written.
-const partial = ".new-"
 
 // Revoke forgets what was trusted of a path, also an entry that cannot be
 // believed. It reports whether there was one.
@@ -106,7 +77,7 @@ func (m *Memory) List() (list []Entry, bad []error, err error) {
 		return nil, nil, err
 	}
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), partial) {
+		if strings.HasPrefix(f.Name(), statedir.Partial) {
 			continue
 		}
 		name := filepath.Join(dir, f.Name())

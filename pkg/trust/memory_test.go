@@ -227,7 +227,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if left, err := filepath.Glob(r.state + "/ethos/trust/" + partial + "*"); len(left) > 0 || err != nil {
+	if left, err := filepath.Glob(r.state + "/ethos/trust/" + statedir.Partial + "*"); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 }
@@ -237,7 +237,7 @@ func TestList(t *testing.T) {
 	for _, name := range []string{"/b", "/a"} {
 		r.save(t, r.work+name, "x")
 	}
-	if err := os.WriteFile(r.state+"/ethos/trust/"+partial+"1", []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(r.state+"/ethos/trust/"+statedir.Partial+"1", []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	list, bad, err := r.List()

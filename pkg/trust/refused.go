@@ -86,7 +86,7 @@ func (m *Memory) Note(r Refused, now time.Time) error {
 		return err
 	}
 	forgetRefused(dir, now)
-	err = place(dir, nameOf(refusedFolder, r.ID), text)
+	err = statedir.Place(dir, nameOf(refusedFolder, r.ID), text, false) // of no use after the machine has gone down
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (m *Memory) Refused(now time.Time) ([]Refused, error) {
 	var list []Refused
 	for _, n := range notes {
 		var r Refused
-		if strings.HasPrefix(n.Name(), partial) || read(filepath.Join(dir, n.Name()), &r) != nil {
+		if strings.HasPrefix(n.Name(), statedir.Partial) || read(filepath.Join(dir, n.Name()), &r) != nil {
 			continue
 		}
 		if n.Name() == nameOf(refusedFolder, r.ID) && now.Sub(r.Time).Abs() <= refusedLife {

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
@@ -122,7 +124,7 @@ func fill(root *os.Root, path string, w *record.Write) error {
 		w.Target = strings.ToValidUTF8(to, "�")
 		return err
 	case info.Mode().IsRegular():
-		f, err := root.OpenFile(path, os.O_RDONLY|noFollow, 0)
+		f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		if err != nil {
 			return err
 		}

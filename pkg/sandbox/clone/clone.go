@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,9 +19,6 @@ const (
 	metaName = "clone.json"
 	refsName = "refs.json"
 )
-
-// ErrBusy says that a command of ethos-sandbox runs in a clone.
-var ErrBusy = errors.New("it is in use")
 
 // Source is what a clone is made of.
 type Source struct {
@@ -84,7 +80,7 @@ func Create(getenv func(string) string, from Source) (*Clone, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, errors.Join(err, os.Remove(c.state))
 	}
-	if c.held, err = lock(c.state, true); err == nil {
+	if c.held, err = statedir.Lock(c.state, true); err == nil {
 		err = c.Save()
 	}
 	if err != nil {
@@ -94,14 +90,14 @@ func Create(getenv func(string) string, from Source) (*Clone, error) {
 }
 
 // Open opens a clone, alone or as one of several. The error wraps fs.ErrNotExist
-// where there is none, and is [ErrBusy] where others have it open.
+// where there is none, and is [statedir.ErrBusy] where others have it open.
 func Open(getenv func(string) string, name string, alone bool) (*Clone, error) {
 	base, err := statedir.Open(getenv, Folder)
 	if err != nil {
 		return nil, err
 	}
 	c := &Clone{state: filepath.Join(base, name)}
-	if c.held, err = lock(c.state, alone); err != nil {
+	if c.held, err = statedir.Lock(c.state, alone); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(filepath.Join(c.state, metaName))
@@ -114,32 +110,13 @@ func Open(getenv func(string) string, name string, alone bool) (*Clone, error) {
 	return c, nil
 }
 
-// List are the names of the clones, sorted.
-func List(getenv func(string) string) (names []string, err error) {
-	base, err := statedir.Open(getenv, Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(base)
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	return names, err
-}
-
 // Save keeps what is known of the clone.
 func (c *Clone) Save() error {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	next := filepath.Join(c.state, metaName+".new")
-	return errors.Join(os.WriteFile(next, text, 0o600), os.Rename(next, filepath.Join(c.state, metaName)))
+	return statedir.Replace(c.state, metaName, text, false)
 }
 
 // Scratch opens a new file that has no name, on the file system of the state folder.
@@ -159,23 +136,9 @@ func (c *Clone) Remove() error {
 	if c.held != nil {
 		defer c.held.Close()
 	}
-	err := removeTree(c.Dir)
+	err := statedir.RemoveTree(c.Dir)
 	if err == nil { // else it can be tried again
-		err = removeTree(c.state)
+		err = statedir.RemoveTree(c.state)
 	}
 	return err
-}
-
-// removeTree removes a tree of this process's own, also what nobody may list.
-func removeTree(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
-		if d != nil && d.IsDir() {
-			os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }

@@ -54,7 +54,7 @@ func Create(p Place) (*View, error) {
 	if err := os.Mkdir(v.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	if v.lock, err = lock(v.Dir); err == nil {
+	if v.lock, err = statedir.Lock(v.Dir, true); err == nil {
 		err = v.make(p)
 	}
 	if err != nil {
@@ -97,8 +97,7 @@ func (v *View) save() error {
 	if err != nil {
 		return err
 	}
-	next := filepath.Join(v.Dir, metaName+".new")
-	return errors.Join(os.WriteFile(next, text, 0o600), os.Rename(next, filepath.Join(v.Dir, metaName)))
+	return statedir.Replace(v.Dir, metaName, text, false)
 }
 
 // Open opens a view by its name.
@@ -112,7 +111,7 @@ func Open(getenv func(string) string, name string) (*View, error) {
 
 // OpenAt opens a view by its directory.
 func OpenAt(getenv func(string) string, dir string) (*View, error) {
-	held, err := lock(dir)
+	held, err := statedir.Lock(dir, true)
 	if err != nil {
 		return nil, err
 	}
@@ -131,30 +130,12 @@ func OpenAt(getenv func(string) string, dir string) (*View, error) {
 	return v, nil
 }
 
-// List are the names of the views that have one, sorted.
-func List(getenv func(string) string) (names []string, err error) {
-	base, err := statedir.Open(getenv, Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(base)
-	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			names = append(names, e.Name())
-		}
-	}
-	return names, err
-}
-
 // Close lets others open the view. One without a name is removed.
 func (v *View) Close() error {
 	if v.Name == "" {
 		return v.Remove()
 	}
-	err := removeTree(filepath.Join(v.Layers, "scratch"))
+	err := statedir.RemoveTree(filepath.Join(v.Layers, "scratch"))
 	for i := range v.Roots {
 		err = errors.Join(err, clearWork(v.Work(i)))
 	}
@@ -168,25 +149,9 @@ func (v *View) Remove() error {
 	}
 	var err error
 	if v.Layers != "" {
-		err = removeTree(v.Layers)
+		err = statedir.RemoveTree(v.Layers)
 	}
-	return errors.Join(err, removeTree(v.Dir))
-}
-
-// lock opens a directory for one process alone.
-func lock(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrBusy
-		}
-		return nil, err
-	}
-	return f, nil
+	return errors.Join(err, statedir.RemoveTree(v.Dir))
 }
 
 // prune removes the views of runs that were killed.
@@ -200,8 +165,8 @@ func prune(base string) {
 			if v, err := OpenAt(nil, filepath.Join(base, e.Name())); err == nil {
 				v.Remove()
 			} else if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
-				if held, err := lock(filepath.Join(base, e.Name())); err == nil { // killed while it was made
-					removeTree(filepath.Join(base, e.Name()))
+				if held, err := statedir.Lock(filepath.Join(base, e.Name()), true); err == nil { // killed while it was made
+					statedir.RemoveTree(filepath.Join(base, e.Name()))
 					held.Close()
 				}
 			}
@@ -212,22 +177,7 @@ func prune(base string) {
 // clearWork removes what the kernel left in a work directory: directories of mode
 // 000, and the mark of a volatile mount, after which the layers are taken for
 // incomplete. They are when the machine stopped meanwhile.
-func clearWork(work string) error { return removeTree(filepath.Join(work, "work")) }
-
-// removeTree removes a tree of this process's own, also what nobody may list.
-func removeTree(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil {
-		return nil
-	}
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
-		if d != nil && d.IsDir() {
-			os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
-}
+func clearWork(work string) error { return statedir.RemoveTree(filepath.Join(work, "work")) }
 
 func stampOf(dir int, name string) (stamp, error) {
 	var st unix.Stat_t

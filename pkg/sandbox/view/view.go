@@ -18,9 +18,6 @@ import (
 // Folder is the folder of views in the state folder (package statedir).
 const Folder = "views"
 
-// ErrBusy says that something runs in a view, or looks at it.
-var ErrBusy = errors.New("it is in use")
-
 // ErrNoUpper says that no file system was found that can carry an upper layer.
 var ErrNoUpper = errors.New("no directory can carry the upper layer of a copy-on-write view")
 
