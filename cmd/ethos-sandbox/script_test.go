@@ -13,6 +13,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/view"
 )
 
@@ -23,20 +24,23 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
-		// upper: a file system here carries the upper layer of a view.
 		Condition: func(name string) (bool, error) {
-			if name != "upper" {
-				return false, fmt.Errorf("unknown condition %s", name)
+			switch name {
+			case "landlock-abi-3": // what the backend landlock needs of the kernel
+				kernel, err := landlock.Probe()
+				return err == nil && kernel.ABI >= 3, nil
+			case "upper": // a file system here carries the upper layer of a view
+				home := t.TempDir()
+				v, err := view.Create(view.Place{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }})
+				if err == nil {
+					err = v.Remove()
+				}
+				if errors.Is(err, view.ErrNoUpper) {
+					return false, nil
+				}
+				return true, err
 			}
-			home := t.TempDir()
-			v, err := view.Create(view.Place{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }})
-			if err == nil {
-				err = v.Remove()
-			}
-			if errors.Is(err, view.ErrNoUpper) {
-				return false, nil
-			}
-			return true, err
+			return false, fmt.Errorf("unknown condition %s", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			home, err := os.MkdirTemp("", "ethos-home-") // beside the work space, not in it
