@@ -34,6 +34,10 @@ func obey(ctx context.Context, sys *cli.System, args []string) error {
 			return sign(ctx, sys, *order.Attest)
 		case order.Verify != nil:
 			return verify(ctx, sys, *order.Verify)
+		case order.Seal != nil:
+			return seal(ctx, sys, *order.Seal)
+		case order.Unseal != nil:
+			return unseal(ctx, sys, *order.Unseal)
 		}
 	}
 	return cli.Errorf(cli.Usage, "ethos-trace attest --help; ethos-trace verify --help", "ethos-attest is started by ethos-trace")

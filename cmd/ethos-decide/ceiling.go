@@ -7,6 +7,7 @@ import (
 
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
+	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 )
 
@@ -29,6 +30,7 @@ func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.BadInput, "the administrator mends it, as root", "%w", err)
 	}
 	if c.JSON {
+		l.origin()
 		return json.NewEncoder(sys.Records()).Encode(l.limit)
 	}
 	if l.limit == nil {
@@ -37,21 +39,30 @@ func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
 	return sys.Print(ceilingText(l))
 }
 
+// origin notes which bundle brought the ceiling.
+func (l *library) origin() {
+	if l.limit != nil {
+		l.limit.Bundle = ceiling.Origin(l.files)
+	}
+}
+
 // ceilingText is the ceiling for people.
 func ceilingText(l *library) string {
+	l.origin()
+	return limitText(l.limit, l.given)
+}
+
+// limitText is a ceiling and its policies.
+func limitText(c *ceiling.Ceiling, given []policy.Source) string {
 	var b strings.Builder
-	b.WriteString(printable.Sprintf("%s  %s\n", ceiling.Dir, l.limit.Digest))
-	for _, line := range l.limit.Capabilities.Lines() {
-		b.WriteString(printable.Sprintf("  at most  %s\n", line))
+	b.WriteString(printable.Sprintf("%s  %s\n", ceiling.Dir, c.Digest))
+	for _, line := range c.Lines() {
+		b.WriteString(printable.Sprintf("  %s\n", line))
 	}
-	for _, name := range l.limit.Require {
-		b.WriteString(printable.Sprintf("  requires %s\n", name))
-	}
-	if l.limit.Records {
-		b.WriteString("  requires records\n")
-	}
-	for _, s := range l.given {
-		b.WriteString(printable.Sprintf("  policies %s\n", s.Name))
+	for _, s := range given {
+		if s.Ceiling {
+			b.WriteString(printable.Sprintf("  policies %s\n", s.Name))
+		}
 	}
 	return b.String()
 }

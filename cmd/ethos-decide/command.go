@@ -18,6 +18,7 @@ type commands struct {
 	List    listCmd    `cmd:"" help:"List the policies that decide."`
 	Proofs  proofsCmd  `cmd:"" help:"List which commands the files of this work space need proven: proofs in coding_ethos.yml."`
 	Ceiling ceilingCmd `cmd:"" help:"Show what the administrator of this machine allows at most: /etc/ethos."`
+	Bundle  bundleCmd  `cmd:"" help:"Carry a ceiling to other machines, signed."`
 	Explain explainCmd `cmd:"" help:"Show how each policy judged the record on standard input, and what it read."`
 	Replay  replayCmd  `cmd:"" help:"Decide recorded actions again and show what would change."`
 	Pending pendingCmd `cmd:"" help:"List what was refused or asked in the last hour."`
@@ -35,7 +36,7 @@ type decideOnly struct {
 // modelFor returns the command line that args need: all of it, when another command or something about the program is asked for.
 func modelFor(args []string) any {
 	other := func(a string) bool {
-		return a == "-h" || slices.Contains([]string{"check", "list", "proofs", "ceiling", "explain", "replay", "trust", "pending", "approve", "hook", "mcp"}, a) ||
+		return a == "-h" || slices.Contains([]string{"check", "list", "proofs", "ceiling", "bundle", "explain", "replay", "trust", "pending", "approve", "hook", "mcp"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
 	named := len(args) > 0 && !strings.HasPrefix(args[0], "-") // the plain form takes none: one that is unknown is compared with all

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -37,6 +38,11 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	}
 	_ = statedir.NoteAsked(sys.Getenv, c.Reply, sys.Now()) // hook status shows it; where that cannot be kept, it does without
 	dir, err := storeOf(sys, v.action.Workspace)
+	if err == nil && required {
+		if err := exported(sys, d.limit.Export, dir); err != nil {
+			return err
+		}
+	}
 	if err == nil {
 		err = store(sys, dir, lines)
 	}
@@ -55,6 +61,32 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	}
 	sys.Warn(err.Error(), cmp.Or(nospace.Hint(err, dir), "the decision stands; --no-store in the hook keeps no record and says nothing"))
 	return nil
+}
+
+// exported reports a store from which records were not sent as soon as the administrator requires. What `ethos-trace export --only logs` has sent counts.
+func exported(sys *cli.System, e *ceiling.Export, dir string) error {
+	if e == nil {
+		return nil
+	}
+	s, err := trace.OpenExisting(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	logs, spans := e.To+"/v1/logs", e.To+"/v1/traces"
+	for _, mark := range []string{trace.ExportMark(logs, spans), trace.ExportMark(logs)} {
+		began, unsent, err := s.Unsent(mark)
+		if err != nil {
+			return fmt.Errorf("%s requires that records are sent to %s: %w", ceiling.Dir, e.To, err)
+		}
+		if !unsent || !began.IsZero() && sys.Now().Sub(began) <= e.Within {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s requires that records are sent to %s within %v, and some in %s are older and were not: a person runs ethos-trace export --otlp %s there, or with --follow", ceiling.Dir, e.To, e.Within, dir, e.To)
 }
 
 // errInside is why an agent that runs confined as a whole records nothing: the

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"ethos/pkg/cli"
 )
@@ -20,13 +17,5 @@ and policies. The server is the program ethos-mcp beside this one.`
 // Run implements the command: this process becomes the server.
 func (*mcpCmd) Run(_ context.Context, sys *cli.System) error {
 	sys.Waits("messages of the Model Context Protocol", "an agent starts this and writes them: name it in the agent's settings of MCP servers")
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
-	if err == nil {
-		server := filepath.Join(filepath.Dir(self), "ethos-mcp")
-		err = syscall.Exec(server, []string{server}, sys.Environ)
-	}
-	return cli.Errorf(cli.CannotEnforce, "install ethos-mcp beside ethos-decide, as make install does", "start the MCP server: %w", err)
+	return cli.Become(sys, "ethos-mcp", nil)
 }

@@ -37,6 +37,7 @@ type library struct {
 	flags policyFlags
 	given []policy.Source  // of the administrator, then of --policy; read once
 	limit *ceiling.Ceiling // of the machine; nil for none
+	files []ceiling.File   // that say it
 	ready bool
 	// unproven leaves the examples in the consumer's policies unrun; check reports them itself.
 	unproven bool
@@ -125,13 +126,18 @@ func (l *library) administrator() error {
 	if err != nil {
 		return err
 	}
-	l.given = nil
+	l.files, l.given = files, administrators(files)
+	return nil
+}
+
+// administrators are the policies among the files of the administrator.
+func administrators(files []ceiling.File) (list []policy.Source) {
 	for _, f := range files {
 		if filepath.Base(filepath.Dir(f.Name)) == ceiling.Policies {
-			l.given = append(l.given, policy.Source{Name: f.Name, Text: f.Text, Ceiling: true})
+			list = append(list, policy.Source{Name: f.Name, Text: f.Text, Ceiling: true})
 		}
 	}
-	return nil
+	return list
 }
 
 // digest is that of the ceiling; "" for none.

@@ -24,20 +24,25 @@ func prove(set *policy.Set, sources []policy.Source, workspace string) error {
 	if _, err := os.Lstat(note); err == nil {
 		return nil
 	}
+	if err := runExamples(set); err != nil {
+		return err
+	}
+	leaveNote(note)
+	return nil
+}
+
+// runExamples fails where an example is wrong.
+func runExamples(set *policy.Set) error {
 	b, err := newBench()
 	if err != nil {
 		return err
 	}
 	defer b.close()
 	wrong, err := set.Prove(context.Background(), b.facts)
-	if err != nil {
-		return err
+	if err == nil && len(wrong) > 0 {
+		err = fmt.Errorf("%s (%d wrong examples)", wrong[0], len(wrong))
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("%s (%d wrong examples)", wrong[0], len(wrong))
-	}
-	leaveNote(note)
-	return nil
+	return err
 }
 
 func hasExamples(p policy.Policy) bool { return len(p.Examples.Deny)+len(p.Examples.Allow) > 0 }

@@ -46,7 +46,7 @@ func (c *attestCmd) Run(ctx context.Context, sys *cli.System) error {
 	if !found.Proven {
 		return errors.Join(p.tell(sys, found), cli.Negative)
 	}
-	return become(sys, attester, proof.Order{Attest: &proof.AttestOrder{Store: c.dir(sys), Key: c.Key, Commit: found.Commit, Want: want, Needs: found.Needs}})
+	return cli.Become(sys, attester, proof.Order{Attest: &proof.AttestOrder{Store: c.dir(sys), Key: c.Key, Commit: found.Commit, Want: want, Needs: found.Needs}})
 }
 
 // attested checks a bundle.
@@ -68,7 +68,7 @@ func (c *attested) check(sys *cli.System, asJSON bool) error {
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "fetch it first", "--commit: %w", err)
 	}
-	return become(sys, attester, proof.Order{Verify: &proof.VerifyOrder{
+	return cli.Become(sys, attester, proof.Order{Verify: &proof.VerifyOrder{
 		Bundle: c.Bundle, Key: c.Key, Commit: rev.Commit, Tree: rev.Tree, Need: c.Need, Control: c.Control, Policy: c.Policy, JSON: asJSON,
 	}})
 }

@@ -44,5 +44,5 @@ func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
 	} else if !c.Follow {
 		return err
 	}
-	return become(sys, "ethos-otlp", order)
+	return cli.Become(sys, "ethos-otlp", order)
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	intoto "github.com/in-toto/attestation/go/v1"
-	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -24,8 +22,6 @@ const (
 // MaxBundle bounds the length of a bundle, in bytes.
 const MaxBundle = 64 << 20
 
-var errSignature = errors.New("it is not by this key, or was changed since it was signed")
-
 // Subject is what is attested: a commit and its tree, in hexadecimal.
 type Subject struct{ Commit, Tree string }
 
@@ -38,20 +34,7 @@ func Sign(ctx context.Context, key crypto.Signer, s Subject, p Predicate) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	signer, err := dsse.NewEnvelopeSigner(&pair{key, key.Public()})
-	if err != nil {
-		return nil, err
-	}
-	envelope, err := signer.SignPayload(ctx, payloadType, payload)
-	if err != nil {
-		return nil, err
-	}
-	return encode(envelope)
-}
-
-func encode(envelope *dsse.Envelope) ([]byte, error) {
-	text, err := json.Marshal(envelope)
-	return append(text, '\n'), err
+	return Seal(ctx, key, payloadType, payload)
 }
 
 func payloadOf(s Subject, p Predicate) ([]byte, error) {
@@ -73,33 +56,15 @@ func payloadOf(s Subject, p Predicate) ([]byte, error) {
 	return protojson.Marshal(statement)
 }
 
-// Open reads a bundle that this key signed for this subject. The envelope is in the form in which [Sign] writes it, and has one signature: there
-// is no second text for one bundle.
+// Open reads a bundle that this key signed for this subject.
 func Open(ctx context.Context, public crypto.PublicKey, bundle []byte, s Subject) (Predicate, error) {
 	var p Predicate
 	if len(bundle) > MaxBundle {
 		return p, fmt.Errorf("bundle: longer than %d bytes", MaxBundle)
 	}
-	envelope := &dsse.Envelope{}
-	if err := json.Unmarshal(bundle, envelope); err != nil {
+	payload, err := Unseal(ctx, []crypto.PublicKey{public}, payloadType, bundle)
+	if err != nil {
 		return p, fmt.Errorf("bundle: %w", err)
-	}
-	own, err := encode(envelope)
-	if err != nil || !bytes.Equal(own, bundle) || len(envelope.Signatures) != 1 || envelope.PayloadType != payloadType {
-		return p, errors.New("bundle: not one that ethos-trace attest wrote")
-	}
-	key := &pair{public: public}
-	id, err := key.KeyID()
-	if err != nil || envelope.Signatures[0].KeyID != id {
-		return p, fmt.Errorf("bundle: %w", errSignature)
-	}
-	verifier, err := dsse.NewEnvelopeVerifier(key)
-	if err != nil {
-		return p, err
-	}
-	_, payload, err := verifier.VerifyAndDecode(ctx, envelope)
-	if err != nil {
-		return p, fmt.Errorf("bundle: %w", errSignature)
 	}
 	return read(payload, s)
 }

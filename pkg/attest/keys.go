@@ -1,6 +1,7 @@
 package attest
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -12,6 +13,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // KeyHint says how keys are made.
@@ -46,19 +48,41 @@ func ReadKey(text []byte) (crypto.Signer, error) {
 
 // ReadPublic reads a public key.
 func ReadPublic(text []byte) (crypto.PublicKey, error) {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != "PUBLIC KEY" {
+	list, err := ReadPublics(text)
+	if err != nil || len(list) != 1 {
 		return nil, errPublic
 	}
-	key, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		return nil, errPublic
+	return list[0], nil
+}
+
+// ReadPublics reads one public key or more, one block of PEM each. Lines that begin with # are left out; anything else between the blocks is an error.
+func ReadPublics(text []byte) (list []crypto.PublicKey, err error) {
+	for rest := uncommented(text); len(list) == 0 || len(rest) > 0; {
+		if !bytes.HasPrefix(rest, []byte("-----BEGIN ")) {
+			return nil, errPublic
+		}
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil || block.Type != "PUBLIC KEY" {
+			return nil, errPublic
+		}
+		rest = bytes.TrimSpace(rest)
+		key, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return nil, errPublic
+		}
+		switch key.(type) {
+		case *ecdsa.PublicKey, ed25519.PublicKey:
+			list = append(list, key)
+		default:
+			return nil, errPublic
+		}
 	}
-	switch key.(type) {
-	case *ecdsa.PublicKey, ed25519.PublicKey:
-		return key, nil
-	}
-	return nil, errPublic
+	return list, nil
+}
+
+func uncommented(text []byte) []byte {
+	lines := slices.DeleteFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool { return bytes.HasPrefix(line, []byte("#")) })
+	return bytes.TrimSpace(bytes.Join(lines, []byte("\n")))
 }
 
 // pair is a key as package dsse takes it. signer is nil for one that verifies only.

@@ -2,10 +2,14 @@ package catalog
 
 import (
 	"errors"
+	"fmt"
+	"net/url"
 	"path/filepath"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
+	"ethos/pkg/quantity"
 )
 
 // ceilingText is ceiling.yaml as it is written.
@@ -14,6 +18,29 @@ type ceilingText struct {
 	Capabilities capability.Written `yaml:"capabilities"`
 	Require      []string           `yaml:"require"`
 	Records      wordText           `yaml:"records"`
+	Export       *exportText        `yaml:"export"`
+}
+
+// exportText is where records have to be sent, and how soon.
+type exportText struct {
+	To     wordText `yaml:"to"`
+	Within wordText `yaml:"within"`
+	position
+}
+
+func (e *exportText) read() (*ceiling.Export, error) {
+	if e == nil {
+		return nil, nil
+	}
+	to, err := url.Parse(e.To.text)
+	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" || to.User != nil || to.RawQuery != "" || to.Fragment != "" {
+		return nil, errors.New("export: to: write the collector's base URL, such as https://collector.example.com:4318, without a password")
+	}
+	within, err := quantity.ParseDuration(e.Within.text)
+	if err != nil {
+		return nil, fmt.Errorf("export: within: %w", err)
+	}
+	return &ceiling.Export{To: strings.TrimSuffix(e.To.text, "/"), Within: within}, nil
 }
 
 // ParseCeiling reads what the administrator allows at most, of the files of [ceiling.Read]; nil for none. The error is a [*ConfigError].
@@ -42,7 +69,11 @@ func ParseCeiling(files []ceiling.File) (*ceiling.Ceiling, error) {
 		if err := in.Capabilities.Bounding(shippedBase.expand); err != nil {
 			return nil, wrong(position{}, err)
 		}
-		c.Capabilities, c.Records = in.Capabilities, in.Records.text != ""
+		export, err := in.Export.read()
+		if err != nil {
+			return nil, wrong(in.Export.position, err)
+		}
+		c.Capabilities, c.Records, c.Export = in.Capabilities, in.Records.text != "" || export != nil, export
 		c.Require = append(c.Require, in.Require...)
 	}
 	return c, nil

@@ -40,6 +40,7 @@ const Dir = "/etc/ethos"
 const (
 	Name     = "ceiling.yaml"
 	Policies = "policy.d" // directory of policy files
+	Keys     = "trusted_keys"
 )
 
 // MaxFile bounds a file, in bytes.
@@ -54,6 +55,34 @@ type Ceiling struct {
 	Capabilities capability.Written `json:"capabilities"`
 	Require      []string           `json:"require"` // controls without which nothing runs
 	Records      bool               `json:"records"` // what cannot be recorded does not run
+	Export       *Export            `json:"export,omitempty"`
+	Bundle       string             `json:"bundle,omitempty"` // that brought the files, as people read it
+}
+
+// Export is where records have to be sent; it asks for records, too.
+type Export struct {
+	To     string        `json:"to"`     // base URL of a collector
+	Within time.Duration `json:"within"` // in nanoseconds: no call passes while the store has an older record that was not sent
+}
+
+// Lines say it for people, without the policies.
+func (c *Ceiling) Lines() (list []string) {
+	if c.Bundle != "" {
+		list = append(list, "bundle   "+c.Bundle)
+	}
+	for _, line := range c.Capabilities.Lines() {
+		list = append(list, "at most  "+line)
+	}
+	for _, name := range c.Require {
+		list = append(list, "requires "+name)
+	}
+	if c.Records {
+		list = append(list, "requires records")
+	}
+	if c.Export != nil {
+		list = append(list, fmt.Sprintf("requires export to %s within %v", c.Export.To, c.Export.Within))
+	}
+	return list
 }
 
 // File is a file of the directory.
@@ -64,22 +93,36 @@ type File struct {
 
 // Read reads the directory: ceiling.yaml, if it is there, then the policy files by name. Where there is no directory it costs one failed open.
 func Read() ([]File, error) {
-	dir, err := open(Dir, syscall.O_DIRECTORY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var files []File
-	if err == nil {
+	for range 3 {
+		dir, err := open(Dir, syscall.O_DIRECTORY)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
+		files, err := read()
+		same := stands(dir)
 		dir.Close()
-		files, err = read()
+		switch {
+		case !same:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
+		return files, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
-	}
-	return files, nil
+	return nil, fmt.Errorf("%w: %s is replaced again and again", ErrUnusable, Dir)
 }
 
-func read() (files []File, err error) {
+// stands reports that the directory is the one that was opened: [Install] puts another one in its place, and what was read of two is neither.
+func stands(dir *os.File) bool {
+	was, err := dir.Stat()
+	is, gone := os.Lstat(Dir)
+	return err == nil && gone == nil && os.SameFile(was, is)
+}
+
+func read() ([]File, error) {
 	for _, above := range []string{"/", filepath.Dir(Dir)} {
 		if mapped() {
 			break // they are who made the namespace's, as they are in the boundary of ethos-sandbox
@@ -90,33 +133,47 @@ func read() (files []File, err error) {
 		}
 		f.Close()
 	}
-	here, err := os.ReadDir(Dir)
+	return list(Dir, open)
+}
+
+// ReadFrom reads a directory of the same form, whoever owns it. The names of its files are those that they would have in [Dir].
+func ReadFrom(dir string) ([]File, error) {
+	files, err := list(dir, openAny)
+	for i := range files {
+		files[i].Name = filepath.Join(Dir, strings.TrimPrefix(files[i].Name, filepath.Clean(dir)+"/"))
+	}
+	return files, err
+}
+
+// list reads the files that count of a directory.
+func list(dir string, open opener) (files []File, err error) {
+	here, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range here {
 		switch {
 		case e.Name() == Name:
-			if files, err = add(files, filepath.Join(Dir, Name)); err != nil {
+			if files, err = add(files, filepath.Join(dir, Name), open); err != nil {
 				return nil, err
 			}
 		case isYAML(e.Name()):
-			return nil, fmt.Errorf("%s is not read: its name should be %s, or it belongs into %s", filepath.Join(Dir, e.Name()), Name, Policies)
+			return nil, fmt.Errorf("%s is not read: its name should be %s, or it belongs into %s", filepath.Join(dir, e.Name()), Name, Policies)
 		}
 	}
-	below := filepath.Join(Dir, Policies)
-	dir, err := open(below, syscall.O_DIRECTORY)
+	below := filepath.Join(dir, Policies)
+	f, err := open(below, syscall.O_DIRECTORY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nonNil(files), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	dir.Close()
-	list, err := os.ReadDir(below)
-	for _, e := range list {
+	f.Close()
+	names, err := os.ReadDir(below)
+	for _, e := range names {
 		if err == nil && isYAML(e.Name()) {
-			files, err = add(files, filepath.Join(below, e.Name()))
+			files, err = add(files, filepath.Join(below, e.Name()), open)
 		}
 	}
 	return nonNil(files), err
@@ -134,7 +191,7 @@ func isYAML(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml"))
 }
 
-func add(files []File, name string) ([]File, error) {
+func add(files []File, name string, open opener) ([]File, error) {
 	f, err := open(name, syscall.O_NONBLOCK)
 	if err != nil {
 		return nil, err
@@ -147,8 +204,16 @@ func add(files []File, name string) ([]File, error) {
 	return append(files, File{name, text}), err
 }
 
+// opener opens a directory, or a regular file, as its flags say.
+type opener func(name string, flags int) (*os.File, error)
+
 // open opens a directory, or a regular file, that is root's and that nobody else can write. The directories above were opened before.
-func open(name string, flags int) (*os.File, error) {
+func open(name string, flags int) (*os.File, error) { return opened(name, flags, roots) }
+
+// openAny opens one of whomever.
+func openAny(name string, flags int) (*os.File, error) { return opened(name, flags, kind) }
+
+func opened(name string, flags int, check func(name string, info fs.FileInfo, dir bool) error) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC|flags, 0)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s is a link or no directory", name)
@@ -158,7 +223,7 @@ func open(name string, flags int) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = roots(name, info, flags&syscall.O_DIRECTORY != 0)
+		err = check(name, info, flags&syscall.O_DIRECTORY != 0)
 	}
 	if err != nil {
 		f.Close()
@@ -167,11 +232,19 @@ func open(name string, flags int) (*os.File, error) {
 	return f, nil
 }
 
+func kind(name string, info fs.FileInfo, dir bool) error {
+	if info.IsDir() != dir || !dir && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not what should be there: a directory, or a regular file", name)
+	}
+	return nil
+}
+
 func roots(name string, info fs.FileInfo, dir bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
+	if err := kind(name, info, dir); err != nil {
+		return err
+	}
 	switch {
-	case info.IsDir() != dir || !dir && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not what should be there: a directory, or a regular file", name)
 	case !ok || st.Uid != 0 && (st.Uid != overflow || !mapped()):
 		return fmt.Errorf("%s does not belong to root: chown root %s", name, name)
 	case info.Mode().Perm()&0o022 != 0:

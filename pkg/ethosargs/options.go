@@ -64,6 +64,10 @@ func decide() Program {
 		}},
 		{Name: "list", Options: append([]Option{{Name: "json", Bool: true, Class: Neutral}}, policies...)},
 		{Name: "ceiling", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
+		// It signs in a person's name.
+		{Name: "bundle create", Operands: Words, Person: true, Options: []Option{{Name: "name", Class: Neutral}, {Name: "number", Class: Neutral}, {Name: "key", Class: Neutral}}},
+		{Name: "bundle verify", Operands: Words, Options: []Option{{Name: "key", Class: Neutral}}},
+		{Name: "bundle install", Operands: Words, Person: true, Options: []Option{{Name: "older", Bool: true, Class: Widens}, {Name: "replace", Bool: true, Class: Widens}}},
 		{Name: "proofs", Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "explain", Operands: Words, Options: append([]Option{
 			{Name: "mode", Class: Neutral}, {Name: "all", Bool: true, Class: Neutral}, maxLine,

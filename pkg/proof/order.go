@@ -7,10 +7,22 @@ import (
 	"ethos/pkg/printable"
 )
 
-// Order is what `ethos-trace` asks of the program that signs and checks bundles, in JSON: one of the two.
+// Order is what `ethos-trace` and `ethos-decide` ask of the program that signs and checks, in JSON: one of these.
 type Order struct {
 	Attest *AttestOrder `json:",omitempty"`
 	Verify *VerifyOrder `json:",omitempty"`
+	Seal   *SealOrder   `json:",omitempty"`
+	Unseal *UnsealOrder `json:",omitempty"`
+}
+
+// SealOrder asks for the tar of a ceiling on standard input to be signed.
+type SealOrder struct {
+	Key string // file with the private key
+}
+
+// UnsealOrder asks for the tar of a ceiling that one of these keys signed: the envelope comes on standard input, the tar goes to standard output.
+type UnsealOrder struct {
+	Keys string // public keys in PEM
 }
 
 // AttestOrder asks for a bundle of what was found proven.

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // Cursor is a place between two lines of a store. The zero value is the
@@ -127,6 +131,29 @@ func (s *Store) Bookmark(name string) (*Bookmark, error) {
 		return nil, fmt.Errorf("bookmark of store %s: %w", s.dir, err)
 	}
 	return &Bookmark{s, name, f}, nil
+}
+
+// ExportMark is the name of the bookmark of an export to these URLs.
+func ExportMark(urls ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(urls, "\n")))
+	return "otlp-" + hex.EncodeToString(sum[:8])
+}
+
+// Unsent returns the time of the first record behind a bookmark, and false when there is none. A line that cannot be read has the zero time.
+func (s *Store) Unsent(name string) (began time.Time, is bool, err error) {
+	mark := &Bookmark{store: s, name: path.Join("export", name)}
+	at, err := mark.Load()
+	if err != nil {
+		return began, false, err
+	}
+	return began, is, s.After(at, func(l Following) error {
+		var line struct{ Time time.Time }
+		if json.Unmarshal(l.Text, &line) == nil {
+			began = line.Time
+		}
+		is = true
+		return ErrStop
+	})
 }
 
 // Load returns where the last [Bookmark.Save] was; the beginning when there was

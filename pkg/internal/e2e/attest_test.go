@@ -59,7 +59,11 @@ func (g signing) again(t *testing.T, bundle string, change func(predicate map[st
 	if payload, err = json.Marshal(statement); err != nil {
 		t.Fatal(err)
 	}
-	const kind = "application/vnd.in-toto+json"
+	return g.envelope("application/vnd.in-toto+json", payload)
+}
+
+// envelope signs a payload of a type.
+func (g signing) envelope(kind string, payload []byte) string {
 	signature := ed25519.Sign(g.key, fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload))
 	b64 := base64.StdEncoding.EncodeToString
 	return fmt.Sprintf(`{"payloadType":%q,"payload":%q,"signatures":[{"keyid":%q,"sig":%q}]}`+"\n", kind, b64(payload), g.id, b64(signature))

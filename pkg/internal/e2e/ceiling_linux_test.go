@@ -88,8 +88,19 @@ func (m *machine) write(name, content string) {
 // user runs a command line there as an ordinary user.
 func (m *machine) user(script string) outcome {
 	m.t.Helper()
+	return m.as(fmt.Sprintf("setpriv --reuid %d --regid %d --clear-groups", ordinary, ordinary), script)
+}
+
+// admin runs a command line there as root.
+func (m *machine) admin(script string) outcome {
+	m.t.Helper()
+	return m.as("", script)
+}
+
+func (m *machine) as(who, script string) outcome {
+	m.t.Helper()
 	m.env = append(m.env, "SCRIPT="+script)
-	return m.shell(fmt.Sprintf(`exec unshare -m bash -c 'mount --make-rprivate / && mount --bind "$ETC" /etc && exec setpriv --reuid %d --regid %d --clear-groups bash -o pipefail -c "$SCRIPT"'`, ordinary, ordinary))
+	return m.shell(`exec unshare -m bash -c 'mount --make-rprivate / && mount --bind "$ETC" /etc && exec ` + who + ` bash -o pipefail -c "$SCRIPT"'`)
 }
 
 // TestCeiling: nothing that a person, a work space, an agent or a variable says goes past what the administrator allows, in capabilities and in policies, and what

@@ -32,6 +32,7 @@ type Report struct {
 	UID      int              `json:"uid"`
 	Profile  string           `json:"profile"`
 	Ceiling  string           `json:"ceiling,omitempty"` // digest of what the administrator allows at most
+	Bounds   []string         `json:"bounds,omitempty"`  // what that is, for people
 	Checks   []Check          `json:"checks"`
 	Controls []record.Control `json:"controls"` // the evidence of the confined process
 	Backends []Backend        `json:"backends"` // the strongest first
@@ -80,7 +81,11 @@ func (r Report) Text() string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("kernel %s %s, user id %d, profile %s\n\n", r.Kernel, r.Arch, r.UID, r.Profile))
 	if r.Ceiling != "" {
-		b.WriteString(printable.Sprintf("bounded by %s, %s: ethos-decide ceiling shows it\n\n", ceiling.Dir, r.Ceiling))
+		b.WriteString(printable.Sprintf("bounded by %s, %s\n", ceiling.Dir, r.Ceiling))
+		for _, line := range r.Bounds {
+			b.WriteString(printable.Sprintf("  %s\n", line))
+		}
+		b.WriteByte('\n')
 	}
 	for _, c := range r.Checks {
 		b.WriteString(printable.Sprintf("%-8s %s", c.Outcome, c.Name))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/ceiling"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -89,7 +90,9 @@ func (r *Report) tryWith(ctx context.Context, backend string) error {
 	if err != nil {
 		return err
 	}
-	r.Ceiling = plan.Ceiling
+	if limit, err := ceiling.InForce(); err == nil && limit != nil {
+		r.Ceiling, r.Bounds = plan.Ceiling, limit.Lines()
+	}
 	out, capture, err := sandbox.RunCaptured(ctx, plan, nil)
 	sandbox.Release()
 	r.Controls = out.Evidence.Controls

@@ -2,10 +2,8 @@ package otlp
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ethos/pkg/trace"
 )
 
 // Signal is a kind of what is sent.
@@ -211,8 +211,7 @@ func (c *Config) Bookmark() string {
 		u.User = nil
 		all = append(all, u.String())
 	}
-	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
-	return "otlp-" + hex.EncodeToString(sum[:8])
+	return trace.ExportMark(all...)
 }
 
 // Plain is the first place to which records would go unencrypted over a network;

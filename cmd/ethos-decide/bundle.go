@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"ethos/pkg/catalog"
+	"ethos/pkg/ceiling"
+	"ethos/pkg/cli"
+	"ethos/pkg/policy"
+	"ethos/pkg/printable"
+	"ethos/pkg/proof"
+	"ethos/pkg/sandbox/plan"
+)
+
+// bundleCmd carries what an administrator allows at most to many machines.
+type bundleCmd struct {
+	Create  bundleCreateCmd  `cmd:"" help:"Sign a directory with ceiling.yaml and policy.d, for other machines."`
+	Verify  bundleVerifyCmd  `cmd:"" help:"Check who signed a bundle, and that all in it loads; show what it holds."`
+	Install bundleInstallCmd `cmd:"" help:"Put a bundle that a trusted key signed into /etc/ethos, whole or not at all; as root."`
+}
+
+type bundleCreateCmd struct {
+	Name   string `required:"" placeholder:"NAME" help:"Its name: a bundle takes the place of one with the same name."`
+	Number int64  `required:"" placeholder:"N" help:"Of its version, from 1: a greater one is newer."`
+	Key    string `required:"" placeholder:"FILE" help:"The private key, which nobody else can read: ECDSA or Ed25519, in PEM."`
+	Dir    string `arg:"" type:"path" help:"The directory: its ceiling.yaml and policy.d/*.yml."`
+}
+
+// Help implements kong.HelpProvider.
+func (*bundleCreateCmd) Help() string {
+	return `Writes the bundle to standard output: one line of JSON, a DSSE envelope whose payload is a tar with a manifest and the files. The same files, name and number give
+the same tar. The files have to be valid, and the examples in the policies to hold. Status 3: they are not, or the key cannot be used.`
+}
+
+// Run implements the command.
+func (c *bundleCreateCmd) Run(ctx context.Context, sys *cli.System) error {
+	files, err := ceiling.ReadFrom(c.Dir)
+	var b *ceiling.Bundle
+	if err == nil {
+		b, err = ceiling.NewBundle(c.Name, c.Number, files)
+	}
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "name a directory like "+ceiling.Dir, "bundle: %w", err)
+	}
+	if _, err := load(b); err != nil {
+		return err
+	}
+	text, err := b.Tar()
+	if err == nil {
+		text, err = attester(ctx, sys, proof.Order{Seal: &proof.SealOrder{Key: c.Key}}, text)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = sys.Records().Write(text)
+	return err
+}
+
+type bundleVerifyCmd struct {
+	Key    string `placeholder:"FILE" help:"Public keys in PEM, of which one has to have signed; default /etc/ethos/trusted_keys."`
+	Bundle string `arg:"" help:"The bundle."`
+}
+
+// Help implements kong.HelpProvider.
+func (*bundleVerifyCmd) Help() string {
+	return `Status 1: none of the keys signed it, or it was changed; 3: what it holds is not valid for this version of ethos. It changes nothing.`
+}
+
+// Run implements the command.
+func (c *bundleVerifyCmd) Run(ctx context.Context, sys *cli.System) error {
+	keys, err := trustedKeys(c.Key)
+	if err != nil {
+		return err
+	}
+	b, limit, err := verified(ctx, sys, keys, c.Bundle)
+	if err != nil {
+		return err
+	}
+	limit.Bundle = b.Manifest.String()
+	return sys.Print(limitText(limit, administrators(b.Files)))
+}
+
+type bundleInstallCmd struct {
+	Older   bool   `help:"Also a version that is not newer than the one that is installed: somebody may be bringing back what was mended."`
+	Replace bool   `help:"Also in the place of a bundle with another name, or of files that were written or changed by hand."`
+	Bundle  string `arg:"" help:"The bundle."`
+}
+
+// Help implements kong.HelpProvider.
+func (*bundleInstallCmd) Help() string {
+	return `The keys in /etc/ethos/trusted_keys say whom this machine trusts; no bundle brings that file, and no option names another. All files take the place of those that were
+there at once, and those are kept in /etc/ethos.previous. Installed again, it changes nothing.
+
+Status 1: no trusted key signed it, or it is older, or would take the place of something else; 3: what it holds is not valid, or there are no keys.`
+}
+
+// Run implements the command.
+func (c *bundleInstallCmd) Run(ctx context.Context, sys *cli.System) error {
+	keys, err := trustedKeys("")
+	if err != nil {
+		return err
+	}
+	b, limit, err := verified(ctx, sys, keys, c.Bundle)
+	if err != nil {
+		return err
+	}
+	before, done, err := ceiling.Install(b, ceiling.Force{Older: c.Older, Replace: c.Replace})
+	switch {
+	case errors.Is(err, ceiling.ErrRefused):
+		return cli.Errorf(cli.NegativeStatus, "nothing was changed; --older takes an older version, --replace takes the place of files that another, or nobody, brought", "bundle %v: %w", b.Manifest, err)
+	case errors.Is(err, os.ErrPermission):
+		return cli.Errorf(cli.BadInput, "run it as root", "bundle %v: %w", b.Manifest, err)
+	case err != nil:
+		return cli.Errorf(cli.BadInput, "nothing is half installed; in a container, or where "+ceiling.Dir+" is a mount, install it where that is made", "bundle %v: %w", b.Manifest, err)
+	case !done:
+		return sys.Printf("%s is installed already: %s\n", b.Manifest.String(), limit.Digest)
+	case before != nil:
+		return sys.Printf("%s is installed: %s; %s is in %s\n", b.Manifest.String(), limit.Digest, before.String(), ceiling.Previous)
+	}
+	return sys.Printf("%s is installed: %s; what was there is in %s\n", b.Manifest.String(), limit.Digest, ceiling.Previous)
+}
+
+// trustedKeys are those of a file that a person names, else the administrator's.
+func trustedKeys(file string) (string, error) {
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", cli.Errorf(cli.BadInput, "name a file with public keys in PEM", "--key: %w", err)
+		}
+		return string(text), nil
+	}
+	text, err := ceiling.TrustedKeys()
+	if err != nil {
+		return "", cli.Errorf(cli.BadInput, "put the public key there, as root, once it is known to be the right one: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "whom this machine trusts is not known: %w", err)
+	}
+	return string(text), nil
+}
+
+// verified is a bundle that one of the keys signed, and what it says.
+func verified(ctx context.Context, sys *cli.System, keys, name string) (*ceiling.Bundle, *ceiling.Ceiling, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, cli.Errorf(cli.BadInput, "name the file that ethos-decide bundle create wrote", "bundle: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 2*ceiling.MaxBundle+1))
+	if err == nil {
+		text, err = attester(ctx, sys, proof.Order{Unseal: &proof.UnsealOrder{Keys: keys}}, text)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := ceiling.ReadBundle(text)
+	if err != nil {
+		return nil, nil, cli.Errorf(cli.BadInput, "who signed it makes it again, with ethos-decide bundle create", "%w", err)
+	}
+	limit, err := load(b)
+	return b, limit, err
+}
+
+// load fails where any machine with this version of ethos would refuse everything because of a bundle.
+func load(b *ceiling.Bundle) (*ceiling.Ceiling, error) {
+	wrong := func(err error) error {
+		return cli.Errorf(cli.BadInput, "mend the file, and create the bundle again; the names are those that it would have when it is installed", "bundle %v: %w", b.Manifest, err)
+	}
+	limit, err := catalog.ParseCeiling(b.Files)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	for _, name := range limit.Require {
+		if !slices.Contains(plan.Controls(), name) {
+			return nil, wrong(fmt.Errorf("%s: require: there is no control %q: %s", ceiling.Name, name, strings.Join(plan.Controls(), " ")))
+		}
+	}
+	for _, packs := range [][]string{nil, policy.Packs()} {
+		set, err := policy.Load(policy.Options{Packs: packs, Sources: administrators(b.Files), Ceiling: limit.Digest})
+		if err == nil && packs == nil {
+			err = runExamples(set)
+		}
+		if err != nil {
+			return nil, wrong(err)
+		}
+	}
+	return limit, nil
+}
+
+// attester has the program beside this one carry out an order.
+func attester(ctx context.Context, sys *cli.System, order proof.Order, in []byte) ([]byte, error) {
+	const program = "ethos-attest"
+	text, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
+	}
+	name, err := cli.Beside(program)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, string(text))
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = sys.Dir, sys.Environ, bytes.NewReader(in), &out, sys.Stderr
+	err = cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return nil, cli.Exit(cli.Status(exit.ExitCode())) // it has said why
+	}
+	if err != nil {
+		return nil, cli.Errorf(cli.CannotEnforce, "install "+program+" beside "+sys.Name+", as make install does", "start %s: %w", printable.Line(program), err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,174 @@
+package ceiling
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// MaxBundle bounds the tar of a bundle, in bytes.
+const MaxBundle = 16 << 20
+
+// Manifest names a bundle and what it holds.
+type Manifest struct {
+	Name   string            `json:"name"`
+	Number int64             `json:"number"` // of the version: a greater one is newer
+	Files  map[string]string `json:"files"`  // names relative to the directory, "sha256:" and the SHA-256 of the content in hex
+}
+
+// String is its name and number.
+func (m Manifest) String() string { return fmt.Sprintf("%s %d", m.Name, m.Number) }
+
+// Bundle is a whole directory, to be distributed.
+type Bundle struct {
+	Manifest Manifest
+	Files    []File // as [Read] returns them
+}
+
+// manifestName is the first file of the tar, and where the installed one lies in the directory.
+const manifestName = "bundle.json"
+
+var (
+	validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`) })
+	validFile = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(ceiling\.yaml|policy\.d/[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}\.ya?ml)$`)
+	})
+)
+
+// NewBundle makes a bundle of the files of a directory.
+func NewBundle(name string, number int64, files []File) (*Bundle, error) {
+	b := &Bundle{Manifest{name, number, hashes(files)}, files}
+	return b, b.check()
+}
+
+// hashes are those of files, by their names in the directory.
+func hashes(files []File) map[string]string {
+	list := map[string]string{}
+	for _, f := range files {
+		sum := sha256.Sum256(f.Text)
+		list[relative(f.Name)] = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return list
+}
+
+func relative(name string) string { return strings.TrimPrefix(name, Dir+"/") }
+
+func (b *Bundle) check() error {
+	switch {
+	case !validName().MatchString(b.Manifest.Name):
+		return fmt.Errorf("the name %q is none: lower-case letters, digits, dots and hyphens, at most 64", b.Manifest.Name)
+	case b.Manifest.Number < 1:
+		return fmt.Errorf("the number %d is none: from 1 on", b.Manifest.Number)
+	case len(b.Files) == 0:
+		return fmt.Errorf("there is no %s and no policy file below %s", Name, Policies)
+	case len(b.Manifest.Files) != len(b.Files):
+		return errors.New("a name comes twice")
+	case !maps.Equal(b.Manifest.Files, hashes(b.Files)):
+		return errors.New("its files are not those of its manifest")
+	}
+	for _, f := range b.Files {
+		if !validFile().MatchString(relative(f.Name)) {
+			return fmt.Errorf("%q is no name for a file of a bundle: %s, or %s/NAME.yml of letters, digits, dots, hyphens and underscores", relative(f.Name), Name, Policies)
+		}
+		if len(f.Text) > MaxFile {
+			return fmt.Errorf("%s is longer than %d bytes", relative(f.Name), MaxFile)
+		}
+	}
+	return nil
+}
+
+// Tar is the bundle in bytes: there is one form, with the manifest first and then the files in the order of [Read].
+func (b *Bundle) Tar() ([]byte, error) {
+	manifest, err := b.Manifest.text()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, f := range append([]File{{manifestName, manifest}}, b.Files...) {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: relative(f.Name), Mode: 0o644, Size: int64(len(f.Text)), Format: tar.FormatUSTAR}
+		if err := w.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.Text); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if out.Len() > MaxBundle {
+		return nil, fmt.Errorf("longer than %d bytes", MaxBundle)
+	}
+	return out.Bytes(), nil
+}
+
+func (m Manifest) text() ([]byte, error) {
+	text, err := json.MarshalIndent(m, "", "  ")
+	return append(text, '\n'), err
+}
+
+// ReadBundle reads what [Bundle.Tar] wrote, byte for byte: links, other names, double ones, attributes and whatever follows are no bundle.
+func ReadBundle(text []byte) (*Bundle, error) {
+	if len(text) > MaxBundle {
+		return nil, fmt.Errorf("bundle: longer than %d bytes", MaxBundle)
+	}
+	b := &Bundle{}
+	r := tar.NewReader(bytes.NewReader(text))
+	for {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var content []byte
+		if err == nil {
+			content, err = contentOf(r, header, len(text))
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("bundle: %w", err)
+		case header.Name == manifestName && len(b.Files) == 0:
+			err = json.Unmarshal(content, &b.Manifest)
+		default:
+			b.Files = append(b.Files, File{Dir + "/" + header.Name, content})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bundle: %w", err)
+		}
+	}
+	if err := b.check(); err != nil {
+		return nil, fmt.Errorf("bundle: %w", err)
+	}
+	slices.SortFunc(b.Files, order)
+	if own, err := b.Tar(); err != nil || !bytes.Equal(own, text) {
+		return nil, errors.New("bundle: not in the form in which ethos-decide bundle create writes it")
+	}
+	return b, nil
+}
+
+// contentOf reads a file of the tar. A sparse file is longer than the text that it comes from.
+func contentOf(r io.Reader, header *tar.Header, most int) ([]byte, error) {
+	if header.Size > int64(most) {
+		return nil, fmt.Errorf("%q is longer than its bundle", header.Name)
+	}
+	if header.Typeflag != tar.TypeReg || len(header.PAXRecords) > 0 {
+		return nil, fmt.Errorf("%q is no plain file", header.Name)
+	}
+	return io.ReadAll(io.LimitReader(r, MaxFile+1))
+}
+
+// order is that of [Read]: ceiling.yaml, then the policies by name.
+func order(a, b File) int {
+	return cmp.Or(strings.Count(a.Name, "/")-strings.Count(b.Name, "/"), cmp.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Beside is the path of a program that lies beside this one.
+func Beside(program string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	return filepath.Join(filepath.Dir(self), program), err
+}
+
+// Become turns this process into a program that lies beside this one, with an order in JSON, or with none for nil. It returns when that fails.
+func Become(sys *System, program string, order any) error {
+	name, err := Beside(program)
+	args := []string{name}
+	if err == nil && order != nil {
+		var text []byte
+		text, err = json.Marshal(order)
+		args = append(args, string(text))
+	}
+	if err == nil {
+		err = syscall.Exec(name, args, sys.Environ)
+	}
+	hint := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "install " + program + " beside " + sys.Name + ", as make install does"
+	case errors.Is(err, syscall.E2BIG):
+		hint = "ask for less at once"
+	}
+	return Errorf(CannotEnforce, hint, "start %s: %w", program, err)
+}
