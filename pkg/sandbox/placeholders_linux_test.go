@@ -274,7 +274,12 @@ func TestKilled(t *testing.T) {
 		victim()
 		return
 	}
-	spec := repository(t, "sleep 1000 & setsid sleep 1000 & sleep 1000")
+	killedAtAnyMoment(t, repository(t, ""))
+}
+
+// killedAtAnyMoment has the process killed in which [victim] runs, in the work space of a spec.
+func killedAtAnyMoment(t *testing.T, spec Spec) {
+	t.Helper()
 	before := tree(t, spec.Workspace)
 	defer func() {
 		spec.Argv = []string{"true"}

@@ -52,6 +52,22 @@ func TestEscapesDebugging(t *testing.T) {
 	everyCase(t, (*host).runDebugging)
 }
 
+// TestEscapesForeign runs every case as root in a work space of somebody else, where the command has capabilities over the files of that user: they
+// open nothing else.
+func TestEscapesForeign(t *testing.T) {
+	probetest.Whole(t)
+	probetest.Need(t, "root", probetest.UserNS)
+	h := newHost(t)
+	for _, c := range load(t) {
+		if c.As != "user" {
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				h.runForeign(t, c)
+			})
+		}
+	}
+}
+
 func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
 	cases := shorttest.Sample(load(t), 20)
 	twice(t, func(t *testing.T) {
@@ -162,6 +178,34 @@ func (h *host) runDebugging(t *testing.T, c Case) {
 	}
 	place := h.place(t, c)
 	h.confined(t, c, place, debugging)
+	h.after(t, c, place)
+}
+
+// ownWorkSpace are the cases that need a work space of root's: its state folder is
+// there, and a configuration of git without safe.directory.
+var ownWorkSpace = []string{"state-in-work-space", "user-git-config"}
+
+// somebody owns the work space of runForeign. No such user has to exist.
+const somebody = 64017
+
+func (h *host) runForeign(t *testing.T, c Case) {
+	for _, need := range c.Needs {
+		meet(t, need)
+	}
+	if slices.Contains(c.Want, Refused) || slices.Contains(ownWorkSpace, c.Name) {
+		return
+	}
+	if strings.HasPrefix(c.Name, "socket-") { // what hides a socket is seen to be none
+		c.Want = append(c.Want, "ECONNREFUSED")
+	}
+	place := h.place(t, c)
+	place.give(t, somebody)
+	h.confined(t, c, place, func(ctx context.Context, p *sandbox.Plan) (sandbox.Outcome, record.Capture, error) {
+		if work := place.work; p.Workspace == work && p.Owner == nil {
+			t.Errorf("the owner of %s is not mapped", work)
+		}
+		return captured(ctx, p)
+	})
 	h.after(t, c, place)
 }
 

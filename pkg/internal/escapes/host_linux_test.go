@@ -141,6 +141,21 @@ func (h *host) place(t *testing.T, c Case) place {
 	return p
 }
 
+// give makes somebody else the owner of the work space. Git enters it as everywhere
+// where a person has said so.
+func (p place) give(t *testing.T, id int) {
+	t.Helper()
+	err := filepath.WalkDir(p.work, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, id, id))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := p.shell("git config --global --add safe.directory '*'").CombinedOutput(); err != nil {
+		t.Logf("safe.directory: %v: %s", err, out)
+	}
+}
+
 // victim is a process to be harmed.
 func victim(t *testing.T) int {
 	t.Helper()

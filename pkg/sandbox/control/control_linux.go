@@ -340,10 +340,10 @@ func (j *Job) fallbacks(target string) []string {
 	return why
 }
 
-// capset sets the effective and permitted set, of capabilities below 32, and empties the inheritable one.
-func capset(stage string, effective, permitted uint32) steps.Step {
+// capset sets the effective, permitted and inheritable set, of capabilities below 32.
+func capset(stage string, effective, permitted, inheritable uint32) steps.Step {
 	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	data := &[2]unix.CapUserData{{Effective: effective, Permitted: permitted}}
+	data := &[2]unix.CapUserData{{Effective: effective, Permitted: permitted, Inheritable: inheritable}}
 	return step(stage, "capset", unix.SYS_CAPSET, "", steps.Ptr(header), steps.Ptr(data))
 }
 

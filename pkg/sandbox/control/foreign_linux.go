@@ -11,13 +11,13 @@ import (
 
 // rootless is the way out where root works in a directory of somebody else in
 // which it may not write once it is confined, and "" everywhere else.
-func rootless(dir string) string {
+func (j *Job) rootless(dir string) string {
 	if os.Geteuid() != 0 {
 		return ""
 	}
 	stat := statOf(dir)
 	groups, err := os.Getgroups()
-	if stat == nil || err != nil {
+	if stat == nil || err != nil || j.Plan.Owner != nil && stat.Uid == j.Plan.Owner.UID {
 		return ""
 	}
 	shared := stat.Mode&0o002 != 0 || stat.Mode&0o020 != 0 && slices.Contains(append(groups, os.Getegid()), int(stat.Gid))
@@ -28,9 +28,9 @@ func rootless(dir string) string {
 }
 
 // foreignHint is the way out where a path lies in a directory of somebody else,
-// and "" where it does not. The user namespace maps the caller alone, and whoever
-// is root outside has no capability over the files of an owner that is not
-// mapped: user_namespaces(7).
+// and "" where it does not. The user namespace maps the caller, and where root may
+// the owner of the work space ([plan.Owner]); whoever is root outside has no
+// capability over the files of an owner that is not mapped: user_namespaces(7).
 func foreignHint(path string, caller int) string {
 	if !filepath.IsAbs(path) {
 		return ""

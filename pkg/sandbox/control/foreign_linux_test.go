@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/plan"
 )
 
 // TestForeignHint holds that a path of somebody else names its owner and what to
@@ -47,9 +48,14 @@ func TestRootless(t *testing.T) {
 		if err := os.Chmod(dir, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		hint := rootless(dir)
+		job := &Job{Plan: &plan.Plan{}}
+		hint := job.rootless(dir)
 		if (hint != "") != c.refused || c.refused && (!strings.Contains(hint, dir+" belongs to ") || !strings.Contains(hint, "sudo -u ")) {
 			t.Errorf("%+v: %q", c, hint)
+		}
+		job.Plan.Owner = &plan.Owner{UID: uint32(c.uid)}
+		if hint := job.rootless(dir); hint != "" {
+			t.Errorf("%+v, whose owner is mapped: %q", c, hint)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/statedir"
 )
 
 // root is a mount namespace whose root has the mounts of the plan and nothing else.
@@ -32,6 +34,63 @@ func newMount(j *Job) *root {
 
 func (c *root) Plan() (string, bool) {
 	return fmt.Sprintf("a root of %d mounts", len(c.Job.Plan.Mounts)), true
+}
+
+// Prepare finds what hides a path from a command that has CAP_DAC_OVERRIDE over
+// what is root's: something of nobody's.
+func (c *root) Prepare(context.Context) error {
+	if c.Job.Plan.Owner == nil {
+		return nil
+	}
+	var closed [2]string // a directory, a file
+	for i := range c.Mounts {
+		m := &c.Mounts[i]
+		if m.Kind != mount.Mask {
+			continue
+		}
+		if closed[0] == "" {
+			var err error
+			if closed, err = nobodys(c.Job.Plan); err != nil {
+				return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("what hides paths: %w", err), Hint: "the state folder must be root's: ~/.local/state/ethos, or ethos in XDG_STATE_HOME"}
+			}
+		}
+		if m.Source = closed[0]; m.File {
+			m.Source = closed[1]
+		}
+	}
+	return nil
+}
+
+// nobodys makes a directory and a file in the state folder that nobody may open:
+// without a permission, of an owner that the user namespace has not.
+func nobodys(p *plan.Plan) (closed [2]string, err error) {
+	const nobody = 65534
+	id := nobody
+	if p.Owner.UID == nobody {
+		id--
+	}
+	dir, err := statedir.Make(p.Getenv, "closed")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return closed, err
+	}
+	closed = [2]string{filepath.Join(dir, "directory-"+strconv.Itoa(id)), filepath.Join(dir, "file-"+strconv.Itoa(id))}
+	if err := os.Mkdir(closed[0], 0); err != nil && !errors.Is(err, os.ErrExist) {
+		return closed, err
+	}
+	f, err := os.OpenFile(closed[1], os.O_CREATE|os.O_RDONLY, 0)
+	if err != nil {
+		return closed, err
+	}
+	f.Close()
+	for _, path := range closed {
+		if err := errors.Join(os.Chmod(path, 0), os.Lchown(path, id, id)); err != nil {
+			return closed, err
+		}
+	}
+	return closed, nil
 }
 
 func (c *root) Steps(at Phase, p *Program) {

@@ -64,7 +64,7 @@ func (g *placeholders) Prepare(context.Context) error {
 	if len(paths) == 0 || g.Plan.View != nil { // nothing that comes to exist in a view is on the host
 		return nil
 	}
-	if hint := rootless(g.Plan.Workspace); hint != "" { // before anything of root's is left there
+	if hint := g.rootless(g.Plan.Workspace); hint != "" { // before anything of root's is left there
 		return plan.Refuse(plan.CodeSetup, hint, "placeholders: root cannot write to %s inside of a user namespace", g.Plan.Workspace)
 	}
 	err := makeKept(g.Plan)
@@ -220,14 +220,14 @@ func (g *placeholders) Steps(at Phase, p *Program) {
 			p.Init = append(p.Init, item.makeSteps(pool, dir, &p.Slots)...)
 		}
 	}
-	p.Cleanup = append(g.removal(g.Plan, journal, dirs), p.Cleanup...)
+	p.Cleanup = append(g.removal(journal, dirs), p.Cleanup...)
 }
 
 // removal takes the placeholders away, what lies in a directory before the directory.
-func (g *placeholders) removal(p *plan.Plan, journal steps.Slot, dirs map[string]steps.Slot) []steps.Step {
+func (g *placeholders) removal(journal steps.Slot, dirs map[string]steps.Slot) []steps.Step {
 	last := step("placeholders", "flock", unix.SYS_FLOCK, plan.JournalName, steps.From(journal), steps.Int(unix.LOCK_EX|unix.LOCK_NB))
 	last.Ignore = []syscall.Errno{syscall.EWOULDBLOCK}
-	list := append(make([]steps.Step, 0, 8+2*len(g.items)), uncover(p)...)
+	list := append(make([]steps.Step, 0, 8+2*len(g.items)), g.uncover()...)
 	at := len(list)
 	list = append(list, last)
 	for i := range slices.Backward(g.items) {
@@ -239,8 +239,9 @@ func (g *placeholders) removal(p *plan.Plan, journal steps.Slot, dirs map[string
 }
 
 // uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.
-func uncover(p *plan.Plan) []steps.Step {
-	list := []steps.Step{capset("placeholders", sysAdmin, sysAdmin)}
+func (g *placeholders) uncover() []steps.Step {
+	p, keeps := g.Plan, g.initKeeps()
+	list := []steps.Step{capset("placeholders", keeps, keeps, 0)}
 	list[0].Ignore = []syscall.Errno{syscall.EPERM}
 	for i, e := range p.Paths {
 		if e.Access != plan.ReadWrite || plan.Covering(p.Paths[:i], e.Path).Access == plan.ReadWrite {

@@ -2,21 +2,45 @@ package control
 
 import (
 	"fmt"
-	"strings"
+	"math/bits"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
 )
 
-// privileges leave the command no capability in any set and no way to gain one, and init no more than it needs: capabilities(7).
+// privileges leave the command no capability in any set and no way to gain one, and init no more than it needs: capabilities(7). Where root works in a work space of
+// somebody else the command has those of [plan.Owner], which count in its user namespace alone.
 type privileges struct{ *Job }
 
 func (c *privileges) Name() string { return "privileges" }
 
-func (c *privileges) Plan() (string, bool) { return "no capability, no_new_privs", true }
+func (c *privileges) Plan() (string, bool) {
+	if o := c.Job.Plan.Owner; o != nil {
+		return "CAP_CHOWN, CAP_DAC_OVERRIDE and CAP_FOWNER over files of " + o.String() + ", no_new_privs", true
+	}
+	return "no capability, no_new_privs", true
+}
+
+// kept are the capabilities of the command: 0 but for an [plan.Owner].
+func (j *Job) kept() uint32 {
+	if j.Plan.Owner == nil {
+		return 0
+	}
+	return plan.OwnerCapabilities
+}
+
+// initKeeps are those that init may take up again when it is alone: see finalize.
+func (j *Job) initKeeps() uint32 {
+	if j.Uncovers {
+		return j.kept() | sysAdmin
+	}
+	return j.kept()
+}
 
 func (c *privileges) Steps(at Phase, p *Program) {
 	switch at {
@@ -25,25 +49,37 @@ func (c *privileges) Steps(at Phase, p *Program) {
 		keyring.Tolerate = []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EDQUOT}
 		p.Init = append(p.Init, keyring)
 	case Privileges:
-		p.Command = drop(p.Command, c.machine.lastCapability(), c.keepsBounds())
+		p.Command = drop(p.Command, c.machine.lastCapability(), c.keepsBounds(), c.kept())
 	case Finalize:
 		p.Finalize = c.finalize()
+		if keeps := c.initKeeps(); c.kept() != 0 {
+			p.Cleanup = append([]steps.Step{capset("init", keeps, keeps, 0)}, p.Cleanup...)
+		}
 	}
 }
 
-// drop leaves no capability in any set, and no way to gain one.
-func drop(s []steps.Step, last int, keepBounds bool) []steps.Step {
+// drop leaves no capability but those kept in any set, and no way to gain one. What is kept outlasts an execve(2) as ambient, for which it
+// must be inheritable, and that it can become as long as it is in the bounding set.
+func drop(s []steps.Step, last int, keepBounds bool, kept uint32) []steps.Step {
 	const stage = "privileges"
 	s = append(s, noNewPrivs(stage))
+	if kept != 0 {
+		s = append(s, capset(stage, kept|setPCap, kept|setPCap, kept))
+	}
 	for capability := 0; capability <= last && !keepBounds; capability++ {
 		s = append(s, prctl(stage, "PR_CAPBSET_DROP", steps.Int(unix.PR_CAPBSET_DROP), steps.Int(capability)))
 	}
 	s = append(s, prctl(stage, "PR_CAP_AMBIENT_CLEAR_ALL", steps.Int(unix.PR_CAP_AMBIENT), steps.Int(unix.PR_CAP_AMBIENT_CLEAR_ALL), steps.Int(0), steps.Int(0), steps.Int(0)))
+	for left := kept; left != 0; left &= left - 1 {
+		s = append(s, prctl(stage, "PR_CAP_AMBIENT_RAISE", steps.Int(unix.PR_CAP_AMBIENT), steps.Int(unix.PR_CAP_AMBIENT_RAISE), steps.Int(bits.TrailingZeros32(left)), steps.Int(0), steps.Int(0)))
+	}
 	if !keepBounds {
 		s = append(s, prctl(stage, "PR_SET_SECUREBITS", steps.Int(unix.PR_SET_SECUREBITS), steps.Int(Securebits)))
 	}
-	return append(s, capsetNone(stage))
+	return append(s, capset(stage, kept, kept, kept))
 }
+
+const setPCap = 1 << unix.CAP_SETPCAP // to change the bounding set and the securebits
 
 // keepsBounds: without a user namespace an ordinary user may not change the bounding
 // set (CAP_SETPCAP). It has no capability to bound, and no_new_privs keeps it from
@@ -56,17 +92,13 @@ func noNewPrivs(stage string) steps.Step {
 
 // finalize makes init as weak as the command: it has signals to send to its own and nothing else to do. It cannot be traced or read through /proc.
 // When it has placeholders to remove it may take up again, for the time it is alone, the right to unmount what lies on them: unlink(2) of a mount
-// point is EBUSY.
+// point is EBUSY; and where they lie in somebody else's directories, those of [plan.Owner].
 func (c *privileges) finalize() []steps.Step {
 	const stage = "init"
-	last := capsetNone(stage)
-	if c.Uncovers {
-		last = capset(stage, 0, sysAdmin)
-	}
 	return []steps.Step{
 		prctl(stage, "PR_SET_DUMPABLE", steps.Int(unix.PR_SET_DUMPABLE), steps.Int(0)),
 		noNewPrivs(stage),
-		last,
+		capset(stage, 0, c.initKeeps(), 0),
 	}
 }
 
@@ -77,16 +109,16 @@ const Securebits = 1<<0 | 1<<1 | // SECBIT_NOROOT and its lock
 	1<<2 | 1<<3 | // SECBIT_NO_SETUID_FIXUP and its lock
 	1<<6 | 1<<7 // SECBIT_NO_CAP_AMBIENT_RAISE and its lock
 
-// capsetNone empties the permitted, effective and inheritable sets.
-func capsetNone(stage string) steps.Step { return capset(stage, 0, 0) }
-
 func (c *privileges) Verify(s Status) error {
 	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
-		if set == "CapBnd" && c.keepsBounds() {
-			continue
+		want := c.kept()
+		if set == "CapBnd" {
+			if want = 0; c.keepsBounds() {
+				continue
+			}
 		}
-		if strings.Trim(s.field(set), "0") != "" || s.field(set) == "" {
-			return fmt.Errorf("capabilities: %s is %q, not empty", set, s.field(set))
+		if has, err := strconv.ParseUint(s.field(set), 16, 64); err != nil || has != uint64(want) {
+			return fmt.Errorf("capabilities: %s is %q, not %#x", set, s.field(set), want)
 		}
 	}
 	if s.field("NoNewPrivs") != "1" {

@@ -16,6 +16,9 @@ import (
 // CloneRefusal says why the namespaces could not be made. The errnos are those of clone(2) and user_namespaces(7).
 func CloneRefusal(err error) error {
 	var fault *steps.CloneError
+	if unmapped := (*steps.StepError)(nil); errors.As(err, &unmapped) {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "run it as the owner of the work space: a security module or a seccomp filter around this process keeps root from mapping another user"}
+	}
 	if !errors.As(err, &fault) {
 		refusal := &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) { // the kernel itself refuses nobody a pair of sockets

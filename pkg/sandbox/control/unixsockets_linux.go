@@ -91,7 +91,7 @@ func (c *unixSockets) Begin(pid int) error {
 		return nil
 	}
 	if c.notified {
-		o := notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, HoldTCP: c.Job.Plan.Network == "none", Observer: c.Watch}
+		o := notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, HoldTCP: c.Job.Plan.Network == "none", Observer: c.Watch, Override: c.kept() != 0}
 		if p := c.Job.Plan.Ports; p != nil {
 			o.Ports, o.HoldTCP, _ = capability.Ports(p.Connect, false)
 		}

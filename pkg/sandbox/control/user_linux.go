@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,22 +12,37 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// user is a user namespace in which the caller is itself and nobody else.
+// user is a user namespace in which the caller is itself and nobody else, but for
+// the owner of a work space in which root works: [plan.Owner].
 type user struct{ namespace }
 
 func newUser(j *Job) *user {
 	return &user{namespace{j, "userns", "user", "user", unix.CLONE_NEWUSER}}
 }
 
-// Steps map the caller's ids to themselves: user_namespaces(7). They are written from inside, which needs no privilege.
+func (u *user) Plan() (string, bool) {
+	asked, wanted := u.namespace.Plan()
+	if o := u.Job.Plan.Owner; o != nil {
+		asked += " that has " + o.String() + " too"
+	}
+	return asked, wanted
+}
+
+// Steps map the caller's ids to themselves: user_namespaces(7). They are written from inside, which needs no privilege; those of others are
+// written from outside.
 func (u *user) Steps(at Phase, p *Program) {
 	u.namespace.Steps(at, p)
 	if at != InitUser {
 		return
 	}
-	one := func(id int) string { return strconv.Itoa(id) + " " + strconv.Itoa(id) + " 1\n" }
+	if u.Job.Plan.Owner != nil {
+		uid, gid := u.maps()
+		p.Maps = &steps.Maps{UID: uid, GID: gid}
+		p.Init = append(p.Init, steps.Mapped())
+		return
+	}
 	for _, f := range []struct{ path, text string }{
-		{"/proc/self/setgroups", "deny"}, {"/proc/self/uid_map", one(u.machine.uid)}, {"/proc/self/gid_map", one(u.machine.gid)},
+		{"/proc/self/setgroups", "deny"}, {"/proc/self/uid_map", itself(u.machine.uid)}, {"/proc/self/gid_map", itself(u.machine.gid)},
 	} {
 		fd := p.Slots.New()
 		open := step("user_namespace", "openat", unix.SYS_OPENAT, f.path, steps.Int(unix.AT_FDCWD), steps.Str(f.path), steps.Int(unix.O_WRONLY|unix.O_CLOEXEC))
@@ -35,6 +51,39 @@ func (u *user) Steps(at Phase, p *Program) {
 		write.Want = int32(len(f.text))
 		p.Init = append(p.Init, open, write, step("user_namespace", "close", unix.SYS_CLOSE, f.path, steps.From(fd)))
 	}
+}
+
+// itself is the line of a map by which an id is itself.
+func itself[N int | uint32](id N) string { return fmt.Sprintf("%d %d 1\n", id, id) }
+
+// maps are the caller and the owner of the work space.
+func (u *user) maps() (uid, gid string) {
+	o := u.Job.Plan.Owner
+	uid, gid = itself(u.machine.uid)+itself(o.UID), itself(u.machine.gid)
+	for _, id := range o.GIDs {
+		gid += itself(id)
+	}
+	return uid, gid
+}
+
+// VerifyPlace: it is another namespace than this process's, and where it has more
+// ids than the caller's, those of the plan and no others.
+func (u *user) VerifyPlace(pid int) error {
+	if err := u.namespace.VerifyPlace(pid); err != nil || u.Job.Plan.Owner == nil {
+		return err
+	}
+	uid, gid := u.maps()
+	for _, f := range []struct{ name, want string }{{"uid_map", uid}, {"gid_map", gid}} {
+		path := "/proc/" + strconv.Itoa(pid) + "/" + f.name
+		text, err := u.machine.readFile(path)
+		if err != nil {
+			return Unreadable(err)
+		}
+		if !slices.Equal(strings.Fields(string(text)), strings.Fields(f.want)) {
+			return fmt.Errorf("%s is %q, not %q", f.name, strings.Join(strings.Fields(string(text)), " "), strings.Join(strings.Fields(f.want), " "))
+		}
+	}
+	return nil
 }
 
 // Verify: one uid and one gid, the caller's.

@@ -46,7 +46,7 @@ func (c *workspace) Prepare(context.Context) error {
 		return nil
 	}
 	for _, root := range v.Roots {
-		if hint := rootless(root); hint != "" {
+		if hint := c.rootless(root); hint != "" {
 			return plan.Refuse(plan.CodeSetup, hint, "copy-on-write view: root cannot write to %s inside of a user namespace", root)
 		}
 	}

@@ -21,6 +21,7 @@ type builder struct {
 	files *resolver
 	home  string
 	uid   uint32
+	owner *Owner // nil where the caller is the owner of the work space, or not root
 	rules []rule
 	// declared are the rules that a person or a capability asked for: each must come out as asked.
 	declared []rule
@@ -61,6 +62,9 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		if err := add(); err != nil {
 			return nil, err
 		}
+	}
+	if b.flat() { // without a user namespace no capability is bounded to the files of somebody
+		b.owner = nil
 	}
 	if err := b.gather(); err != nil {
 		return nil, asRefusal(err)
@@ -104,6 +108,7 @@ func (b *builder) locate(files Files) error {
 		return Refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
 	}
 	b.spec.Dir, b.named = dir.path, append(b.named, dir.links...)
+	b.findOwner()
 	b.findOwn()
 	return nil
 }
@@ -263,7 +268,7 @@ func (b *builder) plan() (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{
-		Profile: b.set.SandboxProfile, Tags: list(b.set.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace,
+		Profile: b.set.SandboxProfile, Tags: list(b.set.Tags), Argv: list(b.spec.Argv), Dir: b.spec.Dir, Workspace: b.spec.Workspace, Owner: b.owner,
 		Namespaces: namespaces(b.set.Network.Mode), Hostname: hostname, Paths: entries, Mounts: mounts, Placeholders: b.placeholders, ProtectedNames: b.creatable(entries),
 		Network: b.set.Network.Mode, AllowDomains: list(b.set.Network.AllowDomains), DenyDomains: list(b.set.Network.DenyDomains), UnixSockets: list(b.set.UnixSockets),
 		Env: env, Limits: limitsOf(&b.spec.Asked, &b.set), Enforce: b.set.Enforce, Require: list(b.spec.Require),

@@ -8,8 +8,9 @@ import (
 	"ethos/pkg/capability"
 )
 
-// passedEnv reach every command. LC_* does too.
-var passedEnv = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "TMPDIR"}
+// passedEnv reach every command. LC_* does too. SUDO_UID names the user whose
+// repositories git enters as root: git-config(1), safe.directory.
+var passedEnv = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "TMPDIR", "SUDO_UID"}
 
 // toolEnv reach every command too: where tools keep their things, what they build for, and how they speak. None makes a program load code, run another or trust another; what
 // names a compiler, a flag of one or a registry is not among them.

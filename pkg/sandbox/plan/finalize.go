@@ -44,9 +44,10 @@ func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
 }
 
 // othersOnly reports whether a directory is another user's, who lets nobody else
-// make files in it. Root can, and confined it cannot: it has no capability there.
+// make files in it. Root can, and confined it cannot: it has no capability there,
+// but over the files of an [Owner].
 func (b *builder) othersOnly(info fs.FileInfo) bool {
-	return ownerOf(info) != b.uid && info.Mode().Perm()&0o022 == 0
+	return !b.mine(info) && info.Mode().Perm()&0o022 == 0
 }
 
 // closed deals with what is missing in a directory that is not writable. Its owner could make it so inside: it is shown read-only then.
@@ -55,7 +56,7 @@ func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err er
 	if err != nil || info == nil || above.Access != ReadWrite {
 		return false, err // for the command neither
 	}
-	if ownerOf(info) != b.uid {
+	if !b.mine(info) {
 		return b.held(e, dir, above)
 	}
 	if dir == above.Path {
@@ -93,7 +94,7 @@ func (b *builder) locked(dir string, above Entry) (lock string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if info != nil && info.IsDir() && ownerOf(info) != b.uid && info.Mode().Perm()&0o011 == 0 {
+		if info != nil && info.IsDir() && !b.mine(info) && info.Mode().Perm()&0o011 == 0 {
 			lock = up
 		}
 	}

@@ -73,7 +73,7 @@ func (b *builder) ownText(path string) ([]byte, bool) {
 	if err != nil || info == nil {
 		return nil, err == nil
 	}
-	if !info.Mode().IsRegular() || ownerOf(info) != b.uid || linksTo(info) != 1 || info.Size() > maxSettings {
+	if !info.Mode().IsRegular() || !b.mine(info) || linksTo(info) != 1 || info.Size() > maxSettings {
 		return nil, false
 	}
 	text, err := b.files.files.ReadFile(path)

@@ -38,10 +38,11 @@ func (b *builder) exists(path string) bool {
 	return err != nil || info != nil
 }
 
-// ownedDir reports whether a path is a directory of the caller, and no link.
+// ownedDir reports whether a path is a directory of the caller or of the
+// [Owner], and no link.
 func (b *builder) ownedDir(path string) bool {
 	info, err := b.files.lstat(path)
-	return err == nil && info != nil && info.IsDir() && ownerOf(info) == b.uid
+	return err == nil && info != nil && info.IsDir() && b.mine(info)
 }
 
 const whyOwn = "kept by ethos"

@@ -22,6 +22,7 @@ type Plan struct {
 	Argv           []string         `json:"argv"`
 	Dir            string           `json:"dir"`
 	Workspace      string           `json:"workspace"`
+	Owner          *Owner           `json:"owner,omitempty"` // of the work space, where root works in somebody else's
 	Namespaces     []string         `json:"namespaces"`
 	Hostname       string           `json:"hostname"`
 	Paths          []Entry          `json:"paths"`

@@ -28,5 +28,6 @@
 // That somebody changed a file is seen by its change time, which is the kernel's
 // clock: a view of a network file system is refused. Who has a file open for
 // writing when it is replaced goes on writing to what it was. A new file has the
-// caller as its owner, and no extended attributes.
+// caller as its owner, or where root applies it the owner that it has in the view,
+// and no extended attributes.
 package view

@@ -50,6 +50,11 @@ func (a *applier) make(at int, temp string, c Change) error {
 	if err := unix.Fstat(int(from.Fd()), &st); err != nil {
 		return wrapped("fstat", err)
 	}
+	if os.Geteuid() == 0 && (st.Uid != 0 || st.Gid != uint32(os.Getegid())) { // whom the command could not make an owner, the kernel has refused in the view
+		if err := unix.Fchown(fd, int(st.Uid), int(st.Gid)); err != nil {
+			return wrapped("fchown", err)
+		}
+	}
 	times := []unix.Timespec{st.Atim, st.Mtim}
 	return errors.Join(wrapped("fchmod", unix.Fchmod(fd, c.Mode&0o777)), wrapped("utimensat", unix.UtimesNanoAt(unix.AT_FDCWD, descriptor(to), times, 0)))
 }

@@ -127,6 +127,10 @@ func (m *Mount) fstype() string {
 	switch m.Kind {
 	case Bind:
 		return ""
+	case Mask:
+		if m.Source != "" {
+			return ""
+		}
 	case Proc, Devpts, Overlay:
 		return string(m.Kind)
 	}

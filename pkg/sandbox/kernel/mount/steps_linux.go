@@ -73,8 +73,8 @@ func (b *builder) add(list ...steps.Step) { b.Steps = append(b.Steps, list...) }
 
 // open takes hold of what comes from the host. It must run before the new root hides it.
 func (b *builder) open(m *Mount) {
-	switch m.Kind {
-	case Bind:
+	switch {
+	case m.Kind == Bind, m.Kind == Mask && m.Source != "":
 		fd, tree := b.slots.New(), b.slots.New()
 		b.add(into(openat2(atCwd(), m.Source, m.Source, !m.File), fd), into(cloneTree(fd, m.Source), tree), setAttr(tree, attributes(m), m.Source))
 		b.Trees[m.Target] = tree
@@ -132,7 +132,9 @@ func (b *builder) place(m *Mount, before []Mount) {
 			steps.Int(unix.MS_NOSUID|unix.MS_NOEXEC), steps.Str("newinstance,ptmxmode=0666,mode=620")))
 		return
 	case Mask, MaskOpen:
-		b.mask(m)
+		if m.Source == "" {
+			b.mask(m)
+		}
 	case Text:
 		b.text(m)
 	case Link:

@@ -51,7 +51,7 @@ func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
 
 // confineTo holds the calling thread.
 func confineTo(rules landlock.Ruleset) error {
-	if err := dropPrivileges(); err != nil {
+	if err := dropPrivileges(0); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {

@@ -18,6 +18,11 @@ type Options struct {
 	Declared []string // socket files of this process's file system that can be connected to
 	HoldTCP  bool     // the command's Landlock rules allow TCP connections to Ports only
 	Ports    []uint16 // none is no connection
+	// Override says that the command has CAP_DAC_OVERRIDE over files of its user
+	// namespace. The judge then has it over all: names in directories of others that
+	// the command sees and may not search tell by the error whether they are there, and
+	// nothing else, for what it connects to is declared or the command's own.
+	Override bool
 	Observer Observer // of the calls that are not judged; may be nil
 }
 
@@ -31,6 +36,7 @@ type Observer interface {
 // Judge answers for one tree.
 type Judge struct {
 	listener, root int
+	keeps          uint32 // capabilities of its thread
 	network        identity
 	threads        bool // a thread can be named by a pidfd: Linux 6.9
 	known          known
@@ -48,6 +54,9 @@ const endPatience = time.Second
 // Start begins to answer. On an error nobody does: the caller closes the listener, or lets [Pass] answer.
 func Start(o Options) (*Judge, error) {
 	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: o.Observer}
+	if o.Override {
+		j.keeps = 1 << unix.CAP_DAC_OVERRIDE
+	}
 	return j.start(j.prepare(o))
 }
 
@@ -127,7 +136,7 @@ func takable(pid int) error {
 // run is the judge's thread, which ends with it: what it gave up it cannot have back.
 func (j *Judge) run(ready chan<- error) {
 	runtime.LockOSThread()
-	err := dropPrivileges()
+	err := dropPrivileges(j.keeps)
 	ready <- err
 	if err != nil {
 		return

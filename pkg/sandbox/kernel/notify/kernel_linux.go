@@ -97,11 +97,11 @@ func identify(fd int) (identity, error) {
 	return identity{st.Dev, st.Ino}, err
 }
 
-// dropPrivileges leaves the calling thread, which must never run anything else, without capabilities: the judge must not reach a file that the command's user could not, and
-// root's command has none.
-func dropPrivileges() error {
+// dropPrivileges leaves the calling thread, which must never run anything else, without capabilities but those of a set: the judge must not reach a file that the command's user
+// could not, and root's command has none but for [Options.Override].
+func dropPrivileges(but uint32) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
+	none := [2]unix.CapUserData{{Effective: but, Permitted: but}}
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("judge of connect: capset: %w", err)
 	}

@@ -1,7 +1,9 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -16,11 +18,14 @@ type Program struct {
 	// an earlier step has to make it (prctl(2), PR_SET_CHILD_SUBREAPER), and is not PID
 	// 1. 0 is a PID namespace. It must be among Keep.
 	Subreaper Slot
-	CgroupFD  int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
-	Init      []Step // run by PID 1 before the command is cloned
-	Command   []Step // run by PID 2; the last ones are its execve
-	Spawns    bool   // PID 2 does not exec but clones commands: [Process.Spawn]
-	Finalize  []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
+	// Maps, when set, are written by the parent, for they name more than its own ids.
+	// Init must have [Mapped] among its steps.
+	Maps     *Maps
+	CgroupFD int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
+	Init     []Step // run by PID 1 before the command is cloned
+	Command  []Step // run by PID 2; the last ones are its execve
+	Spawns   bool   // PID 2 does not exec but clones commands: [Process.Spawn]
+	Finalize []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
 	// Cleanup is run by PID 1 when it has to end before the command has: its parent died, or asked for it, or a step failed. When the command has ended the parent
 	// cleans up, and not at all when init itself is killed.
 	Cleanup []Step
@@ -55,6 +60,37 @@ func (e *StepError) Error() string {
 }
 
 func (e *StepError) Unwrap() error { return e.Errno }
+
+// Maps are the ids of a user namespace: user_namespaces(7). Whoever writes more than
+// its own needs CAP_SETUID and CAP_SETGID over the namespace around it, which no
+// process inside has.
+type Maps struct{ UID, GID string }
+
+// Mapped returns the step in which init waits until [Program.Maps] are in force.
+func Mapped() Step {
+	answer := make([]byte, 1)
+	return Step{Stage: mapStage, Call: "read", Nr: unix.SYS_READ, Args: [6]Arg{From(Channel), Buf(answer), Int(1)}, Want: 1}
+}
+
+const mapStage = "user_namespace"
+
+// write puts the maps in force. No group is left that way: setgroups(2) stays
+// refused.
+func (m *Maps) write(pid int) error {
+	for _, f := range [...]struct{ name, text string }{{"setgroups", "deny"}, {"uid_map", m.UID}, {"gid_map", m.GID}} {
+		path := "/proc/" + strconv.Itoa(pid) + "/" + f.name
+		fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			_, err = unix.Write(fd, []byte(f.text))
+			unix.Close(fd)
+		}
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			return &StepError{Step: Step{Stage: mapStage, Call: "write", Object: "/proc/self/" + f.name}, Part: PartInit, Errno: errno}
+		}
+	}
+	return nil
+}
 
 // Begun returns the step with which the command's process says that it is there, before anything else; [Begins] is the event.
 func Begun() Step { return report(kindBegun) }

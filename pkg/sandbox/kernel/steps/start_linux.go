@@ -37,7 +37,8 @@ type cloneArgs struct {
 	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
 }
 
-// Start clones the child and returns at once. The error is a [*CloneError] when the kernel refused.
+// Start clones the child and returns at once. The error is a [*CloneError] when the kernel refused,
+// and a [*StepError] when it refused the maps.
 func Start(p *Program) (*Process, error) {
 	pair, err := channelPair()
 	if err != nil {
@@ -81,7 +82,24 @@ func Start(p *Program) (*Process, error) {
 	if m.spawner != nil {
 		started.region = m.spawner.region
 	}
+	if err := started.mapped(); err != nil {
+		started.Kill()
+		started.Wait()
+		return nil, err
+	}
 	return started, nil
+}
+
+// mapped writes the maps, and tells init, which waits. Of an init that has ended
+// meanwhile, Next tells why.
+func (p *Process) mapped() error {
+	if p.program.Maps == nil {
+		return nil
+	}
+	if err := p.program.Maps.write(p.PID); err != nil {
+		return err
+	}
+	return p.Go()
 }
 
 // channelPair is a channel: the parent's end, and the child's.
