@@ -190,6 +190,9 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	if len(c.GrantedBy) == 0 {
 		return b
 	}
+	if c.NestedUserns != "" {
+		b.Flags = append(b.Flags, "--allow-nested-userns="+c.NestedUserns)
+	}
 	if c.EnvFiles != "" {
 		b.Flags = append(b.Flags, "--env-files", c.EnvFiles)
 	}

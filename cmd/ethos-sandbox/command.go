@@ -37,7 +37,7 @@ A control that was asked for and is not in force ends the run before the command
 		Values: func() map[string][]string {
 			return map[string][]string{
 				"--profile": capability.ProfileNames(), "--agent": capability.AgentNames(), "--require": sandbox.Controls(), "--from": hook.Dialects(),
-				"--transaction": {answerKeep, answerDrop},
+				"--transaction": {answerKeep, answerDrop}, "--allow-nested-userns": {capability.NestedMounts},
 			}
 		},
 		Examples: []cli.Example{

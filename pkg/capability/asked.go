@@ -37,7 +37,7 @@ type flag struct {
 	path    bool                               // relative to the working directory
 	pair    bool                               // two of them: see [Mask]
 	narrows bool                               // it takes away, whatever its value
-	word    string                             // of a switch: what it stands for
+	word    string                             // of a switch: what it stands for alone
 	take    func(a *Asked, value string) error // nil: the value is a word, "" for none, or one more entry
 }
 
@@ -53,7 +53,8 @@ func Flags() iter.Seq2[string, bool] {
 	}
 }
 
-// Switch reports a flag of [Flags] that stands alone and takes no value.
+// Switch reports a flag of [Flags] that stands alone: what it can say more is
+// joined to it, --allow-nested-userns=mounts.
 func Switch(name string) bool {
 	return slices.ContainsFunc(fields, func(f field) bool { return f.flag.name == name && f.flag.word != "" })
 }
@@ -141,7 +142,7 @@ func (a *Asked) Flag(name, value string) error {
 	case *[]string:
 		*to = append(*to, value)
 	case *string:
-		if f.flag.word != "" {
+		if f.flag.word != "" && (value == "" || value == "true") {
 			value = f.flag.word
 		}
 		*to = cmp.Or(value, *to)

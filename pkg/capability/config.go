@@ -111,6 +111,10 @@ func (c Repository) widen(s *Set, r Request) {
 		s.EnvFiles = "read"
 		note(named("env_files").config)
 	}
+	if n := named("nested_userns"); n.looseness(&c.Adds) > n.looseness(s) {
+		s.NestedUserns = c.Adds.NestedUserns
+		note(n.config)
+	}
 	if c.Adds.Enforce == "cgroup" {
 		s.Enforce = "cgroup"
 	}

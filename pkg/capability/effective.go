@@ -82,7 +82,7 @@ func looking(s Set) Set {
 	s = Clone(s)
 	s.SandboxProfile = DefaultToolProfile
 	s.ReadPaths = append(s.ReadPaths, s.WritePaths...)
-	s.WritePaths, s.UnixSockets = nil, nil
+	s.WritePaths, s.UnixSockets, s.NestedUserns = nil, nil, ""
 	s.Network = record.Network{Mode: "none"}
 	s.Git = "read"
 	return s

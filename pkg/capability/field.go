@@ -36,6 +36,13 @@ const Debugging = "debug"
 // NoUnixSockets as a set's UnixFamily has the command make no Unix socket.
 const NoUnixSockets = "none"
 
+// NestedNamespaces as a set's NestedUserns lets the command make user namespaces,
+// and NestedMounts lets it mount in them, too.
+const (
+	NestedNamespaces = "namespaces"
+	NestedMounts     = "mounts"
+)
+
 // fields is the table, in the order of a record.
 var fields = []field{
 	{name: "sandbox_profile", kind: label, at: func(s *Set) any { return &s.SandboxProfile }},
@@ -88,6 +95,11 @@ var fields = []field{
 	{
 		name: "unix_family", kind: tightened, at: func(s *Set) any { return &s.UnixFamily },
 		words: []string{NoUnixSockets}, flag: flag{name: "no-unix-sockets", narrows: true, word: NoUnixSockets},
+	},
+	{
+		name: "nested_userns", kind: loosened, at: func(s *Set) any { return &s.NestedUserns },
+		words: []string{"none", NestedNamespaces, NestedMounts}, grant: grant{name: "nested-userns"}, config: "nested_userns",
+		flag: flag{name: "allow-nested-userns", word: NestedNamespaces},
 	},
 	{name: "requires_network", kind: needs, from: reachesOut, at: func(s *Set) any { return &s.RequiresNetwork }},
 	{

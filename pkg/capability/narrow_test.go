@@ -199,6 +199,7 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"Env":                 func(c *record.Capabilities) { c.Env.Pass = []string{"A"} },
 		"Env.set":             func(c *record.Capabilities) { c.Env.Set = map[string]string{"A": "1"} },
 		"Git":                 func(c *record.Capabilities) { c.Git = "wrapped" },
+		"NestedUserns":        func(c *record.Capabilities) { c.NestedUserns = "namespaces" },
 		"EnvFiles":            func(c *record.Capabilities) { c.EnvFiles = "read" },
 		"Enforce":             func(c *record.Capabilities) { c.Enforce = "available" },
 		"TimeoutSeconds":      func(c *record.Capabilities) { c.TimeoutSeconds = 0 },

@@ -35,6 +35,7 @@ type sandboxText struct {
 	networkTools []networkToolText
 	enforce      wordText
 	envFiles     wordText
+	nestedUserns wordText
 }
 
 // Keys lists the keys.
@@ -54,6 +55,8 @@ func (s *sandboxText) Member(key string) any {
 		return &s.enforce
 	case "env_files":
 		return &s.envFiles
+	case "nested_userns":
+		return &s.nestedUserns
 	}
 	if s.paths == nil {
 		s.paths = map[string]*[]pathText{}
@@ -166,6 +169,7 @@ func (r *configReader) read(in configText) {
 	}
 	r.enforce(in.Sandbox.enforce)
 	r.envFiles(in.Sandbox.envFiles)
+	r.nestedUserns(in.Sandbox.nestedUserns)
 	for _, d := range in.Tools {
 		r.tool(d)
 	}
@@ -208,6 +212,13 @@ func (r *configReader) envFiles(w wordText) {
 		r.fail(w.position, "write hidden or read", "env_files: %q is not known", w.text)
 	}
 	r.out.Adds.EnvFiles = w.text
+}
+
+func (r *configReader) nestedUserns(w wordText) {
+	if w.text != "" && w.text != "none" && w.text != capability.NestedNamespaces && w.text != capability.NestedMounts {
+		r.fail(w.position, "write none, namespaces or mounts", "nested_userns: %q is not known", w.text)
+	}
+	r.out.Adds.NestedUserns = w.text
 }
 
 // tool adds a tool. One with the id of a shipped tool may narrow it only.

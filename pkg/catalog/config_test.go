@@ -146,6 +146,7 @@ func TestConfigErrors(t *testing.T) {
 		"sandbox: {read_paths: [~/.config/OP/x]}\n":                                                   `c:1:24: path "~/.config/OP/x" holds credentials | `,
 		"sandbox: {read_write_paths: [/home/u/.AWS]}\n":                                               `c:1:30: path "/home/u/.AWS" holds credentials | `,
 		"sandbox: {env_files: shown}\n":                                                               `c:1:22: env_files: "shown" is not known | write hidden or read`,
+		"sandbox: {nested_userns: all}\n":                                                             `c:1:26: nested_userns: "all" is not known | write none, namespaces or mounts`,
 		"sandbox: {enforce: hard}\n":                                                                  `c:1:20: enforce: "hard" is not known | write cgroup or available`,
 		"sandbox: {network_tools: [npm-audti]}\n":                                                     `c:1:27: network_tools: no tool "npm-audti" | did you mean "npm-audit"?`,
 		"sandbox: {network_tools: [{tool: make, mode: proxy}]}\n":                                     `c:1:27: network_tools: make has no domains that it may reach | write {tool: make, allow_domains: [example.com]}`,

@@ -48,6 +48,8 @@ func keyClasses() []keyClass {
 			class.widens = nil
 		case k.Key == "env_files":
 			class.widens = environmentShown
+		case k.Key == "nested_userns":
+			class.widens = nestedNamespaces
 		case k.Sockets():
 			class.widens = func(c Config, _ WorkSpace) []Widening { return socketsOf(k.Name, *k.Paths(&c.Adds)) }
 		case k.Paths(&capability.Set{}) != nil:
@@ -129,6 +131,14 @@ func protectedPath(element string) bool {
 // below reports that name is root or lies in it; both absolute and clean.
 func below(name, root string) bool {
 	return root != "" && (name == root || root == "/" || strings.HasPrefix(name, root+"/"))
+}
+
+// nestedNamespaces are the values that let commands make user namespaces.
+func nestedNamespaces(c Config, _ WorkSpace) (out []Widening) {
+	if n := c.Adds.NestedUserns; n == capability.NestedNamespaces || n == capability.NestedMounts {
+		out = append(out, Widening{"sandbox.nested_userns", n + ": user namespaces inside, with more of the kernel in reach"})
+	}
+	return out
 }
 
 // environmentShown is the value that shows environment files.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,6 +30,19 @@ func (c *Choice) Decode(ctx *kong.DecodeContext) error {
 		}
 	}
 	return nil
+}
+
+// choiceMapper reads a flag of a string type that is no [Choice], and that means the
+// same: its tag is type:"choice".
+type choiceMapper struct{}
+
+func (choiceMapper) IsBool() bool { return true }
+
+func (choiceMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	var c Choice
+	err := c.Decode(ctx)
+	target.SetString(string(c))
+	return err
 }
 
 // Check reports a word that is none of those.

@@ -232,6 +232,7 @@ func (p Program) model(sys *System) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Bind(p, sys),
 		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
+		kong.NamedMapper("choice", choiceMapper{}),
 	)
 }
 

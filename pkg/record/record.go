@@ -280,7 +280,8 @@ type Capabilities struct {
 	CachePaths          []string `json:"cache_paths"`
 	View                string   `json:"view,omitempty"` // copy-on-write where what the command writes goes into a view of its writable directories; "" writes through
 	UnixSockets         []string `json:"unix_sockets"`
-	UnixFamily          string   `json:"unix_family,omitempty"` // none where the command makes no Unix socket but pairs; "" lets it
+	UnixFamily          string   `json:"unix_family,omitempty"`   // none where the command makes no Unix socket but pairs; "" lets it
+	NestedUserns        string   `json:"nested_userns,omitempty"` // namespaces where the command makes user namespaces of its own, mounts where it mounts in them as well; "" is none
 	RequiresNetwork     bool     `json:"requires_network"`
 	RequiresGit         bool     `json:"requires_git"`
 	RequiresEnv         bool     `json:"requires_env"`

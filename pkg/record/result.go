@@ -108,6 +108,7 @@ type Sandbox struct {
 	DenyWritePaths  []string  `json:"deny_write_paths"`
 	DenyExecPaths   []string  `json:"deny_exec_paths,omitempty"`
 	Masks           []Mask    `json:"masks,omitempty"`
+	NestedUserns    string    `json:"nested_userns,omitempty"` // namespaces or mounts, where the command can make user namespaces
 	Controls        []Control `json:"controls"`
 	NetworkIsolated bool      `json:"network_isolated"`
 	ProcessIsolated bool      `json:"process_isolated"`

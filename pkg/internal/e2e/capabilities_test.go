@@ -56,7 +56,9 @@ var capabilities = []capability{
 	{area: "boundary", name: "--backend bwrap", lacks: true, script: `says 'must be one of' box --backend bwrap -- true`},
 	{area: "boundary", name: "--mask FILE=FAKE", script: `echo secret > token; echo fake > example; says '^fake$' box --mask token=example -- cat token
 		mustNot box --mask token=example -- grep -rqs '^secret$' .; must box -- grep -q secret token`},
-	{area: "boundary", name: "--allow-nested-userns", lacks: true, script: `says 'unknown flag' box --allow-nested-userns -- true`},
+	{area: "boundary", name: "--allow-nested-userns", need: "command:bwrap", script: `if test $(id -u) = 0; then says 'as an ordinary user' box --allow-nested-userns -- true; exit; fi
+		mustNot box -- unshare -Ur true; must box --allow-nested-userns -- unshare -Ur true; mustNot box --allow-nested-userns -- bwrap --ro-bind / / true
+		must box --allow-nested-userns=mounts --view copy-on-write -- bwrap --ro-bind / / true; says 'kept in its place' box --allow-nested-userns=mounts -- true`},
 
 	{area: "modes", name: "plan: nothing runs", script: `box --mode plan -- touch new; must test ! -e new`},
 	{area: "modes", name: "verify: what is written is thrown away", script: `must box --mode verify -- sh -c 'echo x > new; cat new'; must test ! -e new; must box -- touch new; must test -e new`},

@@ -187,20 +187,21 @@ func argument(w string) (value uintptr, from int, err error) {
 
 // programs are the attacks that are more than a list of calls.
 var programs = map[string]func(args []string) error{
-	"dial":  dial,
-	"sleep": func([]string) error { time.Sleep(time.Minute); return nil },
-	"elf":   func(args []string) error { return os.WriteFile(args[0], i386ELF(), 0o755) },
-	"exec":  func(args []string) error { return syscall.Exec(args[0], args, nil) },
-	"memfd": memfd,
-	"mmap":  mapShared,
-	"tty":   tty,
-	"fds":   fds,
-	"vm":    vm,
-	"ping":  ping,
-	"serve": serveFile,
-	"hog":   hog,
-	"forks": forks,
-	"hold":  hold,
+	"dial":   dial,
+	"nested": nested,
+	"sleep":  func([]string) error { time.Sleep(time.Minute); return nil },
+	"elf":    func(args []string) error { return os.WriteFile(args[0], i386ELF(), 0o755) },
+	"exec":   func(args []string) error { return syscall.Exec(args[0], args, nil) },
+	"memfd":  memfd,
+	"mmap":   mapShared,
+	"tty":    tty,
+	"fds":    fds,
+	"vm":     vm,
+	"ping":   ping,
+	"serve":  serveFile,
+	"hog":    hog,
+	"forks":  forks,
+	"hold":   hold,
 }
 
 // dial sends a word and wants one back.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ethos/pkg/capability"
 )
 
 // Case is one attack. Scripts are for sh; a word such as $X in them is one of the variables that the runner sets.
@@ -25,7 +27,28 @@ type Case struct {
 	// otherwise, and why: "open: the kernel has no right for it", or "open before ABI
 	// 6: …". "" is the same guarantee; the twin may be refused there.
 	Landlock string
+	// Nested says what gets through in a user namespace of the command's own, where
+	// it may make one, and why: "open: …", "empty: …"; or "open with mounts: …", where it may
+	// mount there as well. "" is the same guarantee.
+	Nested string
 }
+
+// onNested is the outcome of a case there, "" for the guarantee.
+func (c *Case) onNested(level string) string {
+	switch outcome, _, _ := strings.Cut(c.Nested, ": "); {
+	case outcome == Open, outcome == Empty:
+		return outcome
+	case outcome == withMounts && level == capability.NestedMounts:
+		return Open
+	}
+	return ""
+}
+
+// Empty as what comes of a case there is an attack that reads what hides a file, and
+// finds nothing in it.
+const Empty = "empty"
+
+const withMounts = Open + " with " + capability.NestedMounts
 
 // What the backend landlock can do otherwise.
 const (
@@ -124,6 +147,8 @@ func (c *Case) set(key, value string) bool {
 		c.Control = value
 	case "twin":
 		text(&c.Twin)
+	case "nested":
+		text(&c.Nested)
 	case "landlock":
 		text(&c.Landlock)
 	default:
@@ -147,6 +172,8 @@ func (c *Case) check() error {
 		return fmt.Errorf("as %q is neither root nor user", c.As)
 	case c.Landlock != "" && (!slices.Contains([]string{Open, NotRun}, outcome) || why == ""):
 		return fmt.Errorf("landlock %q is not an outcome and a reason", c.Landlock)
+	case c.Nested != "" && !strings.HasPrefix(c.Nested, Open+": ") && !strings.HasPrefix(c.Nested, Empty+": ") && !strings.HasPrefix(c.Nested, withMounts+": "):
+		return fmt.Errorf("nested %q is not an outcome and a reason", c.Nested)
 	case !slices.Contains([]string{Bites, Userns, Depends, Unsafe}, c.Control):
 		return fmt.Errorf("unknown control %q", c.Control)
 	}

@@ -248,7 +248,7 @@ func (p place) flags(c Case) []string {
 func (p place) words(c Case) (list []string) {
 	for pair := range slices.Chunk(p.flags(c), 2) {
 		if capability.Switch(strings.TrimPrefix(pair[0], "--")) {
-			pair = pair[:1]
+			pair = []string{strings.TrimSuffix(strings.Join(pair, "="), "=true")}
 		}
 		list = append(list, pair...)
 	}

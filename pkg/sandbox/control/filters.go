@@ -3,6 +3,7 @@ package control
 import (
 	"os"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/kernel/seccomp"
 	"ethos/pkg/sandbox/plan"
 )
@@ -22,8 +23,8 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
 	}
 	list := []filter{{name: seccomp.DenyPrivilegeName, program: seccomp.DenyPrivilegeProgram(arch)}}
-	if p.Debug {
-		if list[0].program, err = seccomp.DenyPrivilegeButTracing().Compile(arch); err != nil {
+	if open := (seccomp.Openings{Tracing: p.Debug, Namespaces: p.NestedUserns != "", Mounts: p.NestedUserns == capability.NestedMounts}); open != (seccomp.Openings{}) {
+		if list[0].program, err = seccomp.DenyPrivilegeBut(open).Compile(arch); err != nil {
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -117,6 +118,11 @@ func (c *landlockControl) Report(line record.Control) record.Control {
 	}
 	if c.lack != nil {
 		line.State, line.Reason = Absent, c.lack.Error()
+		return line
+	}
+	if c.Job.Plan.NestedUserns == capability.NestedMounts && c.Verified {
+		line.State, line.Enforced = Degraded, strings.Join(c.report.Enforced, " ")
+		line.Reason = "it holds no file: it would refuse the mounts of --allow-nested-userns=mounts"
 		return line
 	}
 	if line.State != Enforced {

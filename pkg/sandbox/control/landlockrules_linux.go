@@ -36,6 +36,10 @@ func handled(p *plan.Plan) landlock.Request {
 // landlockRequest holds the path table a second time, by another mechanism.
 func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 	q := handled(p)
+	if p.NestedUserns == capability.NestedMounts { // hook_sb_mount in security/landlock/fs.c refuses every mount where it holds files
+		q.FS = 0
+		return q
+	}
 	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
 		q.FS &^= landlock.ResolveUnix
 	}
@@ -48,7 +52,11 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 		q.Paths = append(q.Paths, landlock.PathRule{Path: path, Access: access, File: file})
 	}
 	add("/", landlock.ReadDir, false)
-	add("/proc", landlock.Read, false)
+	proc := landlock.Read
+	if p.NestedUserns != "" { // the maps of a user namespace; what is not a process is a mount that is read-only
+		proc |= landlock.WriteFile | landlock.Truncate
+	}
+	add("/proc", proc, false)
 	const device = landlock.ReadFile | landlock.WriteFile | landlock.Truncate | landlock.IoctlDev
 	add("/dev", device|landlock.ReadDir, false)
 	for _, e := range p.Paths {

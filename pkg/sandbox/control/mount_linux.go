@@ -190,7 +190,7 @@ func (c *root) Hint() string { return coveredHint }
 
 // Instead is the plan with another /proc, where the kernel refuses this one.
 func (c *root) Instead(err error) *plan.Plan {
-	if !procRefused(err) {
+	if !procRefused(err) || c.Job.Plan.NestedUserns != "" { // it would take the maps of user namespaces, or show the whole of it to who mounts one
 		return nil
 	}
 	return withBareProc(c.Job.Plan, procCopies())

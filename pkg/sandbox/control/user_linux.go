@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
@@ -51,6 +53,45 @@ func (u *user) Steps(at Phase, p *Program) {
 		write.Want = int32(len(f.text))
 		p.Init = append(p.Init, open, write, step("user_namespace", "close", unix.SYS_CLOSE, f.path, steps.From(fd)))
 	}
+	u.boundNested(p)
+}
+
+// nestedMost is how many namespaces of each kind the command has at a time: its
+// own count as its caller's, who shall not be without: namespaces(7).
+const nestedMost = "1024"
+
+// boundNested bounds the namespaces in this one. Its files are in every proc(5), for
+// who has CAP_SYS_RESOURCE here: set_permissions in kernel/ucount.c.
+func (u *user) boundNested(p *Program) {
+	if u.Job.Plan.NestedUserns == "" {
+		return
+	}
+	for _, kind := range nestedKinds {
+		fd, path := p.Slots.New(), nestedPath(kind)
+		open := step("user_namespace", "openat", unix.SYS_OPENAT, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Int(unix.O_WRONLY|unix.O_CLOEXEC))
+		open.Save, open.Skip, open.Tolerate = fd, 2, []syscall.Errno{syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.ENOENT}
+		write := step("user_namespace", "write", unix.SYS_WRITE, path, steps.From(fd), steps.Str(nestedMost), steps.Int(len(nestedMost)))
+		write.Want = int32(len(nestedMost))
+		p.Init = append(p.Init, open, write, step("user_namespace", "close", unix.SYS_CLOSE, path, steps.From(fd)))
+	}
+}
+
+var nestedKinds = []string{"user", "mnt", "pid", "net", "ipc", "uts"}
+
+func nestedPath(kind string) string { return "/proc/sys/user/max_" + kind + "_namespaces" }
+
+// Report: what the command can make in it, and how many.
+func (u *user) Report(line record.Control) record.Control {
+	if line.State != Enforced || u.Job.Plan.NestedUserns == "" {
+		return line
+	}
+	line.Enforced += ", and in it " + nestedMost + " of each kind: --allow-nested-userns"
+	for _, kind := range nestedKinds {
+		if why := u.noteOn(nestedPath(kind)); why != nil {
+			line.State, line.Reason = Degraded, "the number of namespaces that the command makes is not bounded: "+why.Error()
+		}
+	}
+	return line
 }
 
 // itself is the line of a map by which an id is itself.

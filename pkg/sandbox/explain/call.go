@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/seccomp"
 )
@@ -51,8 +52,11 @@ func (x *Explainer) calls(f Failed) (list []record.Denial) {
 			Layer: "seccomp", What: c.name, Kind: record.KindCall, Certainty: record.Inferred, Process: shown(process), Call: c.name,
 			Reason: "the call is refused, and no declaration allows it: it " + whyRefused(c.name),
 		}
-		if c.name == "ptrace" && !x.plan.Debug { // kernel/seccomp, DenyPrivilegeButTracing
+		if c.name == "ptrace" && !x.plan.Debug { // kernel/seccomp, DenyPrivilegeBut
 			d.Reason, d.Remedy = "the call is refused: it "+whyRefused(c.name), "--debug"
+		}
+		if flag := x.nesting(c.name, process); flag != "" {
+			d.Reason, d.Remedy = "the call is refused: it "+whyRefused(c.name), flag
 		}
 		known := func(o record.Denial) bool { return o.What == c.name }
 		if (!c.root || x.uid == 0) && len(list) < maxInferred && !slices.ContainsFunc(list, known) {
@@ -80,6 +84,18 @@ func (x *Explainer) calls(f Failed) (list []record.Denial) {
 		}
 	}
 	return list
+}
+
+// nesting is the flag that opens a call which makes namespaces, "" where none does.
+func (x *Explainer) nesting(call, process string) string {
+	const flag = "--allow-nested-userns"
+	switch {
+	case call != "unshare" || x.uid == 0 || x.plan.NestedUserns != "":
+		return ""
+	case process == "bwrap" || process == "podman":
+		return flag + "=" + capability.NestedMounts
+	}
+	return flag
 }
 
 // whyRefused is the reason of the filter's own rule.

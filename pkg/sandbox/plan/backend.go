@@ -86,6 +86,7 @@ func needsNamespace(b *builder) []beyondBackend {
 	return []beyondBackend{
 		{s.Network.Mode == "loopback", "a network that is loopback alone", "--net none, or --net host with --allow-connect and --allow-bind"},
 		{s.Network.Mode == "proxy", "a network by name", "--net none, or --net host with --allow-connect 443"},
+		{b.nests(), "user namespaces of the command's own: Landlock alone does not hold what is mounted there", "leave --allow-nested-userns out"},
 		{len(s.DenyExecPaths) > 0, "--deny-exec: it would not hold what is mapped as code, by the loader for one", "leave --deny-exec, --ro-noexec and --rw-noexec out"},
 		{len(s.UnixSockets) > 0, "a socket file of the host: it makes no Unix socket at all", "leave --unix-socket out, and reach the service by a port: --net host --allow-connect PORT"},
 	}

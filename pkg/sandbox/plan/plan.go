@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
@@ -41,6 +42,7 @@ type Plan struct {
 	Egress         *Egress          `json:"egress,omitempty"`          // nil unless the network is "proxy"
 	Ports          *Ports           `json:"ports,omitempty"`           // nil: every port, and UDP
 	NoUnixSockets  bool             `json:"no_unix_sockets,omitempty"` // no Unix socket is made but pairs
+	NestedUserns   string           `json:"nested_userns,omitempty"`   // the command makes user namespaces, and with "mounts" mounts in them
 	DenyExec       []string         `json:"deny_exec,omitempty"`       // nothing there and below is executed
 	Publish        []Published      `json:"publish,omitempty"`
 	UnixSockets    []string         `json:"unix_sockets"`
@@ -101,6 +103,12 @@ func (p *Plan) SeccompText() string {
 	}
 	if p.Debug {
 		name += " but for tracing"
+	}
+	switch p.NestedUserns {
+	case capability.NestedNamespaces:
+		name += " but for namespaces"
+	case capability.NestedMounts:
+		name += " but for namespaces and mounts"
 	}
 	if p.SeccompFile == "" {
 		return name

@@ -25,7 +25,7 @@ func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{
 		Backend: p.BackendName(), Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),
 		ReadPaths: []string{}, WritePaths: []string{}, DenyReadPaths: []string{}, DenyWritePaths: []string{},
-		DenyExecPaths: p.DenyExec, Masks: p.Masks, Ceiling: p.Ceiling,
+		DenyExecPaths: p.DenyExec, Masks: p.Masks, NestedUserns: p.NestedUserns, Ceiling: p.Ceiling,
 		CgroupRequested: p.WantsCgroup(), SeccompProfile: p.SeccompText(), Usage: record.Usage{MeasuredBy: "rusage"},
 	}
 	for i, entry := range p.Paths {

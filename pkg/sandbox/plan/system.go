@@ -59,6 +59,8 @@ var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/
 const (
 	whySystem  = "system"
 	whyMachine = "what machine it is"
+
+	whyOfMachine = "of the whole machine"
 )
 
 // systemRules grant the system trees and hide the secrets in them.
@@ -129,7 +131,7 @@ func (b *builder) ownVarTmp() {
 // fixedMounts are the parts of the root that do not come from paths.
 func (b *builder) fixedMounts() []mount.Mount {
 	list := []mount.Mount{
-		{Kind: mount.Proc, Target: "/proc", Why: "PID namespace"},
+		{Kind: mount.Proc, Target: "/proc", Writable: b.nests(), Why: "PID namespace"},
 		{Kind: mount.Private, Target: "/dev", Why: "minimal /dev"},
 		{Kind: mount.Devpts, Target: "/dev/pts", Why: "own pseudo-terminals"},
 		{Kind: mount.Private, Target: "/run", Why: "empty"},
@@ -143,9 +145,10 @@ func (b *builder) fixedMounts() []mount.Mount {
 	for _, link := range deviceLinks {
 		list = append(list, mount.Mount{Kind: mount.Symlink, Target: "/dev/" + link[0], Source: link[1], Why: "device"})
 	}
+	list = append(list, b.closedProc()...)
 	for _, path := range procSecrets {
 		if info, err := b.files.lstat(path); err == nil && info != nil && (info.Mode().Perm()&0o004 != 0 || ownerOf(info) == b.uid) {
-			list = append(list, mount.Mount{Kind: mount.Mask, Target: path, File: !info.IsDir(), Why: "of the whole machine"})
+			list = append(list, mount.Mount{Kind: mount.Mask, Target: path, File: !info.IsDir(), Why: whyOfMachine})
 		}
 	}
 	return append(list, b.links...)

@@ -41,6 +41,9 @@ func (p *Plan) Text() string {
 	if p.NoUnixSockets {
 		line("unix sockets", "none but pairs")
 	}
+	if p.NestedUserns != "" {
+		line("nested", "user namespaces: %s", p.NestedUserns)
+	}
 	if len(p.DenyExec) > 0 {
 		line("no execution", "%s", strings.Join(p.DenyExec, " "))
 	}

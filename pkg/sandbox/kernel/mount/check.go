@@ -125,7 +125,7 @@ func onTmpfs(over *Mount) bool {
 
 func (m *Mount) fstype() string {
 	switch m.Kind {
-	case Bind:
+	case Bind, Closed:
 		return ""
 	case Mask:
 		if m.Source != "" {

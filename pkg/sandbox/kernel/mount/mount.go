@@ -26,7 +26,8 @@ type Kind string
 const (
 	Bind     Kind = "bind"     // Source of the host, with all that is mounted in it
 	Private  Kind = "private"  // a new directory on the root's tmpfs
-	Proc     Kind = "proc"     // the PID namespace's own proc(5), read-only
+	Proc     Kind = "proc"     // the PID namespace's own proc(5)
+	Closed   Kind = "closed"   // what the mount around it has there, as a mount of its own, read-only
 	Devpts   Kind = "devpts"   // a pseudo-terminal instance of its own
 	Mask     Kind = "mask"     // nothing: mode 000, so that opening it is EACCES
 	Symlink  Kind = "symlink"  // to Source

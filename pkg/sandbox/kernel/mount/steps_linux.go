@@ -121,6 +121,10 @@ func (b *builder) place(m *Mount, before []Mount) {
 	case Private:
 		b.private(m, inTmpfs)
 		return
+	case Closed:
+		tree := b.slots.New()
+		b.add(into(clonePath(inRoot(m.Target), m.Target), tree), setAttr(tree, attributes(m), m.Target))
+		b.Trees[m.Target] = tree
 	case Proc:
 		b.proc(m)
 		return
@@ -203,14 +207,19 @@ func (b *builder) private(m *Mount, inTmpfs bool) {
 	b.attach(m, inTmpfs)
 }
 
-const procFlags = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+const procFlags = unix.MS_RDONLY | procShared
+
+const procShared = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 
 // proc is mounted read-only as a whole: the files of /proc/sys are writable for the owner of the host's uid 0 whatever the capabilities, see
-// test_perm in fs/proc/proc_sysctl.c.
+// test_perm in fs/proc/proc_sysctl.c. One that is writable has those closed by mounts of their own: [Closed].
 func (b *builder) proc(m *Mount) {
-	tree := b.slots.New()
+	tree, flags := b.slots.New(), procFlags
+	if m.Writable {
+		flags = procShared
+	}
 	b.add(step("mount", unix.SYS_MOUNT, m.Target, steps.Str("proc"), steps.Str(inRoot(m.Target)), steps.Str("proc"),
-		steps.Int(procFlags), steps.Int(0)),
+		steps.Int(flags), steps.Int(0)),
 		into(openat2(atCwd(), inRoot(m.Target), m.Target, true), tree))
 	b.Trees[m.Target] = tree
 }

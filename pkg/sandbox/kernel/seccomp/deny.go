@@ -18,6 +18,7 @@ const (
 	cloneThread      = 0x00010000
 	cloneSysvsem     = 0x00040000
 	cloneNamespaces  = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 // NEWNS NEWCGROUP NEWUTS NEWIPC NEWUSER NEWPID NEWNET
+	cloneNewCgroup   = 0x02000000
 	unshareHarmless  = cloneVM | cloneFS | cloneFiles | cloneSighand | cloneThread | cloneSysvsem
 	tiocsti          = 0x5412 // asm-generic/ioctls.h
 	tioclinux        = 0x541c
@@ -116,15 +117,49 @@ func DenyPrivilege() Profile {
 // the same domain, which no process outside of the command has.
 var tracing = []string{"ptrace", "process_vm_readv", "process_vm_writev"}
 
-// DenyPrivilegeButTracing is [DenyPrivilege] without its rule on [tracing]: for
-// debuggers, which trace what the command itself has started. A filter is
-// inherited by what is traced, and the kernel judges a call after a tracer has
-// changed it (Linux 4.8, commit 93e35efb8de4), so nothing is reached by that which
-// the command could not call itself.
-func DenyPrivilegeButTracing() Profile {
+// namespaces are the calls by which a process makes namespaces that a user namespace
+// of its own owns, and joins those; mounts are those that it mounts with there. The
+// kernel asks for capabilities in the user namespace that owns what is changed, and
+// the command has none in its own: user_namespaces(7).
+var (
+	namespaces = []string{"unshare", "clone", "setns", "chroot", "sethostname", "setdomainname"}
+	mounts     = []string{"mount", "umount2", "pivot_root", "mount_setattr", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick"}
+)
+
+// Openings are what a command needs of what [DenyPrivilege] refuses.
+type Openings struct {
+	Tracing    bool // of its own processes
+	Namespaces bool // in user namespaces of its own
+	Mounts     bool // there
+}
+
+// DenyPrivilegeBut is [DenyPrivilege] without its rules on [tracing], for debuggers,
+// which trace what the command itself has started: a filter is inherited by what is
+// traced, and the kernel judges a call after a tracer has changed it (Linux 4.8,
+// commit 93e35efb8de4), so nothing is reached by that which the command could not
+// call itself. Or without those on namespaces, and mounts in them, but for cgroup
+// namespaces: who has one mounts cgroup file systems, where the limits of the command
+// and the other processes of its cgroup are files of the caller's; and but for time
+// namespaces, which nothing needs.
+func DenyPrivilegeBut(o Openings) Profile {
 	p := DenyPrivilege()
+	var open []string
+	if o.Tracing {
+		open = append(open, tracing...)
+	}
+	if o.Namespaces || o.Mounts {
+		open = append(open, namespaces...)
+	}
+	if o.Mounts {
+		open = append(open, mounts...)
+	}
 	for i := range p.Rules {
-		p.Rules[i].Calls = slices.DeleteFunc(slices.Clone(p.Rules[i].Calls), func(call string) bool { return slices.Contains(tracing, call) })
+		p.Rules[i].Calls = slices.DeleteFunc(slices.Clone(p.Rules[i].Calls), func(call string) bool { return slices.Contains(open, call) })
+	}
+	if o.Namespaces || o.Mounts {
+		for call, flags := range map[string]uint64{"unshare": ^uint64(unshareHarmless | cloneNamespaces&^cloneNewCgroup), "clone": cloneNewCgroup} {
+			p.Rules = append(p.Rules, Rule{Calls: []string{call}, When: []Cond{{Arg: 0, Op: AnyBit, Value: flags}}, Action: Errno(ePERM), Why: "makes a cgroup namespace, in which cgroups are mounted"})
+		}
 	}
 	return p
 }

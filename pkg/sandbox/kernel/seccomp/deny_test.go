@@ -298,3 +298,42 @@ func TestForeignCallsDie(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenings: what a command is let do with namespaces, and that all else is as
+// it was.
+func TestOpenings(t *testing.T) {
+	const user, mountNS, cgroup = 0x10000000, 0x20000, 0x02000000
+	for _, arch := range []*Arch{AMD64(), ARM64()} {
+		for _, c := range []struct {
+			call              string
+			args              [6]uint64
+			namespaces, mount Action
+		}{
+			{"unshare", [6]uint64{user | mountNS}, Allow, Allow},
+			{"unshare", [6]uint64{user | cgroup}, eperm, eperm},
+			{"unshare", [6]uint64{0x80}, eperm, eperm},
+			{"unshare", [6]uint64{1 << 33}, eperm, eperm},
+			{"clone", [6]uint64{user | 17}, Allow, Allow},
+			{"clone", [6]uint64{junk | user | cgroup | 17}, eperm, eperm},
+			{"clone3", [6]uint64{}, enosys, enosys},
+			{"setns", [6]uint64{}, Allow, Allow},
+			{"listns", [6]uint64{}, eperm, eperm},
+			{"chroot", [6]uint64{}, Allow, Allow},
+			{"mount", [6]uint64{}, eperm, Allow},
+			{"fsopen", [6]uint64{}, eperm, Allow},
+			{"umount2", [6]uint64{}, eperm, Allow},
+			{"ptrace", [6]uint64{}, eperm, eperm},
+			{"keyctl", [6]uint64{}, eperm, eperm},
+			{"bpf", [6]uint64{}, eperm, eperm},
+			{"open_by_handle_at", [6]uint64{}, eperm, eperm},
+			{"settimeofday", [6]uint64{}, eperm, eperm},
+		} {
+			for o, want := range map[Openings]Action{{Namespaces: true}: c.namespaces, {Mounts: true}: c.mount} {
+				d := data{number: number(t, arch, c.call), arch: arch.audit, args: c.args}
+				if got := newVM(t, compile(t, DenyPrivilegeBut(o), arch)).run(t, d); got != want {
+					t.Errorf("%s %+v: %s%#x = %v, want %v", arch, o, c.call, c.args, got, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"cmp"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// nests reports whether the command may make user namespaces.
+func (b *builder) nests() bool { return cmp.Or(b.set.NestedUserns, "none") != "none" }
+
+// nestedUserns is what the command may make of user namespaces. One that mounts is
+// refused where mounts alone keep names of the host in their places: a mount point
+// can be renamed and removed from a mount namespace that does not have the mount,
+// and who may mount makes one; see is_local_mountpoint in fs/namespace.c. Landlock,
+// which would hold such names, refuses every mount to those it confines.
+func (b *builder) nestedUserns(p *Plan) error {
+	if !b.nests() {
+		return nil
+	}
+	p.NestedUserns = b.set.NestedUserns
+	switch {
+	case p.NestedUserns != capability.NestedNamespaces && p.NestedUserns != capability.NestedMounts:
+		return Refuse(CodeDeclaration, "it is "+capability.NestedNamespaces+", "+capability.NestedMounts+" or none", "unknown nested_userns %q", p.NestedUserns)
+	case b.uid == 0: // verify_root_map in kernel/user_namespace.c, Linux 5.12
+		return Refuse(CodeUnsupported, "run it as an ordinary user", "the kernel lets nobody map uid 0 into a user namespace without CAP_SETFCAP, which no command has: root can make none of its own that works")
+	case p.NestedUserns == capability.NestedNamespaces:
+		return nil
+	case len(p.DenyExec) > 0:
+		return Refuse(CodeDeclaration, "leave one of the two out", "execution is denied in %s, and an overlay of it that a command mounts executes", p.DenyExec[0])
+	}
+	for i := range p.Mounts {
+		m := &p.Mounts[i]
+		if above := p.around(m); above != nil && m.Kind != mount.Symlink {
+			return Refuse(CodeDeclaration, "write into a view with --view copy-on-write, --transaction or --mode verify, or nothing with --mode plan; "+
+				"a browser needs --allow-nested-userns alone, without mounts", "%s is kept in its place by a mount in %s, which is writable, and a command that mounts could move it from there", m.Target, above.Target)
+		}
+	}
+	b.note("landlock", "it holds no file: it would refuse every mount. The mounts alone hold them")
+	return nil
+}
+
+// around is the writable directory of the host that a mount lies in, nil where there
+// is none.
+func (p *Plan) around(m *mount.Mount) *mount.Mount {
+	var above *mount.Mount
+	for k := range p.Mounts {
+		o := &p.Mounts[k]
+		if o.Target != m.Target && o.Kind != mount.Symlink && mount.Within(m.Target, o.Target) && (above == nil || mount.Depth(o.Target) > mount.Depth(above.Target)) {
+			above = o
+		}
+	}
+	inView := func(path string) bool {
+		return p.View != nil && slices.ContainsFunc(p.View.Roots, func(root string) bool { return mount.Within(path, root) })
+	}
+	if above == nil || above.Kind != mount.Bind || !above.Writable || inView(above.Source) {
+		return nil
+	}
+	return above
+}
+
+// closedProc keeps what is not a process read-only in a /proc that is not: the maps
+// of a user namespace are written there, and its other files are the machine's. That
+// of /proc/sys is writable for the host's uid 0, whatever its capabilities.
+func (b *builder) closedProc() (list []mount.Mount) {
+	if !b.nests() {
+		return nil
+	}
+	list = []mount.Mount{{Kind: mount.Closed, Target: "/proc/sys", Why: whyOfMachine}}
+	entries, _ := b.files.files.Entries("/proc") // what cannot be listed has no more
+	for _, e := range entries {
+		path := "/proc/" + e.Name()
+		info, err := b.files.lstat(path)
+		switch {
+		case strings.Trim(e.Name(), "0123456789") == "" || e.Name() == "sys" || e.Type()&fs.ModeSymlink != 0 || slices.Contains(procSecrets, path):
+		case e.IsDir():
+			list = append(list, mount.Mount{Kind: mount.Closed, Target: path, Why: whyOfMachine})
+		case err == nil && info != nil && info.Mode().Perm()&0o222 != 0:
+			list = append(list, mount.Mount{Kind: mount.Closed, Target: path, File: true, Why: whyOfMachine})
+		}
+	}
+	return list
+}
