@@ -67,12 +67,11 @@ func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // uncommitted tells of work that is in no commit, which is not merged.
 func (c *workspaceMergeCmd) uncommitted(sys *cli.System, made *clone.Clone) {
-	repo, err := gitrepo.Open(made.Dir, gitrepo.Options{})
+	kinds, err := made.Uncommitted()
 	if err != nil {
-		return
+		sys.Warn("work space "+c.Name+": it is not known what is in no commit: "+err.Error(), "")
 	}
-	kinds, err := repo.Uncommitted(gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Dir: made.Dir}, gitrepo.Options{})
-	if err == nil && len(kinds) > 0 {
+	if len(kinds) > 0 {
 		sys.Warn("work space "+c.Name+" has "+strings.Join(kinds, ", ")+" files that are in no commit: they are not merged, and stay there", "")
 	}
 }

@@ -32,6 +32,11 @@ type reportCmd struct {
 // Run reports what it reads and returns the exit status of the contract.
 func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 	collectLess(sys)
+	for _, name := range c.Files { // before half a report is out
+		if _, err := os.Stat(absolute(sys.Dir, name)); name != "-" && err != nil {
+			return openError(name, err)
+		}
+	}
 	p, err := c.pipe(sys)
 	if err != nil {
 		return err
@@ -135,14 +140,18 @@ func (c *reportCmd) readFile(ctx context.Context, sys *cli.System, p *pipe, name
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		hint := "name files of records (NDJSON)"
-		if meant := nearest.Name(name, commandNames()); meant != "" && errors.Is(err, fs.ErrNotExist) {
-			hint = "did you mean ethos-trace " + meant + "? A word that is no command is a file of records (NDJSON)"
-		}
-		return cli.Errorf(cli.BadInput, hint, "open records: %w", err)
+		return openError(name, err)
 	}
 	defer f.Close()
 	return p.read(ctx, f, c.MaxLine)
+}
+
+func openError(name string, err error) error {
+	hint := "name files of records (NDJSON)"
+	if meant := nearest.Name(name, commandNames()); meant != "" && errors.Is(err, fs.ErrNotExist) {
+		hint = "did you mean ethos-trace " + meant + "? A word that is no command is a file of records (NDJSON)"
+	}
+	return cli.Errorf(cli.BadInput, hint, "open records: %w", err)
 }
 
 // finish writes what belongs at the end, also after reading failed.

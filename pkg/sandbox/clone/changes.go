@@ -137,19 +137,31 @@ func fill(root *os.Root, path string, w *record.Write) error {
 	return nil
 }
 
+// Uncommitted says which kinds of files there are in the clone that are in no
+// commit. Nothing that a command writes into the git directory hides them.
+func (c *Clone) Uncommitted() (kinds []string, err error) {
+	_, kinds, err = c.uncommitted()
+	return kinds, err
+}
+
+func (c *Clone) uncommitted() (repo *gitrepo.Repository, kinds []string, err error) {
+	if repo, err = gitrepo.Open(c.Dir, gitrepo.Options{}); err != nil {
+		return nil, nil, err
+	}
+	if repo.Record.GitDir == "" || repo.Record.Root != c.Dir {
+		return nil, nil, errors.New("it is no git repository any more")
+	}
+	q := gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Nested: true, Strict: true, Dir: c.Dir, Except: []string{"/" + plan.EthosDir + "/"}}
+	kinds, err = repo.Uncommitted(q, gitrepo.Options{})
+	return repo, kinds, err
+}
+
 // Unmerged says what removing the clone would lose, one thing an element: work that
 // is in no commit, and commits that were not merged. With an error there may be more.
 // Nothing that a command writes into the git directory hides work.
 func (c *Clone) Unmerged() (work []string, err error) {
-	repo, err := gitrepo.Open(c.Dir, gitrepo.Options{})
+	repo, work, err := c.uncommitted()
 	if err != nil {
-		return nil, err
-	}
-	if repo.Record.GitDir == "" || repo.Record.Root != c.Dir {
-		return nil, errors.New("it is no git repository any more")
-	}
-	q := gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Nested: true, Strict: true, Dir: c.Dir, Except: []string{"/" + plan.EthosDir + "/"}}
-	if work, err = repo.Uncommitted(q, gitrepo.Options{}); err != nil {
 		return work, err
 	}
 	for i, kind := range work {
