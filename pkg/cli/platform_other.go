@@ -1,0 +1,7 @@
+//go:build !darwin && !(linux && (amd64 || arm64))
+
+package cli
+
+// The programs are for Linux on amd64 and arm64, and compile on macOS. Why for no
+// other system stands in docs/install.md.
+var _ = ethos_needs_linux_on_amd64_or_arm64_see_docs_install_md
