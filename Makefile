@@ -33,6 +33,10 @@ BENCHTIME ?= 1s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+# Only what `make test-foreign` checks against; no part of the module.
+COSIGN      := github.com/sigstore/cosign/v2/cmd/cosign@v2.6.5
+COLLECTOR   := go.opentelemetry.io/collector/cmd/builder@v0.164.0
+DUCKDB      := @duckdb/node-api@1.5.6-r.1
 # Only what `make bench` measures against; no part of the module.
 OPA         := github.com/open-policy-agent/opa@v1.22.2
 CACHED = GOPROXY="file://$$($(GO) env GOMODCACHE)/cache/download,$$($(GO) env GOPROXY)"
@@ -107,6 +111,21 @@ test-lab-later: ## boot a kernel of Debian's unstable, whose Landlock is newer t
 .PHONY: test-agents
 test-agents: ## drive real agents with a scripted model through the recipes (needs `make clients`)
 	$(GO) test -tags agents ./pkg/internal/e2e -run '^TestAgents' -count=1 -v -parallel 4 -timeout 30m $(TESTFLAGS)
+
+# Where foreign programs are built and installed that check what ethos writes (about 500 MB).
+export ETHOS_TEST_FOREIGN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ethos-test/foreign
+
+.PHONY: foreign
+foreign: ## build cosign and an OpenTelemetry Collector, and install DuckDB, for test-foreign (npm, network; minutes)
+	@mkdir -p "$(ETHOS_TEST_FOREIGN)"
+	GOBIN="$(ETHOS_TEST_FOREIGN)" $(GO) install -trimpath -ldflags '-s -w' $(COSIGN)
+	sed 's|^dist:|&\n  output_path: $(ETHOS_TEST_FOREIGN)/collector|' testdata/clients/collector.yaml >"$(ETHOS_TEST_FOREIGN)/collector.yaml"
+	cd "$(ETHOS_TEST_FOREIGN)" && $(GO) run $(COLLECTOR) --config collector.yaml
+	npm install --ignore-scripts --no-audit --no-fund --no-save --prefix "$(ETHOS_TEST_FOREIGN)" $(DUCKDB)
+
+.PHONY: test-foreign
+test-foreign: ## check bundles with cosign, an export with a collector that is killed, queries with DuckDB (needs `make foreign`)
+	ETHOS_REQUIRE=cosign,otelcol,duckdb ETHOS_TEST_EXPORTED=100000 $(GO) test ./pkg/internal/e2e -run '^TestForeign' -count=1 -v -timeout 30m $(TESTFLAGS)
 
 .PHONY: test-faults
 test-faults: ## make every system call of a sandbox's start fail, with every plausible errno (minutes)

@@ -26,7 +26,7 @@ func seal(ctx context.Context, sys *cli.System, order proof.SealOrder) error {
 		_, err = ceiling.ReadBundle(text)
 	}
 	if err == nil {
-		text, err = attest.Seal(ctx, key, sealedType, text)
+		text, err = attest.Seal(ctx, attest.PEM(key), sealedType, text)
 	}
 	if err != nil {
 		return err
@@ -44,7 +44,11 @@ func unseal(ctx context.Context, sys *cli.System, order proof.UnsealOrder) error
 	}
 	text, err := input(sys, 2*ceiling.MaxBundle)
 	if err == nil {
-		text, err = attest.Unseal(ctx, keys, sealedType, text)
+		var by []attest.Verifier
+		for _, key := range keys {
+			by = append(by, attest.Public(key))
+		}
+		text, err = attest.Unseal(ctx, by, sealedType, text)
 	}
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "nothing of it was read: ask who sent it, and by which key it is signed", "bundle: %w", err)

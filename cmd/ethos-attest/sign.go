@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -17,7 +18,7 @@ import (
 
 // sign writes the bundle of what the order found proven.
 func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
-	key, err := privateKey(order.Key)
+	key, err := signer(ctx, order.Key, order.SSH)
 	if err != nil {
 		return err
 	}
@@ -28,13 +29,32 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 	predicate, err := attest.Make(order.Want, order.Needs, lines)
 	var bundle []byte
 	if err == nil {
-		bundle, err = attest.Sign(ctx, key, attest.Subject{Commit: order.Commit, Tree: order.Want.Tree}, predicate)
+		bundle, err = attest.Sign(ctx, key, attest.Subject{Commit: order.Commit, Tree: order.Want.Tree, SHA256: order.SHA256}, predicate)
+	}
+	if errors.Is(err, attest.ErrKeygen) {
+		return cli.Errorf(cli.BadInput, attest.SSHHint, "not attested: %w", err)
 	}
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "run it again without the secret in its command, through ethos-facts and ethos-decide", "not attested: %w", err)
 	}
 	_, err = sys.Records().Write(bundle)
 	return err
+}
+
+// signer is the key of a file.
+func signer(ctx context.Context, name string, bySSH bool) (attest.Signer, error) {
+	if bySSH {
+		key, err := attest.SSH(ctx, name)
+		if err != nil {
+			return nil, cli.Errorf(cli.BadInput, attest.SSHHint, "key: %w", err)
+		}
+		return key, nil
+	}
+	key, err := privateKey(name)
+	if err != nil {
+		return nil, err
+	}
+	return attest.PEM(key), nil
 }
 
 // maxKey bounds a file with a key, in bytes.

@@ -20,7 +20,7 @@ import (
 
 // verify checks a bundle: who signed, about which commit, and whether what it says follows from its runs.
 func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error {
-	public, err := publicKey(order.Key)
+	by, err := verifier(order)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 	if err != nil {
 		return err
 	}
-	p, err := derive(ctx, public, text, order, sources)
+	p, err := derive(ctx, by, text, order, sources)
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "nothing that it says is proven", "%s: %w", printable.Line(order.Bundle), err)
 	}
@@ -48,6 +48,21 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 		}
 	}
 	return nil
+}
+
+// verifier knows who may have signed.
+func verifier(order proof.VerifyOrder) (attest.Verifier, error) {
+	if order.SSH {
+		if _, err := read(order.Key, maxKey); err != nil {
+			return nil, cli.Errorf(cli.BadInput, attest.SSHHint, "allowed signers: %w", err)
+		}
+		return attest.AllowedSigners(order.Key, order.Identity), nil
+	}
+	public, err := publicKey(order.Key)
+	if err != nil {
+		return nil, err
+	}
+	return attest.Public(public), nil
 }
 
 func publicKey(name string) (crypto.PublicKey, error) {
@@ -82,9 +97,9 @@ func policies(names []string) (sources []policy.Source, err error) {
 	return sources, nil
 }
 
-func derive(ctx context.Context, public crypto.PublicKey, text []byte, order proof.VerifyOrder, sources []policy.Source) (attest.Predicate, error) {
-	s := attest.Subject{Commit: order.Commit, Tree: order.Tree}
-	p, err := attest.Open(ctx, public, text, s)
+func derive(ctx context.Context, by attest.Verifier, text []byte, order proof.VerifyOrder, sources []policy.Source) (attest.Predicate, error) {
+	s := attest.Subject{Commit: order.Commit, Tree: order.Tree, SHA256: order.SHA256}
+	p, err := attest.Open(ctx, by, text, s)
 	if err != nil {
 		return p, err
 	}

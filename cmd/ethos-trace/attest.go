@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -15,7 +16,8 @@ const attester = "ethos-attest"
 
 type attestCmd struct {
 	storeFlag
-	Key      string   `required:"" placeholder:"FILE" help:"The private key, which nobody else can read: ECDSA or Ed25519, in PEM."`
+	Key      string   `required:"" xor:"key" placeholder:"FILE" help:"The private key, which nobody else can read: ECDSA or Ed25519, in PEM."`
+	SSHKey   string   `required:"" xor:"key" name:"ssh-key" placeholder:"FILE" help:"Instead: a key of OpenSSH, or its public half where ssh-agent or a token has the key: ssh-keygen -Y sign."`
 	Need     []string `required:"" sep:"none" placeholder:"CMD" help:"This command passed, as for prove."`
 	Within   string   `placeholder:"DURATION" help:"Begun no longer ago, as for prove."`
 	Control  []string `placeholder:"NAME" help:"These controls were in force, as for prove."`
@@ -46,13 +48,21 @@ func (c *attestCmd) Run(ctx context.Context, sys *cli.System) error {
 	if !found.Proven {
 		return errors.Join(p.tell(sys, found), cli.Negative)
 	}
-	return cli.Become(sys, attester, proof.Order{Attest: &proof.AttestOrder{Store: c.dir(sys), Key: c.Key, Commit: found.Commit, Want: want, Needs: found.Needs}})
+	rev, err := gitrepo.FindRevision(found.Workspace, found.Commit)
+	if err != nil {
+		return cli.Errorf(cli.BadInput, "try again", "%w", err)
+	}
+	return cli.Become(sys, attester, proof.Order{Attest: &proof.AttestOrder{
+		Store: c.dir(sys), Key: cmp.Or(c.Key, c.SSHKey), SSH: c.SSHKey != "", Commit: found.Commit, SHA256: rev.SHA256, Want: want, Needs: found.Needs,
+	}})
 }
 
 // attested checks a bundle.
 type attested struct {
 	Commit  string   `placeholder:"REV" help:"Check, instead of the store, a bundle that ethos-trace attest wrote for this commit."`
-	Key     string   `placeholder:"FILE" help:"With --commit: the public key of who signed, in PEM."`
+	Key     string   `xor:"key" placeholder:"FILE" help:"With --commit: the public key of who signed, in PEM."`
+	Allowed string   `name:"allowed-signers" xor:"key" placeholder:"FILE" help:"With --commit, instead of --key: who may have signed with ssh-keygen, as git's gpg.ssh.allowedSignersFile has it."`
+	Signer  string   `placeholder:"NAME" help:"With --allowed-signers: who has to have signed; by default any of them."`
 	Need    []string `sep:"none" placeholder:"CMD" help:"With --commit: the bundle has to prove this command; by default it says which."`
 	Control []string `placeholder:"NAME" help:"With --commit: these controls had to be in force, as for prove."`
 	Policy  []string `sep:"none" placeholder:"FILE" help:"With --commit: a policy file that decided about the runs, beside the shipped packs."`
@@ -61,14 +71,14 @@ type attested struct {
 
 // check has it checked by the process that this one becomes.
 func (c *attested) check(sys *cli.System, asJSON bool) error {
-	if c.Bundle == "" || c.Key == "" {
-		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle is checked with its commit and a public key")
+	if c.Bundle == "" || c.Key == "" && c.Allowed == "" || c.Signer != "" && c.Allowed == "" {
+		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE, or --allowed-signers FILE [--signer NAME]", "a bundle is checked with its commit and a public key")
 	}
 	rev, err := gitrepo.FindRevision(trace.WorkTree(sys.Dir), c.Commit)
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "fetch it first", "--commit: %w", err)
 	}
 	return cli.Become(sys, attester, proof.Order{Verify: &proof.VerifyOrder{
-		Bundle: c.Bundle, Key: c.Key, Commit: rev.Commit, Tree: rev.Tree, Need: c.Need, Control: c.Control, Policy: c.Policy, JSON: asJSON,
+		Bundle: c.Bundle, Key: cmp.Or(c.Key, c.Allowed), SSH: c.Allowed != "", Identity: c.Signer, Commit: rev.Commit, Tree: rev.Tree, SHA256: rev.SHA256, Need: c.Need, Control: c.Control, Policy: c.Policy, JSON: asJSON,
 	}})
 }

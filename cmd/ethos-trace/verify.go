@@ -32,7 +32,7 @@ func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
 	switch {
 	case c.Commit != "":
 		return c.check(sys, c.JSON)
-	case c.Bundle != "" || c.Key != "" || len(c.Need)+len(c.Control)+len(c.Policy) > 0:
+	case c.Bundle != "" || c.Key+c.Allowed+c.Signer != "" || len(c.Need)+len(c.Control)+len(c.Policy) > 0:
 		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle, and what is asked of it, go with --commit")
 	}
 	s, err := c.open(sys)

@@ -3,9 +3,9 @@ package attest
 import (
 	"bytes"
 	"context"
-	"crypto"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	intoto "github.com/in-toto/attestation/go/v1"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -22,11 +22,15 @@ const (
 // MaxBundle bounds the length of a bundle, in bytes.
 const MaxBundle = 64 << 20
 
-// Subject is what is attested: a commit and its tree, in hexadecimal.
-type Subject struct{ Commit, Tree string }
+// Subject is what is attested: a commit and its tree, and the SHA-256 of the commit's content, by which cosign knows it; in hexadecimal.
+type Subject struct{ Commit, Tree, SHA256 string }
+
+func (s Subject) digest() map[string]string {
+	return map[string]string{"gitCommit": s.Commit, "gitTree": s.Tree, "sha256": s.SHA256}
+}
 
 // Sign makes a bundle: one line of JSON. A predicate that does not hold is not signed.
-func Sign(ctx context.Context, key crypto.Signer, s Subject, p Predicate) ([]byte, error) {
+func Sign(ctx context.Context, key Signer, s Subject, p Predicate) ([]byte, error) {
 	if err := p.Derive(s, p.Controls); err != nil {
 		return nil, err
 	}
@@ -48,7 +52,7 @@ func payloadOf(s Subject, p Predicate) ([]byte, error) {
 	}
 	statement := &intoto.Statement{
 		Type: intoto.StatementTypeUri, PredicateType: predicateType, Predicate: predicate,
-		Subject: []*intoto.ResourceDescriptor{{Name: "commit", Digest: map[string]string{"gitCommit": s.Commit, "gitTree": s.Tree}}},
+		Subject: []*intoto.ResourceDescriptor{{Name: "commit", Digest: s.digest()}},
 	}
 	if err := statement.Validate(); err != nil {
 		return nil, fmt.Errorf("statement: %w", err)
@@ -56,13 +60,13 @@ func payloadOf(s Subject, p Predicate) ([]byte, error) {
 	return protojson.Marshal(statement)
 }
 
-// Open reads a bundle that this key signed for this subject.
-func Open(ctx context.Context, public crypto.PublicKey, bundle []byte, s Subject) (Predicate, error) {
+// Open reads a bundle that this verifier knows the signer of for this subject.
+func Open(ctx context.Context, by Verifier, bundle []byte, s Subject) (Predicate, error) {
 	var p Predicate
 	if len(bundle) > MaxBundle {
 		return p, fmt.Errorf("bundle: longer than %d bytes", MaxBundle)
 	}
-	payload, err := Unseal(ctx, []crypto.PublicKey{public}, payloadType, bundle)
+	payload, err := Unseal(ctx, []Verifier{by}, payloadType, bundle)
 	if err != nil {
 		return p, fmt.Errorf("bundle: %w", err)
 	}
@@ -85,7 +89,7 @@ func read(payload []byte, s Subject) (p Predicate, err error) {
 		return p, fmt.Errorf("statement: it is about something else: %s", statement.GetPredicateType())
 	}
 	list := statement.GetSubject()
-	if len(list) != 1 || len(list[0].GetDigest()) != 2 || list[0].GetDigest()["gitCommit"] != s.Commit || list[0].GetDigest()["gitTree"] != s.Tree {
+	if len(list) != 1 || !maps.Equal(list[0].GetDigest(), s.digest()) {
 		return p, fmt.Errorf("statement: its subject is not commit %s with tree %s", s.Commit, s.Tree)
 	}
 	text, err := protojson.Marshal(statement.GetPredicate())

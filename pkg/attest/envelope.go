@@ -3,7 +3,7 @@ package attest
 import (
 	"bytes"
 	"context"
-	"crypto"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,9 +16,19 @@ var (
 	errForm      = errors.New("not one that ethos wrote for this use")
 )
 
+// Signer signs envelopes: [PEM], [SSH].
+type Signer = dsse.Signer
+
+// Verifier knows who signed an envelope: [Public], [AllowedSigners].
+type Verifier interface {
+	dsse.Verifier
+	// mayBe reports that a signature of this key id can be one that the verifier knows. The id is not signed, so it follows from the signature or the key.
+	mayBe(keyID string, sig []byte) bool
+}
+
 // Seal signs a payload: a DSSE envelope in one line of JSON. The signature is over the type, too.
-func Seal(ctx context.Context, key crypto.Signer, kind string, payload []byte) ([]byte, error) {
-	signer, err := dsse.NewEnvelopeSigner(&pair{key, key.Public()})
+func Seal(ctx context.Context, key Signer, kind string, payload []byte) ([]byte, error) {
+	signer, err := dsse.NewEnvelopeSigner(key)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +46,7 @@ func encode(envelope *dsse.Envelope) ([]byte, error) {
 
 // Unseal returns the payload of an envelope of this type that one of these keys signed. The envelope is in the form in which [Seal] writes it, and has
 // one signature: there is no second text for one envelope.
-func Unseal(ctx context.Context, keys []crypto.PublicKey, kind string, text []byte) ([]byte, error) {
+func Unseal(ctx context.Context, keys []Verifier, kind string, text []byte) ([]byte, error) {
 	envelope := &dsse.Envelope{}
 	if err := json.Unmarshal(text, envelope); err != nil {
 		return nil, err
@@ -45,18 +55,20 @@ func Unseal(ctx context.Context, keys []crypto.PublicKey, kind string, text []by
 	if err != nil || !bytes.Equal(own, text) || len(envelope.Signatures) != 1 || envelope.PayloadType != kind {
 		return nil, errForm
 	}
-	for _, public := range keys {
-		key := &pair{public: public}
-		if id, err := key.KeyID(); err != nil || envelope.Signatures[0].KeyID != id {
+	sig, err := base64.StdEncoding.DecodeString(envelope.Signatures[0].Sig)
+	if err != nil || base64.StdEncoding.EncodeToString(sig) != envelope.Signatures[0].Sig {
+		return nil, errSignature
+	}
+	payload, err := base64.StdEncoding.DecodeString(envelope.Payload)
+	if err != nil || base64.StdEncoding.EncodeToString(payload) != envelope.Payload {
+		return nil, errSignature
+	}
+	for _, key := range keys {
+		if !key.mayBe(envelope.Signatures[0].KeyID, sig) {
 			continue
 		}
-		verifier, err := dsse.NewEnvelopeVerifier(key)
-		if err != nil {
+		if err := key.Verify(ctx, dsse.PAE(kind, payload), sig); err != nil {
 			return nil, err
-		}
-		_, payload, err := verifier.VerifyAndDecode(ctx, envelope)
-		if err != nil {
-			return nil, errSignature
 		}
 		return payload, nil
 	}

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -91,6 +90,17 @@ type pair struct {
 	public crypto.PublicKey
 }
 
+// PEM signs with a private key that [ReadKey] has read.
+func PEM(key crypto.Signer) Signer { return &pair{key, key.Public()} }
+
+// Public verifies what a key signed by [PEM].
+func Public(key crypto.PublicKey) Verifier { return &pair{public: key} }
+
+func (p *pair) mayBe(keyID string, _ []byte) bool {
+	own, err := p.KeyID()
+	return err == nil && own == keyID
+}
+
 // KeyID is the SHA-256, in hexadecimal, of the public key in its PKIX form.
 func (p *pair) KeyID() (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(p.public)
@@ -121,7 +131,7 @@ func (p *pair) Verify(_ context.Context, data, sig []byte) error {
 		ok = ecdsa.VerifyASN1(key, sum[:], sig)
 	}
 	if !ok {
-		return fmt.Errorf("signature: %w", errSignature)
+		return errSignature
 	}
 	return nil
 }

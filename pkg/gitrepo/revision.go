@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 type Revision struct {
 	Commit string // in hexadecimal
 	Tree   string
+	SHA256 string // of what `git cat-file commit` prints, in hexadecimal
 	at     place
 }
 
@@ -43,7 +45,11 @@ func FindRevision(root, name string) (*Revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Revision{Commit: fmt.Sprintf("%x", oid), Tree: fmt.Sprintf("%x", tree), at: at}, nil
+	_, body, err := o.read(oid)
+	if err != nil {
+		return nil, err
+	}
+	return &Revision{Commit: fmt.Sprintf("%x", oid), Tree: fmt.Sprintf("%x", tree), SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), at: at}, nil
 }
 
 // named is the object that a name stands for: gitrevisions(7), without what is computed.

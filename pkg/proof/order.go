@@ -28,8 +28,10 @@ type UnsealOrder struct {
 // AttestOrder asks for a bundle of what was found proven.
 type AttestOrder struct {
 	Store  string // directory
-	Key    string // file with the private key
+	Key    string // file with the private key, or one for ssh-keygen -Y
+	SSH    bool   // it is for ssh-keygen
 	Commit string // whose tree is that of Want
+	SHA256 string // of the commit's content
 	Want   Want
 	Needs  []Verdict
 }
@@ -37,7 +39,10 @@ type AttestOrder struct {
 // VerifyOrder asks for a bundle to be checked.
 type VerifyOrder struct {
 	Bundle, Key  string // files
+	SSH          bool   // the key's file is one of allowed signers
+	Identity     string // of who has to have signed, with SSH; "" for any of them
 	Commit, Tree string // what it has to be about
+	SHA256       string // of the commit's content
 	Need         []string
 	Control      []string // none for [DefaultControls]
 	Policy       []string // files beside the shipped packs

@@ -179,3 +179,107 @@ func (s *session) away(t *testing.T, ours, theirs string) *session {
 	}
 	return there
 }
+
+// TestAttestSSH: a key of OpenSSH signs, also one that only an agent has, and allowed signers say who may have.
+func TestAttestSSH(t *testing.T) {
+	probetest.Need(t, probetest.UserNS, "command:ssh-keygen")
+	s := newSession(t)
+	proveOne(t, s)
+	s.shell(`cd .git && for k in ed25519 ecdsa; do ssh-keygen -q -t $k -N "" -f $k && echo "$k@example.com $(cat $k.pub)" >>signers; done
+		ssh-keygen -q -t ed25519 -N "" -f other; echo "other@example.com namespaces=\"git\" $(cat other.pub)" >>signers
+		ssh-keygen -q -t ed25519 -N "" -f nobody`).mustSucceed(t)
+	attest, verify := "ethos-trace attest HEAD --need ./check --ssh-key ", "ethos-trace verify --commit HEAD --allowed-signers .git/signers "
+	for _, k := range []string{"ed25519", "ecdsa"} {
+		s.shell(attest + ".git/" + k + " >b && " + verify + "b && " + verify + "--signer " + k + "@example.com b").mustSucceed(t)
+		if o := s.shell(verify+"--signer other@example.com b").mustExit(t, 1); !strings.Contains(o.stderr, "it is by "+k+"@example.com") {
+			t.Errorf("another signer: %v", o)
+		}
+		s.shell(`sed 's/"keyid":"SHA256:./"keyid":"SHA256:x/' b >c && `+verify+"c").mustExit(t, 1)
+		s.shell(`sed 's/"sig":"U1NIU0lHAAAAAQ/"sig":"U1NIU0lHAAAAAg/' b >c && `+verify+"c").mustExit(t, 1)
+		s.shell("git commit -q --allow-empty -m more && "+verify+"b; s=$?; git reset -q --hard HEAD~; exit $s").mustExit(t, 1)
+	}
+	for _, k := range []string{"other", "nobody"} {
+		if o := s.shell(attest+".git/"+k+" >b && "+verify+"b").mustExit(t, 1); !strings.Contains(o.stderr, "not by this key") {
+			t.Errorf("%s: %v", k, o)
+		}
+	}
+	for script, way := range map[string]string{attest + "none": "name a key of OpenSSH", attest + "content": "name a key of OpenSSH", verify[:len(verify)-len(".git/signers ")] + "none b": "a file with lines such as"} {
+		if o := s.shell(script).mustExit(t, 3); !strings.Contains(o.stderr, way) || o.stdout != "" {
+			t.Errorf("%s: no way out: %v", script, o)
+		}
+	}
+	s.shell(attest+".git/ed25519 --key .git/ed25519").mustExit(t, 2)
+	probetest.Need(t, "command:ssh-agent", "command:ssh-add")
+	s.shell(`eval "$(ssh-agent)" >/dev/null; trap 'kill $SSH_AGENT_PID' EXIT
+		ssh-add -q .git/ed25519 && mv .git/ed25519 .git/away && ` + attest + ".git/ed25519.pub >b && " + verify + "--signer ed25519@example.com b").mustSucceed(t)
+	if o := s.shell(attest+".git/ed25519.pub").mustExit(t, 3); o.stdout != "" {
+		t.Errorf("without the agent: %v", o)
+	}
+}
+
+// proveOne makes a commit and a recorded run of ./check on it.
+func proveOne(t *testing.T, s *session) {
+	t.Helper()
+	s.write("check", "#!/bin/sh\ngrep good content\n")
+	s.write("content", "good\n")
+	s.shell("chmod +x check && git add -A && git commit -qm one && ethos-facts -- ./check | ethos-decide | ethos-sandbox --tree | ethos-trace").mustSucceed(t)
+}
+
+// TestAttestSecrets: what a command printed is not in a bundle, and can be held against it by its hash; a run whose command has a secret is not attested.
+func TestAttestSecrets(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := newSession(t)
+	proveOne(t, s)
+	s.write(".git/key", newSigning(t).private)
+	s.shell("chmod 600 .git/key && ethos-trace attest HEAD --key .git/key --need ./check | sed 's/.*\"payload\":\"\\([^\"]*\\).*/\\1/' | base64 -d >statement").mustSucceed(t)
+	s.shell("grep -q $(echo good | sha256sum | cut -d' ' -f1) statement && ! grep -q '\"text\":\"good' statement").mustSucceed(t)
+	s.shell("rm statement").mustSucceed(t)
+	const secret = "./check --token ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	s.shell("ethos-facts -- " + secret + " | ethos-decide | ethos-sandbox --tree | ethos-trace").mustSucceed(t)
+	if o := s.shell("ethos-trace attest HEAD --key .git/key --need '"+secret+"'").mustExit(t, 1); o.stdout != "" {
+		t.Errorf("a run with a secret: %v", o)
+	}
+	s.shell("ethos-trace attest HEAD --key .git/key --need ./check").mustSucceed(t)
+}
+
+// TestForeignCosign: cosign checks who signed, the commit and the kind of statement, and refuses what is not so.
+func TestForeignCosign(t *testing.T) {
+	probetest.Need(t, probetest.UserNS, "command:openssl")
+	cosign := foreign(t, "cosign", "cosign")
+	s := newSession(t)
+	s.home = t.TempDir()
+	s.env = append(s.env, "HOME="+s.home)
+	proveOne(t, s)
+	const check = " verify-blob-attestation --insecure-ignore-tlog --private-infrastructure --type https://ethos.invalid/proof/v1 --key "
+	for _, make := range []string{"openssl genpkey -algorithm ed25519", "openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256"} {
+		s.shell(make + " -out .git/k && chmod 600 .git/k && openssl pkey -in .git/k -pubout -out pub && " + make + " | openssl pkey -pubout -out other && " +
+			"ethos-trace attest HEAD --key .git/k --need ./check >bundle && git cat-file commit HEAD >commit").mustSucceed(t)
+		s.shell(cosign + check + "pub --signature bundle commit").mustSucceed(t)
+		s.shell("ethos-trace verify --commit HEAD --key pub bundle").mustSucceed(t)
+		s.shell(cosign+check+"other --signature bundle commit").mustExit(t, 1)
+		s.shell("echo >>commit; "+cosign+check+"pub --signature bundle commit").mustExit(t, 1)
+		s.shell("git cat-file commit HEAD >commit; sed 's/\"payload\":\"ey/\"payload\":\"e2/' bundle >b; "+cosign+check+"pub --signature b commit").mustExit(t, 1)
+		s.shell(cosign+strings.Replace(check, "proof/v1", "proof/v2", 1)+"pub --signature bundle commit").mustExit(t, 1)
+	}
+}
+
+// foreign is the path of a program that `make foreign` builds.
+func foreign(t *testing.T, need, name string) string {
+	t.Helper()
+	dir := os.Getenv("ETHOS_TEST_FOREIGN")
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(cache, "ethos-test/foreign")
+	}
+	path := filepath.Join(dir, name)
+	probetest.NeedFunc(t, need, func() string {
+		if _, err := os.Stat(path); err != nil {
+			return err.Error() + "; run `make foreign`"
+		}
+		return ""
+	})
+	return path
+}
