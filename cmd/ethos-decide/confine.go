@@ -196,6 +196,9 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	if c.EnvFiles != "" {
 		b.Flags = append(b.Flags, "--env-files", c.EnvFiles)
 	}
+	if c.GitSigning != "" {
+		b.Flags = append(b.Flags, "--git-signing", c.GitSigning)
+	}
 	if c.Network.Mode != "" {
 		b.Flags = append(b.Flags, "--net", c.Network.Mode)
 	}

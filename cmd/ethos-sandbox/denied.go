@@ -48,6 +48,8 @@ func warn(sys *cli.System, denials []record.Denial) {
 				message += ", and kept in " + d.Kept
 			}
 			sys.Warn(message, d.Remedy)
+		case sandbox.ControlSigning:
+			sys.Deny(deniedText(d), d.Remedy)
 		case sandbox.ControlNetwork:
 			if refused++; refused <= maxRefusals {
 				sys.Deny(deniedText(d), d.Remedy+sandbox.PortHint(d.Remedy))

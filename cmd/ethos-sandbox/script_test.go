@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ethos-sandbox": main, "decided": decidedMain})
+	testscript.Main(m, map[string]func(){"ethos-sandbox": main, "decided": decidedMain, "sign-gpg": main, "sign-ssh": main})
 }
 
 func TestScripts(t *testing.T) {

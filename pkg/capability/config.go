@@ -115,6 +115,10 @@ func (c Repository) widen(s *Set, r Request) {
 		s.NestedUserns = c.Adds.NestedUserns
 		note(n.config)
 	}
+	if f := named("git_signing"); f.looseness(&c.Adds) > f.looseness(s) {
+		s.GitSigning = c.Adds.GitSigning
+		note(f.config)
+	}
 	if c.Adds.Enforce == "cgroup" {
 		s.Enforce = "cgroup"
 	}

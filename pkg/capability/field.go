@@ -43,6 +43,13 @@ const (
 	NestedMounts     = "mounts"
 )
 
+// The values of a set's GitSigning but none: which commits and tags are signed
+// with the person's key, outside.
+const (
+	SignOwn       = "own"       // those that the person wrote and committed
+	SignCommitter = "committer" // those that the person committed
+)
+
 // fields is the table, in the order of a record.
 var fields = []field{
 	{name: "sandbox_profile", kind: label, at: func(s *Set) any { return &s.SandboxProfile }},
@@ -159,6 +166,10 @@ var fields = []field{
 	{
 		name: "env_files", kind: loosened, at: func(s *Set) any { return &s.EnvFiles },
 		words: []string{"hidden", "read"}, grant: grant{name: "env-files"}, config: "env_files", flag: flag{name: "env-files"},
+	},
+	{
+		name: "git_signing", kind: loosened, at: func(s *Set) any { return &s.GitSigning },
+		words: []string{"none", SignOwn, SignCommitter}, grant: grant{name: "git-signing"}, config: "git_signing", flag: flag{name: "git-signing"},
 	},
 	{
 		name: "enforce", kind: ordered, at: func(s *Set) any { return &s.Enforce },

@@ -201,6 +201,7 @@ func TestWidensSeesEveryField(t *testing.T) {
 		"Git":                 func(c *record.Capabilities) { c.Git = "wrapped" },
 		"NestedUserns":        func(c *record.Capabilities) { c.NestedUserns = "namespaces" },
 		"EnvFiles":            func(c *record.Capabilities) { c.EnvFiles = "read" },
+		"GitSigning":          func(c *record.Capabilities) { c.GitSigning = SignOwn },
 		"Enforce":             func(c *record.Capabilities) { c.Enforce = "available" },
 		"TimeoutSeconds":      func(c *record.Capabilities) { c.TimeoutSeconds = 0 },
 		"MemoryMB":            func(c *record.Capabilities) { c.MemoryMB = 10 },

@@ -36,6 +36,7 @@ type sandboxText struct {
 	enforce      wordText
 	envFiles     wordText
 	nestedUserns wordText
+	gitSigning   wordText
 }
 
 // Keys lists the keys.
@@ -57,6 +58,8 @@ func (s *sandboxText) Member(key string) any {
 		return &s.envFiles
 	case "nested_userns":
 		return &s.nestedUserns
+	case "git_signing":
+		return &s.gitSigning
 	}
 	if s.paths == nil {
 		s.paths = map[string]*[]pathText{}
@@ -170,6 +173,7 @@ func (r *configReader) read(in configText) {
 	r.enforce(in.Sandbox.enforce)
 	r.envFiles(in.Sandbox.envFiles)
 	r.nestedUserns(in.Sandbox.nestedUserns)
+	r.gitSigning(in.Sandbox.gitSigning)
 	for _, d := range in.Tools {
 		r.tool(d)
 	}
@@ -219,6 +223,15 @@ func (r *configReader) nestedUserns(w wordText) {
 		r.fail(w.position, "write none, namespaces or mounts", "nested_userns: %q is not known", w.text)
 	}
 	r.out.Adds.NestedUserns = w.text
+}
+
+func (r *configReader) gitSigning(w wordText) {
+	switch w.text {
+	case "", "none", capability.SignOwn, capability.SignCommitter:
+	default:
+		r.fail(w.position, "write none, own or committer", "git_signing: %q is not known", w.text)
+	}
+	r.out.Adds.GitSigning = w.text
 }
 
 // tool adds a tool. One with the id of a shipped tool may narrow it only.

@@ -50,6 +50,8 @@ func keyClasses() []keyClass {
 			class.widens = environmentShown
 		case k.Key == "nested_userns":
 			class.widens = nestedNamespaces
+		case k.Key == "git_signing":
+			class.widens = commitsSigned
 		case k.Sockets():
 			class.widens = func(c Config, _ WorkSpace) []Widening { return socketsOf(k.Name, *k.Paths(&c.Adds)) }
 		case k.Paths(&capability.Set{}) != nil:
@@ -145,6 +147,14 @@ func nestedNamespaces(c Config, _ WorkSpace) (out []Widening) {
 func environmentShown(c Config, _ WorkSpace) (out []Widening) {
 	if c.Adds.EnvFiles == "read" {
 		out = append(out, Widening{"sandbox.env_files", "read: the secrets in .env files of the work space"})
+	}
+	return out
+}
+
+// commitsSigned is the value that has commits and tags signed.
+func commitsSigned(c Config, _ WorkSpace) (out []Widening) {
+	if word := c.Adds.GitSigning; word == capability.SignOwn || word == capability.SignCommitter {
+		out = append(out, Widening{"sandbox.git_signing", word + ": commands have commits and tags signed with your key"})
 	}
 	return out
 }

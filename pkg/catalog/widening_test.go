@@ -135,6 +135,7 @@ var hostile = map[string]string{
 	"tools.capabilities.env.set":                tool("env: {set: {}}"),
 	"tools.capabilities.git":                    tool("git: none"),
 	"tools.capabilities.env_files":              tool("env_files: hidden"),
+	"tools.capabilities.git_signing":            tool("git_signing: own"),
 	"tools.capabilities.enforce":                tool("enforce: available"),
 	"tools.capabilities.timeout_seconds":        tool("timeout_seconds: 300"),
 	"tools.capabilities.memory_mb":              tool("sandbox_profile: build, memory_mb: 8192"),

@@ -40,6 +40,9 @@ func TestExecutes(t *testing.T) {
 		{"credential.helper", "!evil"}:                    true,
 		{"credential.https://example.org.helper", "evil"}: true,
 		{"gpg.ssh.program", "evil"}:                       true,
+		{"gpg.ssh.program", "/run/ethos/sign-ssh"}:        false, // asks for a signature from outside
+		{"gpg.program", "/run/ethos/sign-gpg"}:            false,
+		{"gpg.program", "/run/ethos/sign-gpg -x"}:         true,
 		{"core.repositoryformatversion", "0"}:             false,
 		{"core.bare", "false"}:                            false,
 		{"user.name", "!x"}:                               false,

@@ -1,6 +1,10 @@
 package gitargs
 
-import "strings"
+import (
+	"strings"
+
+	"ethos/pkg/record"
+)
 
 // inert reports whether a value of an exec-valued key does no more than name one of the programs everyone uses for
 // that purpose, or turns the feature off. It errs on the other side: what it does not know is not inert.
@@ -18,7 +22,7 @@ func (c *call) inert(k kind, key, value string) bool {
 	case kindAskpass:
 		return value == "" || isStub(value) || c.installed(value)
 	case kindGPG:
-		return program(value, "gpg gpg2 gpgsm ssh-keygen")
+		return value == record.InsideSignGPG || value == record.InsideSignSSH || program(value, "gpg gpg2 gpgsm ssh-keygen")
 	case kindCredential:
 		return plainHelper(value)
 	case kindTemplate:

@@ -288,9 +288,10 @@ type Capabilities struct {
 	RequiresProcesses   bool     `json:"requires_processes,omitempty" gone:"true"` // of older records; it means nothing
 	Network             Network  `json:"network"`
 	Env                 Env      `json:"env"`
-	Git                 string   `json:"git"`                 // none | read | wrapped | full
-	EnvFiles            string   `json:"env_files,omitempty"` // read where environment files of the work space can be read; "" is hidden
-	Enforce             string   `json:"enforce"`             // cgroup | available
+	Git                 string   `json:"git"`                   // none | read | wrapped | full
+	EnvFiles            string   `json:"env_files,omitempty"`   // read where environment files of the work space can be read; "" is hidden
+	GitSigning          string   `json:"git_signing,omitempty"` // own where git's commits and tags of the person are signed from outside, committer where others may have written them; "" is none
+	Enforce             string   `json:"enforce"`               // cgroup | available
 	TimeoutSeconds      int64    `json:"timeout_seconds"`
 	MemoryMB            int64    `json:"memory_mb"`
 	CPUQuotaPercent     int64    `json:"cpu_quota_percent"`

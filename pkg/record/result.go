@@ -130,7 +130,10 @@ type Sandbox struct {
 	// GitSettings are the settings of git that the command made and that were taken
 	// over into the files outside.
 	GitSettings []GitSettings `json:"git_settings,omitempty"`
-	Denials     []Denial      `json:"denials"` // refused at run time: known for a fact, unless its certainty is inferred
+	// Signatures are what git asked the person's key to sign, in order.
+	Signatures     []Signature `json:"signatures,omitempty"`
+	SignaturesMore int         `json:"signatures_more,omitempty"` // how many more there were than are kept
+	Denials        []Denial    `json:"denials"`                   // refused at run time: known for a fact, unless its certainty is inferred
 	// Connections are what the command asked of the network by name, allowed or
 	// not, in the order of their ends; empty when it has no gateway.
 	Connections     []Connection `json:"connections,omitempty"`
@@ -163,6 +166,17 @@ type Asked struct {
 type GitSettings struct {
 	Path string   `json:"path"`
 	Keys []string `json:"keys"` // canonical
+}
+
+// Signature is one request of git for a signature.
+type Signature struct {
+	Time      string `json:"time" required:"true"`    // RFC 3339, UTC
+	Verdict   string `json:"verdict" required:"true"` // signed | refused
+	Reason    string `json:"reason,omitempty"`        // of a refusal
+	Kind      string `json:"kind,omitempty"`          // commit | tag; "" where it was neither
+	Object    string `json:"object,omitempty"`        // the name of the signed object, in hexadecimal digits
+	Committer string `json:"committer,omitempty"`     // NAME <ADDRESS>, or who made the tag
+	Key       string `json:"key,omitempty"`           // the fingerprint of the key
 }
 
 // Control is one layer: what was asked, what is in force.

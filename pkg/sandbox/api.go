@@ -1,11 +1,15 @@
 package sandbox
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/exec"
 	"ethos/pkg/sandbox/explain"
 	"ethos/pkg/sandbox/plan"
-	"time"
 )
 
 // How a plan is carried out: package exec.
@@ -115,6 +119,7 @@ const (
 	ControlNetwork = plan.ControlNetwork
 	ControlGit     = plan.ControlGit
 	ControlNames   = plan.ControlNames
+	ControlSigning = plan.ControlSigning
 )
 
 // Controls lists every control, in the order of the evidence.
@@ -157,6 +162,16 @@ var Covering = plan.Covering
 
 // Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
+	if signing := spec.Whole().GitSigning; signing != "" && signing != "none" && spec.Signer == "" {
+		self, err := os.Executable()
+		if err == nil {
+			self, err = filepath.EvalSymlinks(self)
+		}
+		if err != nil {
+			return nil, &Refusal{Code: CodeSetup, Err: fmt.Errorf("git_signing: this program: %w", err)}
+		}
+		spec.Signer = self
+	}
 	p, err := plan.Build(spec, files, uid)
 	if err != nil {
 		return nil, control.NestedRefusal(err)

@@ -3,6 +3,9 @@ package sandbox
 import (
 	"os"
 	"sync/atomic"
+
+	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/signing"
 )
 
 // shimmed says that this program's main function began with [ExecShim].
@@ -18,12 +21,16 @@ const shimCheck = "ethos-sandbox-proof"
 // then does not return. Everything that the program does before it is done by each
 // of those processes, too; a package's init functions should be cheap.
 func ExecShim() {
+	asks := signing.Asks(os.Args)
 	wrapper := len(os.Args) > 1 && os.Args[0] == wrapperName && os.Args[1] == "run"
-	if !wrapper && (len(os.Args) != 2 || os.Args[1] != shimCheck) {
+	if !asks && !wrapper && (len(os.Args) != 2 || os.Args[1] != shimCheck) {
 		shimmed.Store(true)
 		return
 	}
 	status := 0
+	if asks {
+		status = signing.Inside(os.Args, plan.SigningSocket)
+	}
 	if wrapper {
 		status = shim(os.Args[2:])
 	}

@@ -28,6 +28,7 @@ type Flags struct {
 	RwNoexec          []string `placeholder:"PATH" sep:"none" help:"--rw and --deny-exec of the path."`
 	Mask              []string `placeholder:"FILE=FAKE" sep:"none" help:"The command sees, and cannot change, the content of FAKE in the place of FILE; none with FILE=. FAKE is what it can read anyway."`
 	EnvFiles          string   `placeholder:"MODE" enum:",hidden,read" default:"" help:"Environment files of the work space, such as .env, that git has not: hidden, or read."`
+	GitSigning        string   `placeholder:"WHOSE" enum:",none,own,committer" default:"" help:"git has commits and tags signed outside, with your key: your own, those that you commit, or none."`
 	View              string   `placeholder:"KIND" enum:",copy-on-write" default:"" help:"Write into a view of the writable directories, and not into them: copy-on-write."`
 	Net               string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
 	AllowDomain       []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`

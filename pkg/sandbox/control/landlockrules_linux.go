@@ -70,6 +70,10 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 				add(e.Path, change|landlock.ResolveUnix, true)
 				continue
 			}
+			if e.Path == plan.SigningDir { // init made the socket, before there was a domain
+				add(e.Path, change|landlock.ResolveUnix, false)
+				continue
+			}
 			add(e.Path, change, !e.Dir)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -92,6 +94,9 @@ func (c *unixSockets) Begin(pid int) error {
 	}
 	if c.notified {
 		o := notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, HoldTCP: c.Job.Plan.Network == "none", Observer: c.Watch, Override: c.kept() != 0}
+		if c.Job.Plan.GitSigning != "" {
+			o.Declared = append(slices.Clip(o.Declared), fmt.Sprintf("/proc/%d/root%s", pid, plan.SigningSocket))
+		}
 		if p := c.Job.Plan.Ports; p != nil {
 			o.Ports, o.HoldTCP, _ = capability.Ports(p.Connect, false)
 		}

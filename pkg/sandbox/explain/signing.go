@@ -15,13 +15,17 @@ var signatures = []string{"gpg failed to sign the data", "unable to sign the tag
 
 // signing is the denial of a key that git would have signed with.
 func (x *Explainer) signing(f Failed) []record.Denial {
+	if x.plan.GitSigning != "" { // the signer tells what it refused
+		return nil
+	}
 	told := slices.ContainsFunc(signatures, func(text string) bool { return strings.Contains(f.Output, text) })
 	if !told && (f.Read || f.Output != "" || !x.signs(f.Argv)) {
 		return nil
 	}
 	return []record.Denial{{
 		Layer: "mount", What: "the key that git signs with", Kind: record.KindHidden, Certainty: record.Inferred,
-		Reason: "keys are not inside, and no declaration shows them: commit with --no-gpg-sign, and sign outside, for example git rebase --force-rebase --gpg-sign main",
+		Reason: "keys are not inside, and no declaration shows them: with --git-signing own, or git_signing: own below sandbox in a trusted repo_config.yaml, your commits and tags are signed outside; " +
+			"or commit with --no-gpg-sign, and sign later: git rebase --force-rebase --gpg-sign main",
 	}}
 }
 

@@ -277,7 +277,7 @@ func (b *builder) plan() (*Plan, error) {
 	}
 	p.Sockets = b.declaredSockets()
 	b.bound(p)
-	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.nestedUserns, b.egress, b.publish, b.alone} {
+	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.nestedUserns, b.signing, b.egress, b.publish, b.alone} {
 		if err := add(p); err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import "slices"
 // them: those of control.New that have a line in the evidence, in its order.
 var controls = []string{
 	"userns", ControlWorkspace, "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "egress", "publish", "ports", "privileges", "landlock", "seccomp", "unix_sockets",
-	"cgroup", "rlimits", "timeout", "output", "caches", "environment",
+	ControlSigning, "cgroup", "rlimits", "timeout", "output", "caches", "environment",
 }
 
 // Controls lists every control, in the order of the evidence.

@@ -101,7 +101,7 @@ func (b *builder) environment() ([]string, error) {
 		case name == "" || strings.ContainsRune(declared, 0):
 			return nil, Refuse(CodeDeclaration, "write it as NAME or NAME=VALUE", "environment variable %q has no valid name", declared)
 		case matches(name, services):
-			return nil, Refuse(CodeDeclaration, "do what needs its keys or its rights outside, for example sign the commits of a branch: git rebase --force-rebase --gpg-sign main",
+			return nil, Refuse(CodeDeclaration, "do what needs its keys or its rights outside; commits and tags are signed outside with --git-signing own",
 				"environment variable %s never reaches a confined command: it leads to a service of the host that acts for whoever connects", name)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
 			return nil, Refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
@@ -114,6 +114,7 @@ func (b *builder) environment() ([]string, error) {
 	b.flatEnv(values)
 	b.offline(values)
 	b.proxyEnv(values)
+	b.signingEnv(values)
 	if err := b.openEnv(values); err != nil {
 		return nil, err
 	}
@@ -137,6 +138,9 @@ func (p *Plan) Telling() []string {
 func usual(entry, name string) bool {
 	own := slices.Concat(passedEnv, toolEnv, proxyVariables, trustVariables)
 	if slices.Contains(own, name) || strings.HasPrefix(name, "LC_") || slices.Contains(withoutNetwork, entry) || slices.Contains(withoutRetries, entry) {
+		return true
+	}
+	if strings.HasPrefix(name, "GIT_CONFIG_") { // nobody can declare one: see signingEnv
 		return true
 	}
 	value, set := retryEnv[name]

@@ -2,13 +2,11 @@ package plan
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
-	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // GitSettings is a configuration file of git, of a repository that was there
@@ -58,9 +56,7 @@ func (b *builder) gitSettings(entries []Entry) []Entry {
 	if len(b.copies) == 0 {
 		return entries
 	}
-	entries = append(slices.Clone(entries), Entry{Path: SettingsDir, Access: Private, Dir: true, Why: "copies of git's configuration"})
-	slices.SortStableFunc(entries, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
-	return entries
+	return privately(entries, SettingsDir, "copies of git's configuration")
 }
 
 // ownText is the text of a file that is the caller's alone, in a directory in

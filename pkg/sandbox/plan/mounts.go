@@ -57,8 +57,8 @@ func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, erro
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	entries = b.gitSettings(b.withOwn(entries, len(caches)+len(managed) > 0))
-	mounts, err := b.allMounts(entries, fakes, caches, append(managed, b.program()...), b.resolverFiles(entries), trust, b.linkMounts(entries))
+	entries = b.signingDir(b.gitSettings(b.withOwn(entries, len(caches)+len(managed) > 0)))
+	mounts, err := b.allMounts(entries, fakes, caches, slices.Concat(managed, b.program(), b.signingMounts()), b.resolverFiles(entries), trust, b.linkMounts(entries))
 	return entries, mounts, env, err
 }
 

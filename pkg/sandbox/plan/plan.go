@@ -32,10 +32,11 @@ type Plan struct {
 	ProtectedNames []ProtectedNames `json:"protected_names"`
 	GitSettings    []GitSettings    `json:"git_settings,omitempty"`
 	AgentState     []AgentState     `json:"agent_state,omitempty"`
-	View           *View            `json:"view,omitempty"`   // nil where the command writes to the host's files
-	Grants         []Grant          `json:"grants,omitempty"` // what Landlock grants, where nothing else holds the paths
-	OwnSandbox     string           `json:"-"`                // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
-	ScratchBytes   int64            `json:"scratch_bytes"`    // of all private directories together; 0: half of the memory
+	GitSigning     string           `json:"git_signing,omitempty"` // whose commits and tags are signed outside; "" is nobody's
+	View           *View            `json:"view,omitempty"`        // nil where the command writes to the host's files
+	Grants         []Grant          `json:"grants,omitempty"`      // what Landlock grants, where nothing else holds the paths
+	OwnSandbox     string           `json:"-"`                     // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
+	ScratchBytes   int64            `json:"scratch_bytes"`         // of all private directories together; 0: half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`

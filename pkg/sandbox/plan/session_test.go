@@ -104,7 +104,7 @@ func TestDigest(t *testing.T) {
 		change(&s)
 		differs(name, s)
 	}
-	known := []string{"Asked", "Argv", "Dir", "Workspace", "Placed", "Environ", "KeepsStore", "Require", "Backend", "Managed", "Agent", "Program", "Publish", "PublishAny", "ProxyEnv", "Debug", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
+	known := []string{"Asked", "Argv", "Dir", "Workspace", "Placed", "Environ", "KeepsStore", "Require", "Backend", "Managed", "Agent", "Program", "Signer", "Publish", "PublishAny", "ProxyEnv", "Debug", "Descriptors", "CloseStdin", "Explain", "NewSession", "Recovered"}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		if name := reflect.TypeFor[Spec]().Field(i).Name; !slices.Contains(known, name) {
 			t.Errorf("is %s of a spec in its digest? Say so in Digest and here", name)

@@ -30,6 +30,7 @@ type Spec struct {
 	Managed     ManagedGit
 	Agent       string          // the agent that is confined as a whole, see [capability.Agent]; "" is none
 	Program     string          // ethos-sandbox itself, shown at record.InsideSandbox; "" leaves it out
+	Signer      string          // ethos-sandbox itself, which git runs inside where it signs: see package signing
 	Publish     []string        // ports of the host that lead inside: [ADDRESS:]HOSTPORT:PORT
 	PublishAny  bool            // also on addresses that other machines reach
 	ProxyEnv    bool            // HTTP_PROXY and its like name the proxy inside

@@ -1,0 +1,220 @@
+package control
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/signing"
+	"ethos/pkg/statedir"
+)
+
+// gitSigning serves the socket by which git inside has its commits and tags signed:
+// package signing. Init makes the socket on the run's own tmpfs.
+type gitSigning struct {
+	*Job
+	signer *signing.Signer
+	fd     int // of the socket; 0 before it was handed over
+	ctx    context.Context
+	stop   func()
+	told   int // of the denials, by Look
+	served sync.WaitGroup
+}
+
+// signingConns bounds the connections; more wait in the socket's queue.
+const signingConns = 8
+
+func newSigning(j *Job) *gitSigning {
+	c := &gitSigning{Job: j}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	return c
+}
+
+func (c *gitSigning) Name() string { return plan.ControlSigning }
+
+func (c *gitSigning) wanted() bool { return c.Job.Plan.GitSigning != "" }
+
+func (c *gitSigning) Plan() (string, bool) { return c.Job.Plan.GitSigning, c.wanted() }
+
+// Prepare reads the person's configuration, before the command can run. That it
+// does not do keeps commits from being signed, and nothing else.
+func (c *gitSigning) Prepare(context.Context) error {
+	if !c.wanted() {
+		return nil
+	}
+	p := c.Job.Plan
+	c.signer = &signing.Signer{Anybody: p.GitSigning == capability.SignCommitter, Now: time.Now}
+	person, err := signing.Read(p.Workspace, p.Getenv)
+	if err == nil {
+		var state string
+		if state, err = statedir.Make(p.Getenv, "signing"); err == nil {
+			c.signer.Program, err = signing.Find(person, p.Getenv, state, p.CommandWrites)
+		}
+	}
+	c.signer.Unusable = err
+	return nil
+}
+
+// Steps make the socket.
+func (c *gitSigning) Steps(at Phase, p *Program) {
+	if at != InitInside || !c.wanted() {
+		return
+	}
+	const stage, path, dir = "git signing", plan.SigningSocket, plan.SigningDir
+	address := make([]byte, 2+len(path)+1) // unix(7), struct sockaddr_un
+	binary.NativeEndian.PutUint16(address, unix.AF_UNIX)
+	copy(address[2:], path)
+	socket := p.Slots.New()
+	made := step(stage, "socket", unix.SYS_SOCKET, path, steps.Int(unix.AF_UNIX), steps.Int(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), steps.Int(0))
+	made.Save = socket
+	p.Init = append(p.Init, made,
+		step(stage, "bind", unix.SYS_BIND, path, steps.From(socket), steps.Buf(address), steps.Int(len(address))),
+		step(stage, "listen", unix.SYS_LISTEN, path, steps.From(socket), steps.Int(signingConns)),
+		steps.Hand(HandedSigning, socket),
+		step(stage, "close", unix.SYS_CLOSE, path, steps.From(socket)))
+}
+
+// Receive takes the socket.
+func (c *gitSigning) Receive(what, fd int) bool {
+	if what != HandedSigning || c.fd != 0 || !c.wanted() {
+		return false
+	}
+	c.fd = fd
+	return true
+}
+
+// VerifyPlace opens the root of the boundary, and asks the kernel where the socket
+// is.
+func (c *gitSigning) VerifyPlace(pid int) error {
+	if !c.wanted() {
+		return nil
+	}
+	if c.fd == 0 {
+		return errors.New("git signing: there is no socket")
+	}
+	at, err := unix.Getsockname(c.fd)
+	if name, ok := at.(*unix.SockaddrUnix); err != nil || !ok || name.Name != plan.SigningSocket {
+		return fmt.Errorf("git signing: the socket is at %v: %w", at, err)
+	}
+	if c.signer.Root, err = os.OpenRoot("/proc/" + strconv.Itoa(pid) + "/root"); err != nil {
+		return Unreadable(err)
+	}
+	return nil
+}
+
+// Begin serves the socket.
+func (c *gitSigning) Begin(int) error {
+	if !c.wanted() {
+		return nil
+	}
+	file := os.NewFile(uintptr(c.fd), plan.SigningSocket)
+	c.fd = -1
+	listener, err := net.FileListener(file)
+	file.Close()
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("git signing: %w", err)}
+	}
+	context.AfterFunc(c.ctx, func() { listener.Close() })
+	c.served.Go(func() { c.serve(listener) })
+	return nil
+}
+
+func (c *gitSigning) serve(listener net.Listener) {
+	free := make(chan struct{}, signingConns)
+	for {
+		free <- struct{}{}
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		c.served.Go(func() {
+			defer func() { <-free }()
+			stop := context.AfterFunc(c.ctx, func() { conn.Close() })
+			defer stop()
+			if !own(conn) {
+				conn.Close()
+				return
+			}
+			c.signer.Serve(c.ctx, conn)
+		})
+	}
+}
+
+// own reports a client of this user: unix(7), SO_PEERCRED. Nobody else is inside.
+func own(conn net.Conn) (yes bool) {
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return false
+	}
+	fault := raw.Control(func(fd uintptr) {
+		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		yes = err == nil && cred.Uid == uint32(os.Geteuid())
+	})
+	return yes && fault == nil
+}
+
+// End ends what is under way, a signing program that waits for a person too.
+func (c *gitSigning) End() {
+	c.stop()
+	c.served.Wait()
+	if c.fd > 0 {
+		unix.Close(c.fd)
+		c.fd = -1
+	}
+	if c.signer != nil && c.signer.Root != nil {
+		c.signer.Root.Close()
+	}
+}
+
+// Look tells what was refused of the commands of a session.
+func (c *gitSigning) Look(context.Context, bool) []record.Denial {
+	list := c.denied()
+	list, c.told = list[c.told:], len(list)
+	return list
+}
+
+func (c *gitSigning) denied() (list []record.Denial) {
+	if c.signer == nil {
+		return nil
+	}
+	for _, d := range c.signer.Denied() {
+		d.Layer, d.Reason = plan.ControlSigning, shown(d.Reason)
+		list = append(list, d)
+	}
+	return list
+}
+
+func (c *gitSigning) Wake(context.Context) error { return nil }
+
+// Report says that nothing can be signed where that was known from the start.
+func (c *gitSigning) Report(line record.Control) record.Control {
+	if c.signer != nil && c.signer.Unusable != nil && line.State == Enforced {
+		line.State, line.Enforced, line.Reason = Absent, "", c.signer.Unusable.Error()
+	}
+	return line
+}
+
+func (c *gitSigning) Hint() string {
+	return "sign a commit outside first: git commit -S --allow-empty in a repository to throw away"
+}
+
+// Evidence has each signature.
+func (c *gitSigning) Evidence(e *record.Sandbox, _ bool) {
+	if c.signer == nil {
+		return
+	}
+	e.Signatures, e.SignaturesMore = c.signer.Signatures()
+	e.Denials = append(e.Denials, c.denied()...)
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"ethos/pkg/capability"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// SigningDir is the directory inside that has the socket by which git reaches its
+// signer: see package signing.
+const SigningDir = record.InsideDir + "/signing"
+
+// SigningSocket is that socket.
+const SigningSocket = SigningDir + "/socket"
+
+// ControlSigning has git's commits and tags signed outside.
+const ControlSigning = "git_signing"
+
+// signingConfig is what git inside is told: the programs that it signs with.
+var signingConfig = [][2]string{
+	{"gpg.program", record.InsideSignGPG}, {"gpg.openpgp.program", record.InsideSignGPG}, {"gpg.ssh.program", record.InsideSignSSH},
+}
+
+// signs reports whether commits and tags are signed outside.
+func (b *builder) signs() bool {
+	return b.set.GitSigning != "" && b.set.GitSigning != "none"
+}
+
+// signing notes in the plan whose commits and tags are signed.
+func (b *builder) signing(p *Plan) error {
+	if !b.signs() {
+		return nil
+	}
+	switch {
+	case b.set.GitSigning != capability.SignOwn && b.set.GitSigning != capability.SignCommitter:
+		return Refuse(CodeDeclaration, "it is none, "+capability.SignOwn+" or "+capability.SignCommitter, "unknown git_signing %q", b.set.GitSigning)
+	case b.flat():
+		return Refuse(CodeDeclaration, "leave out --git-signing, or --backend", "git_signing needs the backend native, and this is %s", b.spec.Backend)
+	case b.set.UnixFamily == capability.NoUnixSockets:
+		return Refuse(CodeDeclaration, "leave one of the two out", "git_signing is declared, by which git connects to a Unix socket, and no Unix socket is to be made")
+	}
+	p.GitSigning = b.set.GitSigning
+	return nil
+}
+
+// signingEnv has git inside sign by the program that asks for a signature:
+// git-config(1), ENVIRONMENT. It counts before every file.
+func (b *builder) signingEnv(values map[string]string) {
+	if !b.signs() {
+		return
+	}
+	values["GIT_CONFIG_COUNT"] = strconv.Itoa(len(signingConfig))
+	for i, s := range signingConfig {
+		n := strconv.Itoa(i)
+		values["GIT_CONFIG_KEY_"+n], values["GIT_CONFIG_VALUE_"+n] = s[0], s[1]
+	}
+}
+
+// signingMounts show that program, which is ethos-sandbox by another name.
+func (b *builder) signingMounts() []mount.Mount {
+	if !b.signs() || b.spec.Signer == "" {
+		return nil
+	}
+	return []mount.Mount{managedFile(record.InsideSignGPG, b.spec.Signer, "asks for signatures"), managedFile(record.InsideSignSSH, b.spec.Signer, "asks for signatures")}
+}
+
+// signingDir adds the directory of the socket to the table.
+func (b *builder) signingDir(entries []Entry) []Entry {
+	if !b.signs() {
+		return entries
+	}
+	return privately(entries, SigningDir, "the socket of git's signer")
+}
+
+// privately adds a directory of the run's own tmpfs to a table.
+func privately(entries []Entry, path, why string) []Entry {
+	entries = append(slices.Clone(entries), Entry{Path: path, Access: Private, Dir: true, Why: why})
+	slices.SortStableFunc(entries, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
+	return entries
+}
+
+// CommandWrites reports whether the command can change what a path names, in a
+// directory of the host.
+func (p *Plan) CommandWrites(path string) bool {
+	return Covering(p.Paths, filepath.Clean(path)).Access == ReadWrite
+}

@@ -1,0 +1,195 @@
+package signing
+
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // the name of an object of git
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// The kinds of an [Object].
+const (
+	Commit = "commit"
+	Tag    = "tag"
+)
+
+// MaxPayload bounds what is signed, in bytes.
+const MaxPayload = 1 << 20
+
+// Object is what git wants signed: the text of a commit or of a tag before it has
+// a signature.
+type Object struct {
+	Kind      string
+	Refers    []string // the names of the objects that it is made of: tree and parents, or what the tag names
+	Author    Identity // of a commit
+	Committer Identity // or who made the tag
+	text      []byte
+}
+
+// Identity is who made something.
+type Identity struct{ Name, Email string }
+
+func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
+
+// errObject is wrapped by the errors of [Parse].
+var errObject = errors.New("it is neither a commit nor a tag of git")
+
+// Parse reads the text of a commit or of a tag, as git writes it before it signs:
+// commit.c, commit_tree_extended, and builtin/tag.c, build_tag_object. Whatever else
+// could be signed is an error.
+func Parse(text []byte) (*Object, error) {
+	if len(text) > MaxPayload {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", errObject, MaxPayload)
+	}
+	head, message, ok := bytes.Cut(text, []byte("\n\n"))
+	if !ok || bytes.IndexByte(text, 0) >= 0 {
+		return nil, errObject
+	}
+	lines := &header{lines: strings.Split(string(head), "\n")}
+	o := &Object{text: text}
+	if lines.has("tree ") {
+		o.commit(lines)
+	} else {
+		o.tag(lines, message)
+	}
+	if len(lines.lines) > 0 {
+		lines.fail("an unknown line " + quoted(lines.lines[0]))
+	}
+	for _, name := range o.Refers {
+		if len(name) != len(o.Refers[0]) {
+			lines.fail("names of two lengths")
+		}
+	}
+	if lines.err != nil {
+		return nil, lines.err
+	}
+	return o, nil
+}
+
+func (o *Object) commit(h *header) {
+	o.Kind = Commit
+	o.Refers = append(o.Refers, h.object("tree "))
+	for h.has("parent ") {
+		o.Refers = append(o.Refers, h.object("parent "))
+	}
+	o.Author = h.identity("author ")
+	o.Committer = h.identity("committer ")
+	if h.has("encoding ") {
+		h.take("encoding ")
+	}
+	for h.has("mergetag ") {
+		h.take("mergetag ")
+		for h.has(" ") {
+			h.take(" ")
+		}
+	}
+}
+
+func (o *Object) tag(h *header, message []byte) {
+	o.Kind = Tag
+	o.Refers = append(o.Refers, h.object("object "))
+	switch kind := h.take("type "); kind {
+	case "commit", "tree", "blob", "tag":
+	default:
+		h.fail("a tag of no known type")
+	}
+	h.take("tag ")
+	o.Committer = h.identity("tagger ")
+	for line := range bytes.Lines(message) {
+		if bytes.HasPrefix(line, []byte("-----BEGIN ")) {
+			h.fail("a tag with a signature in its message")
+		}
+	}
+}
+
+// header are the lines before the first empty one.
+type header struct {
+	lines []string
+	err   error // the first
+}
+
+func (h *header) fail(why string) {
+	if h.err == nil {
+		h.err = fmt.Errorf("%w: %s", errObject, why)
+	}
+}
+
+func (h *header) has(prefix string) bool {
+	return len(h.lines) > 0 && strings.HasPrefix(h.lines[0], prefix)
+}
+
+// take is the rest of the next line, which begins with prefix.
+func (h *header) take(prefix string) string {
+	if !h.has(prefix) {
+		h.fail("no line " + quoted(prefix))
+		return ""
+	}
+	rest := h.lines[0][len(prefix):]
+	h.lines = h.lines[1:]
+	return rest
+}
+
+// object is the name of one.
+func (h *header) object(prefix string) string {
+	name := h.take(prefix)
+	if !objectName(name) {
+		h.fail("no name of an object after " + quoted(prefix))
+	}
+	return name
+}
+
+// objectName reports a name by SHA-1 or SHA-256, as git writes it.
+func objectName(name string) bool {
+	return (len(name) == 2*sha1.Size || len(name) == 2*sha256.Size) && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// identity reads NAME <ADDRESS> SECONDS ZONE.
+func (h *header) identity(prefix string) (i Identity) {
+	line := h.take(prefix)
+	name, rest, ok1 := strings.Cut(line, "<")
+	email, when, ok2 := strings.Cut(rest, "> ")
+	seconds, zone, ok3 := strings.Cut(when, " ")
+	if !ok1 || !ok2 || !ok3 || strings.ContainsAny(name+email, "<>") || name != "" && !strings.HasSuffix(name, " ") || !digits(seconds, 19) ||
+		len(zone) != 5 || zone[0] != '+' && zone[0] != '-' || !digits(zone[1:], 4) {
+		h.fail("no person and date after " + quoted(prefix))
+	}
+	return Identity{strings.TrimSuffix(name, " "), email}
+}
+
+func digits(s string, most int) bool {
+	return s != "" && len(s) <= most && strings.Trim(s, "0123456789") == ""
+}
+
+func quoted(line string) string { return fmt.Sprintf("%.40q", line) }
+
+// Name is the name that git gives the object with this signature.
+func (o *Object) Name(signature []byte) string {
+	if len(o.Refers[0]) == 2*sha256.Size {
+		return o.name(sha256.New(), "gpgsig-sha256", signature)
+	}
+	return o.name(sha1.New(), "gpgsig", signature) //nolint:gosec // as above
+}
+
+// name inserts the signature as git does: commit.c, add_header_signature.
+func (o *Object) name(sum hash.Hash, field string, signature []byte) string {
+	text := bytes.Clone(o.text)
+	if o.Kind == Tag {
+		text = append(text, signature...)
+	} else {
+		at := bytes.Index(text, []byte("\n\n")) + 1
+		var lines bytes.Buffer
+		lines.WriteString(field)
+		for line := range bytes.Lines(signature) {
+			lines.WriteByte(' ')
+			lines.Write(line)
+		}
+		text = append(append(text[:at:at], lines.Bytes()...), o.text[at:]...)
+	}
+	fmt.Fprintf(sum, "%s %d\x00", o.Kind, len(text))
+	sum.Write(text)
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,290 @@
+package signing
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"crypto/sha256"
+)
+
+// Patience is how long a signature may take: a person may be asked for a passphrase.
+const Patience = 2 * time.Minute
+
+// maxSignature bounds what a program puts out.
+const maxSignature = 64 << 10
+
+// surroundings are the variables of the person that a signing program gets. It has
+// no terminal, and GPG_TTY is not among them: the command may read from the
+// person's, and would see what is typed there.
+var surroundings = []string{
+	"HOME", "USER", "LOGNAME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "GNUPGHOME", "SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE",
+	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "PINENTRY_USER_DATA",
+}
+
+// Program is what signs, outside.
+type Program struct {
+	person Person
+	path   string // without links
+	env    []string
+	state  string // a directory that no command sees
+}
+
+// Find finds the program and the key of a person. writes reports a path that the
+// command can change: a program that lies there, or is reached by a link there, is
+// not run, and such a key is not used. state is a directory for files that the
+// program reads.
+func Find(p Person, getenv func(string) string, state string, writes func(string) bool) (*Program, error) {
+	path, err := programOf(p.Program, getenv("PATH"), writes)
+	if err != nil {
+		return nil, err
+	}
+	if p.Format == SSH && !literal(p.Key) {
+		if _, err := settled(p.Key, writes); err != nil {
+			return nil, fmt.Errorf("user.signingKey of your git configuration: %w", err)
+		}
+	}
+	out := &Program{person: p, path: path, state: state}
+	for _, name := range surroundings {
+		if value := getenv(name); value != "" {
+			out.env = append(out.env, name+"="+value)
+		}
+	}
+	return out, nil
+}
+
+// programOf is the real path of a program. On PATH directories that the command
+// writes to do not count.
+func programOf(name, path string, writes func(string) bool) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			return "", fmt.Errorf("the signing program of your git configuration, %q, is no absolute path", name)
+		}
+		return executable(name, writes)
+	}
+	for dir := range strings.SplitSeq(path, ":") {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if real, err := executable(filepath.Join(dir, name), writes); err == nil {
+			return real, nil
+		}
+	}
+	return "", fmt.Errorf("the signing program %q is not in a directory of PATH that the command cannot change", name)
+}
+
+func executable(path string, writes func(string) bool) (string, error) {
+	real, err := settled(path, writes)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
+		err = &fs.PathError{Op: "execute", Path: real, Err: syscall.EACCES}
+	}
+	return real, err
+}
+
+// maxLinks is the kernel's bound: path_resolution(7).
+const maxLinks = 40
+
+// settled is a path without links, none of which, nor any directory on the way, is
+// the command's to change.
+func settled(path string, writes func(string) bool) (string, error) {
+	at, rest, links := "/", strings.Split(filepath.Clean(path), "/"), 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		if writes(next) {
+			return "", fmt.Errorf("%s: the command can change %s", path, next)
+		}
+		info, err := os.Lstat(next)
+		if err != nil {
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if links++; err != nil || links > maxLinks {
+			return "", errors.Join(err, &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP})
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return at, nil
+}
+
+// asks says why the key that git asks for is not the person's, nil when it is.
+func (p *Person) asks(key string, o *Object) error {
+	want := p.Key
+	if want == "" {
+		want = o.Committer.String()
+	}
+	if strings.TrimPrefix(key, "key::") == strings.TrimPrefix(want, "key::") {
+		return nil
+	}
+	return fmt.Errorf("git asks for the key %.200q, and your own configuration names %q", key, want)
+}
+
+// errProgram is wrapped when the program did not sign.
+var errProgram = errors.New("did not sign")
+
+// sign has the text signed. It returns the fingerprint of the key, too.
+func (p *Program) sign(ctx context.Context, o *Object) (signature []byte, key string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	if p.person.Format == SSH {
+		return p.ssh(ctx, o)
+	}
+	key = p.person.Key
+	if key == "" {
+		key = o.Committer.String()
+	}
+	signature, status, err := p.run(ctx, o.text, "--status-fd=2", "-bsau", key)
+	if err != nil {
+		return nil, "", err
+	}
+	for line := range strings.Lines(status) {
+		if words := strings.Fields(line); len(words) == 8 && words[0] == "[GNUPG:]" && words[1] == "SIG_CREATED" {
+			return signature, words[7], armored(signature, "PGP SIGNATURE")
+		}
+	}
+	return nil, "", fmt.Errorf("%s %w: it reports no signature", p.path, errProgram)
+}
+
+// ssh is called as git does: ssh-keygen(1), -Y sign.
+func (p *Program) ssh(ctx context.Context, o *Object) (signature []byte, key string, err error) {
+	dir, err := os.MkdirTemp(p.state, "sign-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.RemoveAll(dir)
+	file, args := filepath.Join(dir, "text"), []string{"-Y", "sign", "-n", "git", "-f", p.person.Key}
+	if literal(p.person.Key) {
+		args[5] = filepath.Join(dir, "key")
+		args = append(args, "-U")
+		err = os.WriteFile(args[5], []byte(strings.TrimPrefix(p.person.Key, "key::")+"\n"), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(file, o.text, 0o600)
+	}
+	if err == nil {
+		_, _, err = p.run(ctx, nil, append(args, file)...)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := os.Open(file + ".sig")
+	if err != nil {
+		return nil, "", fmt.Errorf("%s %w: %w", p.path, errProgram, err)
+	}
+	defer f.Close()
+	signature = make([]byte, maxSignature+1)
+	n, _ := f.Read(signature)
+	signature = signature[:n]
+	key, err = sshKey(signature)
+	return signature, key, err
+}
+
+// run runs the program. It has no terminal, and is killed with what it started when
+// it takes too long.
+func (p *Program) run(ctx context.Context, in []byte, args ...string) (stdout []byte, stderr string, err error) {
+	var out, errs bounded
+	cmd := exec.CommandContext(ctx, p.path, args...)
+	cmd.Args[0] = filepath.Base(p.person.Program)
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env, "/", bytes.NewReader(in), &out, &errs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s %w within %v", p.path, errProgram, Patience)
+	case err != nil:
+		err = fmt.Errorf("%s %w: %w: %s", p.path, errProgram, err, errs.last())
+	}
+	return out.Bytes(), errs.String(), err
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if b.Len() <= maxSignature {
+		b.Buffer.Write(text[:min(len(text), maxSignature+1-b.Len())])
+	}
+	return len(text), nil
+}
+
+// last is the last line that is not for programs.
+func (b *bounded) last() (last string) {
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[GNUPG:]") {
+			last = line
+		}
+	}
+	return last
+}
+
+// armored says why a text is not one signature and nothing else.
+func armored(text []byte, kind string) error {
+	begin, end := []byte("-----BEGIN "+kind+"-----\n"), []byte("-----END "+kind+"-----\n")
+	plain := len(text) <= maxSignature && bytes.HasPrefix(text, begin) && bytes.Count(text, []byte("-----")) == 4 && bytes.HasSuffix(text, end) &&
+		bytes.IndexFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) < 0
+	if !plain {
+		return fmt.Errorf("%w: what came is not one signature", errProgram)
+	}
+	return nil
+}
+
+// sshKey is the fingerprint of the key that made a signature: PROTOCOL.sshsig of
+// OpenSSH. One that is not for git is an error.
+func sshKey(text []byte) (string, error) {
+	block, rest := pem.Decode(text)
+	if err := armored(text, "SSH SIGNATURE"); err != nil || block == nil || len(rest) > 0 {
+		return "", errors.Join(errProgram, err)
+	}
+	blob, ok := bytes.CutPrefix(block.Bytes, []byte("SSHSIG\x00\x00\x00\x01"))
+	key, blob, ok1 := field(blob)
+	space, _, ok2 := field(blob)
+	if !ok || !ok1 || !ok2 || string(space) != "git" {
+		return "", fmt.Errorf("%w: what came is not a signature for git", errProgram)
+	}
+	sum := sha256.Sum256(key)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), nil
+}
+
+// field takes a string of the format of SSH: RFC 4251, 5.
+func field(blob []byte) (value, rest []byte, ok bool) {
+	if len(blob) < 4 {
+		return nil, nil, false
+	}
+	n := binary.BigEndian.Uint32(blob)
+	if blob = blob[4:]; uint64(n) > uint64(len(blob)) {
+		return nil, nil, false
+	}
+	return blob[:n], blob[n:], true
+}

@@ -1,0 +1,205 @@
+package signing
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"ethos/pkg/record"
+)
+
+// Bounds of a run, or of a session.
+const (
+	burst     = 500             // signatures at once
+	every     = time.Second / 2 // one more after that time
+	maxKept   = 500             // in the evidence
+	maxDenied = 50
+	fails     = 3 // of the program one after another; then it has a rest
+	rest      = time.Minute
+	talk      = 10 * time.Second // to send a request, or to take the answer
+	notYours  = "a repository's own configuration does not count; set it outside in ~/.gitconfig, by includeIf for some repositories only"
+)
+
+// Signer answers requests for signatures.
+type Signer struct {
+	// Program signs; nil where Unusable says why nothing is signed.
+	Program  *Program
+	Unusable error
+	Anybody  bool     // others than the person may have written a commit
+	Root     *os.Root // as the command sees it
+	// Now is the clock.
+	Now func() time.Time
+
+	one    sync.Mutex // at a time is signed
+	mu     sync.Mutex // for what follows
+	tokens int
+	filled time.Time
+	failed int
+	until  time.Time // the program has a rest
+	list   []record.Signature
+	more   int
+	denied []record.Denial
+}
+
+// Signatures are what was asked for so far, and how many more there were than are
+// kept.
+func (s *Signer) Signatures() ([]record.Signature, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]record.Signature{}, s.list...), s.more
+}
+
+// Denied are the refusals, each once, without a layer.
+func (s *Signer) Denied() []record.Denial {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.denied)
+}
+
+// refusal is why nothing is signed.
+type refusal struct {
+	reason string // for everybody
+	hint   string
+	detail string // for the person alone
+}
+
+// Serve answers one request and closes the connection.
+func (s *Signer) Serve(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(talk))
+	var r request
+	if err := receive(conn, &r); err != nil {
+		s.note(record.Signature{}, &refusal{reason: "the request cannot be read"})
+		_ = send(conn, answer{Refused: "the request cannot be read: " + err.Error()})
+		return
+	}
+	signature, no := s.answer(ctx, &r)
+	a := answer{Signature: signature}
+	if no != nil {
+		a = answer{Refused: no.reason, Hint: no.hint}
+	}
+	_ = conn.SetDeadline(time.Now().Add(talk))
+	_ = send(conn, a) // who is gone has no use for it
+}
+
+func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
+	o, err := Parse(r.Payload)
+	if err != nil {
+		no := &refusal{reason: err.Error(), hint: "sign it outside; inside, commits and tags are signed"}
+		s.note(record.Signature{}, no)
+		return nil, no
+	}
+	event := record.Signature{Kind: o.Kind, Committer: o.Committer.String()}
+	no := s.judge(r, o)
+	if no == nil {
+		no = s.take()
+	}
+	if no != nil {
+		event.Object = o.Name(nil)
+		s.note(event, no)
+		return nil, no
+	}
+	s.one.Lock()
+	signature, key, err := s.Program.sign(ctx, o)
+	s.one.Unlock()
+	s.count(err)
+	if err != nil {
+		no = &refusal{
+			reason: "the signing program of the person did not sign", detail: err.Error(),
+			hint: "outside, unlock the key once: git commit -S --allow-empty in a repository to throw away; a passphrase is not asked for on the terminal of a command",
+		}
+		signature = nil
+	} else {
+		event.Key = key
+	}
+	event.Object = o.Name(signature)
+	s.note(event, no)
+	return signature, no
+}
+
+// judge says why an object is not signed.
+func (s *Signer) judge(r *request, o *Object) *refusal {
+	if s.Unusable != nil {
+		return &refusal{reason: s.Unusable.Error(), hint: "git config --global --edit, outside of the sandbox; then start the command, or its session, again"}
+	}
+	p := &s.Program.person
+	if r.Format != p.Format {
+		return &refusal{reason: fmt.Sprintf("git signs by the format %.20q here, and your own configuration says %q", r.Format, p.Format), hint: notYours}
+	}
+	if err := p.Judge(o, s.Anybody); err != nil {
+		hint := notYours
+		if p.is(o.Committer) {
+			hint = "--git-signing committer signs what you commit of others"
+		}
+		return &refusal{reason: err.Error(), hint: hint}
+	}
+	if err := p.asks(r.Key, o); err != nil {
+		return &refusal{reason: err.Error(), hint: notYours}
+	}
+	if err := Stored(s.Root, r.Repository, o.Refers); err != nil {
+		return &refusal{reason: err.Error(), hint: "sign what git makes in its repository"}
+	}
+	return nil
+}
+
+// take takes one of the signatures that may be made.
+func (s *Signer) take() *refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.Now()
+	if now.Before(s.until) {
+		return &refusal{reason: fmt.Sprintf("signing failed %d times one after another", fails), hint: fmt.Sprintf("unlock the key outside, and try again in %v", rest)}
+	}
+	if s.filled.IsZero() {
+		s.tokens, s.filled = burst, now
+	}
+	if more := int(now.Sub(s.filled) / every); more > 0 {
+		s.tokens, s.filled = min(burst, s.tokens+more), now
+	}
+	if s.tokens == 0 {
+		return &refusal{reason: fmt.Sprintf("more than %d signatures at once", burst), hint: "go on more slowly, or sign outside: git rebase --force-rebase --gpg-sign main"}
+	}
+	s.tokens--
+	return nil
+}
+
+// count gives the program a rest when it fails again and again: a person may be
+// asked for a passphrase each time.
+func (s *Signer) count(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.failed = 0
+	} else if s.failed++; s.failed >= fails {
+		s.failed, s.until = 0, s.Now().Add(rest)
+	}
+}
+
+func (s *Signer) note(event record.Signature, no *refusal) {
+	event.Time, event.Verdict = s.Now().UTC().Format(time.RFC3339Nano), "signed"
+	if no != nil {
+		event.Verdict, event.Reason = "refused", no.reason
+		if no.detail != "" {
+			event.Reason += ": " + no.detail
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	same := func(d record.Denial) bool { return d.Reason == event.Reason }
+	if no != nil && len(s.denied) < maxDenied && !slices.ContainsFunc(s.denied, same) {
+		what := "a signature"
+		if event.Kind != "" {
+			what = "the signature of a " + event.Kind
+		}
+		s.denied = append(s.denied, record.Denial{What: what, Reason: event.Reason, Remedy: no.hint})
+	}
+	if len(s.list) == maxKept {
+		s.more++
+		return
+	}
+	s.list = append(s.list, event)
+}
