@@ -11,6 +11,52 @@ import (
 	"ethos/pkg/capability"
 )
 
+// TestCachesApart: what a command with more or less than the work space puts into a cache is read by those that have the same, and by no other.
+func TestCachesApart(t *testing.T) {
+	spec := script(t, "")
+	base := filepath.Dir(spec.Workspace)
+	write(t, filepath.Join(base, "home/.npm/old"), "old\n")
+	write(t, filepath.Join(base, "beside/file"), "beside\n")
+	spec.Environ = append(spec.Environ, "TOKEN=secret")
+	has := map[string]func(*Spec){
+		"the work space": func(*Spec) {},
+		"reads alone":    func(s *Spec) { s.Asked = capability.OnProfile("lint-offline") },
+		"a network":      func(s *Spec) { s.Network.Mode, s.Network.AllowDomains = "proxy", []string{"example.com"} },
+		"another": func(s *Spec) {
+			s.Network.Mode, s.Network.AllowDomains = "proxy", []string{"example.com", "example.net"}
+		},
+		"a variable": func(s *Spec) { s.Env.Pass = []string{"TOKEN"} },
+		"both": func(s *Spec) {
+			s.Env.Pass, s.Network.Mode, s.Network.AllowDomains = []string{"TOKEN"}, "proxy", []string{"example.com"}
+		},
+		"a path":         func(s *Spec) { s.ReadPaths = []string{filepath.Join(base, "beside")} },
+		"to write":       func(s *Spec) { s.WritePaths = []string{filepath.Join(base, "beside")} },
+		"less":           func(s *Spec) { s.DenyWritePaths = []string{filepath.Join(s.Workspace, "src?")} },
+		"other less":     func(s *Spec) { s.DenyWritePaths = []string{filepath.Join(s.Workspace, "test?")} },
+		"unread":         func(s *Spec) { s.DenyReadPaths = []string{filepath.Join(s.Workspace, "key?")} },
+		"an environment": func(s *Spec) { s.EnvFiles = "read" },
+	}
+	run := func(name, text string) string {
+		t.Helper()
+		one := spec
+		one.Argv = []string{"sh", "-c", text}
+		has[name](&one)
+		r := execute(t, one)
+		if r.err != nil || r.ExitCode != 0 {
+			t.Fatalf("%s: %v %d %s", name, r.err, r.ExitCode, r.Stderr.Text)
+		}
+		return r.Stdout.Text
+	}
+	for name := range has {
+		run(name, "echo x > ~/.npm/'"+name+"'")
+	}
+	for name := range has {
+		if got, want := run(name, "ls ~/.npm | grep -v old"), name+"\n"; got != want {
+			t.Errorf("what has %s meets %q", name, got)
+		}
+	}
+}
+
 // TestSharedCaches: what a command adds to a cache is seen by those that write the whole work space as it does, by no other, and outside by nobody;
 // it is listed and removed, and what a run uses stays.
 func TestSharedCaches(t *testing.T) {

@@ -3,9 +3,12 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ethos/pkg/ceiling"
 	"ethos/pkg/sandbox/kernel/mount"
@@ -132,17 +135,50 @@ func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 const SharedCaches = "shared"
 
 // cacheGroup says with which other commands a command shares what it adds to
-// caches. One that writes the whole work space can have every other that does run
-// what it likes: by its sources, its build files and its tests. What it writes to a
-// cache gives it no more. A command that writes less, or reads alone, must not meet
-// what such a one wrote, and one that reaches a network is apart: those share with
-// their own profile only.
+// caches: with those alone that have what it has. A tool runs what a cache holds
+// without looking, so between two commands each can have the other run what it
+// likes. One that writes the whole work space and no more can do that anyway, by its
+// sources, its build files and its tests. A command that writes less, or reads alone,
+// must not meet what such a one wrote, nor the other way round: it would come to
+// write. One that has more, a network, a variable, a path outside or a socket, shares
+// with those that have the same.
 func (b *builder) cacheGroup(entries []Entry) string {
+	group, has := b.set.SandboxProfile, b.beyondWorkSpace()
 	whole := Covering(entries, b.spec.Workspace).Access == ReadWrite && len(b.set.DenyWritePaths) == 0
-	if mode := b.set.Network.Mode; whole && (mode == "none" || mode == "loopback") && len(b.agent) == 0 {
-		return SharedCaches
+	switch mode := b.set.Network.Mode; {
+	case mode != "none" && mode != "loopback":
+		network, _ := json.Marshal(b.set.Network) // strings: nothing can fail
+		has = append(has, "network "+string(network))
+	case whole && len(b.agent) == 0:
+		group = SharedCaches
 	}
-	return b.set.SandboxProfile
+	if len(has) == 0 {
+		return group
+	}
+	slices.Sort(has)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(has), "\x00")))
+	return group + "-" + hex.EncodeToString(sum[:4])
+}
+
+// beyondWorkSpace lists in what a command differs from those that have the work space
+// and nothing else.
+func (b *builder) beyondWorkSpace() (has []string) {
+	for _, r := range b.declared {
+		if (r.class == grantRead || r.class == grantWrite) && !mount.Within(r.path, b.spec.Workspace) {
+			has = append(has, fmt.Sprintf("path %d %s", r.class, r.path))
+		}
+	}
+	for kind, list := range map[string][]string{
+		"variable": b.set.Env.Pass, "socket": b.set.UnixSockets, "unread": b.set.DenyReadPaths, "unwritten": b.set.DenyWritePaths, "masked": b.set.Masks,
+	} {
+		for _, item := range list {
+			has = append(has, kind+" "+item)
+		}
+	}
+	if b.set.EnvFiles != "" {
+		has = append(has, "environment files "+b.set.EnvFiles)
+	}
+	return has
 }
 
 // CacheDir is where the command's own part of a cache is kept. own is the
