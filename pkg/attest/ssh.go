@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -104,16 +103,13 @@ func (s *ssh) Verify(ctx context.Context, data, sig []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSignature, err)
 	}
-	names := strings.FieldsFunc(string(found), func(c rune) bool { return c == '\n' || c == ',' })
+	by, _, _ := strings.Cut(string(found), "\n")
 	identity := s.identity
-	switch {
-	case identity == "" && len(names) > 0:
-		identity = names[0]
-	case !slices.Contains(names, identity):
-		return fmt.Errorf("%w: it is by %s", errSignature, strings.Join(names, " "))
+	if identity == "" {
+		identity, _, _ = strings.Cut(by, ",")
 	}
 	if _, err := keygen(ctx, data, "-Y", "verify", "-n", Namespace, "-f", s.file, "-I", identity, "-s", name); err != nil {
-		return fmt.Errorf("%w: %w", errSignature, err)
+		return fmt.Errorf("%w: its key is of %.100s: %w", errSignature, by, err)
 	}
 	return nil
 }

@@ -191,9 +191,10 @@ func TestAttestSSH(t *testing.T) {
 	attest, verify := "ethos-trace attest HEAD --need ./check --ssh-key ", "ethos-trace verify --commit HEAD --allowed-signers .git/signers "
 	for _, k := range []string{"ed25519", "ecdsa"} {
 		s.shell(attest + ".git/" + k + " >b && " + verify + "b && " + verify + "--signer " + k + "@example.com b").mustSucceed(t)
-		if o := s.shell(verify+"--signer other@example.com b").mustExit(t, 1); !strings.Contains(o.stderr, "it is by "+k+"@example.com") {
+		if o := s.shell(verify+"--signer other@example.com b").mustExit(t, 1); !strings.Contains(o.stderr, "its key is of "+k+"@example.com") {
 			t.Errorf("another signer: %v", o)
 		}
+		s.shell(`sed 's/^[a-z0-9]*@/*@/' .git/signers >.git/patterns; ` + strings.Replace(verify, "signers .git/signers", "signers .git/patterns", 1) + "--signer " + k + "@example.com b").mustSucceed(t)
 		s.shell(`sed 's/"keyid":"SHA256:./"keyid":"SHA256:x/' b >c && `+verify+"c").mustExit(t, 1)
 		s.shell(`sed 's/"sig":"U1NIU0lHAAAAAQ/"sig":"U1NIU0lHAAAAAg/' b >c && `+verify+"c").mustExit(t, 1)
 		s.shell("git commit -q --allow-empty -m more && "+verify+"b; s=$?; git reset -q --hard HEAD~; exit $s").mustExit(t, 1)

@@ -1,12 +1,17 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"ethos/pkg/internal/probetest"
 )
 
 // timing is the one member of a record that deciding twice does not repeat.
@@ -64,4 +69,59 @@ func TestExport(t *testing.T) {
 		while cmp -s "$mark" before; do sleep 0.1; done
 		kill -TERM $!; wait $! && grep -q 'sent 1 to' told`).mustSucceed(t)
 	s.shell("ethos-trace export").mustExit(t, 2)
+}
+
+// query is the block of docs/fleet.md in a language.
+func query(t *testing.T, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), "docs/fleet.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "```"+language+"\n")
+	for language == "sh" && ok && !strings.HasPrefix(rest, "cat ") {
+		_, rest, ok = strings.Cut(rest, "```sh\n")
+	}
+	block, _, end := strings.Cut(rest, "```")
+	if !ok || !end {
+		t.Fatalf("docs/fleet.md has no %s", language)
+	}
+	return block
+}
+
+// asked is a store with two records that matched git.force_push_protected, one of them twice in the store, and one that nothing matched.
+func asked(t *testing.T) *session {
+	t.Helper()
+	s := newSession(t)
+	s.shell(`for c in 'git push --force origin main' 'git push -f origin main' true; do ethos-facts -c "$c" | ethos-decide; done >lines
+		ethos-trace <lines; tail -n 1 lines | ethos-trace; ethos-trace verify`).mustSucceed(t)
+	return s
+}
+
+// TestQueryJQ: the query of docs/fleet.md says what is in a store, where a call stands twice.
+func TestQueryJQ(t *testing.T) {
+	probetest.Need(t, "command:jq")
+	s := asked(t)
+	if o := s.shell(query(t, "sh")).mustSucceed(t); o.stdout != "1 allow\n2 deny\n" {
+		t.Errorf("%v", o)
+	}
+}
+
+// TestForeignDuckDB: DuckDB reads a store as docs/fleet.md has it.
+func TestForeignDuckDB(t *testing.T) {
+	probetest.Need(t, "command:node")
+	module := foreign(t, "duckdb", "node_modules/@duckdb/node-api")
+	s := asked(t)
+	s.write("query.sql", query(t, "sql"))
+	s.write("ask.js", `const { DuckDBInstance } = require(process.argv[2]);
+(async () => {
+  const db = await (await DuckDBInstance.create()).connect();
+  const rows = await db.runAndReadAll(require("fs").readFileSync("query.sql", "utf8"));
+  console.log(JSON.stringify(rows.getRowsJson()));
+})();
+`)
+	var rows [][2]string
+	if o := s.shell("node ask.js " + module).mustSucceed(t); json.Unmarshal([]byte(o.stdout), &rows) != nil || len(rows) == 0 || rows[0] != [2]string{"git.force_push_protected", "2"} {
+		t.Errorf("%v", o)
+	}
 }
