@@ -59,6 +59,8 @@ var capabilities = []capability{
 	{area: "boundary", name: "--allow-nested-userns", need: "command:bwrap", script: `if test $(id -u) = 0; then says 'as an ordinary user' box --allow-nested-userns -- true; exit; fi
 		mustNot box -- unshare -Ur true; must box --allow-nested-userns -- unshare -Ur true; mustNot box --allow-nested-userns -- bwrap --ro-bind / / true
 		must box --allow-nested-userns=mounts --view copy-on-write -- bwrap --ro-bind / / true; says 'kept in its place' box --allow-nested-userns=mounts -- true`},
+	{area: "boundary", name: "--allow-nested-userns: a browser in its own sandbox", need: "command:chromium", script: `test $(id -u) != 0 || exit 0; b() { box "$@" -- chromium --headless --disable-gpu --dump-dom 'data:text/html,<p>it is there</p>'; }
+		says 'it is there' b --allow-nested-userns; mustNot b`},
 
 	{area: "modes", name: "plan: nothing runs", script: `box --mode plan -- touch new; must test ! -e new`},
 	{area: "modes", name: "verify: what is written is thrown away", script: `must box --mode verify -- sh -c 'echo x > new; cat new'; must test ! -e new; must box -- touch new; must test -e new`},

@@ -233,6 +233,10 @@ func meet(t *testing.T, need string) {
 		})
 		return
 	}
+	if need == "upper" {
+		probetest.NeedFunc(t, need, func() string { return noUpper(t) })
+		return
+	}
 	if need == "amd64" {
 		probetest.NeedFunc(t, need, func() string { return map[bool]string{true: "it is " + runtime.GOARCH}[runtime.GOARCH != need] })
 		return

@@ -17,19 +17,21 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/view"
 	"ethos/pkg/shorttest"
 )
 
 // TestEscapesNested runs every case as an ordinary user, the attack in user and
 // mount namespaces of its own, where it holds every capability: in a run that may
-// make namespaces, and in one that may mount there as well, into a view. What that
-// opens the case says, in its field nested; that is found true.
+// make namespaces, and in one that may mount there as well, into a view, where there
+// can be one. What that opens the case says, in its field nested; that is found true.
+// All run for root, who starts them as that user, and a part for who is one.
 func TestEscapesNested(t *testing.T) {
 	cases := shorttest.Sample(load(t), 20)
-	var ran, twins atomic.Int32
+	var tried, ran, twins atomic.Int32
 	t.Cleanup(func() {
-		if whole := only() == "" && !t.Failed() && os.Geteuid() != 0; whole && (int(ran.Load()) < len(cases) || 10*twins.Load() < 9*ran.Load()) {
-			t.Errorf("%d attacks of %d cases, %d twins", ran.Load(), len(cases), twins.Load())
+		if whole := only() == "" && !t.Failed() && os.Geteuid() != 0; whole && (4*ran.Load() < 3*tried.Load() || 10*twins.Load() < 9*ran.Load()) {
+			t.Errorf("of %d attacks %d ran, and %d twins succeeded", tried.Load(), ran.Load(), twins.Load())
 		}
 	})
 	twice(t, func(t *testing.T) {
@@ -38,7 +40,15 @@ func TestEscapesNested(t *testing.T) {
 			host.rootNested(t)
 			return
 		}
-		for _, c := range cases {
+		levels := []string{capability.NestedNamespaces, capability.NestedMounts}
+		if why := noUpper(t); why != "" {
+			t.Log("without mounts: " + why)
+			levels = levels[:1]
+		}
+		for i, c := range cases {
+			if part := os.Getenv(asUser) == ""; part && c.Nested == "" && i%5 != 0 {
+				continue
+			}
 			if c.As == "root" || slices.Contains(c.Want, Refused) || slices.Contains(c.Flags, "--allow-nested-userns") { // the last are nested already
 				continue
 			}
@@ -47,7 +57,8 @@ func TestEscapesNested(t *testing.T) {
 				for _, need := range c.Needs {
 					meet(t, need)
 				}
-				for _, level := range []string{capability.NestedNamespaces, capability.NestedMounts} {
+				for _, level := range levels {
+					tried.Add(1)
 					if host.runNested(t, c, level, &twins) {
 						ran.Add(1)
 					}
@@ -55,6 +66,23 @@ func TestEscapesNested(t *testing.T) {
 			})
 		}
 	})
+}
+
+// noUpper says why no file system carries the upper layer of a view, "" where one does.
+func noUpper(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	v, err := view.Create(view.Place{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }})
+	if errors.Is(err, view.ErrNoUpper) {
+		return err.Error()
+	}
+	if err == nil {
+		err = v.Remove()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ""
 }
 
 // rootNested: root has none, and is told so.

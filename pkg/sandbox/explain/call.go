@@ -89,11 +89,14 @@ func (x *Explainer) calls(f Failed) (list []record.Denial) {
 // nesting is the flag that opens a call which makes namespaces, "" where none does.
 func (x *Explainer) nesting(call, process string) string {
 	const flag = "--allow-nested-userns"
+	has, mounts := x.plan.NestedUserns, process == "bwrap" || process == "podman"
 	switch {
-	case call != "unshare" || x.uid == 0 || x.plan.NestedUserns != "":
+	case call != "unshare" || x.uid == 0 || has == capability.NestedMounts:
 		return ""
-	case process == "bwrap" || process == "podman":
+	case mounts: // where it is refused, the refusal names a view
 		return flag + "=" + capability.NestedMounts
+	case has != "":
+		return ""
 	}
 	return flag
 }

@@ -52,6 +52,30 @@ func TestRefusedCalls(t *testing.T) {
 	}
 }
 
+// TestNestingRemedies: what opens a call that makes namespaces is told to who can
+// have it, and nothing where all of it is open.
+func TestNestingRemedies(t *testing.T) {
+	const flag, mounts = "--allow-nested-userns", "--allow-nested-userns=mounts"
+	for _, c := range []struct {
+		program, nested string
+		uid             int
+		want            string
+	}{
+		{"unshare", "", 1000, flag},
+		{"bwrap", "", 1000, mounts},
+		{"bwrap", "namespaces", 1000, mounts},
+		{"unshare", "namespaces", 1000, ""}, // a cgroup namespace, say
+		{"bwrap", "mounts", 1000, ""},
+		{"unshare", "", 0, ""},
+	} {
+		x := New(&plan.Plan{Network: "loopback", Dir: "/w", NestedUserns: c.nested}, plan.HostFiles{}, c.uid, nil)
+		got := x.calls(Failed{Argv: []string{c.program}, Output: c.program + ": Creating new namespace failed: Operation not permitted\n"})
+		if len(got) != 1 || got[0].Remedy != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
 // TestSigning: a commit that nothing signed is told what to do about it, and another failure of git is not.
 func TestSigning(t *testing.T) {
 	for output, want := range map[string]bool{
