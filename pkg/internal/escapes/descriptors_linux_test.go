@@ -27,6 +27,9 @@ func TestDescriptors(t *testing.T) {
 				if host.given(t, p, c.stdin, c.attack) {
 					t.Error("the attack got through")
 				}
+				if os.Geteuid() != 0 && host.given(t, p, c.stdin, c.attack, mounting...) { // without rules of Landlock on files
+					t.Error("the attack got through where the command may mount")
+				}
 				if said, err := p.shell(c.after).CombinedOutput(); err != nil {
 					t.Errorf("afterwards: %v %s", err, said)
 				}
@@ -38,15 +41,18 @@ func TestDescriptors(t *testing.T) {
 	})
 }
 
+// mounting are the flags of a command that may mount in user namespaces of its own.
+var mounting = []string{"--profile", "lint-offline", "--allow-nested-userns", "mounts"}
+
 // given runs a script with a file of the place as its standard input, and reports whether it ended with 0.
-func (h *host) given(t *testing.T, p place, stdin, script string) bool {
+func (h *host) given(t *testing.T, p place, stdin, script string, flags ...string) bool {
 	t.Helper()
 	in, err := os.Open(p.base + "/" + stdin)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	spec, err := p.spec(Case{}, script)
+	spec, err := p.spec(Case{Flags: flags}, script)
 	if err != nil {
 		t.Fatal(err)
 	}

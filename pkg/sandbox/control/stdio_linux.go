@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
@@ -126,7 +127,7 @@ func CheckStreams(p *plan.Plan, c Command) error {
 
 // checkStream refuses what must not stand at a standard descriptor: it was opened on the host's mounts, and can be opened once more through /proc/self/fd. Outside of the
 // path table Landlock says no to that. Within a writable tree it does not, so a directory would be a way round the mounts that protect, and so would be a
-// protected file that was opened for reading.
+// protected file that was opened for reading. A command that mounts has no rules of Landlock on files, so none that has a name is for it.
 func checkStream(p *plan.Plan, fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -135,11 +136,18 @@ func checkStream(p *plan.Plan, fd int) error {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		return plan.Refuse(plan.CodeDeclaration, "declare the directory with --ro or --rw instead", "descriptor %d of the command is a directory", fd)
-	case unix.S_IFREG:
+	case unix.S_IFREG, unix.S_IFBLK:
+		if p.NestedUserns == capability.NestedMounts && st.Nlink > 0 {
+			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a file, and with --allow-nested-userns=mounts it could be opened again for all that the caller may do with it", fd)
+		}
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFREG {
 		return checkFile(p, fd)
 	}
 	return nil
 }
+
+const throughPipe = "let it go through a pipe: cat FILE | ethos-sandbox … | cat > FILE"
 
 func checkFile(p *plan.Plan, fd int) error {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)

@@ -91,7 +91,7 @@ func (c caller) proc(name string) (int, error) {
 // resolver turns the caller's paths into files.
 type resolver struct {
 	caller
-	root int // of the command, which cannot change it: chroot(2) is refused
+	root int // of the command; for one that has another root, by chroot(2) or mounts of its own, a path may lead elsewhere, to what is judged as well
 }
 
 // open opens the file that a path of the caller leads to, with O_PATH: nothing is opened for reading, so no device or pipe notices.
