@@ -87,7 +87,7 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 	}
 	network := want.Network == "none" || reflect.DeepEqual(less.Whole().Network, theirs.Whole().Network)
 	if !network || !slices.Equal(have.Sockets, want.Sockets) || have.Seccomp != want.Seccomp ||
-		have.NoUnixSockets != want.NoUnixSockets || have.NestedUserns != want.NestedUserns || !slices.Equal(have.DenyExec, want.DenyExec) || !slices.Equal(have.Masks, want.Masks) {
+		have.NoUnixSockets != want.NoUnixSockets || have.GitSigning != want.GitSigning || have.NestedUserns != want.NestedUserns || !slices.Equal(have.DenyExec, want.DenyExec) || !slices.Equal(have.Masks, want.Masks) {
 		return notTheSame(name)
 	}
 	j.profile, j.less = j.given.Profile, &less

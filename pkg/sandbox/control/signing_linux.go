@@ -56,7 +56,7 @@ func (c *gitSigning) Prepare(context.Context) error {
 	}
 	p := c.Job.Plan
 	c.signer = &signing.Signer{Anybody: p.GitSigning == capability.SignCommitter, Now: time.Now}
-	person, err := signing.Read(p.Workspace, p.Getenv)
+	person, err := signing.Read(p.Workspace, p.Getenv, p.CommandWrites)
 	if err == nil {
 		var state string
 		if state, err = statedir.Make(p.Getenv, "signing"); err == nil {

@@ -26,17 +26,25 @@ type Person struct {
 
 // Read reads the configuration of git that counts in a directory, and takes of it
 // what the system's and the user's files say: never what the repository's do, which
-// a command can change. getenv reads the person's environment.
-func Read(dir string, getenv func(string) string) (Person, error) {
+// a command can change. getenv reads the person's environment. writes reports a path
+// that the command can change: a file of the person's there, or that is reached by a
+// link there, is an error.
+func Read(dir string, getenv func(string) string, writes func(string) bool) (Person, error) {
 	repo, err := gitrepo.Open(dir, gitrepo.FromEnviron(getenv))
 	if repo == nil {
 		return Person{}, err
 	}
-	p := Person{Format: OpenPGP}
+	p, file := Person{Format: OpenPGP}, ""
 	programs := map[string]string{OpenPGP: "gpg", SSH: "ssh-keygen"}
 	for _, e := range repo.Config.Entries {
 		if e.Scope != "system" && e.Scope != "global" {
 			continue
+		}
+		if e.File != file {
+			if _, err := settled(e.File, writes); err != nil {
+				return p, fmt.Errorf("your git configuration: %w", err)
+			}
+			file = e.File
 		}
 		switch e.Key {
 		case "gpg.format":

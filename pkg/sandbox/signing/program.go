@@ -46,7 +46,7 @@ type Program struct {
 // not run, and such a key is not used. state is a directory for files that the
 // program reads.
 func Find(p Person, getenv func(string) string, state string, writes func(string) bool) (*Program, error) {
-	path, err := programOf(p.Program, getenv("PATH"), writes)
+	path, err := programOf(p.Program, pathWithout(getenv("PATH"), writes), writes)
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +57,45 @@ func Find(p Person, getenv func(string) string, state string, writes func(string
 	}
 	out := &Program{person: p, path: path, state: state}
 	for _, name := range surroundings {
-		if value := getenv(name); value != "" {
+		value := getenv(name)
+		if name == "PATH" {
+			value = pathWithout(value, writes)
+		}
+		if value != "" {
 			out.env = append(out.env, name+"="+value)
 		}
 	}
-	return out, nil
+	return out, reads(getenv, writes)
+}
+
+// reads says what of that which a program reads, runs or connects to outside is the
+// command's to change: GnuPG's configuration names programs.
+func reads(getenv func(string) string, writes func(string) bool) error {
+	for _, name := range []string{"HOME", "GNUPGHOME", "SSH_AUTH_SOCK", "SSH_ASKPASS", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"} {
+		path := getenv(name)
+		if name == "HOME" {
+			name, path = "the configuration of GnuPG", filepath.Join(path, ".gnupg")
+		}
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		if _, err := settled(path, writes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// pathWithout leaves out the directories that the command can change, and those that
+// are relative.
+func pathWithout(path string, writes func(string) bool) string {
+	var list []string
+	for dir := range strings.SplitSeq(path, ":") {
+		if _, err := settled(dir, writes); err == nil && filepath.IsAbs(dir) {
+			list = append(list, dir)
+		}
+	}
+	return strings.Join(list, ":")
 }
 
 // programOf is the real path of a program. On PATH directories that the command
@@ -74,9 +108,6 @@ func programOf(name, path string, writes func(string) bool) (string, error) {
 		return executable(name, writes)
 	}
 	for dir := range strings.SplitSeq(path, ":") {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
 		if real, err := executable(filepath.Join(dir, name), writes); err == nil {
 			return real, nil
 		}

@@ -79,12 +79,14 @@ func newAda(t *testing.T, configuration string) *ada {
 // find finds the program; the command writes to the work space.
 func (a *ada) find(t *testing.T) error {
 	t.Helper()
-	p, err := Read(a.work, a.getenv)
+	p, err := Read(a.work, a.getenv, a.writes)
 	if err == nil {
-		a.Program, err = Find(p, a.getenv, t.TempDir(), func(path string) bool { return path == a.work || strings.HasPrefix(path, a.work+"/") })
+		a.Program, err = Find(p, a.getenv, t.TempDir(), a.writes)
 	}
 	return err
 }
+
+func (a *ada) writes(path string) bool { return path == a.work || strings.HasPrefix(path, a.work+"/") }
 
 func (a *ada) commit(author, committer string) []byte {
 	return fmt.Appendf(nil, "tree %s\nauthor %s 1700000000 +0000\ncommitter %s 1700000000 +0000\n\nx\n", a.tree, author, committer)
@@ -261,17 +263,56 @@ func TestWhoseProgram(t *testing.T) {
 	}
 }
 
+// TestWhatIsRead: nothing that says what runs outside is the command's to change.
+func TestWhatIsRead(t *testing.T) {
+	a := newAda(t, "")
+	if err := a.find(t); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(a *ada) error{
+		"what it includes": func(a *ada) error {
+			write(t, filepath.Join(a.work, "identity"), "[gpg \"ssh\"]\n\tprogram = /usr/bin/env\n", 0o644)
+			write(t, filepath.Join(a.home, ".gitconfig"), "[include]\n\tpath = "+filepath.Join(a.work, "identity")+"\n", 0o644)
+			return nil
+		},
+		"what its name leads to": func(a *ada) error {
+			return errors.Join(os.Rename(filepath.Join(a.home, ".gitconfig"), filepath.Join(a.work, "dotfile")), os.Symlink(filepath.Join(a.work, "dotfile"), filepath.Join(a.home, ".gitconfig")))
+		},
+		"GNUPGHOME":     func(a *ada) error { a.environ["GNUPGHOME"] = filepath.Join(a.work, "keys"); return nil },
+		"a link":        func(a *ada) error { return os.Symlink(a.work, filepath.Join(a.home, ".gnupg")) },
+		"SSH_AUTH_SOCK": func(a *ada) error { a.environ["SSH_AUTH_SOCK"] = filepath.Join(a.work, "agent"); return nil },
+		"SSH_ASKPASS":   func(a *ada) error { a.environ["SSH_ASKPASS"] = filepath.Join(a.work, "ask"); return nil },
+	} {
+		a := newAda(t, "")
+		if err := change(a); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.find(t); err == nil || !strings.Contains(err.Error(), "the command can change "+a.work) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	a.environ["PATH"] = a.work + ":" + a.environ["PATH"] + ":."
+	if err := a.find(t); err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range a.Program.env {
+		if strings.HasPrefix(entry, "PATH=") && (strings.Contains(entry, a.work) || strings.Contains(entry, ":.")) {
+			t.Error(entry)
+		}
+	}
+}
+
 // TestConditions: what the person's configuration says of some repositories counts in
 // those.
 func TestConditions(t *testing.T) {
 	a := newAda(t, "")
 	write(t, filepath.Join(a.home, ".gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.org\n[includeIf \"gitdir:"+a.work+"/\"]\n\tpath = work\n", 0o644)
 	write(t, filepath.Join(a.home, "work"), "[user]\n\tsigningKey = ABC\n", 0o644)
-	p, err := Read(a.work, a.getenv)
+	p, err := Read(a.work, a.getenv, a.writes)
 	if err != nil || p.Key != "ABC" || p.Format != OpenPGP {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err = Read(a.home, a.getenv); err != nil || p.Key != "" {
+	if p, err = Read(a.home, a.getenv, a.writes); err != nil || p.Key != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
