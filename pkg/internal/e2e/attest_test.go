@@ -243,6 +243,24 @@ func TestAttestSecrets(t *testing.T) {
 	s.shell("ethos-trace attest HEAD --key .git/key --need ./check").mustSucceed(t)
 }
 
+// TestRedactedIsCommitted: a value that was taken out of a record can be checked by who knows it, against the subject of the decision.
+func TestRedactedIsCommitted(t *testing.T) {
+	probetest.Need(t, probetest.UserNS, "command:jq")
+	s := newSession(t)
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	s.shell("ethos-facts -- echo --token " + secret + " | ethos-decide | ethos-trace && ! grep -r " + secret + " .git").mustSucceed(t)
+	with := func(value string) outcome {
+		t.Helper()
+		return s.shell("sed 's/‹[^›]*›/" + value + "/g' .git/coding-ethos/traces/*/*/*.ndjson | jq -c 'del(.prev, .hash)' | ethos-sandbox | jq -c 'select(.result).result | [.status, .reason]'")
+	}
+	if o := with(secret); !strings.Contains(o.stdout, "exited") {
+		t.Errorf("the value: %v", o)
+	}
+	if o := with("ghp_1123456789abcdefghijABCDEFGHIJ012345"); !strings.Contains(o.stdout, "subject_mismatch") {
+		t.Errorf("another value: %v", o)
+	}
+}
+
 // TestForeignCosign: cosign checks who signed, the commit and the kind of statement, and refuses what is not so.
 func TestForeignCosign(t *testing.T) {
 	probetest.Need(t, probetest.UserNS, "command:openssl")
