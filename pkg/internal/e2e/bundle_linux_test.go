@@ -150,6 +150,7 @@ func hostileBundles(t *testing.T, by signing) map[string]struct{ text, has strin
 
 // TestBundleAtOnce: whoever reads while bundles are installed, and installations are killed, sees one of them whole.
 func TestBundleAtOnce(t *testing.T) {
+	probetest.Whole(t)
 	m, _ := bundled(t)
 	m.admin("ethos-decide bundle install corp-1").mustSucceed(t)
 	o := m.admin(`
@@ -194,6 +195,7 @@ func oneOfThem(t *testing.T, m *machine) int {
 
 // TestCeilingIsOne: who reads while the directory is replaced all the time reads one of them, or nothing.
 func TestCeilingIsOne(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:perl")
 	m, _ := bundled(t)
 	m.admin(fmt.Sprintf(`ethos-decide bundle install corp-1 && ethos-decide bundle install corp-2

@@ -28,6 +28,7 @@ func TestShowClaim(t *testing.T) {
 // TestShowCeiling: a ceiling comes as a bundle, and nothing goes past it.
 func TestShowCeiling(t *testing.T) {
 	probetest.Need(t, probetest.Root, probetest.UserNS, "command:unshare", "command:setpriv", "command:mount", "command:openssl")
+	probetest.Whole(t) // TestCeiling and TestBundles are in a short run, too
 	newSession(t).show(t, "ceiling", "nothing went past it")
 }
 
