@@ -70,7 +70,8 @@ func newSession(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	s := &session{t: t, dir: t.TempDir()}
-	s.env = append(environ(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+dir+":"+os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	// Not /dev/null for git's settings: git config --global would put a file in its place.
+	s.env = append(environ(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+dir+":"+os.Getenv("PATH"), "GIT_CONFIG_GLOBAL="+filepath.Join(t.TempDir(), "gitconfig"), "GIT_CONFIG_NOSYSTEM=1")
 	s.shell("git init -q -b main && git config user.name t && git config user.email t@example.invalid").mustSucceed(t)
 	return s
 }
