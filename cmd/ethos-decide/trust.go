@@ -13,7 +13,9 @@ import (
 	"ethos/pkg/catalog"
 	"ethos/pkg/cli"
 	"ethos/pkg/facts"
+	"ethos/pkg/origin"
 	"ethos/pkg/policy"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
@@ -23,13 +25,16 @@ type trustCmd struct {
 	Digest string   `placeholder:"sha256:HEX" help:"Trust FILE without asking if its content has this digest; status 1 if not."`
 	List   bool     `help:"List what is trusted, and whether it still is what is there."`
 	Revoke string   `placeholder:"FILE" help:"Trust FILE no longer; a work tree instead of a file: what git may run there."`
-	File   []string `arg:"" optional:"" name:"file" help:"Configuration files; repo_config.yaml and coding_ethos.yml of the work space when left out."`
+	File   []string `arg:"" optional:"" name:"file" help:"Configuration files, or scripts that were written with the network at hand; repo_config.yaml and coding_ethos.yml of the work space when left out."`
 }
 
 // Help implements kong.HelpProvider.
 func (*trustCmd) Help() string {
 	return `Shows what the configuration files of a work space widen, against what was trusted of them last, and asks on the terminal. What is accepted is
 this content of this file at this place: a change of the file ends it. What a file narrows applies without trust.
+
+Of a script that an agent's command has written while it could reach the network it remembers that a person has looked at this content: code.from_network
+asks before one runs that nobody has.
 
 Status 1: a file was not accepted, or has another digest; 2: there is no terminal to ask on; 3: a file is not valid.`
 }
@@ -85,6 +90,7 @@ type candidate struct {
 	text         []byte
 	widens       []string
 	proofs       bool // it needs something proven, which is remembered
+	kind         string
 }
 
 // trust goes through the files.
@@ -119,7 +125,12 @@ func (t *truster) files() (files []string, err error) {
 			file = filepath.Join(t.sys.Dir, file)
 		}
 		if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
-			return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s: only %s and %s are read without being named", file, capability.ConfigName, consumerFile)
+			switch from, err := t.origin(file); {
+			case err != nil:
+				return nil, unusable(err)
+			case from == nil:
+				return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s: only %s and %s are read without being named, and no run that could reach the network is known to have written it", file, capability.ConfigName, consumerFile)
+			}
 		}
 		files = append(files, file)
 	}
@@ -146,8 +157,51 @@ func (t *truster) files() (files []string, err error) {
 	return files, nil
 }
 
+// origin is the run that could reach the network and has written a file, nil where none is known.
+func (t *truster) origin(file string) (*origin.Run, error) {
+	runs, err := origin.New(t.sys.Getenv).Runs()
+	if err != nil {
+		return nil, err
+	}
+	name := facts.Resolve(file)
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, nil // read says why
+	}
+	return runs.Of(name, info, func() []byte {
+		text, _ := trust.ReadFile(name, filepath.Dir(name))
+		return text
+	}), nil
+}
+
+// script reads a file that was written with the network at hand, and says how.
+func (t *truster) script(file string) (candidate, error) {
+	name := facts.Resolve(file)
+	text, err := trust.ReadFile(name, filepath.Dir(name))
+	if err != nil {
+		return candidate{}, err
+	}
+	f := candidate{path: name, text: text, digest: trust.Digest(text), kind: trust.Script}
+	from, err := t.origin(name)
+	if err != nil {
+		return f, err
+	}
+	if from == nil {
+		return f, fmt.Errorf("%s was changed meanwhile", name)
+	}
+	said := "it was written while an agent's command could reach the network (" + from.Network + ")"
+	if from.Action != "" {
+		said += ": ethos-trace show " + from.Action
+	}
+	f.widens = []string{printable.Line(said)}
+	return f, nil
+}
+
 // read reads a file once, and finds out what it widens.
 func (t *truster) read(file string) (candidate, error) {
+	if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
+		return t.script(file)
+	}
 	path, err := trust.Canonical(file)
 	if err != nil {
 		return candidate{}, err
@@ -156,7 +210,7 @@ func (t *truster) read(file string) (candidate, error) {
 	if err != nil {
 		return candidate{}, err
 	}
-	f := candidate{path: path, text: text, digest: trust.Digest(text)}
+	f := candidate{path: path, text: text, digest: trust.Digest(text), kind: trust.Configuration}
 	last, err := t.memory.Load(trust.Configuration, path)
 	if err != nil { // accept reports it
 		last = trust.Entry{}
@@ -191,7 +245,7 @@ func (t *truster) widens(path string, text, last []byte) (list []string, proofs 
 // accept trusts a file if it is to be. The error is one of the memory, or that
 // there is nobody to ask.
 func (t *truster) accept(f candidate) (bool, error) {
-	last, err := t.memory.Load(trust.Configuration, f.path)
+	last, err := t.memory.Load(f.kind, f.path)
 	switch {
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, trust.ErrCorrupt): // as if there were none; it is written anew
@@ -213,7 +267,7 @@ func (t *truster) accept(f candidate) (bool, error) {
 			return false, err
 		}
 	}
-	if err := t.memory.Save(trust.Entry{Kind: trust.Configuration, Path: f.path, Text: f.text}, t.sys.Now()); err != nil {
+	if err := t.memory.Save(trust.Entry{Kind: f.kind, Path: f.path, Text: f.text}, t.sys.Now()); err != nil {
 		return false, unusable(err)
 	}
 	return true, t.say(f, "is trusted as "+f.digest)
@@ -241,6 +295,9 @@ func (t *truster) revoke(file string) error {
 		kind, path = trust.Git, facts.Resolve(path)
 	}
 	was, err := t.memory.Revoke(kind, path)
+	if !was && err == nil && kind == trust.Configuration {
+		was, err = t.memory.Revoke(trust.Script, facts.Resolve(path))
+	}
 	switch {
 	case err != nil:
 		return unusable(err)
@@ -259,7 +316,7 @@ func (t *truster) list() error {
 	}
 	for _, e := range entries {
 		state := "in force"
-		if e.Kind == trust.Configuration {
+		if e.Kind == trust.Configuration || e.Kind == trust.Script {
 			switch text, err := trust.ReadFile(e.Path, filepath.Dir(e.Path)); {
 			case err != nil:
 				state = "gone"

@@ -22,7 +22,9 @@ type description struct {
 	err    error
 	notes  []string // what of the configuration means less than it may look like
 	failed error    // what kept trust from being looked up
-	stack  []byte   // of a panic
+	// unknown is what kept the origins of files from being looked up
+	unknown error
+	stack   []byte // of a panic
 }
 
 // describe changes nothing but the analyst's memory. A panic of the analysis is
@@ -40,5 +42,6 @@ func (n *analyst) describe(a record.Action, actor record.Actor) (d description) 
 	d.facts, d.err = n.deriver.Derive(d.action, actor)
 	d.notes = n.deriver.Notes(d.action.Workspace)
 	d.failed, n.memory.failed = n.memory.failed, nil
+	d.unknown, n.memory.unknown = n.memory.unknown, nil
 	return d
 }

@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/hook"
 	"ethos/pkg/nearest"
+	"ethos/pkg/origin"
 	"ethos/pkg/record"
 	"ethos/pkg/statedir"
 	"ethos/pkg/trust"
@@ -130,8 +131,8 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	}
 	newAnalyst := func() (*analyst, error) {
 		o := options
-		m := &memory{Memory: trust.New(sys.Getenv)}
-		o.Trust = m
+		m := &memory{Memory: trust.New(sys.Getenv), origins: origin.New(sys.Getenv)}
+		o.Trust, o.Origins = m, m
 		deriver, err := facts.New(o)
 		return &analyst{deriver, m}, err
 	}

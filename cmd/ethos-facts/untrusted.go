@@ -1,6 +1,7 @@
 package main
 
 import (
+	"ethos/pkg/origin"
 	"ethos/pkg/printable"
 	"ethos/pkg/trust"
 )
@@ -9,7 +10,18 @@ import (
 // asked.
 type memory struct {
 	*trust.Memory
-	failed error
+	origins *origin.Memory
+	failed  error
+	unknown error // what kept the origins of files from being looked up
+}
+
+// Runs implements [facts.Origins].
+func (m *memory) Runs() (*origin.Runs, error) {
+	runs, err := m.origins.Runs()
+	if err != nil {
+		m.unknown = err
+	}
+	return runs, err
 }
 
 // Trusted implements [facts.Trust].
@@ -35,6 +47,9 @@ func (w *writer) tell(d description) {
 			w.sys.Warn("what was trusted cannot be looked up: "+d.failed.Error(), "")
 			d.failed = nil
 		}
+	}
+	if d.unknown != nil && w.once(d.unknown.Error()) {
+		w.sys.Warn("where files came from cannot be looked up: "+d.unknown.Error(), "mend that: until then nobody is asked before a script runs that was written with the network at hand")
 	}
 	for _, text := range d.notes {
 		if w.once(text) {

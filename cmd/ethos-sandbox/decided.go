@@ -229,7 +229,8 @@ func scriptIn(dir, name string) (string, bool) {
 // asked for again.
 func (c *shellCmd) passed(sys *cli.System) bool {
 	if c.Record == "" { // of a hook without a store there is a note
-		return c.Command != "" && len(c.Args.Words()) == 0 && statedir.TakePassed(sys.Getenv, c.Command, sys.Now())
+		c.unrecorded = c.Command != "" && len(c.Args.Words()) == 0 && statedir.TakePassed(sys.Getenv, c.Command, sys.Now())
+		return c.unrecorded
 	}
 	dir, err := c.record.store()
 	if err != nil {
@@ -242,6 +243,7 @@ func (c *shellCmd) passed(sys *cli.System) bool {
 	defer store.Leave()
 	store.Now = sys.Now
 	l, err := store.Find(c.Record)
+	c.record.line = l
 	if err != nil || l == nil || l.Has("result") || !l.Has("confine") {
 		return false
 	}

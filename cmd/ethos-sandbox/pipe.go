@@ -268,6 +268,8 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	if err != nil {
 		return p.denied(err, sandbox.NoEvidence())
 	}
+	who, err := askerOf(line)
+	defer remember(p.sys, reach(plan), writable(plan), plan.Dir, who, err)()
 	p.write(record.NewStart(line.ID(), action))
 	show := func(stream string, piece []byte) { p.write(record.NewOutput(line.ID(), stream, piece)) }
 	var seen *watch

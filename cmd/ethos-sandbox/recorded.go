@@ -24,6 +24,7 @@ type recorded struct {
 	id     string
 	action record.Action
 	next   io.WriteCloser // --evidence, or nil
+	line   *record.Line   // once it was looked up
 }
 
 // recordOf is what --record asks for; nil without it.

@@ -42,10 +42,12 @@ type evidenceFlags struct {
 	DryRun   bool   `help:"Show the plan; run nothing."`
 	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
 	record   *recorded
-	tree     *watch                 // of the work space, with --tree
-	asked    *record.Asked          // for --evidence
-	ran      *sandbox.Outcome       // how the command ended, once it has
-	proof    func(*sandbox.Outcome) // looks for the smallest grant when the command failed; nil does not
+	// unrecorded says that it comes from an agent's hook which keeps no record
+	unrecorded bool
+	tree       *watch                 // of the work space, with --tree
+	asked      *record.Asked          // for --evidence
+	ran        *sandbox.Outcome       // how the command ended, once it has
+	proof      func(*sandbox.Outcome) // looks for the smallest grant when the command failed; nil does not
 }
 
 // Kind says that the status is the command's.
@@ -133,6 +135,8 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if v.Tree {
 		e.tree = watchTree(ctx, sys, plan, e.record.key())
 	}
+	who, err := e.asker()
+	defer remember(sys, reach(plan), writable(plan), plan.Dir, who, err)()
 	ended := e.pass(ctx, sys, plan, evidence, <-caught, began)
 	return v.settle(ctx, sys, plan, e.ran, ended)
 }

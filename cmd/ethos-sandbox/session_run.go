@@ -78,6 +78,8 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
 		return err
 	}
+	who, fault := j.evidence.asker()
+	defer remember(sys, "", []string{j.spec.Workspace}, j.spec.Dir, who, fault)() // what the session can reach, its supervisor remembers
 	exited, err := j.exec(context.WithoutCancel(ctx), sys, &client, want)
 	if err == nil {
 		exited.Denials = append(exited.Denials, j.explain(exited)...)

@@ -257,6 +257,11 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		Hello:  session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked, MostTime: plan.MostTime},
 		Static: session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Protected: protectedPaths(plan), Idle: session.Duration(o.Idle)},
 	}
+	var who *asker
+	if reach(plan) != "" {
+		who = &asker{agent: "session " + o.Name}
+	}
+	defer remember(sys, reach(plan), writable(plan), plan.Dir, who, nil)()
 	inside, err := sandbox.Start(ctx, plan, sandbox.IO{Refused: server.Refused})
 	if err != nil {
 		return refused(err, cli.Refused)

@@ -30,6 +30,7 @@ type Options struct {
 	Env     []record.Assignment // the environment of an exec action, as far as git listens to it
 	Config  string              // a configuration file in place of the work space's repo_config.yaml, trusted because a person names it; absolute
 	Trust   Trust               // nil trusts nothing
+	Origins Origins             // nil knows of no file where it came from
 	Profile string              // in place of the profile that would be in force
 	Tool    string              // the action is this tool, whatever it looks like
 	// Programs are the directories from which programs are started: those of
@@ -182,6 +183,8 @@ type work struct {
 	shell  record.Shell
 	git    []record.Git
 	calls  []shell.EthosCall
+	// analyses are those of the script, and of what git runs for it
+	analyses []shell.Analysis
 }
 
 // analyse reads the command, and looks up the files that it names.
@@ -201,6 +204,7 @@ func (w *work) analyse() {
 	case record.KindMCP:
 		w.files.toolPaths(&w.action)
 	}
+	w.origins(w.analyses)
 }
 
 // maxList bounds a list of names, in bytes.
@@ -220,6 +224,7 @@ func (w *work) commands(a shell.Analysis, opt shell.Options) {
 	w.shell = a.Shell
 	w.lacks.add(a.Incomplete...)
 	w.calls = a.Ethos
+	w.analyses = append(w.analyses, a)
 	g := gitWork{work: w, opt: opt}
 	g.read(a)
 	w.git = g.found

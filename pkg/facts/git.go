@@ -176,6 +176,7 @@ func (g *gitWork) run(run gitargs.Run, by *record.Command, dir string, depth int
 func (g *gitWork) merge(a shell.Analysis) {
 	s := &g.shell
 	g.calls = append(g.calls, a.Ethos...)
+	g.analyses = append(g.analyses, a)
 	s.Reads = append(s.Reads, a.Shell.Reads...)
 	s.Writes = append(s.Writes, a.Shell.Writes...)
 	g.reads = append(g.reads, a.Reads...)

@@ -24,7 +24,7 @@ const maxHooks = 1000
 // Hooks lists what git would run out of the repository's directory of hooks, or of the one that core.hooksPath names: samples, and files that cannot be executed, it does
 // not. A directory elsewhere that the user's own configuration names is the user's, and not looked at.
 func (r *Repository) Hooks() ([]Hook, error) {
-	dir := r.hooksDir()
+	dir := r.HooksDir()
 	if dir == "" {
 		return nil, nil
 	}
@@ -53,8 +53,8 @@ func (r *Repository) Hooks() ([]Hook, error) {
 	return list, nil
 }
 
-// hooksDir is where git looks for hooks: core.hooksPath is relative to the top of the work tree, where they run; githooks(5). "" is nowhere, or a place of the user's.
-func (r *Repository) hooksDir() string {
+// HooksDir is where git looks for hooks: core.hooksPath is relative to the top of the work tree, where they run; githooks(5). "" is nowhere, or a place of the user's.
+func (r *Repository) HooksDir() string {
 	if r.Record.CommonDir == "" {
 		return ""
 	}

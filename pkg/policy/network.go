@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	netrule "ethos/pkg/egress/rule"
 	"ethos/pkg/netargs"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
@@ -101,6 +103,7 @@ var blanks = []struct {
 	fill func(*Input) string
 }{
 	{"{needs}", fillNeeds}, {"{unlisted}", fillUnlisted}, {"{unseen}", fillUnseen}, {"{declare}", fillDeclare}, {"{allow}", fillAllow},
+	{"{origins}", fillOrigins}, {"{executed}", fillExecuted},
 }
 
 // filled is a text with its blanks filled in from a record; nil is none.
@@ -213,4 +216,42 @@ func grants(names []string) string {
 		names[i] = "--grant domain=" + names[i]
 	}
 	return strings.Join(names, " ")
+}
+
+// ofOrigin lists something of each file that would run and that nobody has looked at.
+func ofOrigin(in *Input, get func(*record.File) string) (list []string) {
+	for i := range in.Facts.Files {
+		if f := &in.Facts.Files[i]; f.Origin != nil && f.Origin.Executed && !f.Origin.Reviewed {
+			if text := get(f); text != "" && !slices.Contains(list, text) {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
+}
+
+// fillOrigins says of each of them which run has written it.
+func fillOrigins(in *Input) string {
+	if in == nil {
+		return "a script"
+	}
+	list := ofOrigin(in, func(f *record.File) string {
+		if f.Origin.Action == "" {
+			return f.Path
+		}
+		return f.Path + ", written in " + f.Origin.Action
+	})
+	named := strings.Join(list[:min(maxPaths, len(list))], "; ")
+	if more := len(list) - maxPaths; more > 0 {
+		named += fmt.Sprintf("; and %d more", more)
+	}
+	return named
+}
+
+// fillExecuted are the files as arguments of a command.
+func fillExecuted(in *Input) string {
+	if in == nil {
+		return "FILE"
+	}
+	return strings.Join(ofOrigin(in, func(f *record.File) string { return printable.Word(f.Path) }), " ")
 }

@@ -73,6 +73,14 @@ var factTable = [...]struct {
 	{"Git.class", ofGit(func(g *record.Git) []string { return g.Class })},
 	{"File.op", ofFiles(func(f *record.File) string { return f.Op })},
 	{"File.path", ofFiles(func(f *record.File) string { return f.Path })},
+	{"Origin.executed", func(in *Input) []string {
+		return gather(in.Facts.Files, func(f *record.File) []string {
+			if f.Origin == nil {
+				return nil
+			}
+			return []string{strconv.FormatBool(f.Origin.Executed)}
+		})
+	}},
 	{"File.protected", ofFiles(func(f *record.File) string { return f.Protected })},
 }
 

@@ -206,6 +206,24 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "code.from_network", Pack: "core", Principle: "readable-intent", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "files.exists(f, f.origin.executed && !f.origin.reviewed)",
+			Message:   "This runs what was written while an agent's command could reach the network, and no person has looked at it since: {origins}.",
+			Remedy:    "A person reads it, and says so with `ethos-decide trust {executed}`; `ethos-trace show` with the id tells of the command that wrote it.",
+			Protected: true,
+			File:      "pack:core/code.yaml", Line: 79, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 23 /* files */},
+			need{op: equals, fact: 55 /* Origin.executed */, value: "true"},
+		}},
+		reads:  []string{"files"},
+		digest: "6e0455adf70ab30d17bdcb01a3ee1a29cecfe5f7327280b5cf684f018a587782",
+		from:   5904, to: 6205,
+	},
+	{
+		policy: Policy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
@@ -213,7 +231,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 79, Column: 5,
+			File:      "pack:core/code.yaml", Line: 98, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -241,7 +259,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "6d4d256f8413df92dd8386c1e81c7ef107a06b660a872313bd2a5ad9b72624cc",
-		from:   5904, to: 8287,
+		from:   6205, to: 8588,
 	},
 	{
 		policy: Policy{
@@ -252,7 +270,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 97, Column: 5,
+			File:      "pack:core/code.yaml", Line: 116, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -280,7 +298,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "92c20f1e0559140285d81314a0e2054ccbb4b1cec5ced27d4fd6a361b7faecd2",
-		from:   8287, to: 10670,
+		from:   8588, to: 10971,
 	},
 	{
 		policy: Policy{
@@ -290,7 +308,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 115, Column: 5,
+			File:      "pack:core/code.yaml", Line: 134, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -395,7 +413,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "027725f7e6ee1a32d7df947535a25e60e127d6b2ae79b2f200d77600a2e42cca",
-		from:   10670, to: 15821,
+		from:   10971, to: 16122,
 	},
 	{
 		policy: Policy{
@@ -405,7 +423,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 140, Column: 5,
+			File:      "pack:core/code.yaml", Line: 159, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -444,7 +462,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
-		from:   15821, to: 16790,
+		from:   16122, to: 17091,
 	},
 	{
 		policy: Policy{
@@ -454,7 +472,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 162, Column: 5,
+			File:      "pack:core/code.yaml", Line: 181, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -462,7 +480,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   16790, to: 17114,
+		from:   17091, to: 17415,
 	},
 	{
 		policy: Policy{
@@ -472,7 +490,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The agent can type into this, it runs what is typed, and what is typed is reported to nobody.",
 			Remedy:    "Give it what it is to run in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or nothing with `</dev/null`; `ethos-sandbox run -- bash` is inside of a boundary, and a person puts every call there with --confine in the agent's hook.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 175, Column: 5,
+			File:      "pack:core/code.yaml", Line: 194, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -525,7 +543,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "ea350cf952b3a2126d0c1ee41660db9d1f43d7e6bd95c51ff3c5bd57e0b4dd10",
-		from:   17114, to: 18903,
+		from:   17415, to: 19204,
 	},
 	{
 		policy: Policy{
@@ -535,7 +553,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 235, Column: 5,
+			File:      "pack:core/code.yaml", Line: 254, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -598,7 +616,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4e4128f052bc407ba89a193ca27fb191e54a3cb6f9ed9dd4f1ced4de7b9330c2",
-		from:   18903, to: 20783,
+		from:   19204, to: 21084,
 	},
 	{
 		policy: Policy{
@@ -608,7 +626,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 259, Column: 5,
+			File:      "pack:core/code.yaml", Line: 278, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -688,7 +706,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "9084a94c86ef86be704ef81c14ca735a972acc599e37dfbb51b61462e2608cf0",
-		from:   20783, to: 24830,
+		from:   21084, to: 25131,
 	},
 	{
 		policy: Policy{
@@ -698,7 +716,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside of ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it has the boundary of what it runs in.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 317, Column: 5,
+			File:      "pack:core/code.yaml", Line: 336, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -716,7 +734,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "1a726c3e6322653f615f1dd6214892b5bd9a7c76b7f375b076e09d3b444b4576",
-		from:   24830, to: 25693,
+		from:   25131, to: 25994,
 	},
 	{
 		policy: Policy{
@@ -772,7 +790,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   25693, to: 29864,
+		from:   25994, to: 30165,
 	},
 	{
 		policy: Policy{
@@ -793,7 +811,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   29864, to: 30732,
+		from:   30165, to: 31033,
 	},
 	{
 		policy: Policy{
@@ -808,7 +826,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "47e8d2012a30bee0508a1cdb31aa9397c2dc9106e2bf490cf180ed5662c00146",
-		from:   30732, to: 30800,
+		from:   31033, to: 31101,
 	},
 	{
 		policy: Policy{
@@ -841,7 +859,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   30800, to: 31739,
+		from:   31101, to: 32040,
 	},
 	{
 		policy: Policy{
@@ -893,7 +911,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   31739, to: 33100,
+		from:   32040, to: 33401,
 	},
 	{
 		policy: Policy{
@@ -1007,7 +1025,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "16c47a20f6768970aebeb40aa8e51e59015cfccf3840f1b0f529237606e2ed7a",
-		from:   33100, to: 42824,
+		from:   33401, to: 43125,
 	},
 	{
 		policy: Policy{
@@ -1035,7 +1053,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   42824, to: 44052,
+		from:   43125, to: 44353,
 	},
 	{
 		policy: Policy{
@@ -1104,7 +1122,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   44052, to: 46058,
+		from:   44353, to: 46359,
 	},
 	{
 		policy: Policy{
@@ -1131,7 +1149,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   46058, to: 46747,
+		from:   46359, to: 47048,
 	},
 	{
 		policy: Policy{
@@ -1149,7 +1167,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   46747, to: 46982,
+		from:   47048, to: 47283,
 	},
 	{
 		policy: Policy{
@@ -1172,7 +1190,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   46982, to: 47420,
+		from:   47283, to: 47721,
 	},
 	{
 		policy: Policy{
@@ -1190,7 +1208,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   47420, to: 47650,
+		from:   47721, to: 47951,
 	},
 	{
 		policy: Policy{
@@ -1219,7 +1237,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   47650, to: 48668,
+		from:   47951, to: 48969,
 	},
 	{
 		policy: Policy{
@@ -1238,7 +1256,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   48668, to: 49057,
+		from:   48969, to: 49358,
 	},
 	{
 		policy: Policy{
@@ -1259,7 +1277,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   49057, to: 49608,
+		from:   49358, to: 49909,
 	},
 	{
 		policy: Policy{
@@ -1309,7 +1327,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "764aba08e37fa2fcaa1b7aadb7e28edf3123e6611a7b1fc7d27229d2d36ea30b",
-		from:   49608, to: 53509,
+		from:   49909, to: 53810,
 	},
 	{
 		policy: Policy{
@@ -1342,7 +1360,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "c9aa8b04c5c297492d952497d6af7d3b88f4e15a177754fbf1ef4e07d16e0f11",
-		from:   53509, to: 55199,
+		from:   53810, to: 55500,
 	},
 	{
 		policy: Policy{
@@ -1373,7 +1391,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   55199, to: 56985,
+		from:   55500, to: 57286,
 	},
 	{
 		policy: Policy{
@@ -1413,7 +1431,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   56985, to: 58388,
+		from:   57286, to: 58689,
 	},
 	{
 		policy: Policy{
@@ -1461,7 +1479,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   58388, to: 59680,
+		from:   58689, to: 59981,
 	},
 	{
 		policy: Policy{
@@ -1542,7 +1560,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   59680, to: 64205,
+		from:   59981, to: 64506,
 	},
 	{
 		policy: Policy{
@@ -1557,7 +1575,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "git"},
+				need{op: equals, fact: 56 /* File.protected */, value: "git"},
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
@@ -1601,7 +1619,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   64205, to: 65881,
+		from:   64506, to: 66182,
 	},
 	{
 		policy: Policy{
@@ -1616,7 +1634,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "agent-settings"},
+				need{op: equals, fact: 56 /* File.protected */, value: "agent-settings"},
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
@@ -1638,7 +1656,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   65881, to: 66596,
+		from:   66182, to: 66897,
 	},
 	{
 		policy: Policy{
@@ -1653,7 +1671,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "ethos"},
+				need{op: equals, fact: 56 /* File.protected */, value: "ethos"},
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
@@ -1663,7 +1681,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   66596, to: 67122,
+		from:   66897, to: 67423,
 	},
 	{
 		policy: Policy{
@@ -1678,7 +1696,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "shell-startup"},
+				need{op: equals, fact: 56 /* File.protected */, value: "shell-startup"},
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
@@ -1804,7 +1822,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "b08f7ff6c1bdb4df46396024b263bd9eb3ec4d0f0cf6936de849d2d013649d95",
-		from:   67122, to: 72426,
+		from:   67423, to: 72727,
 	},
 	{
 		policy: Policy{
@@ -1878,7 +1896,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   72426, to: 75728,
+		from:   72727, to: 76029,
 	},
 	{
 		policy: Policy{
@@ -1902,7 +1920,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   75728, to: 79883,
+		from:   76029, to: 80184,
 	},
 	{
 		policy: Policy{
@@ -1932,7 +1950,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   79883, to: 81904,
+		from:   80184, to: 82205,
 	},
 	{
 		policy: Policy{
@@ -1981,7 +1999,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   81904, to: 83840,
+		from:   82205, to: 84141,
 	},
 	{
 		policy: Policy{
@@ -1996,7 +2014,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   83840, to: 84221,
+		from:   84141, to: 84522,
 	},
 	{
 		policy: Policy{
@@ -2011,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   84221, to: 84530,
+		from:   84522, to: 84831,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2047,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   84530, to: 87843,
+		from:   84831, to: 88144,
 	},
 	{
 		policy: Policy{
@@ -2044,7 +2062,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "credentials"},
+				need{op: equals, fact: 56 /* File.protected */, value: "credentials"},
 			}},
 			need{op: matches, fact: 46 /* PathUse.path */, value: "~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}"},
 			need{op: matches, fact: 46 /* PathUse.path */, value: "~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}"},
@@ -2184,7 +2202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   87843, to: 100437,
+		from:   88144, to: 100738,
 	},
 	{
 		policy: Policy{
@@ -2300,7 +2318,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   100437, to: 104986,
+		from:   100738, to: 105287,
 	},
 	{
 		policy: Policy{
@@ -2318,7 +2336,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   104986, to: 105219,
+		from:   105287, to: 105520,
 	},
 	{
 		policy: Policy{
@@ -2403,7 +2421,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   105219, to: 107379,
+		from:   105520, to: 107680,
 	},
 	{
 		policy: Policy{
@@ -2434,7 +2452,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   107379, to: 108473,
+		from:   107680, to: 108774,
 	},
 	{
 		policy: Policy{
@@ -2453,7 +2471,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   108473, to: 108886,
+		from:   108774, to: 109187,
 	},
 	{
 		policy: Policy{
@@ -2472,7 +2490,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   108886, to: 109300,
+		from:   109187, to: 109601,
 	},
 	{
 		policy: Policy{
@@ -2491,7 +2509,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   109300, to: 109712,
+		from:   109601, to: 110013,
 	},
 	{
 		policy: Policy{
@@ -2517,7 +2535,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   109712, to: 110657,
+		from:   110013, to: 110958,
 	},
 	{
 		policy: Policy{
@@ -2536,7 +2554,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   110657, to: 111073,
+		from:   110958, to: 111374,
 	},
 	{
 		policy: Policy{
@@ -2551,7 +2569,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   111073, to: 111323,
+		from:   111374, to: 111624,
 	},
 	{
 		policy: Policy{
@@ -2566,7 +2584,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "ethos-program"},
+				need{op: equals, fact: 56 /* File.protected */, value: "ethos-program"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2586,7 +2604,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   111323, to: 112054,
+		from:   111624, to: 112355,
 	},
 	{
 		policy: Policy{
@@ -2601,7 +2619,7 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 23 /* files */},
-				need{op: equals, fact: 55 /* File.protected */, value: "ethos-state"},
+				need{op: equals, fact: 56 /* File.protected */, value: "ethos-state"},
 			}},
 			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos"},
 			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos/**"},
@@ -2610,7 +2628,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   112054, to: 112575,
+		from:   112355, to: 112876,
 	},
 	{
 		policy: Policy{
@@ -2624,7 +2642,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   112575, to: 112849,
+		from:   112876, to: 113150,
 	},
 	{
 		policy: Policy{
@@ -2638,7 +2656,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   112849, to: 112915,
+		from:   113150, to: 113216,
 	},
 	{
 		policy: Policy{
@@ -2672,7 +2690,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   112915, to: 113575,
+		from:   113216, to: 113876,
 	},
 	{
 		policy: Policy{
@@ -2705,7 +2723,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   113575, to: 114154,
+		from:   113876, to: 114455,
 	},
 	{
 		policy: Policy{
@@ -2855,7 +2873,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   114154, to: 119794,
+		from:   114455, to: 120095,
 	},
 	{
 		policy: Policy{
@@ -2936,7 +2954,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   119794, to: 121852,
+		from:   120095, to: 122153,
 	},
 	{
 		policy: Policy{
@@ -2963,7 +2981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   121852, to: 123106,
+		from:   122153, to: 123407,
 	},
 	{
 		policy: Policy{
@@ -2983,7 +3001,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   123106, to: 124641,
+		from:   123407, to: 124942,
 	},
 	{
 		policy: Policy{
@@ -3000,7 +3018,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   124641, to: 125184,
+		from:   124942, to: 125485,
 	},
 	{
 		policy: Policy{
@@ -3039,7 +3057,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cb95b0597a0b52500826b18e1404671858a554bdfbffba0261f841ed6d6cd478",
-		from:   125184, to: 126428,
+		from:   125485, to: 126729,
 	},
 	{
 		policy: Policy{
@@ -3056,7 +3074,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   126428, to: 126651,
+		from:   126729, to: 126952,
 	},
 	{
 		policy: Policy{
@@ -3073,7 +3091,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   126651, to: 126955,
+		from:   126952, to: 127256,
 	},
 	{
 		policy: Policy{
@@ -3094,7 +3112,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   126955, to: 127379,
+		from:   127256, to: 127680,
 	},
 	{
 		policy: Policy{
@@ -3129,7 +3147,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   127379, to: 128390,
+		from:   127680, to: 128691,
 	},
 	{
 		policy: Policy{
@@ -3146,7 +3164,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   128390, to: 128618,
+		from:   128691, to: 128919,
 	},
 	{
 		policy: Policy{
@@ -3171,7 +3189,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   128618, to: 129116,
+		from:   128919, to: 129417,
 	},
 	{
 		policy: Policy{
@@ -3194,7 +3212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   129116, to: 129582,
+		from:   129417, to: 129883,
 	},
 	{
 		policy: Policy{
@@ -3211,7 +3229,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   129582, to: 129823,
+		from:   129883, to: 130124,
 	},
 	{
 		policy: Policy{
@@ -3228,7 +3246,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   129823, to: 130049,
+		from:   130124, to: 130350,
 	},
 	{
 		policy: Policy{
@@ -3245,7 +3263,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   130049, to: 130283,
+		from:   130350, to: 130584,
 	},
 	{
 		policy: Policy{
@@ -3266,7 +3284,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   130283, to: 130598,
+		from:   130584, to: 130899,
 	},
 	{
 		policy: Policy{
@@ -3283,7 +3301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   130598, to: 130811,
+		from:   130899, to: 131112,
 	},
 	{
 		policy: Policy{
@@ -3301,7 +3319,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   130811, to: 131095,
+		from:   131112, to: 131396,
 	},
 	{
 		policy: Policy{
@@ -3318,7 +3336,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   131095, to: 131333,
+		from:   131396, to: 131634,
 	},
 	{
 		policy: Policy{
@@ -3335,7 +3353,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   131333, to: 131570,
+		from:   131634, to: 131871,
 	},
 	{
 		policy: Policy{
@@ -3349,7 +3367,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   131570, to: 131625,
+		from:   131871, to: 131926,
 	},
 	{
 		policy: Policy{
@@ -3363,7 +3381,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   131625, to: 131686,
+		from:   131926, to: 131987,
 	},
 	{
 		policy: Policy{
@@ -3377,7 +3395,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   131686, to: 131745,
+		from:   131987, to: 132046,
 	},
 	{
 		policy: Policy{
@@ -3391,7 +3409,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   131745, to: 131901,
+		from:   132046, to: 132202,
 	},
 	{
 		policy: Policy{
@@ -3405,7 +3423,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   131901, to: 131972,
+		from:   132202, to: 132273,
 	},
 	{
 		policy: Policy{
@@ -3429,7 +3447,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   131972, to: 132294,
+		from:   132273, to: 132595,
 	},
 	{
 		policy: Policy{
@@ -3449,7 +3467,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   132294, to: 133829,
+		from:   132595, to: 134130,
 	},
 	{
 		policy: Policy{
@@ -3466,7 +3484,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   133829, to: 134372,
+		from:   134130, to: 134673,
 	},
 	{
 		policy: Policy{
@@ -3505,7 +3523,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1018755b8071a346032c6b0a19209f2c1c6c69b6cbbb619b99e273e80f3bc6a2",
-		from:   134372, to: 135616,
+		from:   134673, to: 135917,
 	},
 	{
 		policy: Policy{
@@ -3521,7 +3539,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   135616, to: 140834,
+		from:   135917, to: 141135,
 	},
 	{
 		policy: Policy{
@@ -3543,7 +3561,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   140834, to: 141358,
+		from:   141135, to: 141659,
 	},
 	{
 		policy: Policy{
@@ -3569,7 +3587,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   141358, to: 141972,
+		from:   141659, to: 142273,
 	},
 	{
 		policy: Policy{
@@ -3585,7 +3603,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   141972, to: 141977,
+		from:   142273, to: 142278,
 	},
 	{
 		policy: Policy{
@@ -3610,7 +3628,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   141977, to: 142933,
+		from:   142278, to: 143234,
 	},
 	{
 		policy: Policy{
@@ -3643,7 +3661,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   142933, to: 143480,
+		from:   143234, to: 143781,
 	},
 	{
 		policy: Policy{
@@ -3659,7 +3677,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   143480, to: 143485,
+		from:   143781, to: 143786,
 	},
 	{
 		policy: Policy{
@@ -3675,7 +3693,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   143485, to: 143903,
+		from:   143786, to: 144204,
 	},
 	{
 		policy: Policy{
@@ -3691,7 +3709,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   143903, to: 144167,
+		from:   144204, to: 144468,
 	},
 	{
 		policy: Policy{
@@ -3707,7 +3725,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   144167, to: 144672,
+		from:   144468, to: 144973,
 	},
 	{
 		policy: Policy{
@@ -3740,7 +3758,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   144672, to: 145219,
+		from:   144973, to: 145520,
 	},
 	{
 		policy: Policy{
@@ -3830,7 +3848,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   145219, to: 150077,
+		from:   145520, to: 150378,
 	},
 	{
 		policy: Policy{
@@ -3846,6 +3864,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   150077, to: 150082,
+		from:   150378, to: 150383,
 	},
 }

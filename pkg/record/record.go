@@ -222,6 +222,17 @@ type File struct {
 	ViaSymlink        bool   `json:"via_symlink"`
 	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | ethos-program | ethos-state | credentials | shell-startup | ci
 	Exists            bool   `json:"exists"`
+	// Origin is absent where it is not known that a run has written the file which could reach the network.
+	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Origin is where a file came from: a run that could reach the network.
+type Origin struct {
+	Action   string `json:"action"`             // the id of its record; "" where none was kept
+	Agent    string `json:"agent"`              // who asked for it; "" where that is not known
+	Network  string `json:"network"`            // proxy or host
+	Executed bool   `json:"executed,omitempty"` // the action would run or source the file
+	Reviewed bool   `json:"reviewed"`           // a person has looked at this content of it, and said so
 }
 
 // Ethos is one call of a program of ethos, wherever it stands.

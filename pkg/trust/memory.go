@@ -40,6 +40,7 @@ import (
 const (
 	Configuration = "configuration" // a file; Text is its content
 	Git           = "git"           // a work tree; Text is what git may run there
+	Script        = "script"        // a file that was written with the network at hand; Text is its content
 )
 
 // folder is the memory's name in the state folder.
@@ -99,6 +100,16 @@ func Canonical(file string) (string, error) {
 // last. file is canonical. Where there is an error the answer is no.
 func (m *Memory) Trusted(file, digest string) (bool, error) {
 	e, err := m.Load(Configuration, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && e.Digest == digest, err
+}
+
+// Reviewed reports whether a person has looked at this content of a script last.
+// file is absolute and without links. Where there is an error the answer is no.
+func (m *Memory) Reviewed(file, digest string) (bool, error) {
+	e, err := m.Load(Script, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -203,7 +214,7 @@ func decode(text []byte, value any) error {
 // An entry of [GitTrees] could not: nobody knows the inodes that a clone will
 // have.
 func apart(dir, kind, path string) error {
-	if kind != Configuration {
+	if kind != Configuration && kind != Script {
 		return nil
 	}
 	return outside(dir, filepath.Dir(path))

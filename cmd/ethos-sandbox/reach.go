@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/origin"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+	"ethos/pkg/trace"
+	"ethos/pkg/trust"
+)
+
+// asker is whose command runs, as its record says; nil is a person at a terminal.
+type asker struct {
+	id    string
+	agent string
+	facts record.Facts
+}
+
+// askerOf is that of a record. A command that no agent asks for is its own, unless it has to do with what one has left.
+func askerOf(line *record.Line) (*asker, error) {
+	var actor record.Actor
+	a := &asker{id: line.ID()}
+	err := line.Decode("actor", &actor)
+	if err == nil {
+		err = line.Decode("facts", &a.facts)
+	}
+	a.agent = actor.Agent
+	if err != nil || a.agent == "" && origin.Inherited(&a.facts) == nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// asker looks the record up that gets the result; nil where there is none, or none of an agent's.
+func (r *recorded) asker() (*asker, error) {
+	if r.line == nil {
+		dir, err := r.store()
+		if err != nil {
+			return nil, err
+		}
+		store, err := trace.OpenExisting(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer store.Leave()
+		store.Now = r.sys.Now
+		if r.line, err = store.Find(r.id); err != nil {
+			return nil, err
+		}
+		if r.line == nil {
+			return &asker{id: r.id}, nil
+		}
+	}
+	return askerOf(r.line)
+}
+
+// asker is that of a command with flags: of its record, or of the hook that keeps none.
+func (e *evidenceFlags) asker() (*asker, error) {
+	switch {
+	case e.record != nil:
+		return e.record.asker()
+	case e.unrecorded:
+		return &asker{}, nil
+	}
+	return nil, nil
+}
+
+// reach says how a plan's command can reach the network, "" when it cannot.
+func reach(plan *sandbox.Plan) string {
+	if plan.Network == "host" || plan.Network == "proxy" && len(plan.AllowDomains) > 0 {
+		return plan.Network
+	}
+	return ""
+}
+
+// writable are the directories of the host's that a plan's command can write to.
+func writable(plan *sandbox.Plan) (roots []string) {
+	for _, e := range plan.Paths {
+		if e.Access == sandbox.ReadWrite {
+			roots = append(roots, e.Path)
+		}
+	}
+	return roots
+}
+
+// remember remembers a command that can reach the network, or that has to do with what such a command has written, while it runs: see package origin.
+// The command has ended when the function is called that it returns.
+func remember(sys *cli.System, network string, roots []string, dir string, a *asker, err error) (end func()) {
+	lost := func(err error) {
+		sys.Warn("where the files come from that this command writes is not remembered: "+err.Error(), "the command runs; ethos-sandbox doctor shows the state folder")
+	}
+	if err != nil {
+		lost(err)
+	}
+	if a == nil || trust.Inside(os.DirFS("/proc")) { // the state folder is not there
+		return func() {}
+	}
+	memory := origin.New(sys.Getenv)
+	run := memory.Describe(origin.Run{Action: a.id, Agent: a.agent, Network: network, Roots: roots}, &a.facts, dir)
+	if run == nil {
+		return func() {}
+	}
+	begun, err := memory.Begin(*run)
+	if err != nil {
+		lost(err)
+		return func() {}
+	}
+	return func() {
+		if err := begun.End(); err != nil {
+			lost(err)
+		}
+	}
+}
