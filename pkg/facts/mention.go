@@ -62,7 +62,13 @@ func (o *originWork) mentioned(text []byte, name, dir, cwd string, depth int) {
 				w = strings.TrimLeft(w, "/")
 			}
 			begins := first
+			if begins && ext != ".json" && slices.Contains(inspecting, w) && !strings.ContainsAny(line, "$`") {
+				break
+			}
 			first = begins && slices.Contains([]string{"if", "then", "do", "else", "@", "-", "!"}, w)
+			if from == '>' {
+				continue
+			}
 			if slices.Contains(loading, w) && (w != "." || begins) {
 				loads = true
 				continue
@@ -152,7 +158,10 @@ func (o *originWork) candidate(name, dir, cwd string, loads bool, depth int) {
 	o.follow(at, cwd, depth+1)
 }
 
-// wordsIn yields the words of a line that can be names of files, and the byte before each.
+// inspecting are programs that run nothing of what they name.
+var inspecting = []string{"rm", "rmdir", "echo", "printf", "test", "ls", "touch", "mkdir", "chmod", "grep", "wc", "head", "tail", "diff"}
+
+// wordsIn yields the words of a line that can be names of files, and the byte before each: that of a redirection also where spaces are between.
 func wordsIn(line string) func(yield func(string, byte) bool) {
 	return func(yield func(string, byte) bool) {
 		start := -1
@@ -167,6 +176,9 @@ func wordsIn(line string) func(yield func(string, byte) bool) {
 				before := byte(0)
 				if start > 0 {
 					before = line[start-1]
+				}
+				if strings.HasSuffix(strings.TrimRight(line[:start], " \t"), ">") {
+					before = '>'
 				}
 				if !yield(line[start:i], before) {
 					return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ethos/pkg/facts"
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/origin"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
@@ -28,9 +29,7 @@ type originWorld struct {
 
 func newOriginWorld(t *testing.T) *originWorld {
 	t.Helper()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("needs bash")
-	}
+	probetest.Need(t, "command:bash", "command:git")
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -254,6 +253,7 @@ var twins = [][]string{
 	{"person: echo date > x.sh", "net: echo date > scripts/y.sh", "bash ./x.sh"},
 	{"person: echo \"const d = require('./data.json')\" > main.js", "net: echo '{}' > data.json", "node main.js"},
 	{"person: echo 'import json; json.load(open(\"data.json\"))' > main.py", "net: echo '{}' > data.json", "python3 main.py"},
+	{"person: printf 'fetch:\\n\\tcurl localhost > x.sh\\n\\nclean:\\n\\trm -f x.sh\\n' > Makefile", "net: echo date > x.sh", "make fetch"},
 	// packages
 	{"person: echo '{\"scripts\":{\"test\":\"jest\"}}' > package.json", "net: npm ci ## mkdir -p node_modules/.bin node_modules/jest; echo 1 > node_modules/jest/jest.js; ln -s ../jest/jest.js node_modules/.bin/jest", "npm test"},
 	{"person: echo '{\"scripts\":{\"test\":\"jest\"}}' > package.json", "net: npm ci ## mkdir -p node_modules/.bin node_modules/jest; echo 1 > node_modules/jest/jest.js; ln -s ../jest/jest.js node_modules/.bin/jest", "./node_modules/.bin/jest"},

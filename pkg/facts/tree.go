@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Tree is what this package sees of the file system. Names are absolute. Nothing is opened but directories, for their names, and the one
-// configuration file.
+// Tree is what this package sees of the file system. Names are absolute. Nothing is opened but directories, for their names, the one
+// configuration file, and where runs are remembered the code that would be executed.
 type Tree interface {
 	Lstat(name string) (fs.FileInfo, error)
 	Readlink(name string) (string, error)

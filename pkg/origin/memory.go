@@ -26,6 +26,10 @@ const (
 	maxRun = 8 << 10
 )
 
+// tick is how far the clock of files can be behind: the kernel takes the time of
+// its last tick, of which there are at least 100 in a second (CONFIG_HZ).
+const tick = 10 * time.Millisecond
+
 // Run is one run that could reach the network, or that had to do with what such
 // a run has written.
 type Run struct {
@@ -66,7 +70,7 @@ func (m *Memory) Begin(r Run) (*Begun, error) {
 	r.PID, r.Started = os.Getpid(), started(os.Getpid())
 	b := &Begun{memory: m, run: r}
 	return b, m.change(func(runs []Run) []Run {
-		b.begin = now()
+		b.begin = time.Now().Add(-tick).UnixNano()
 		b.run.begin = b.begin
 		return append(runs, b.run)
 	})

@@ -2,12 +2,7 @@
 
 package origin
 
-import (
-	"io/fs"
-	"time"
-)
-
-func now() int64 { return time.Now().Add(-10 * time.Millisecond).UnixNano() }
+import "io/fs"
 
 // changes: no command is confined here.
 func changes(info fs.FileInfo) (file, content int64) {

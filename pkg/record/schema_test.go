@@ -185,7 +185,7 @@ func define(t reflect.Type, docs map[string]string, defs object) {
 // fieldDocs reads the comments of the types of a line.
 func fieldDocs(t *testing.T) map[string]string {
 	docs := map[string]string{}
-	for _, name := range []string{"record.go", "output.go", "result.go", "connection.go"} {
+	for _, name := range []string{"record.go", "file.go", "output.go", "result.go", "connection.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ var layers = [][]string{
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nearest", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs"},
 	{"pkg/ceiling", "pkg/ethosargs"},
-	{"pkg/fileops", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
+	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine", "pkg/sandbox/gitsettings", "pkg/sandbox/signing"},
 	{"pkg/attest", "pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
