@@ -21,7 +21,7 @@ const (
 	folder = "reached" // in the state folder
 	file   = "runs"
 	// maxRuns is how many runs are remembered: the last ones.
-	maxRuns = 1000
+	maxRuns = 500
 	// maxRun bounds the line of one, in bytes.
 	maxRun = 8 << 10
 )
