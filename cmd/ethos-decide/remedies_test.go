@@ -91,7 +91,7 @@ var done = map[string][]string{
 
 // notRun are the words in backticks that are no command of the agent's.
 var notRun = map[string]string{
-	"</dev/null": "a redirection", "ethos-git ethos trust": "a person gives it", "ethos-decide trust": "a person gives it", "ethos-decide trust --list": "a person gives it",
+	"</dev/null": "a redirection", "ethos-git ethos trust": "a person gives it", "ethos-decide trust": "a person gives it", "ethos-decide trust --list": "a person gives it", "ethos-decide trust FILE": "a person gives it",
 	"list": "the name of a form", "describe": "the name of a form", "get": "the name of a form", "plan": "the name of a form", "SELECT": "the name of a form", "--dry-run": "an option",
 	"ethos-sandbox plan -- COMMAND": "tried with a command", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace": "tried with a command", "ethos-trace --no-store FILE": "tried with a file",
 	"gh auth token": "what is not to be run",
