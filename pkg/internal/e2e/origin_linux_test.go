@@ -49,7 +49,7 @@ func TestOriginEndToEnd(t *testing.T) {
 		"a session": `ethos-sandbox session start --name reaching --net host >/dev/null; ethos-sandbox run --session reaching -- make fetch >/dev/null
 			is "$ask" 'bash x.sh'; ethos-sandbox session end reaching; is "$ask" 'bash x.sh'; echo date > later.sh; is 'allow ' 'bash later.sh'`,
 		"no confined command sees what is remembered": `agent 'make fetch'; ! ethos-sandbox run -- ls "$XDG_STATE_HOME/ethos/reached" 2>/dev/null; is "$ask" 'bash x.sh'`,
-		"nothing is remembered": `agent 'make fetch'; rm -r "$XDG_STATE_HOME/ethos/reached"; is 'allow ' 'bash x.sh'; event 'bash x.sh' | ethos-facts --from claude | grep -q '"origin"' && exit 1; true`,
+		"nothing is remembered":                       `agent 'make fetch'; rm -r "$XDG_STATE_HOME/ethos/reached"; is 'allow ' 'bash x.sh'; event 'bash x.sh' | ethos-facts --from claude | grep -q '"origin"' && exit 1; true`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSession(t)
