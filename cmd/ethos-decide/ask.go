@@ -63,6 +63,10 @@ func terminalOf(sys *cli.System) (io.ReadWriteCloser, error) {
 func (t *truster) page(f candidate, last trust.Entry) string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("%s\n%s\n", f.path, f.digest))
+	if f.kind == trust.Script {
+		b.WriteString(scriptPage(f, last))
+		return b.String()
+	}
 	var before []string
 	switch {
 	case last.Digest == "":
@@ -82,6 +86,28 @@ func (t *truster) page(f candidate, last trust.Entry) string {
 		if !slices.Contains(f.widens, w) {
 			b.WriteString(printable.Sprintf("  - %s\n", w))
 		}
+	}
+	return b.String()
+}
+
+// maxShown is how many lines of a script are shown.
+const maxShown = 60
+
+// scriptPage shows a script, and how it came to be.
+func scriptPage(f candidate, last trust.Entry) string {
+	var b strings.Builder
+	if last.Digest != "" {
+		fmt.Fprintf(&b, "It has changed since somebody looked at it on %s.\n", last.Time.Format(time.DateOnly))
+	}
+	for _, w := range f.widens {
+		b.WriteString(printable.Sprintf("%s\n", w))
+	}
+	lines := strings.Split(strings.TrimSuffix(string(f.text), "\n"), "\n")
+	for _, line := range lines[:min(maxShown, len(lines))] {
+		b.WriteString(printable.Sprintf("  | %s\n", line))
+	}
+	if more := len(lines) - maxShown; more > 0 {
+		b.WriteString(printable.Sprintf("  … and %d lines more: read them in %s\n", more, f.path))
 	}
 	return b.String()
 }
