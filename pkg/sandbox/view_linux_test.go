@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -376,4 +377,56 @@ func compared(before, after map[string]string) (list []string) {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// moveHidden gives a file that a mount hides another name, in a mount namespace that does not have the mount.
+const moveHidden = `unshare -Urm python3 -c '
+import os, ctypes
+c = ctypes.CDLL(None)
+work = os.open(".", os.O_PATH)
+c.mount(b"t", b"/tmp", b"tmpfs", 0, 0)
+os.mkdir("/tmp/old")
+c.syscall(155, b"/tmp", b"/tmp/old") # pivot_root
+os.chdir("/")
+c.umount2(b"/old", 2) # MNT_DETACH
+os.rename(".env", "plain", src_dir_fd=work, dst_dir_fd=work)
+'; echo moved=$?; cat plain`
+
+// TestViewExposed: a command that may mount moves what is hidden from it in a view. Nobody gets that view any more, not the host and not another
+// command; without the move, it is a view like others.
+func TestViewExposed(t *testing.T) {
+	probetest.Need(t, probetest.User, probetest.UserNS, "command:unshare", "command:python3") // root can make no user namespace inside
+	probetest.NeedFunc(t, "amd64", func() string { return map[bool]string{true: "the attack has its number of pivot_root(2)"}[runtime.GOARCH != "amd64"] })
+	needUpper(t)
+	for script, moved := range map[string]bool{moveHidden: true, "echo moved=0; echo made > plain": false} {
+		spec := inView(t, script)
+		if err := os.WriteFile(filepath.Join(spec.Workspace, ".env"), []byte("the secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		spec.NestedUserns = capability.NestedMounts
+		v, changes, got := kept(t, spec)
+		if !strings.HasPrefix(got.Stdout.Text, "moved=0\n") || strings.Contains(got.Stdout.Text, "secret") {
+			t.Fatalf("%q %q", got.Stdout.Text, got.Stderr.Text)
+		}
+		if err := v.Exposed(); (err != nil) != moved {
+			t.Errorf("moved %v: %v", moved, err)
+		}
+		applied := v.Apply(t.Context(), changes)
+		if (len(applied.Applied) == 0) != moved {
+			t.Errorf("moved %v: applied %v, left %v", moved, applied.Applied, applied.Left)
+		}
+		if _, _, err := v.Onto(0, changes, t.TempDir()); (err != nil) != moved {
+			t.Errorf("moved %v: kept: %v", moved, err)
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+		spec.NestedUserns, spec.Argv = "", []string{"cat", "plain"}
+		p := mustBuild(t, spec)
+		p.View.At = v.Dir
+		_, again, err := RunCaptured(t.Context(), p, nil)
+		if (err != nil) != moved || !moved && again.Stdout.Text != "made\n" {
+			t.Errorf("moved %v: the next command: %q, %v", moved, again.Stdout.Text, err)
+		}
+	}
 }

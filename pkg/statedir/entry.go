@@ -87,16 +87,24 @@ func write(dir, name string, content []byte, durable bool, named func(from, to s
 }
 
 // RemoveTree removes a tree of the caller's, also directories that nobody may
-// list.
+// list. Somebody else may write in it meanwhile, but not where the tree itself is.
 func RemoveTree(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		os.Chmod(dir, 0o700)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
 		if d != nil && d.IsDir() {
-			os.Chmod(path, 0o700)
+			root.Chmod(path, 0o700) // of nothing outside of the tree, whatever stands there by now
 		}
 		return nil
 	})
+	root.Close()
 	return os.RemoveAll(dir)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/limits"
@@ -56,8 +57,11 @@ func (c *workspace) Prepare(context.Context) error {
 	var err error
 	if v.At == "" {
 		c.View, err = view.Create(ViewPlace(c.Job.Plan, ""))
-	} else {
-		c.View, err = view.OpenAt(c.Job.Plan.Getenv, v.At)
+	} else if c.View, err = view.OpenAt(c.Job.Plan.Getenv, v.At); err == nil {
+		err = c.View.Exposed()
+	}
+	if err == nil && c.Job.Plan.NestedUserns == capability.NestedMounts {
+		err = c.View.Hide(c.hidden())
 	}
 	if err == nil && !slices.Equal(c.View.RootPaths(), v.Roots) {
 		err = errors.New("it is of other directories than the command may write to")
@@ -66,6 +70,16 @@ func (c *workspace) Prepare(context.Context) error {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("copy-on-write view: %w", err), Hint: nospace.Hint(err, "")}
 	}
 	return nil
+}
+
+// hidden are the paths that are hidden from the command.
+func (c *workspace) hidden() (list []string) {
+	for _, e := range c.Job.Plan.Paths {
+		if e.Access == plan.Hidden {
+			list = append(list, e.Path)
+		}
+	}
+	return list
 }
 
 // flat refuses directories in which something else is mounted. An overlay has one

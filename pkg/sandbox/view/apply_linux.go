@@ -48,7 +48,11 @@ type mode struct {
 func (v *View) Apply(ctx context.Context, changes []Change) Result {
 	a := &applier{view: v, unlinked: map[[2]uint64]bool{}}
 	defer a.close()
-	if err := a.open(); err != nil {
+	err := v.Exposed()
+	if err == nil {
+		err = a.open()
+	}
+	if err != nil {
 		for _, c := range changes {
 			a.leave(c, err)
 		}

@@ -21,11 +21,7 @@ func (a *applier) make(at int, temp string, c Change) error {
 	case "symlink":
 		return wrapped("symlinkat", unix.Symlinkat(c.To, at, temp))
 	case "fifo":
-		err := unix.Mknodat(at, temp, unix.S_IFIFO|0o600, 0)
-		if err == nil {
-			err = unix.Fchmodat(at, temp, c.Mode&0o777, 0)
-		}
-		return wrapped("mknodat", err)
+		return makeFIFO(at, temp, c.Mode)
 	}
 	upper, err := openDir(unix.AT_FDCWD, a.view.Upper(c.Root))
 	if err != nil {
@@ -120,4 +116,25 @@ func (a *applier) linked(at int, temp string, c Change) bool {
 	}
 	a.note(first)
 	return true
+}
+
+// makeFIFO makes a FIFO. Its mode is set on what was opened, not by its name: a
+// command may put a link there meanwhile.
+func makeFIFO(at int, name string, mode uint32) error {
+	if err := unix.Mknodat(at, name, unix.S_IFIFO|0o600, 0); err != nil {
+		return wrapped("mknodat", err)
+	}
+	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return wrapped("openat", err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return wrapped("fstat", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return errors.New("something else was put in the place of a FIFO")
+	}
+	return wrapped("fchmod", unix.Fchmod(fd, mode&0o777))
 }

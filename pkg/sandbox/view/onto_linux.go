@@ -12,12 +12,15 @@ import (
 // what the view has: what the command made or changed in a root, and the
 // directories that lead to it. A git directory is not among them.
 func (v *View) Onto(root int, changes []Change, dir string) (*View, []Change, error) {
+	if err := v.Exposed(); err != nil {
+		return nil, nil, err
+	}
 	to, err := identify(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	other := &View{Dir: v.Dir, getenv: v.getenv, meta: v.meta}
-	other.Roots, other.Closed, other.Applied = slices.Clone(v.Roots), nil, nil
+	other.Roots, other.Closed, other.Hidden, other.Applied = slices.Clone(v.Roots), nil, nil, nil
 	from := other.Roots[root].Path
 	other.Roots[root] = to
 	for _, closed := range v.Closed {

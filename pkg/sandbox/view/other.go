@@ -19,14 +19,17 @@ func Open(func(string) string, string) (*View, error) { return nil, errLinux }
 // OpenAt opens a view by its directory.
 func OpenAt(func(string) string, string) (*View, error) { return nil, errLinux }
 
-// List are the names of the views that have one.
-func List(func(string) string) ([]string, error) { return nil, nil }
-
 // Changes lists what is different in the view.
 func (v *View) Changes(context.Context) ([]Change, error) { return nil, errLinux }
 
 // Refused are the changes that would be left out.
 func (v *View) Refused([]Change) []Left { return nil }
+
+// Hide notes what is hidden from a command.
+func (v *View) Hide([]string) error { return errLinux }
+
+// Exposed is an error when something hidden may have another name.
+func (v *View) Exposed() error { return errLinux }
 
 // Save keeps what was applied.
 func (v *View) Save() error { return errLinux }

@@ -32,6 +32,7 @@ type meta struct {
 	Layers  string             `json:"layers"` // the directory of the layers
 	Roots   []Root             `json:"roots"`
 	Closed  []string           `json:"closed"`
+	Hidden  []string           `json:"hidden,omitempty"` // from commands that may mount: see Hide
 	Home    string             `json:"home"`
 	Since   [2]int64           `json:"since"`  // nothing was changed by the command before
 	Steady  int64              `json:"steady"` // the clock of change times less the one that nobody sets, in nanoseconds

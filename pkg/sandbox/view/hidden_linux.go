@@ -1,0 +1,84 @@
+package view
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Hide notes, before a command starts that may mount, which files are hidden from
+// it in the view. From a mount namespace of its own, in which the mount that hides a
+// file is not, it can give the file another name. Inside the mount goes with it;
+// without the boundary the name would show what was hidden: see Exposed.
+func (v *View) Hide(paths []string) error {
+	n := len(v.Hidden)
+	for _, path := range paths {
+		if _, _, ok := v.locate(path); ok && !slices.Contains(v.Hidden, path) {
+			v.Hidden = append(v.Hidden, path)
+		}
+	}
+	if len(v.Hidden) == n {
+		return nil
+	}
+	return v.save()
+}
+
+// Exposed is an error when something hidden may have another name in the view. To
+// move or to link a file of the lower layer leaves an entry where it was, or where
+// a directory above it was, in the upper one; what is hidden has none otherwise.
+func (v *View) Exposed() error {
+	for _, path := range v.Hidden {
+		root, rel, ok := v.locate(path)
+		if !ok {
+			continue
+		}
+		touched, err := v.touched(root, rel)
+		if err != nil {
+			return err
+		}
+		if touched {
+			return fmt.Errorf("a command has moved %s, which was hidden from it, in the view, and what it is called there now is not known: make a new view, and remove this one", path)
+		}
+	}
+	return nil
+}
+
+// locate finds the root that a path lies in, and the path in it.
+func (v *View) locate(path string) (root int, rel string, ok bool) {
+	for i, r := range v.Roots {
+		if rel, ok = strings.CutPrefix(path, r.Path+"/"); ok {
+			return i, rel, true
+		}
+	}
+	return 0, "", false
+}
+
+// touched reports whether the upper layer has anything at a path but directories
+// that are merged with those below.
+func (v *View) touched(root int, rel string) (bool, error) {
+	dir, err := openDir(unix.AT_FDCWD, v.Upper(root))
+	if err != nil {
+		return false, err
+	}
+	for _, name := range strings.Split(filepath.Clean(rel), "/") {
+		u, err := stampOf(int(dir.Fd()), name)
+		if err != nil || !isDir(u) {
+			dir.Close()
+			return u.there, err
+		}
+		next, err := forced(int(dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY, u.Mode)
+		dir.Close()
+		if err != nil {
+			return false, err
+		}
+		dir = next
+		if opaque, err := isOpaque(dir, false); opaque || err != nil {
+			dir.Close()
+			return opaque, err
+		}
+	}
+	return false, dir.Close()
+}
