@@ -396,7 +396,9 @@ os.rename(".env", "plain", src_dir_fd=work, dst_dir_fd=work)
 // command; without the move, it is a view like others.
 func TestViewExposed(t *testing.T) {
 	probetest.Need(t, probetest.User, probetest.UserNS, "command:unshare", "command:python3") // root can make no user namespace inside
-	probetest.NeedFunc(t, "amd64", func() string { return map[bool]string{true: "the attack has its number of pivot_root(2)"}[runtime.GOARCH != "amd64"] })
+	probetest.NeedFunc(t, "amd64", func() string {
+		return map[bool]string{true: "the attack has its number of pivot_root(2)"}[runtime.GOARCH != "amd64"]
+	})
 	needUpper(t)
 	for script, moved := range map[string]bool{moveHidden: true, "echo moved=0; echo made > plain": false} {
 		spec := inView(t, script)
