@@ -187,11 +187,11 @@ func (c *capability) check(t *testing.T) {
 	s.shell(checks + c.script).mustSucceed(t)
 }
 
-// lacking is for what is not there: it makes no test fail that somebody adds it.
+// lacking is for what is not there: whoever adds it gives it a check of its own.
 func (c *capability) lacking(t *testing.T) string {
 	s := newSession(t)
 	if o := s.shell(checks + c.script); o.status != 0 {
-		t.Logf("it may be there now: give it a check of its own: %v", o)
+		t.Errorf("it may be there now: give it a check of its own: %v", o)
 		return "?"
 	}
 	return "no"

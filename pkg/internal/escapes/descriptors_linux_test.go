@@ -5,6 +5,9 @@ import (
 	"os"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -41,6 +44,31 @@ func TestDescriptors(t *testing.T) {
 	})
 }
 
+// TestDescriptorFIFO: the other end of a FIFO with a name is not opened from the one that was given. A pipe has no name.
+func TestDescriptorFIFO(t *testing.T) {
+	probetest.Need(t, probetest.User, probetest.UserNS) // root can make no user namespace inside
+	host := newHost(t)
+	p := host.place(t, Case{})
+	name := p.base + "/out/fifo"
+	if err := unix.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fifo.Close()
+	const attack = "echo evil > /proc/self/fd/0"
+	for _, flags := range [][]string{nil, mounting} {
+		if host.fed(t, p, fifo, attack, flags...) {
+			t.Errorf("%q: the other end was opened", flags)
+		}
+	}
+	if read, write, err := os.Pipe(); err != nil || write.Close() != nil || !host.fed(t, p, read, "cat", mounting...) {
+		t.Errorf("the twin, a pipe, cannot be read: %v", err)
+	}
+}
+
 // mounting are the flags of a command that may mount in user namespaces of its own.
 var mounting = []string{"--profile", "lint-offline", "--allow-nested-userns", "mounts"}
 
@@ -52,6 +80,11 @@ func (h *host) given(t *testing.T, p place, stdin, script string, flags ...strin
 		t.Fatal(err)
 	}
 	defer in.Close()
+	return h.fed(t, p, in, script, flags...)
+}
+
+func (h *host) fed(t *testing.T, p place, in *os.File, script string, flags ...string) bool {
+	t.Helper()
 	spec, err := p.spec(Case{Flags: flags}, script)
 	if err != nil {
 		t.Fatal(err)

@@ -140,11 +140,21 @@ func checkStream(p *plan.Plan, fd int) error {
 		if p.NestedUserns == capability.NestedMounts && st.Nlink > 0 {
 			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a file, and with --allow-nested-userns=mounts it could be opened again for all that the caller may do with it", fd)
 		}
+	case unix.S_IFIFO:
+		if p.NestedUserns == capability.NestedMounts && !isPipe(fd) {
+			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a named FIFO, and with --allow-nested-userns=mounts its other end could be opened", fd)
+		}
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {
 		return checkFile(p, fd)
 	}
 	return nil
+}
+
+// isPipe reports whether a descriptor is of pipe(2), and has no name.
+func isPipe(fd int) bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(fd, &st) == nil && st.Type == unix.PIPEFS_MAGIC
 }
 
 const throughPipe = "let it go through a pipe: cat FILE | ethos-sandbox … | cat > FILE"
