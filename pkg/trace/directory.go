@@ -12,82 +12,150 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// makeDir makes the directory of a store, private to its owner, hidden from git.
-func makeDir(getenv func(string) string, dir string) error {
-	if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.Mode().Perm() == 0o700 && own(info) {
-		return noLink(dir)
+// makeDir makes the directory of a store, private to its owner, hidden from git, and
+// opens it. A default store is reached from the work space on by opened directories,
+// none of which a symbolic link stands for: a repository can carry such a link, and
+// whoever else writes there can put one at any moment.
+func makeDir(getenv func(string) string, dir string) (*os.Root, error) {
+	_, err := os.Lstat(dir)
+	fresh := err != nil
+	in, names, err := makeAbove(getenv, dir)
+	if err != nil {
+		return nil, err
 	}
-	if err := noLink(dir); err != nil {
-		return err
-	}
-	if err := makeAll(getenv, dir); err != nil {
-		return unwrapPath(err)
-	}
-	if err := private(dir); err != nil {
-		return err
-	}
-	return ignore(dir)
-}
-
-// makeAll makes a directory and those above it. The one above may go away in between: while a command runs confined an empty
-// directory may stand for it, which goes when the command ends.
-func makeAll(getenv func(string) string, dir string) error {
-	if own := filepath.Dir(dir); isOwn(own) {
-		if err := makeOwn(getenv, own); err != nil {
-			return err
-		}
-	}
-	err := os.MkdirAll(dir, 0o700)
-	for range 3 {
-		if !errors.Is(err, fs.ErrNotExist) {
+	var root *os.Root
+	for range 3 { // a directory may go away in between: while a command runs confined an empty one may stand for it, which goes when the command ends
+		if root, err = enter(in, names, fresh); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		err = os.MkdirAll(dir, 0o700)
 	}
-	return err
+	in.Close()
+	return root, unwrapPath(err)
 }
 
-// makeOwn makes the directory of ethos in a work space, so that a command that
-// runs there is not taken for its author.
-func makeOwn(getenv func(string) string, own string) error {
-	root, err := os.OpenRoot(filepath.Dir(own))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nobody runs there
-	}
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return statedir.MakeDir(getenv, root, filepath.Base(own))
-}
-
-// noLink refuses a default store that a symbolic link leads out of the work space: a repository can carry such a link.
-func noLink(dir string) error {
-	parent := filepath.Dir(dir)
-	if !isOwn(parent) {
-		return nil
-	}
-	for _, path := range []string{parent, dir} {
-		info, err := os.Lstat(path)
-		if err == nil && info.Mode().Type() == fs.ModeSymlink {
-			return fmt.Errorf("%s is a symbolic link", path)
+// makeAbove opens the directory from which a store is reached, and tells the names on
+// the way: for a default store the work space, for one that was named that itself.
+func makeAbove(getenv func(string) string, dir string) (in *os.Root, names []string, err error) {
+	own := filepath.Dir(dir)
+	if !isOwn(own) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, nil, unwrapPath(err)
 		}
+		in, err = os.OpenRoot(dir)
+		return in, []string{"."}, unwrapPath(err)
 	}
-	return nil
+	space, names := filepath.Dir(own), []string{filepath.Base(own), filepath.Base(dir)}
+	if names[0] == ethosInGit {
+		space, names = filepath.Dir(space), append([]string{gitDir}, names...)
+	}
+	if err := os.MkdirAll(space, 0o700); err != nil {
+		return nil, nil, unwrapPath(err)
+	}
+	if in, err = os.OpenRoot(space); err != nil {
+		return nil, nil, unwrapPath(err)
+	}
+	above, err := descend(in, names[:len(names)-2])
+	if err == nil { // so that a command that runs there is not taken for its author
+		err = statedir.MakeDir(getenv, above, filepath.Base(own))
+		above.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		in.Close()
+		return nil, nil, unwrapPath(err)
+	}
+	return in, names, nil
 }
 
-func private(dir string) error {
-	info, err := os.Stat(dir)
+// enter opens the directory of a store, makes it where it is not, closes it to others, and
+// keeps it out of git, where it was not so: the whole directory of ethos when the store is in it.
+func enter(in *os.Root, names []string, fresh bool) (*os.Root, error) {
+	above, err := descend(in, names[:len(names)-1])
 	if err != nil {
-		return unwrapPath(err)
+		return nil, err
 	}
-	if !own(info) {
-		return errors.New("the directory belongs to another user")
+	defer above.Close()
+	root, err := openNext(above, names[len(names)-1])
+	if err != nil {
+		return nil, err
 	}
-	if info.Mode().Perm() != 0o700 {
-		return os.Chmod(dir, 0o700)
+	tightened, err := private(root)
+	if err == nil && (fresh || tightened) {
+		hidden := root
+		if len(names) > 1 {
+			hidden = above
+		}
+		err = ignore(hidden)
 	}
-	return nil
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+// descend opens a directory below another, and makes those on the way.
+func descend(in *os.Root, names []string) (*os.Root, error) {
+	at, err := in.OpenRoot(".")
+	for _, name := range names {
+		if err != nil {
+			break
+		}
+		var next *os.Root
+		next, err = openNext(at, name)
+		at.Close()
+		at = next
+	}
+	return at, err
+}
+
+// openNext makes a directory where there is none, and opens it: what has the name is
+// then the very directory that was opened, and no link.
+func openNext(in *os.Root, name string) (*os.Root, error) {
+	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	named, err := in.Lstat(name)
+	if err == nil && named.Mode().Type() == fs.ModeSymlink {
+		err = fmt.Errorf("%s is a symbolic link", filepath.Join(in.Name(), name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := in.OpenRoot(name + "/.") // a directory or nothing: a FIFO would keep its opener waiting
+	if err != nil {
+		return nil, err
+	}
+	opened, err := root.Stat(".")
+	if err == nil {
+		named, err = in.Lstat(name)
+	}
+	if err == nil && !os.SameFile(opened, named) {
+		err = fmt.Errorf("%s became another while it was opened", filepath.Join(in.Name(), name))
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+// private closes an opened directory to others, and reports whether it was open.
+func private(root *os.Root) (tightened bool, err error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	info, err := dir.Stat()
+	switch {
+	case err != nil:
+		return false, err
+	case !own(info):
+		return false, errors.New("the directory belongs to another user")
+	case info.Mode().Perm() == 0o700:
+		return false, nil
+	}
+	return true, dir.Chmod(0o700)
 }
 
 func own(info fs.FileInfo) bool {
@@ -95,13 +163,9 @@ func own(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// ignore keeps the store out of git, for the whole directory of ethos when the store is in it.
-func ignore(dir string) error {
-	if parent := filepath.Dir(dir); isOwn(parent) {
-		dir = parent
-	}
-	path := filepath.Join(dir, ".gitignore")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// ignore has git leave a directory alone.
+func ignore(dir *os.Root) error {
+	f, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -118,12 +118,9 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Repairs() []Repair { return s.repairs }
 
 func (s *Store) open() error {
-	if err := makeDir(s.getenv, s.dir); err != nil {
-		return err
-	}
 	var err error
-	if s.root, err = os.OpenRoot(s.dir); err != nil {
-		return unwrapPath(err)
+	if s.root, err = makeDir(s.getenv, s.dir); err != nil {
+		return err
 	}
 	return s.openControl()
 }

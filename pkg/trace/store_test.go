@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -163,6 +165,65 @@ func TestOpenRefusesLinks(t *testing.T) {
 		if left, _ := os.ReadDir(elsewhere); len(left) != 0 {
 			t.Errorf("%s: wrote through the link: %v", link, left)
 		}
+	}
+}
+
+// TestOpenWhileLinksCome: whoever else writes in the work space puts a link to another directory in the place of one on the way to the
+// store, at any moment: that stays as it is, and the store is opened where it lies or not at all.
+func TestOpenWhileLinksCome(t *testing.T) {
+	for _, name := range []string{".coding-ethos", ".coding-ethos/traces", ".git/coding-ethos", ".git/coding-ethos/traces"} {
+		t.Run(name, func(t *testing.T) {
+			space, elsewhere := t.TempDir(), t.TempDir()
+			if err := errors.Join(os.MkdirAll(filepath.Join(space, ".git"), 0o700), os.MkdirAll(filepath.Join(elsewhere, "traces"), 0o755), os.Chmod(elsewhere, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			own, _, _ := strings.Cut(name, "/traces")
+			dir, at := filepath.Join(space, own, "traces"), filepath.Join(space, name)
+			fill(t, dir, testDay, "a")
+			link, aside := at+".link", at+".aside"
+			if err := os.Symlink(elsewhere, link); err != nil {
+				t.Fatal(err)
+			}
+			var stop atomic.Bool
+			var swapping sync.WaitGroup
+			swapping.Go(func() {
+				for !stop.Load() {
+					os.Rename(at, aside)
+					os.Rename(link, at)
+					os.Rename(at, link)
+					if os.Rename(aside, at) != nil { // one was made meanwhile
+						os.RemoveAll(at)
+						os.Rename(aside, at)
+					}
+				}
+			})
+			opened := 0
+			for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
+				if s, err := Open(os.Getenv, dir); err == nil {
+					opened++
+					s.Close()
+				}
+			}
+			stop.Store(true)
+			swapping.Wait()
+			for _, path := range []string{elsewhere, filepath.Join(elsewhere, "traces")} {
+				left, err := os.ReadDir(path)
+				info, err2 := os.Stat(path)
+				if left = slices.DeleteFunc(left, func(e fs.DirEntry) bool { return e.Name() == "traces" }); err != nil || err2 != nil || len(left) > 0 || info.Mode().Perm() != 0o755 {
+					t.Errorf("%s: %v %v %v %v", path, left, info.Mode(), err, err2)
+				}
+			}
+			os.RemoveAll(at) // what was made in between, if the store was aside
+			os.Rename(aside, at)
+			if s, err := Open(os.Getenv, dir); err != nil { // the twin: nobody swaps any more
+				t.Error(err)
+			} else {
+				s.Close()
+			}
+			if opened == 0 {
+				t.Error("it was never opened")
+			}
+		})
 	}
 }
 
