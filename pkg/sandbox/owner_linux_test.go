@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/control"
@@ -116,8 +119,9 @@ func TestOwnerAttacks(t *testing.T) {
 		{"chown 0 third/secret", "Operation not permitted", "chown 0 dir/file && chown 64017 dir/file"},
 		{"chown 64018 file", "Invalid argument", "chgrp 64017 file"},
 		{"chmod u+s file", "Operation not permitted", "chmod u+x file"},
-		{"chmod g+xs file && test -g file", "", "chmod g+x file"}, // the kernel takes the bit away: the command has no CAP_FSETID
-		{"echo x > mine; chmod g+xs mine; chgrp 64017 mine && test -g mine", "", "chgrp 64017 mine"},
+		{"chmod g+xs file", "Operation not permitted", "chmod g+x file"},
+		{"cp /bin/true sg; chmod 2755 sg", "Operation not permitted", "cp /bin/true sg; chmod 755 sg"},
+		{"mkdir dir/sg; chmod g+s dir/sg", "Operation not permitted", "mkdir dir/plain"},
 		{"cat group", "Permission denied", "cat file"},
 		{"echo x > " + shown + "/secret", "ead-only file system", "cat " + shown + "/secret"},
 		{"chown 0 " + shown + "/secret", "ead-only file system", "ls -l " + shown},
@@ -234,7 +238,7 @@ func TestOwnerKilled(t *testing.T) {
 func TestOwnerNotHad(t *testing.T) {
 	spec := owned(t, "true")
 	for _, text := range []string{"CapEff:\t0000000000000000\n", "CapEff:\t000001ffffffff3f\n", ""} {
-		p, err := Build(spec, statusFiles{status: text}, 0)
+		p, err := Build(spec, machineFiles{files: map[string]string{"/proc/thread-self/status": text}}, 0)
 		if err != nil || p.Owner != nil {
 			t.Fatalf("%q: %v %+v", text, err, p)
 		}
@@ -244,15 +248,165 @@ func TestOwnerNotHad(t *testing.T) {
 	}
 }
 
-// statusFiles is the machine for a process of other capabilities.
-type statusFiles struct {
-	HostFiles
-	status string
+// TestOwnerHome: the owner's home directory is as closed as one's own: it is no work space, credentials in it are hidden, and what ethos of the owner keeps.
+func TestOwnerHome(t *testing.T) {
+	spec := owned(t, "(cat ../.ssh/id_rsa) 2>&1 && echo 'the attack passed'; cat ../notes; echo more >> file && tail -n 1 file")
+	home := filepath.Dir(spec.Workspace)
+	for _, name := range []string{".ssh/id_rsa", "notes", ".bashrc"} {
+		write(t, filepath.Join(home, name), name+"\n")
+	}
+	write(t, filepath.Join(home, ".local/state/ethos/trust/x"), "x\n")
+	give(t, home, ownerID, ownerID)
+	files := machineFiles{files: map[string]string{"/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nowner:x:" + strconv.Itoa(ownerID) + ":0::" + home + ":/bin/sh\n"}}
+	for name, c := range map[string]struct {
+		change func(*Spec)
+		met    string
+	}{
+		"work space":    {func(s *Spec) { s.Workspace, s.Dir = home, home }, "contains the home directory of user 64017"},
+		"the one above": {func(s *Spec) { s.WritePaths = []string{filepath.Dir(home)} }, "contains the home directory"},
+		"state folder":  {func(s *Spec) { s.WritePaths = []string{filepath.Join(home, ".local/state/ethos/trust")} }, "state folder"},
+	} {
+		one := spec
+		c.change(&one)
+		if _, err := Build(one, files, 0); err == nil || !strings.Contains(err.Error(), c.met) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	spec.ReadPaths = []string{home}
+	p, err := Build(spec, files, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := RunCaptured(t.Context(), p, nil)
+	if text := got.Stdout.Text; err != nil || strings.Contains(text, "the attack passed") || !strings.Contains(text, "Permission denied") || !strings.HasSuffix(text, "notes\nmore\n") {
+		t.Errorf("%v %q %q", err, text, got.Stderr.Text)
+	}
 }
 
-func (f statusFiles) ReadFile(path string) ([]byte, error) {
-	if path == "/proc/thread-self/status" {
-		return []byte(f.status), nil
+// TestOwnerStateFolder: root's state folder is in nobody else's hands, or nothing runs; what the hint says runs.
+func TestOwnerStateFolder(t *testing.T) {
+	spec := owned(t, "cat file")
+	home := filepath.Dir(spec.Workspace)
+	base := filepath.Dir(home)
+	for _, dir := range []string{home + "/roots", base + "/open", base + "/open/roots", base + "/sticky", base + "/sticky/roots", base + "/root"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(home, "link")
+	err := errors.Join(os.Chmod(base+"/open", 0o775), os.Chmod(base+"/sticky", 0o777|os.ModeSticky), os.Symlink(base+"/root", link), os.Lchown(link, ownerID, ownerID), os.Symlink(base+"/root", base+"/sticky/link"), os.Lchown(base+"/sticky/link", ownerID, ownerID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	passwd := func(home string) machineFiles {
+		return machineFiles{files: map[string]string{"/etc/passwd": "root:x:0:0:root:" + home + ":/bin/sh\n"}}
+	}
+	with := func(variable string) Spec {
+		one := spec
+		one.Environ = append(slices.Clone(spec.Environ), variable)
+		return one
+	}
+	for _, c := range []struct{ variable, met string }{
+		{"HOME=" + home, home + " belongs to user 64017"},
+		{"HOME=" + home + "/roots", home + " belongs to user 64017"},
+		{"HOME=" + link, "belongs to user 64017"},
+		{"HOME=" + base + "/sticky/link", base + "/sticky/link belongs to user 64017"},
+		{"HOME=" + base + "/open/roots", "others can write to " + base + "/open"},
+		{"XDG_STATE_HOME=" + home + "/none/yet", home + " belongs to user 64017"},
+		{"XDG_STATE_HOME=" + base + "/sticky/none/yet", "others can write to " + base + "/sticky"},
+	} {
+		one := with(c.variable)
+		_, err := Build(one, passwd(base+"/root"), 0)
+		var r *plan.Refusal
+		if !errors.As(err, &r) || !strings.Contains(err.Error(), c.met) {
+			t.Errorf("%s: %v", c.variable, err)
+			continue
+		}
+		said, ok := strings.CutPrefix(r.Hint, "set ")
+		if !ok || said != "XDG_STATE_HOME="+base+"/root/.local/state" {
+			t.Errorf("%s: %q", c.variable, r.Hint)
+			continue
+		}
+		one.Environ = append(one.Environ, said)
+		if r := execute(t, one); r.err != nil || r.Stdout.Text != "text\n" {
+			t.Errorf("%s: %v %q %s", said, r.err, r.Stdout.Text, r.Stderr.Text)
+		}
+		_, err = Build(with(c.variable), passwd(home), 0)
+		if !errors.As(err, &r) || strings.Contains(r.Hint, "=") {
+			t.Errorf("it names a directory that is not root's alone: %v %q", err, r.Hint)
+		}
+	}
+	for _, variable := range []string{"XDG_STATE_HOME=" + base + "/sticky/roots", "XDG_STATE_HOME=" + base + "/none/yet"} {
+		if r := execute(t, with(variable)); r.err != nil || r.Stdout.Text != "text\n" {
+			t.Errorf("%s: %v %s", variable, r.err, r.Stderr.Text)
+		}
+	}
+}
+
+// TestOwnerDatagrams: a third user's datagram socket, in a directory that nobody else enters, is sent nothing; the command's own are.
+func TestOwnerDatagrams(t *testing.T) {
+	probetest.Need(t, "command:python3")
+	spec := owned(t, "")
+	third := filepath.Join(spec.Workspace, "third")
+	if err := os.Mkdir(third, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	spec.Argv = []string{"python3", "-c", `
+import socket, time
+def attempt(name):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        s.connect(name); s.send(b"word"); return "sent"
+    except OSError as e: return "refused"
+own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); own.bind("dir/own"); own.settimeout(5)
+open("ready", "x").close()
+for _ in range(500):
+    try: open("go").close(); break
+    except OSError: time.sleep(.01)
+print(attempt("third/s"), attempt("dir/own"), own.recv(9).decode())`}
+	got := make(chan string)
+	go func() { // once it runs: what is there before is hidden
+		for range 500 {
+			if _, err := os.Lstat(filepath.Join(spec.Workspace, "ready")); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		dir, err := os.Open(third) // a socket's path has 108 bytes
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer dir.Close()
+		l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/s", Net: "unixgram"})
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer l.Close()
+		err = errors.Join(os.Chown(filepath.Join(third, "s"), thirdID, thirdID), os.Chmod(filepath.Join(third, "s"), 0o600), os.Chown(third, thirdID, thirdID), os.WriteFile(filepath.Join(spec.Workspace, "go"), nil, 0o644))
+		l.SetReadDeadline(time.Now().Add(2 * time.Second))
+		n, _, read := l.ReadFrom(make([]byte, 9))
+		got <- fmt.Sprintln(err, n, errors.Is(read, os.ErrDeadlineExceeded))
+	}()
+	r := execute(t, spec)
+	if r.err != nil || r.Stdout.Text != "refused sent word\n" {
+		t.Errorf("%v %q %s", r.err, r.Stdout.Text, r.Stderr.Text)
+	}
+	if said := <-got; said != "<nil> 0 true\n" {
+		t.Errorf("the third user's socket: %s", said)
+	}
+}
+
+// machineFiles is the machine with some files of other content.
+type machineFiles struct {
+	HostFiles
+	files map[string]string
+}
+
+func (f machineFiles) ReadFile(path string) ([]byte, error) {
+	if text, ok := f.files[path]; ok {
+		return []byte(text), nil
 	}
 	return f.HostFiles.ReadFile(path)
 }

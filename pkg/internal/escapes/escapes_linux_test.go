@@ -183,7 +183,7 @@ func (h *host) runDebugging(t *testing.T, c Case) {
 
 // ownWorkSpace are the cases that need a work space of root's: its state folder is
 // there, and a configuration of git without safe.directory.
-var ownWorkSpace = []string{"state-in-work-space", "user-git-config"}
+var ownWorkSpace = []string{"state-in-work-space", "state-in-work-space-missing", "user-git-config"}
 
 // somebody owns the work space of runForeign. No such user has to exist.
 const somebody = 64017

@@ -28,21 +28,22 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		}
 	}
+	var more []seccomp.Profile
 	if p.Ports != nil || p.NoUnixSockets {
-		sockets := seccomp.Sockets(p.Ports != nil, p.NoUnixSockets)
-		program, err := sockets.Compile(arch)
-		if err != nil {
-			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
-		}
-		list = append(list, filter{name: sockets.Name, program: program})
+		more = append(more, seccomp.Sockets(p.Ports != nil, p.NoUnixSockets))
+	}
+	if p.Owner != nil { // whom a program in the work space would give root's group
+		more = append(more, seccomp.NoSetGroupID())
 	}
 	if p.Backend == plan.Landlock {
-		alone := seccomp.Alone(p.Network == "host")
-		program, err := alone.Compile(arch)
+		more = append(more, seccomp.Alone(p.Network == "host"))
+	}
+	for _, profile := range more {
+		program, err := profile.Compile(arch)
 		if err != nil {
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		}
-		list = append(list, filter{name: alone.Name, program: program})
+		list = append(list, filter{name: profile.Name, program: program})
 	}
 	if p.SeccompFile == "" {
 		if p.Seccomp != seccomp.DenyPrivilegeName {

@@ -51,7 +51,7 @@ func (c *unixSockets) Prepare(context.Context) error {
 	}
 	profile := notify.Observing(c.Calls...)
 	if c.notified {
-		profile = notify.Filter(c.Calls...)
+		profile = notify.Filter(c.kept() != 0, c.Calls...)
 	}
 	c.program, err = profile.Compile(arch)
 	return err

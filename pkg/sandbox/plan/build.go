@@ -66,6 +66,9 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if b.flat() { // without a user namespace no capability is bounded to the files of somebody
 		b.owner = nil
 	}
+	if err := b.rootsState(); err != nil {
+		return nil, err
+	}
 	if err := b.gather(); err != nil {
 		return nil, asRefusal(err)
 	}
@@ -243,9 +246,11 @@ func (b *builder) homeRules() error {
 	if b.set.Git != "none" {
 		b.userConfiguration()
 	}
-	for _, path := range b.inHome(secrets()) {
-		if p, err := b.files.resolve(path); err == nil && p.exists {
-			b.rules = append(b.rules, rule{p, denyRead, whyCredentials})
+	for _, home := range b.homes() {
+		for _, name := range secrets() {
+			if p, err := b.files.resolve(filepath.Join(home, name)); err == nil && p.exists {
+				b.rules = append(b.rules, rule{p, denyRead, whyCredentials})
+			}
 		}
 	}
 	return nil

@@ -132,8 +132,10 @@ func (b *builder) declarable(p resolvedPath, c class, why string) error {
 			return Refuse(CodeDeclaration, "declare a directory outside of the system's", "%s path %s cannot be made writable", why, p.path)
 		}
 	}
-	if b.home != "/tmp" && mount.Within(b.home, p.path) {
-		return Refuse(CodeDeclaration, "work in a directory of its own below it", "%s path %s contains the home directory and cannot be made writable", why, p.path)
+	for _, home := range b.homes() {
+		if home != "/tmp" && mount.Within(home, p.path) {
+			return Refuse(CodeDeclaration, "work in a directory of its own below it", "%s path %s contains the home directory%s and cannot be made writable", why, p.path, b.whose(home))
+		}
 	}
 	if b.settings(p.path) {
 		return Refuse(CodeDeclaration, "it decides what runs outside of the sandbox; change it there", "%s path %s lies in settings of ethos or of an agent and cannot be made writable", why, p.path)

@@ -1,11 +1,14 @@
 package plan
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ethos/pkg/statedir"
 )
 
 // Owner is the user in whose work space root works. The user namespace has it
@@ -114,6 +117,85 @@ func (b *builder) known(file string, ids []uint32) bool {
 func (b *builder) mine(info fs.FileInfo) bool {
 	uid := ownerOf(info)
 	return uid == b.uid || b.owner != nil && uid == b.owner.UID && (groupOf(info) == b.gid() || slices.Contains(b.owner.GIDs, groupOf(info)))
+}
+
+// homes are the home directories whose credentials stay hidden, and which no command
+// writes as a whole: the caller's and, by passwd(5), the [Owner]'s, without links.
+func (b *builder) homes() []string {
+	list := []string{b.home}
+	if b.owner == nil {
+		return list
+	}
+	for _, home := range b.passwdHomes(b.owner.UID) {
+		if p, err := b.files.resolve(home); err == nil && p.dir && p.path != "/" && !slices.Contains(list, p.path) {
+			list = append(list, p.path)
+		}
+	}
+	return list
+}
+
+// whose says of a home directory that it is not the caller's.
+func (b *builder) whose(home string) string {
+	if home == b.home {
+		return ""
+	}
+	return " of " + b.owner.String()
+}
+
+// rootsState refuses to work for root in somebody else's work space with a state
+// folder in which others can put what they like in root's place: root's HOME may be
+// the owner's, and the folder says what root trusts and has what hides paths.
+func (b *builder) rootsState() error {
+	if b.owner == nil {
+		return nil
+	}
+	dir, err := statedir.Dir(b.getenv)
+	if err != nil {
+		return Refuse(CodeSetup, "set HOME, or XDG_STATE_HOME", "%w", err)
+	}
+	err = b.rootsAlone(dir)
+	if err == nil {
+		return nil
+	}
+	hint := "set XDG_STATE_HOME to a directory that belongs to root, as do all above it"
+	for _, home := range b.passwdHomes(b.uid) {
+		if dir := statedir.Of(home); b.rootsAlone(dir) == nil {
+			hint = "set XDG_STATE_HOME=" + filepath.Dir(dir)
+			break
+		}
+	}
+	return &Refusal{Code: CodeSetup, Err: fmt.Errorf("the state folder %s is not root's alone: %w", dir, err), Hint: hint}
+}
+
+// rootsAlone reports who but root can change where a path leads: each directory on
+// the way, and each link that is followed, has to be root's. In one where everybody
+// makes files (the sticky bit) what is root's already stays.
+func (b *builder) rootsAlone(path string) error {
+	p, err := b.files.resolve(path)
+	if err != nil {
+		return err
+	}
+	for _, end := range append(slices.Clone(p.links), p.path) {
+		for at, missing := end, false; ; at = filepath.Dir(at) {
+			info, err := b.files.lstat(at)
+			switch {
+			case err != nil:
+				return err
+			case info == nil:
+				missing = true
+			case ownerOf(info) != 0:
+				return fmt.Errorf("%s belongs to user %d", at, ownerOf(info))
+			case info.IsDir() && info.Mode().Perm()&0o022 != 0 && (info.Mode()&fs.ModeSticky == 0 || missing):
+				return fmt.Errorf("others can write to %s", at)
+			default:
+				missing = false
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // String names the ids for the evidence; "" of none.

@@ -78,7 +78,7 @@ func (b *builder) stateFolders() []string {
 	if dir, ok := statedir.Runtime(b.getenv); ok {
 		dirs = append(dirs, dir)
 	}
-	for _, home := range []string{b.home, b.passwdHome()} {
+	for _, home := range append(b.homes(), b.passwdHomes(b.uid)...) {
 		if home != "" {
 			dirs = append(dirs, statedir.Of(home))
 		}
@@ -87,17 +87,16 @@ func (b *builder) stateFolders() []string {
 	return slices.Compact(dirs)
 }
 
-// passwdHome is the caller's home directory by /etc/passwd, "" when it has none
-// there.
-func (b *builder) passwdHome() string {
+// passwdHomes are the home directories that /etc/passwd has for a user.
+func (b *builder) passwdHomes(uid uint32) (homes []string) {
 	text, err := b.files.files.ReadFile("/etc/passwd")
 	if err != nil {
-		return ""
+		return nil
 	}
 	for line := range strings.SplitSeq(string(text), "\n") {
-		if f := strings.Split(line, ":"); len(f) == 7 && f[2] == strconv.Itoa(int(b.uid)) && strings.HasPrefix(f[5], "/") {
-			return f[5]
+		if f := strings.Split(line, ":"); len(f) == 7 && f[2] == strconv.Itoa(int(uid)) && strings.HasPrefix(f[5], "/") {
+			homes = append(homes, f[5])
 		}
 	}
-	return ""
+	return homes
 }

@@ -139,8 +139,8 @@ func (b *builder) fixedMounts() []mount.Mount {
 	if !b.below(varTmp) {
 		list = append(list, mount.Mount{Kind: mount.Symlink, Target: varTmp, Source: "/tmp", Why: "private"})
 	}
-	for _, name := range deviceNodes {
-		list = append(list, mount.Mount{Kind: mount.Bind, Target: "/dev/" + name, Source: "/dev/" + name, Writable: true, File: true, Device: true, Why: "device"})
+	for _, name := range deviceNodes { // read-only: a device is written to as ever, and its owner, mode and times are the host's
+		list = append(list, mount.Mount{Kind: mount.Bind, Target: "/dev/" + name, Source: "/dev/" + name, File: true, Device: true, Why: "device"})
 	}
 	for _, link := range deviceLinks {
 		list = append(list, mount.Mount{Kind: mount.Symlink, Target: "/dev/" + link[0], Source: link[1], Why: "device"})

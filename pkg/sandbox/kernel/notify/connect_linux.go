@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -155,10 +157,11 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 		unix.Close(fd)
 		return target{}, err
 	}
-	if s.kind == unix.SOCK_DGRAM || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel refuses what is no socket, and says why: unix_find_bsd
+	if s.kind == unix.SOCK_DGRAM && j.keeps == 0 || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel refuses what is no socket, and says why: unix_find_bsd
 		return target{file: fd}, nil
 	}
 	unix.Close(fd)
+	j.learnBound()
 	if known := j.known.find(identity{st.Dev, st.Ino}); known >= 0 {
 		return target{file: known, keep: true}, nil
 	}
@@ -167,23 +170,79 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 
 // listening remembers the file of a socket that is about to listen. Whatever the caller does meanwhile, the file is one that a socket of its own namespace is bound to.
 func (j *Judge) listening(r *request) {
-	c, err := j.caller(r)
-	if err != nil {
-		return
-	}
-	defer unix.Close(c.pidfd)
-	fd, err := c.take(int(int32(r.args[0])))
+	fd, _, err := j.own(r)
 	if err != nil {
 		return
 	}
 	defer unix.Close(fd)
-	if s, err := examine(fd); err != nil || s.domain != unix.AF_UNIX {
-		return
-	}
-	if own, err := network(fd); err != nil || own != j.network {
-		return
-	}
 	if file, err := boundFile(fd); err == nil {
 		j.known.add(file)
 	}
+}
+
+// own takes a Unix socket of the command's own network namespace, which is a call's first argument.
+func (j *Judge) own(r *request) (fd, kind int, err error) {
+	c, err := j.caller(r)
+	if err != nil {
+		return -1, 0, err
+	}
+	defer unix.Close(c.pidfd)
+	if fd, err = c.take(int(int32(r.args[0]))); err != nil {
+		return -1, 0, err
+	}
+	s, err := examine(fd)
+	if err == nil && s.domain != unix.AF_UNIX {
+		err = unix.EAFNOSUPPORT
+	}
+	if err == nil {
+		var at identity
+		if at, err = network(fd); err == nil && at != j.network {
+			err = unix.EACCES
+		}
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, 0, err
+	}
+	return fd, s.kind, nil
+}
+
+// binding is a datagram socket that is about to have a file.
+type binding struct {
+	socket int
+	until  time.Time
+}
+
+const (
+	bindPatience = time.Second // how long a socket is held that does not get one
+	maxBinding   = 64
+)
+
+// bind remembers a datagram socket whose bind(2) is about to be carried out: its file is there when the call returns.
+func (j *Judge) bind(r *request) {
+	fd, kind, err := j.own(r)
+	if err != nil {
+		return
+	}
+	if j.learnBound(); kind != unix.SOCK_DGRAM || len(j.binding) >= maxBinding {
+		unix.Close(fd)
+		return
+	}
+	j.binding = append(j.binding, binding{fd, time.Now().Add(bindPatience)})
+}
+
+// learnBound takes the files that sockets have got since. By the kernel's word, as of one that listens: whatever was bound, a socket of the command's namespace is.
+func (j *Judge) learnBound() {
+	now := time.Now()
+	j.binding = slices.DeleteFunc(j.binding, func(b binding) bool {
+		file, err := boundFile(b.socket)
+		if err == nil {
+			j.known.add(file)
+		}
+		if err != nil && now.Before(b.until) {
+			return false
+		}
+		unix.Close(b.socket)
+		return true
+	})
 }

@@ -23,7 +23,9 @@
 //
 // # Limits
 //
-// Datagram sockets are resolved and connected, not judged: sendmsg(2) names its destination in memory, and nothing asks about it. A server inside sees as its peer
+// Datagram sockets are resolved and connected, not judged: sendmsg(2) names its destination in memory, and nothing asks about it. With [Options.Override], which is more than
+// the command has, they are judged as the others: bind(2) is notified, and SIOCUNIXFILE names the file a moment later. What sendmsg(2) reaches is then what the command's own
+// capabilities open. A server inside sees as its peer
 // (SO_PEERCRED) the user and group of the command and the pid of the judge, which is 0 in its namespace. At most [maxListening] sockets that listen at a path are known at a
 // time, and at most [maxPending] calls wait. A thread that left the descriptor table of its process (unshare(2), CLONE_FILES) is answered about its process's before
 // Linux 6.9. Magic links count where the path begins with one of /proc/self/cwd, /proc/self/root, /proc/self/fd, /proc/thread-self or /dev/fd.

@@ -19,9 +19,10 @@ type Options struct {
 	HoldTCP  bool     // the command's Landlock rules allow TCP connections to Ports only
 	Ports    []uint16 // none is no connection
 	// Override says that the command has CAP_DAC_OVERRIDE over files of its user
-	// namespace. The judge then has it over all: names in directories of others that
-	// the command sees and may not search tell by the error whether they are there, and
-	// nothing else, for what it connects to is declared or the command's own.
+	// namespace, and that [Filter] was made for it. The judge then has it over all files
+	// of the host: names in directories of others that the command sees and may not
+	// search tell by the error whether they are there, and nothing else, for what it
+	// connects to is declared or the command's own, datagram sockets too.
 	Override bool
 	Observer Observer // of the calls that are not judged; may be nil
 }
@@ -41,6 +42,7 @@ type Judge struct {
 	threads        bool // a thread can be named by a pidfd: Linux 6.9
 	known          known
 	pending        []*pending
+	binding        []binding
 	recent         recent
 	wake           [2]int
 	done           chan struct{}
@@ -162,6 +164,7 @@ func (j *Judge) wait() bool {
 		return false
 	}
 	j.retry(fds[2:])
+	j.learnBound()
 	if fds[0].Revents != 0 {
 		j.receive()
 	}
@@ -176,6 +179,9 @@ func (j *Judge) receive() {
 	switch {
 	case r.nr == unix.SYS_LISTEN:
 		j.listening(&r)
+		j.proceed(r.id)
+	case r.nr == unix.SYS_BIND:
+		j.bind(&r)
 		j.proceed(r.id)
 	case r.nr != unix.SYS_CONNECT && j.observer != nil:
 		j.observer.See(int(r.pid), r.nr, r.args)
@@ -200,6 +206,9 @@ func (j *Judge) Close() bool {
 }
 
 func (j *Judge) release() {
+	for _, b := range j.binding {
+		unix.Close(b.socket)
+	}
 	j.known.close()
 	j.held.close()
 	for _, fd := range []int{j.listener, j.root, j.wake[0], j.wake[1]} {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 // client installs the filter on every thread, gives the listener to its parent by its number, waits for a word, and tries.
 func client(name string) int {
 	runtime.LockOSThread()
-	program, err := Filter().Compile(must(seccomp.Native()))
+	program, err := Filter(name == "datagrams").Compile(must(seccomp.Native()))
 	if err == nil {
 		err = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	}
@@ -152,6 +152,8 @@ func serve(path string) (net.Listener, error) {
 
 func stream(flags int) int { return must(unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|flags, 0)) }
 
+func datagram() int { return must(unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)) }
+
 // wants is an error unless got is the errno.
 func wants(got, want error) error {
 	if errors.Is(got, want) || got == nil && want == nil {
@@ -179,6 +181,28 @@ var clients = map[string]func(args []string) error{
 		return errors.Join(wants(unix.Connect(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}), nil),
 			wants(unix.Connect(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: 77}), unix.EPERM), wants(unix.Connect(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: 1}), unix.EPERM))
 	},
+	"datagrams": func(args []string) error { // the host's, of a third user, by each call that says where to; then its own, many at once
+		theirs := &unix.SockaddrUnix{Name: args[0]}
+		list := []error{wants(unix.Connect(datagram(), theirs), unix.ECONNREFUSED), wants(unix.Connect(datagram(), &unix.SockaddrUnix{Name: "missing"}), unix.ENOENT)}
+		closed := datagram()
+		list = append(list, unix.Bind(closed, &unix.SockaddrUnix{Name: "closed"}), unix.Close(closed))
+		for i := range 100 {
+			own, to := datagram(), &unix.SockaddrUnix{Name: fmt.Sprint("own", i)}
+			if err := unix.Bind(own, to); err != nil {
+				return err
+			}
+			from := datagram()
+			list = append(list, unix.Connect(from, to), unix.Send(from, []byte("word"), 0))
+			n, _, err := unix.Recvfrom(own, make([]byte, 8), 0)
+			list = append(list, err, unix.Close(own), unix.Close(from))
+			if n != 4 {
+				return fmt.Errorf("%d bytes", n)
+			}
+		}
+		time.Sleep(3 * retryInterval) // the judge holds no socket on
+		return errors.Join(append(list, wants(unix.Connect(datagram(), &unix.SockaddrUnix{Name: "closed"}), unix.ECONNREFUSED))...)
+	},
+	"declared": func(args []string) error { return unix.Connect(datagram(), &unix.SockaddrUnix{Name: args[0]}) },
 	"abstract": func([]string) error {
 		if _, err := serve("@ethos-notify"); err != nil {
 			return err
@@ -441,6 +465,28 @@ func TestPrivileges(t *testing.T) {
 	}
 	if said := confined(t, "link", declared, closed+"/s"); said != "done\n" {
 		t.Errorf("a socket for everybody: %s", said)
+	}
+}
+
+// TestDatagrams: a judge that has more than the command connects datagram sockets to those of the command alone; one that has not, as ever.
+func TestDatagrams(t *testing.T) {
+	probetest.Need(t, probetest.Root)
+	closed := filepath.Join(dir(t), "closed")
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: closed + "/s", Net: "unixgram"}))
+	defer l.Close()
+	if err := errors.Join(os.Chown(closed+"/s", 12345, 12345), os.Chmod(closed+"/s", 0o600), os.Chown(closed, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	if said := confined(t, "datagrams", func(cmd *exec.Cmd, o *Options) { cmd.Dir, o.Override = dir(t), true }, closed+"/s"); said != "done\n" {
+		t.Error(said)
+	}
+	if said := confined(t, "declared", func(cmd *exec.Cmd, o *Options) {
+		cmd.Dir, o.Override, o.Declared = dir(t), true, []string{closed + "/s"}
+	}, closed+"/s"); said != "done\n" {
+		t.Error(said)
 	}
 }
 

@@ -90,7 +90,7 @@ func (p *pending) pollable() int32 {
 
 // tick is how long to wait for news, in milliseconds.
 func (j *Judge) tick() int {
-	if len(j.pending) == 0 {
+	if len(j.pending)+len(j.binding) == 0 {
 		return -1
 	}
 	return int(retryInterval / time.Millisecond)

@@ -23,11 +23,18 @@ func Alone(inet bool) Profile {
 		{Calls: []string{"ioprio_set"}, When: []Cond{{Arg: 0, Op: Equal, Value: ioprioWhoUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
 		{Calls: []string{"inotify_add_watch"}, Action: Errno(eNOSPC), Why: "watches what may not be listed: as when there are no watches left, callers poll"},
 	}}
-	p.Rules = append(p.Rules, modeRules(sISGID, "leaves a set-group-ID program on the host, wherever the caller has a file")...)
+	p.Rules = append(p.Rules, NoSetGroupID().Rules...)
 	if !inet {
 		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, When: []Cond{{Arg: 0, Op: NotEqual, Value: afUnix}}, Action: Errno(ePERM), Why: "a network"})
 	}
 	return p
+}
+
+// NoSetGroupID refuses set-group-ID bits, on directories too: chmod(2) does not tell a
+// filter which it is given. It comes on top of [DenyPrivilege] where the group would be
+// more than another name of the user's: root's.
+func NoSetGroupID() Profile {
+	return Profile{Name: "no-set-group-id", Default: Allow, Rules: modeRules(sISGID, "leaves a set-group-ID program on the host, wherever the caller has a file")}
 }
 
 const (

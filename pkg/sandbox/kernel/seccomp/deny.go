@@ -165,7 +165,7 @@ func DenyPrivilegeBut(o Openings) Profile {
 }
 
 // setuidRules keep the command from leaving a program behind that gives the caller's identity to whoever runs it: the work space is the host's, and there no nosuid mount holds
-// (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=). A set-group-ID bit stays possible: directories are shared with it.
+// (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=). A set-group-ID bit stays possible: directories are shared with it; [NoSetGroupID] refuses it, too.
 func setuidRules() []Rule {
 	return append(modeRules(sISUID, "leaves a set-user-ID program on the host"),
 		Rule{Calls: []string{"openat2"}, Action: Errno(eNOSYS), Why: "its mode is in memory, where a filter cannot look; callers fall back to openat"})
