@@ -29,7 +29,7 @@ func inOwnDev(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	if before == "" {
-		probetest.NeedFunc(t, "mount and mknod", func() string {
+		probetest.NeedFunc(t, "devices", func() string {
 			if err := unix.Mknod(filepath.Join(t.TempDir(), "null"), unix.S_IFCHR|0o666, int(deviceNumbers["null"])); err != nil {
 				return err.Error()
 			}
