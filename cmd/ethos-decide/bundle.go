@@ -90,8 +90,8 @@ func (c *bundleVerifyCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 type bundleInstallCmd struct {
-	Older   bool   `help:"Also a version that is not newer than the one that is installed: somebody may be bringing back what was mended."`
-	Replace bool   `help:"Also in the place of a bundle with another name, or of files that were written or changed by hand."`
+	Older   bool   `help:"Also a version that is older than one that was installed: somebody may be bringing back what was mended."`
+	Replace bool   `help:"Also in the place of a bundle with another name, or of files that were written or changed by hand, or cannot be read."`
 	Bundle  string `arg:"" help:"The bundle."`
 }
 
@@ -116,7 +116,7 @@ func (c *bundleInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	before, done, err := ceiling.Install(b, ceiling.Force{Older: c.Older, Replace: c.Replace})
 	switch {
 	case errors.Is(err, ceiling.ErrRefused):
-		return cli.Errorf(cli.NegativeStatus, "nothing was changed; --older takes an older version, --replace takes the place of files that another, or nobody, brought", "bundle %v: %w", b.Manifest, err)
+		return cli.Errorf(cli.NegativeStatus, "nothing was changed; --older takes an older version, --replace takes the place of files that another, or nobody, brought, or that cannot be read", "bundle %v: %w", b.Manifest, err)
 	case errors.Is(err, os.ErrPermission):
 		return cli.Errorf(cli.BadInput, "run it as root", "bundle %v: %w", b.Manifest, err)
 	case err != nil:

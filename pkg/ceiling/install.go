@@ -1,13 +1,17 @@
 package ceiling
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -20,8 +24,8 @@ const (
 
 // Force lets [Install] do what it refuses.
 type Force struct {
-	Older   bool // put an older version in the place of a newer one, or another content in the place of one with the same number
-	Replace bool // put the bundle in the place of one with another name, or of files that no bundle brought
+	Older   bool // put in place what is older than a bundle of its name that was installed, or has its number and another content
+	Replace bool // put the bundle in the place of one with another name, or of files that no bundle brought or that cannot be read
 }
 
 // ErrRefused is wrapped by the errors that a [Force] lifts.
@@ -48,25 +52,68 @@ func owned(name string) ([]byte, error) {
 	return files[0].Text, nil
 }
 
-// Installed is the manifest of the bundle that brought what is in the directory; nil where none did.
-func Installed() (*Manifest, error) {
+// installed is the manifest of the bundle that brought what is in the directory.
+type installed struct {
+	Manifest
+	// Highest is the greatest number of each name that was installed: what was there before another bundle took its place, or before somebody went back.
+	Highest map[string]version `json:"highest,omitempty"`
+}
+
+// version is a bundle of a name.
+type version struct {
+	Number int64  `json:"number"`
+	Digest string `json:"digest"` // of the names and hashes of its files
+}
+
+func (m Manifest) version() version {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		fmt.Fprintf(h, "%s\x00%s\x00", name, m.Files[name])
+	}
+	return version{m.Number, "sha256:" + hex.EncodeToString(h.Sum(nil))}
+}
+
+// readInstalled is nil where no bundle brought what is there.
+func readInstalled() (*installed, error) {
 	text, err := owned(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	m := &Manifest{}
+	is := &installed{}
 	if err == nil {
-		err = json.Unmarshal(text, m)
+		err = json.Unmarshal(text, is)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(Dir, manifestName), err)
 	}
-	return m, nil
+	is.Highest = is.with(is.Manifest)
+	return is, nil
+}
+
+// with are the highest numbers once a bundle is installed.
+func (is *installed) with(m Manifest) map[string]version {
+	highest := map[string]version{}
+	if is != nil {
+		maps.Copy(highest, is.Highest)
+	}
+	if m.Number >= highest[m.Name].Number {
+		highest[m.Name] = m.version()
+	}
+	return highest
+}
+
+// manifest is nil where there is none.
+func (is *installed) manifest() *Manifest {
+	if is == nil {
+		return nil
+	}
+	return &is.Manifest
 }
 
 // Origin says which bundle brought files of the directory; "" for none.
 func Origin(files []File) string {
-	m, err := Installed()
+	is, err := readInstalled()
+	m := is.manifest()
 	switch {
 	case err != nil:
 		return "unknown: " + err.Error()
@@ -79,7 +126,7 @@ func Origin(files []File) string {
 }
 
 // Install puts a bundle in the place of what the directory holds, which is kept as [Previous]. All of it is there, or nothing of it. Other files of the
-// directory stay. The second result is false when it is there already.
+// directory stay. The second result is false when it is there already. What an installation that was killed has left is put right first.
 func Install(b *Bundle, force Force) (before *Manifest, done bool, err error) {
 	lock, err := os.OpenFile(lockName, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -89,64 +136,116 @@ func Install(b *Bundle, force Force) (before *Manifest, done bool, err error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, false, fmt.Errorf("another installation is under way: %s: %w", lockName, err)
 	}
-	before, there, err := b.succeeds(force)
+	if err := mend(lock); err != nil {
+		return nil, false, fmt.Errorf("put right what an installation that was killed has left in %s: %w", staged, err)
+	}
+	is, there, err := b.succeeds(force)
+	before = is.manifest()
 	if err != nil || there {
 		return before, false, err
 	}
-	if err := b.stage(); err != nil {
+	err = b.stage(is)
+	if err == nil {
+		err = note(lock, staged)
+	}
+	if err != nil {
 		return before, false, fmt.Errorf("prepare %s: %w", staged, err)
 	}
 	if err := exchange(staged, Dir); err != nil {
 		return before, false, fmt.Errorf("put %s in the place of %s: %w", staged, Dir, err)
 	}
-	if err := errors.Join(os.RemoveAll(Previous), os.Rename(staged, Previous), syncDir(filepath.Dir(Dir))); err != nil {
+	if err := keep(); err != nil {
 		return before, true, fmt.Errorf("it is installed, but what was there before is not kept: %w", err)
 	}
 	return before, true, nil
 }
 
-// succeeds says whether a bundle may take the place of what is there, and whether it is what is there.
-func (b *Bundle) succeeds(force Force) (before *Manifest, there bool, err error) {
-	before, err = Installed()
-	var files []File
+// keep makes what was there before the previous one.
+func keep() error {
+	return errors.Join(os.RemoveAll(Previous), os.Rename(staged, Previous), syncDir(filepath.Dir(Dir)))
+}
+
+// note writes into the lock's file which directory is about to take the place of the one there: from then on [mend] can tell the two.
+func note(lock *os.File, dir string) error {
+	name, err := identity(dir)
 	if err == nil {
-		files, err = list(Dir, open)
+		_, err = lock.WriteAt([]byte(name), 0)
 	}
-	switch {
-	case err != nil && force.Replace:
-		return before, false, nil // what cannot be read may be what is to be mended
+	return errors.Join(err, lock.Sync())
+}
+
+func identity(dir string) (string, error) {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", fs.ErrInvalid
+	}
+	return fmt.Sprintf("%d-%d\n", st.Dev, st.Ino), nil
+}
+
+// mend ends an installation that was killed: what it has put in place stays, and what was there before is kept; what it has not is removed.
+func mend(lock *os.File) error {
+	noted, err := io.ReadAll(io.LimitReader(lock, 64))
+	if err != nil {
+		return err
+	}
+	if _, err = os.Lstat(staged); err == nil {
+		if is, gone := identity(Dir); gone == nil && is == string(noted) {
+			err = keep()
+		} else {
+			err = os.RemoveAll(staged)
+		}
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(lock.Truncate(0), lock.Sync())
+}
+
+// succeeds says whether a bundle may take the place of what is there, and whether it is what is there. The number counts whatever else is there, and cannot be read.
+func (b *Bundle) succeeds(force Force) (is *installed, there bool, err error) {
+	is, unknown := readInstalled()
+	files, unread := list(Dir, open)
+	before := is.manifest()
+	changed := before == nil || unread != nil || !maps.Equal(before.Files, hashes(files))
+	switch err := errors.Join(unknown, unread); {
+	case force.Replace: // what cannot be read may be what is to be mended
 	case err != nil:
-		return before, false, fmt.Errorf("%w: what is there cannot be read: %w", ErrRefused, err)
-	case force.Replace:
+		return is, false, fmt.Errorf("%w: what is there cannot be read: %w", ErrRefused, err)
 	case before == nil && len(files) > 0:
-		return before, false, fmt.Errorf("%w: no bundle brought what is in %s", ErrRefused, Dir)
-	case before != nil && !maps.Equal(before.Files, hashes(files)):
-		return before, false, fmt.Errorf("%w: what is in %s was changed since %v was installed", ErrRefused, Dir, before)
+		return is, false, fmt.Errorf("%w: no bundle brought what is in %s", ErrRefused, Dir)
+	case before != nil && changed:
+		return is, false, fmt.Errorf("%w: what is in %s was changed since %v was installed", ErrRefused, Dir, before)
 	case before != nil && before.Name != b.Manifest.Name:
-		return before, false, fmt.Errorf("%w: it is another bundle than %v, which is installed", ErrRefused, before)
+		return is, false, fmt.Errorf("%w: it is another bundle than %v, which is installed", ErrRefused, before)
 	}
-	if before == nil || before.Name != b.Manifest.Name {
-		return before, false, nil
+	if before != nil && before.String() == b.Manifest.String() && maps.Equal(before.Files, b.Manifest.Files) && !changed {
+		return is, true, nil
 	}
-	same := maps.Equal(before.Files, b.Manifest.Files)
+	var highest version
+	if is != nil {
+		highest = is.Highest[b.Manifest.Name]
+	}
 	switch {
-	case b.Manifest.Number == before.Number && same:
-		return before, maps.Equal(before.Files, hashes(files)), nil
 	case force.Older:
-	case b.Manifest.Number < before.Number:
-		return before, false, fmt.Errorf("%w: it is older than %v, which is installed", ErrRefused, before)
-	case b.Manifest.Number == before.Number:
-		return before, false, fmt.Errorf("%w: %v is installed with another content", ErrRefused, before)
+	case unknown != nil:
+		return is, false, fmt.Errorf("%w: what was installed cannot be read, so it may be older: %w", ErrRefused, unknown)
+	case b.Manifest.Number < highest.Number:
+		return is, false, fmt.Errorf("%w: it is older than %s %d, which was installed", ErrRefused, b.Manifest.Name, highest.Number)
+	case b.Manifest.Number == highest.Number && b.Manifest.version() != highest:
+		return is, false, fmt.Errorf("%w: %v was installed with another content", ErrRefused, b.Manifest)
 	}
-	return before, false, nil
+	return is, false, nil
 }
 
 // stage writes the directory as it will be.
-func (b *Bundle) stage() error {
+func (b *Bundle) stage(before *installed) error {
 	below := filepath.Join(staged, Policies)
-	if err := os.RemoveAll(staged); err != nil {
-		return err
-	}
 	for _, dir := range []string{staged, below} {
 		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, 0, 0), os.Chmod(dir, 0o755)); err != nil {
 			return err
@@ -155,11 +254,11 @@ func (b *Bundle) stage() error {
 	if err := errors.Join(carry(Dir, staged), carry(filepath.Join(Dir, Policies), below)); err != nil {
 		return err
 	}
-	manifest, err := b.Manifest.text()
+	manifest, err := json.MarshalIndent(installed{b.Manifest, before.with(b.Manifest)}, "", "  ")
 	if err != nil {
 		return err
 	}
-	for _, f := range append([]File{{filepath.Join(Dir, manifestName), manifest}}, b.Files...) {
+	for _, f := range append([]File{{filepath.Join(Dir, manifestName), append(manifest, '\n')}}, b.Files...) {
 		if err := write(filepath.Join(staged, relative(f.Name)), f.Text); err != nil {
 			return err
 		}

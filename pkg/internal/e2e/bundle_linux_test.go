@@ -92,8 +92,31 @@ func TestBundles(t *testing.T) {
 		refused(name+", verified", "ethos-decide bundle verify x", 3, c.has)
 	}
 	install("--older corp-1", "corp 3 is in /etc/ethos.previous")
+	install("corp-1", "installed already")
+	refused("older than one that was there before", "ethos-decide bundle install corp-2", 1, "older than corp 3")
 	install("--replace other", "corp 1 is in /etc/ethos.previous")
+	refused("an older one by way of another", "ethos-decide bundle install --replace corp-2", 1, "older than corp 3")
+	refused("another content by way of another", "ethos-decide bundle install --replace same", 1, "corp 3 was installed with another content")
 	install("--replace corp-3", "corp 3 is installed")
+
+	// What cannot be read hides no number: one flag lifts one refusal.
+	m.admin(": >/etc/ethos/stray.yaml").mustSucceed(t)
+	m.admin("ethos-decide bundle install corp-3").mustExit(t, 1)
+	for _, older := range []string{"corp-1", "same"} {
+		if o := m.admin("ethos-decide bundle install --replace "+older).mustExit(t, 1); !strings.Contains(o.stderr, "corp 3") {
+			t.Errorf("beside a stray file, %s: %v", older, o)
+		}
+	}
+	install("--replace corp-3", "corp 3 is installed")
+	m.admin("test ! -e /etc/ethos/stray.yaml && cp /etc/ethos/bundle.json kept && echo x >/etc/ethos/bundle.json").mustSucceed(t)
+	refused("a manifest that cannot be read", "ethos-decide bundle install --replace corp-3", 1, "it may be older")
+	install("--replace --older corp-3", "corp 3 is installed")
+	m.admin("cp kept /etc/ethos/bundle.json").mustSucceed(t)
+
+	// An installation that was killed is put right by the next one, also where that has nothing to do.
+	const exchanged = "rm -rf /etc/ethos.previous/policy.d; cp -a /etc/ethos /etc/ethos.new; echo displaced >/etc/ethos.new/note; stat -c %d-%i /etc/ethos >/etc/ethos.lock; "
+	m.admin(exchanged + "ethos-decide bundle install corp-3 && grep -q displaced /etc/ethos.previous/note && test -e /etc/ethos.previous/policy.d/v3.yml && test ! -e /etc/ethos.new && test ! -s /etc/ethos.lock").mustSucceed(t)
+	m.admin("mkdir -p /etc/ethos.new/policy.d && echo half >/etc/ethos.new/ceiling.yaml; ethos-decide bundle install corp-3 && grep -q displaced /etc/ethos.previous/note && test ! -e /etc/ethos.new").mustSucceed(t)
 	m.admin("echo '# by hand' >>/etc/ethos/ceiling.yaml").mustSucceed(t)
 	if o := m.user("ethos-decide ceiling").mustSucceed(t); !strings.Contains(o.stdout, "corp 3, changed since") {
 		t.Errorf("by hand: %v", o)
@@ -159,8 +182,10 @@ func TestBundleAtOnce(t *testing.T) {
 			limit=0.$((i % 3))$((RANDOM % 10)); [ $((i % 3)) != 0 ] || limit=60 # some are not killed
 			timeout -s KILL $limit ethos-decide bundle install --older corp-$((i % 2 + 1)) >>installed 2>/dev/null
 		done
+		before=$(jq -r '"\(.name) \(.number)"' /etc/ethos/bundle.json)
 		ethos-decide bundle install --older corp-3 >>installed; s=$?
 		: >stop; wait $reader
+		[ "$before" = "$(jq -r '"\(.name) \(.number)"' /etc/ethos.previous/bundle.json)" ] && ! [ -e /etc/ethos.new ] || { ls -lR /etc/ethos*; s=9; }
 		exit $s`)
 	o.mustSucceed(t)
 	if n := oneOfThem(t, m); n < 3 {
