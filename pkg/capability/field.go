@@ -1,6 +1,7 @@
 package capability
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -202,6 +203,35 @@ var fields = []field{
 
 // of is the value of a field in a set.
 func of[T any](f *field, s *Set) *T { return f.at(s).(*T) }
+
+// Values are the fields of a set by their names, in the order of a record. Lists are
+// sorted, without what they hold twice; an empty list or map is nil.
+func Values(s *Set) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for i := range fields {
+			var value any
+			switch is := fields[i].at(s).(type) {
+			case *[]string:
+				if value = []string(nil); len(*is) > 0 {
+					value = union(*is)
+				}
+			case *map[string]string:
+				if value = map[string]string(nil); len(*is) > 0 {
+					value = maps.Clone(*is)
+				}
+			case *string:
+				value = *is
+			case *bool:
+				value = *is
+			case *int64:
+				value = *is
+			}
+			if !yield(fields[i].name, value) {
+				return
+			}
+		}
+	}
+}
 
 // Clone copies the lists too, and makes the absent ones empty.
 func Clone(s Set) Set {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ func TestCachesApart(t *testing.T) {
 	write(t, filepath.Join(base, "home/.npm/old"), "old\n")
 	write(t, filepath.Join(base, "beside/file"), "beside\n")
 	spec.Environ = append(spec.Environ, "TOKEN=secret")
+	port := strconv.Itoa(freePort(t))
 	has := map[string]func(*Spec){
 		"the work space": func(*Spec) {},
 		"reads alone":    func(s *Spec) { s.Asked = capability.OnProfile("lint-offline") },
@@ -35,6 +37,15 @@ func TestCachesApart(t *testing.T) {
 		"other less":     func(s *Spec) { s.DenyWritePaths = []string{filepath.Join(s.Workspace, "test?")} },
 		"unread":         func(s *Spec) { s.DenyReadPaths = []string{filepath.Join(s.Workspace, "key?")} },
 		"an environment": func(s *Spec) { s.EnvFiles = "read" },
+		"a value":        func(s *Spec) { s.Env.Set = map[string]string{"TOKEN": "secret"} },
+		"another value":  func(s *Spec) { s.Env.Set = map[string]string{"TOKEN": "other"} },
+		"signatures":     func(s *Spec) { s.GitSigning = capability.SignOwn },
+		"a port":         func(s *Spec) { s.Publish = []string{port + ":8080"} },
+		"a debugger":     func(s *Spec) { s.Debug = true },
+		"less to write":  func(s *Spec) { s.Asked = capability.OnProfile("lint-offline"); s.WritePaths = []string{"out?"} },
+	}
+	if os.Geteuid() != 0 { // root has none that work
+		has["namespaces"] = func(s *Spec) { s.NestedUserns = capability.NestedNamespaces }
 	}
 	run := func(name, text string) string {
 		t.Helper()

@@ -106,7 +106,7 @@ func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, 
 }
 
 // cacheBeside is the package cache of the person's.
-func cacheBeside(out string) string { return filepath.Join(filepath.Dir(out), "home/.cache/x") }
+func cacheBeside(out string) string { return filepath.Join(filepath.Dir(out), "home/.npm") }
 
 // TestHostileOwn: a directory of ethos that came with a clone, or that an earlier command left, makes a run neither
 // read nor change anything outside of the work space, and nothing in it that is not ethos's.
@@ -128,14 +128,14 @@ func TestHostileOwn(t *testing.T) {
 }
 
 func hostileOwn(t *testing.T, c ownCase, own string) {
-	spec := repository(t, "echo new > file; echo new > $HOME/.cache/x/new; cat $HOME/.cache/x/old; echo x > "+record.InsideTraces+"/x")
+	spec := repository(t, "echo new > file; echo new > $HOME/.npm/new; cat $HOME/.npm/old; echo x > "+record.InsideTraces+"/x")
 	base := filepath.Dir(spec.Workspace)
 	out := base + "/out"
 	write(t, out+"/bashrc", "the person's\n")
 	write(t, out+"/empty", "")
 	mkdir(t, out+"/emptydir")
-	write(t, base+"/home/.cache/x/old", "old\n")
-	spec.CachePaths, spec.KeepsStore = []string{cacheBeside(out)}, own == ethosDir
+	write(t, base+"/home/.npm/old", "old\n")
+	spec.KeepsStore = own == ethosDir
 	spec.Managed = ManagedGit{Program: "/usr/bin/true", Decide: "/usr/bin/true", Real: "/usr/bin/true"}
 	inGit := filepath.Join(spec.Workspace, ownInGit)
 	if own == ownInGit && !c.locked {

@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
 	"ethos/pkg/sandbox/kernel/mount"
 )
@@ -29,9 +31,10 @@ func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
 	if len(b.spec.Argv) > 0 && slices.Contains(cacheless, filepath.Base(b.spec.Argv[0])) {
 		return nil, nil
 	}
+	group := b.cacheGroup(entries)
 	var list []mount.Mount
 	for i, path := range b.set.CachePaths {
-		more, err := b.cache(path, i < len(b.spec.CachePaths), entries)
+		more, err := b.cache(path, group, i < len(b.spec.CachePaths), entries)
 		if err != nil {
 			return nil, err
 		}
@@ -52,8 +55,8 @@ func beside(list, more []mount.Mount) []mount.Mount {
 
 // cache is the mount of one cache with what is denied in it, nothing when there
 // is nothing to mount. One that was asked for and is denied as well is an
-// error; one of the base is left out.
-func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount, error) {
+// error; one of the base is left out. group is that of [builder.cacheGroup].
+func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]mount.Mount, error) {
 	named, err := b.expand(path)
 	if err != nil {
 		return nil, Refuse(CodeDeclaration, "", "cache: %w", err)
@@ -84,7 +87,7 @@ func (b *builder) cache(path string, asked bool, entries []Entry) ([]mount.Mount
 		b.note(p.path, "no cache: it is denied (%s)", ceiling.Dir)
 		return nil, nil
 	}
-	dir := CacheDir(b.own, b.cacheGroup(entries), p.path)
+	dir := CacheDir(b.own, group, p.path)
 	over := mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
 	denies, err := b.deniedIn(p)
 	return append([]mount.Mount{over}, denies...), err
@@ -130,55 +133,70 @@ func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// SharedCaches names the commands that write the whole work space and reach no
-// network: whatever profile they have, they share what they add to caches.
+// SharedCaches names the commands that write the whole work space, reach no network
+// and have nothing that their profile does not give: whatever profile they have, they share what they add to caches.
 const SharedCaches = "shared"
 
 // cacheGroup says with which other commands a command shares what it adds to
 // caches: with those alone that have what it has. A tool runs what a cache holds
 // without looking, so between two commands each can have the other run what it
 // likes. One that writes the whole work space and no more can do that anyway, by its
-// sources, its build files and its tests. A command that writes less, or reads alone,
-// must not meet what such a one wrote, nor the other way round: it would come to
-// write. One that has more, a network, a variable, a path outside or a socket, shares
-// with those that have the same.
+// sources, its build files and its tests: of those, whatever profile they have, the
+// group is [SharedCaches]. A command that writes less, or reads alone, must not meet
+// what such a one wrote, nor the other way round: it would come to write. What a
+// command has otherwise than its profile gives it sets it apart, whatever it is.
 func (b *builder) cacheGroup(entries []Entry) string {
-	group, has := b.set.SandboxProfile, b.beyondWorkSpace()
+	group := b.set.SandboxProfile
 	whole := Covering(entries, b.spec.Workspace).Access == ReadWrite && len(b.set.DenyWritePaths) == 0
-	switch mode := b.set.Network.Mode; {
-	case mode != "none" && mode != "loopback":
-		network, _ := json.Marshal(b.set.Network) // strings: nothing can fail
-		has = append(has, "network "+string(network))
-	case whole && len(b.agent) == 0:
+	if mode := b.set.Network.Mode; whole && len(b.agent) == 0 && (mode == "none" || mode == "loopback") {
 		group = SharedCaches
 	}
+	has := b.beyondProfile()
 	if len(has) == 0 {
 		return group
 	}
-	slices.Sort(has)
-	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(has), "\x00")))
-	return group + "-" + hex.EncodeToString(sum[:4])
+	sum := sha256.Sum256([]byte(strings.Join(has, "\x00")))
+	return group + "-" + hex.EncodeToString(sum[:16]) // an agent that asks for runs must not find a second set of this sum
 }
 
-// beyondWorkSpace lists in what a command differs from those that have the work space
-// and nothing else.
-func (b *builder) beyondWorkSpace() (has []string) {
-	for _, r := range b.declared {
-		if (r.class == grantRead || r.class == grantWrite) && !mount.Within(r.path, b.spec.Workspace) {
-			has = append(has, fmt.Sprintf("path %d %s", r.class, r.path))
+// unapart are the fields of a set by which nobody comes to have more, or that
+// follow from others. Every other one is part of [builder.cacheGroup].
+var unapart = []string{
+	"sandbox_profile", "tags", "requires_network", "requires_git", "requires_env", "granted_by",
+	"enforce", "timeout_seconds", "memory_mb", "cpu_quota_percent", "pids", "open_files", "output_bytes",
+}
+
+// beyondProfile lists in what a command differs from those that have its profile
+// and nothing else, as NAME=JSON.
+func (b *builder) beyondProfile() (has []string) {
+	add := func(name string, value any) {
+		text, _ := json.Marshal(value) // words, lists and maps of strings: nothing can fail
+		has = append(has, name+"="+string(text))
+	}
+	profile := capability.OnProfile(b.set.SandboxProfile)
+	plain := profile.Whole()
+	given := maps.Collect(capability.Values(&plain))
+	for name, value := range capability.Values(&b.set) {
+		if was := given[name]; !slices.Contains(unapart, name) && !reflect.DeepEqual(value, was) {
+			add(name, value)
 		}
 	}
-	for kind, list := range map[string][]string{
-		"variable": b.set.Env.Pass, "socket": b.set.UnixSockets, "unread": b.set.DenyReadPaths, "unwritten": b.set.DenyWritePaths, "masked": b.set.Masks,
-	} {
-		for _, item := range list {
-			has = append(has, kind+" "+item)
+	spec := reflect.ValueOf(aside(b.spec))
+	for i := range spec.NumField() {
+		if is := spec.Field(i); !is.IsZero() && (is.Kind() != reflect.Slice || is.Len() > 0) {
+			add(spec.Type().Field(i).Name, is.Interface())
 		}
-	}
-	if b.set.EnvFiles != "" {
-		has = append(has, "environment files "+b.set.EnvFiles)
 	}
 	return has
+}
+
+// aside is a spec without the fields that say what is run, where, how it is told of and
+// by which programs of ethos, and without the set, which counts by its fields.
+func aside(s Spec) Spec {
+	s.Asked, s.Argv, s.Dir, s.Workspace, s.Placed, s.Environ = capability.Asked{}, nil, "", "", false, nil
+	s.KeepsStore, s.Require, s.Managed, s.Program, s.Signer = false, nil, ManagedGit{}, "", ""
+	s.ProxyEnv, s.CloseStdin, s.Explain, s.NewSession, s.Recovered = false, false, false, false, nil
+	return s
 }
 
 // CacheDir is where the command's own part of a cache is kept. own is the
