@@ -165,10 +165,19 @@ func own(conn net.Conn) (yes bool) {
 	return yes && fault == nil
 }
 
-// End ends what is under way, a signing program that waits for a person too.
+// endingSigning is how long the end of a run waits for what is under way.
+const endingSigning = 5 * time.Second
+
+// End ends what is under way, a signing program that waits for a person too. What
+// does not end in time does not keep the run from ending.
 func (c *gitSigning) End() {
 	c.stop()
-	c.served.Wait()
+	ended := make(chan struct{})
+	go func() { c.served.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(endingSigning):
+	}
 	if c.fd > 0 {
 		unix.Close(c.fd)
 		c.fd = -1

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"ethos/pkg/internal/probetest"
 )
@@ -66,4 +67,26 @@ func TestAnotherUser(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// TestSigningEnds: the end of a run waits for what ends, and for nothing else.
+func TestSigningEnds(t *testing.T) {
+	c := newSigning(&Job{})
+	ended := false
+	c.served.Go(func() { <-c.ctx.Done(); ended = true })
+	if c.End(); !ended {
+		t.Error("what is under way was not waited for")
+	}
+	c = newSigning(&Job{})
+	hangs := make(chan struct{})
+	c.served.Go(func() { <-hangs })
+	done := make(chan struct{})
+	go func() { c.End(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(3 * endingSigning):
+		t.Error("what hangs keeps the run from ending")
+	}
+	close(hangs)
+	<-done
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,133 +38,36 @@ type Program struct {
 	path   string // without links
 	env    []string
 	state  string // a directory that no command sees
+	again  func() (*Program, error)
 }
 
 // Find finds the program and the key of a person. writes reports a path that the
 // command can change: a program that lies there, or is reached by a link there, is
-// not run, and such a key is not used. state is a directory for files that the
-// program reads.
+// not run, nor is one whose interpreter or configuration is such; a key there is not
+// used. state is a directory for files that the program reads. The same is looked at
+// again before each signature.
 func Find(p Person, getenv func(string) string, state string, writes func(string) bool) (*Program, error) {
-	path, err := programOf(p.Program, pathWithout(getenv("PATH"), writes), writes)
+	l := &look{getenv: getenv, path: pathWithout(getenv("PATH"), writes), writes: writes}
+	path, err := l.program(p.Program)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the signing program of your git configuration: %w", err)
 	}
 	if p.Format == SSH && !literal(p.Key) {
 		if _, err := settled(p.Key, writes); err != nil {
 			return nil, fmt.Errorf("user.signingKey of your git configuration: %w", err)
 		}
 	}
-	out := &Program{person: p, path: path, state: state}
+	out := &Program{person: p, path: path, state: state, again: func() (*Program, error) { return Find(p, getenv, state, writes) }}
 	for _, name := range surroundings {
 		value := getenv(name)
 		if name == "PATH" {
-			value = pathWithout(value, writes)
+			value = l.path
 		}
 		if value != "" {
 			out.env = append(out.env, name+"="+value)
 		}
 	}
-	return out, reads(getenv, writes)
-}
-
-// reads says what of that which a program reads, runs or connects to outside is the
-// command's to change: GnuPG's configuration names programs.
-func reads(getenv func(string) string, writes func(string) bool) error {
-	for _, name := range []string{"HOME", "GNUPGHOME", "SSH_AUTH_SOCK", "SSH_ASKPASS", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"} {
-		path := getenv(name)
-		if name == "HOME" {
-			name, path = "the configuration of GnuPG", filepath.Join(path, ".gnupg")
-		}
-		if !filepath.IsAbs(path) {
-			continue
-		}
-		if _, err := settled(path, writes); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// pathWithout leaves out the directories that the command can change, and those that
-// are relative.
-func pathWithout(path string, writes func(string) bool) string {
-	var list []string
-	for dir := range strings.SplitSeq(path, ":") {
-		if _, err := settled(dir, writes); err == nil && filepath.IsAbs(dir) {
-			list = append(list, dir)
-		}
-	}
-	return strings.Join(list, ":")
-}
-
-// programOf is the real path of a program. On PATH directories that the command
-// writes to do not count.
-func programOf(name, path string, writes func(string) bool) (string, error) {
-	if strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) {
-			return "", fmt.Errorf("the signing program of your git configuration, %q, is no absolute path", name)
-		}
-		return executable(name, writes)
-	}
-	for dir := range strings.SplitSeq(path, ":") {
-		if real, err := executable(filepath.Join(dir, name), writes); err == nil {
-			return real, nil
-		}
-	}
-	return "", fmt.Errorf("the signing program %q is not in a directory of PATH that the command cannot change", name)
-}
-
-func executable(path string, writes func(string) bool) (string, error) {
-	real, err := settled(path, writes)
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(real)
-	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
-		err = &fs.PathError{Op: "execute", Path: real, Err: syscall.EACCES}
-	}
-	return real, err
-}
-
-// maxLinks is the kernel's bound: path_resolution(7).
-const maxLinks = 40
-
-// settled is a path without links, none of which, nor any directory on the way, is
-// the command's to change.
-func settled(path string, writes func(string) bool) (string, error) {
-	at, rest, links := "/", strings.Split(filepath.Clean(path), "/"), 0
-	for len(rest) > 0 {
-		name := rest[0]
-		rest = rest[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, name)
-		if writes(next) {
-			return "", fmt.Errorf("%s: the command can change %s", path, next)
-		}
-		info, err := os.Lstat(next)
-		if err != nil {
-			return "", err
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			at = next
-			continue
-		}
-		target, err := os.Readlink(next)
-		if links++; err != nil || links > maxLinks {
-			return "", errors.Join(err, &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP})
-		}
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		rest = append(strings.Split(target, "/"), rest...)
-	}
-	return at, nil
+	return out, l.reads()
 }
 
 // asks says why the key that git asks for is not the person's, nil when it is.

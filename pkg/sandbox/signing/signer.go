@@ -35,6 +35,7 @@ type Signer struct {
 	Now func() time.Time
 
 	one    sync.Mutex // at a time is signed
+	reads  sync.Mutex
 	mu     sync.Mutex // for what follows
 	tokens int
 	filled time.Time
@@ -94,7 +95,7 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 		return nil, no
 	}
 	event := record.Signature{Kind: o.Kind, Committer: o.Committer.String()}
-	no := s.judge(r, o)
+	no := s.judge(ctx, r, o)
 	if no == nil {
 		no = s.take()
 	}
@@ -103,9 +104,12 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 		s.note(event, no)
 		return nil, no
 	}
-	s.one.Lock()
-	signature, key, err := s.Program.sign(ctx, o)
-	s.one.Unlock()
+	signature, key, no, err := s.sign(ctx, o)
+	if no != nil {
+		event.Object = o.Name(nil)
+		s.note(event, no)
+		return nil, no
+	}
 	s.count(err)
 	if err != nil {
 		no = &refusal{
@@ -121,10 +125,27 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 	return signature, no
 }
 
+// sign has an object signed, one at a time. What is read and run is looked at again
+// before.
+func (s *Signer) sign(ctx context.Context, o *Object) (signature []byte, key string, no *refusal, err error) {
+	s.one.Lock()
+	defer s.one.Unlock()
+	p, err := s.Program.again()
+	if err != nil {
+		return nil, "", unusable(err), nil
+	}
+	signature, key, err = p.sign(ctx, o)
+	return signature, key, nil, err
+}
+
+func unusable(err error) *refusal {
+	return &refusal{reason: err.Error(), hint: "mend it outside of the sandbox, where that is said; then start the command, or its session, again"}
+}
+
 // judge says why an object is not signed.
-func (s *Signer) judge(r *request, o *Object) *refusal {
+func (s *Signer) judge(ctx context.Context, r *request, o *Object) *refusal {
 	if s.Unusable != nil {
-		return &refusal{reason: s.Unusable.Error(), hint: "git config --global --edit, outside of the sandbox; then start the command, or its session, again"}
+		return unusable(s.Unusable)
 	}
 	p := &s.Program.person
 	if r.Format != p.Format {
@@ -140,7 +161,9 @@ func (s *Signer) judge(r *request, o *Object) *refusal {
 	if err := p.asks(r.Key, o); err != nil {
 		return &refusal{reason: err.Error(), hint: notYours}
 	}
-	if err := Stored(s.Root, r.Repository, o.Refers); err != nil {
+	s.reads.Lock() // one repository at a time
+	defer s.reads.Unlock()
+	if err := Stored(ctx, s.Root, r.Repository, o.Refers); err != nil {
 		return &refusal{reason: err.Error(), hint: "sign what git makes in its repository"}
 	}
 	return nil

@@ -201,10 +201,10 @@ func TestPackedAndBorrowed(t *testing.T) {
 	borrowing := filepath.Join(a.home, "borrowing")
 	command(t, "", "git", "clone", "-q", "--shared", a.work, borrowing)
 	for _, dir := range []string{filepath.Join(a.work, ".git"), filepath.Join(borrowing, ".git")} {
-		if err := Stored(a.Root, dir, []string{head, a.tree}); err != nil {
+		if err := Stored(t.Context(), a.Root, dir, []string{head, a.tree}); err != nil {
 			t.Error(err)
 		}
-		if Stored(a.Root, dir, []string{head, strings.Repeat("a", 40)}) == nil {
+		if Stored(t.Context(), a.Root, dir, []string{head, strings.Repeat("a", 40)}) == nil {
 			t.Errorf("%s has an object that there is not", dir)
 		}
 	}
@@ -216,7 +216,7 @@ func TestPackedAndBorrowed(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(filepath.Join(a.work, ".git/objects")), os.Symlink(filepath.Join(borrowing, ".git/objects"), filepath.Join(a.work, ".git/objects"))); err != nil {
 		t.Fatal(err)
 	}
-	if Stored(inside, "/.git", []string{head}) == nil {
+	if Stored(t.Context(), inside, "/.git", []string{head}) == nil {
 		t.Error("a link leads out of the boundary")
 	}
 }

@@ -3,6 +3,7 @@ package signing
 import (
 	"bufio"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -11,45 +12,62 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// Bounds of what is read of a repository.
+// Bounds of what is read of a repository, for one request.
 const (
-	maxPacks      = 2000
+	maxNames      = 64   // distinct
+	maxPacks      = 1000 // indexes, of all directories
+	maxEntry      = 3 * maxPacks
 	maxAlternates = 8
 	maxPointer    = 16 << 10
+	patienceOfUs  = 5 * time.Second
 )
 
 // Stored reports whether a repository has objects. root is the root of the
 // boundary, as the command sees it, and repository the path of a git directory
 // there: no link leads out of it, so that nothing is told of what the command cannot
-// read. Names are hexadecimal. A loose object is known by its file, a packed one by
-// the index of its pack; the content is not read.
-func Stored(root *os.Root, repository string, names []string) error {
+// read. Names are hexadecimal, at most 64 different ones. A loose object is known by
+// its file, a packed one by the index of its pack; the content is not read. It gives
+// up with the context, and after five seconds.
+func Stored(ctx context.Context, root *os.Root, repository string, names []string) error {
 	if !path.IsAbs(repository) || path.Clean(repository) != repository {
 		return fmt.Errorf("the repository %.200q is no absolute path", repository)
 	}
+	if names = slices.Compact(slices.Sorted(slices.Values(names))); len(names) > maxNames {
+		return fmt.Errorf("it is made of more than %d objects", maxNames)
+	}
+	if !slices.ContainsFunc(names, objectName) || slices.ContainsFunc(names, func(name string) bool { return !objectName(name) }) {
+		return errObject
+	}
+	ctx, cancel := context.WithTimeout(ctx, patienceOfUs)
+	defer cancel()
 	dirs := []string{path.Join(repository, "objects")}
-	for i := 0; i < len(dirs) && i < maxAlternates; i++ {
+	for i := 0; i < len(dirs) && len(dirs) < maxAlternates; i++ {
 		dirs = append(dirs, alternates(root, dirs[i])...)
 	}
 	dirs = dirs[:min(len(dirs), maxAlternates)]
-	for _, name := range names {
-		if !objectName(name) {
-			return errObject
-		}
-		found := false
-		for _, dir := range dirs {
-			found = found || loose(root, dir, name) || packed(root, dir, name)
-		}
-		if !found {
-			return fmt.Errorf("the repository %.200q does not have the object %s that it is made of", repository, name)
-		}
+	for _, dir := range dirs {
+		names = slices.DeleteFunc(names, func(name string) bool { return ctx.Err() == nil && loose(root, dir, name) })
 	}
-	return nil
+	left := maxPacks
+	for i := 0; i < len(dirs) && len(names) > 0; i++ {
+		names = packed(ctx, root, dirs[i], names, &left)
+	}
+	switch {
+	case len(names) == 0:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("the repository %.200q was not read to its end: %w", repository, ctx.Err())
+	case left == 0:
+		return fmt.Errorf("the repository %.200q has more than %d packs, and the object %s in none of those that were read: git gc", repository, maxPacks, names[0])
+	}
+	return fmt.Errorf("the repository %.200q does not have the object %s that it is made of", repository, names[0])
 }
 
 // open opens a regular file; nothing else is waited for.
@@ -104,33 +122,35 @@ func loose(root *os.Root, dir, name string) bool {
 	return ok && (kind == "tree" || kind == "commit" || kind == "tag" || kind == "blob")
 }
 
-// packed reports that a pack has the object: gitformat-pack(5), index version 2.
-func packed(root *os.Root, dir, name string) bool {
-	oid, err := hex.DecodeString(name)
+// packed leaves the names that no pack of a directory has: gitformat-pack(5), index
+// version 2. left is how many indexes may still be opened.
+func packed(ctx context.Context, root *os.Root, dir string, names []string, left *int) []string {
+	dir = path.Join(dir, "pack")
+	packs, err := root.OpenFile(strings.TrimPrefix(dir, "/"), os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
-		return false
-	}
-	packs, err := root.Open(strings.TrimPrefix(path.Join(dir, "pack"), "/"))
-	if err != nil {
-		return false
+		return names
 	}
 	defer packs.Close()
-	entries, _ := packs.Readdirnames(3 * maxPacks)
+	entries, _ := packs.Readdirnames(maxEntry)
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry, ".idx") {
 			continue
 		}
-		f, err := open(root, path.Join(dir, "pack", entry))
+		if *left == 0 || len(names) == 0 || ctx.Err() != nil {
+			return names
+		}
+		*left--
+		f, err := open(root, path.Join(dir, entry))
 		if err != nil {
 			continue
 		}
-		has := indexed(f, string(oid))
+		names = slices.DeleteFunc(names, func(name string) bool {
+			oid, err := hex.DecodeString(name)
+			return err == nil && ctx.Err() == nil && indexed(f, string(oid))
+		})
 		f.Close()
-		if has {
-			return true
-		}
 	}
-	return false
+	return names
 }
 
 func indexed(f *os.File, oid string) bool {
