@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/nospace"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/statedir"
 	"ethos/pkg/trace"
@@ -39,7 +40,7 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	_ = statedir.NoteAsked(sys.Getenv, c.Reply, sys.Now()) // hook status shows it; where that cannot be kept, it does without
 	dir, err := storeOf(sys, v.action.Workspace)
 	if err == nil && required {
-		if err := exported(sys, d.limit.Export, dir); err != nil {
+		if err := exported(sys, d.limit.Export, v.action.Workspace); err != nil {
 			return err
 		}
 	}
@@ -48,7 +49,10 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	}
 	if err == nil {
 		if dir == trace.DefaultDir(v.action.Workspace) {
-			_ = trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces
+			err := trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces, which does without
+			if err != nil && required && d.limit.Export != nil {
+				return fmt.Errorf("%s requires that records are sent, and which work spaces have some cannot be kept: %w", ceiling.Dir, err)
+			}
 		}
 		return nil
 	}
@@ -63,30 +67,67 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	return nil
 }
 
-// exported reports a store from which records were not sent as soon as the administrator requires. What `ethos-trace export --only logs` has sent counts.
-func exported(sys *cli.System, e *ceiling.Export, dir string) error {
+// mostStores bounds the stores that are looked at for each call.
+const mostStores = 1000
+
+// exported reports stores from which records were not sent as soon as the administrator requires: that of the work space, and those of all others in which a
+// hook has asked, so that no time begins anew with another directory. What `ethos-trace export --only logs` has sent counts.
+func exported(sys *cli.System, e *ceiling.Export, workspace string) error {
 	if e == nil {
 		return nil
 	}
-	s, err := trace.OpenExisting(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if sys.Getenv("ETHOS_STORE") != "" {
+		return fmt.Errorf("%s requires that records are sent, and looks for them in work spaces: take ETHOS_STORE out of the environment of the hook", ceiling.Dir)
+	}
+	stores, err := trace.Stores(sys.Getenv, workspace)
+	if err == nil && len(stores) > mostStores {
+		err = fmt.Errorf("there are %d stores, and at most %d are looked at: remove those of work spaces that nobody needs, once they were sent; ethos-trace ls --all-workspaces lists them", len(stores), mostStores)
+	}
+	var late []string
+	for _, dir := range stores {
+		if err != nil {
+			break
+		}
+		var sent bool
+		if sent, err = inTime(sys, e, dir); err == nil && !sent {
+			late = append(late, dir)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s requires that records are sent to %s: %w", ceiling.Dir, e.To, err)
+	case len(late) == 0:
 		return nil
 	}
+	others := ""
+	if len(late) > 1 {
+		others = fmt.Sprintf("; %d more have such records", len(late)-1)
+	}
+	return fmt.Errorf("%s requires that records are sent to %s within %v, and some in %s are older, or of the future, and were not: a person runs %s, or with --follow%s", ceiling.Dir, e.To, e.Within, printable.Line(late[0]),
+		trace.Quote([]string{"ethos-trace", "export", "--otlp", e.To, "--store", late[0]}), others)
+}
+
+// inTime reports a store whose first record that was not sent is young enough.
+func inTime(sys *cli.System, e *ceiling.Export, dir string) (bool, error) {
+	s, err := trace.OpenExisting(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer s.Close()
 	logs, spans := e.To+"/v1/logs", e.To+"/v1/traces"
 	for _, mark := range []string{trace.ExportMark(logs, spans), trace.ExportMark(logs)} {
-		began, unsent, err := s.Unsent(mark)
+		began, unsent, err := s.Unsent(sys.Getenv, mark)
 		if err != nil {
-			return fmt.Errorf("%s requires that records are sent to %s: %w", ceiling.Dir, e.To, err)
+			return false, err
 		}
-		if !unsent || !began.IsZero() && sys.Now().Sub(began) <= e.Within {
-			return nil
+		if age := sys.Now().Sub(began); !unsent || !began.IsZero() && age >= 0 && age <= e.Within {
+			return true, nil
 		}
 	}
-	return fmt.Errorf("%s requires that records are sent to %s within %v, and some in %s are older and were not: a person runs ethos-trace export --otlp %s there, or with --follow", ceiling.Dir, e.To, e.Within, dir, e.To)
+	return false, nil
 }
 
 // errInside is why an agent that runs confined as a whole records nothing: the

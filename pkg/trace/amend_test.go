@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,12 @@ func TestRemembered(t *testing.T) {
 	}
 	if list, err := Remembered(getenv); err != nil || len(list) != 1 || list[0] != space {
 		t.Errorf("%q %v", list, err)
+	}
+	first := DefaultDir(space)
+	if err := os.MkdirAll(filepath.Join(space, gitDir, ethosInGit, "traces"), 0o700); err != nil { // as when a repository brings another one
+		t.Fatal(err)
+	}
+	if list, err := Stores(getenv, filepath.Join(space, "none")); err != nil || len(list) != 2 || !slices.Contains(list, first) {
+		t.Errorf("stores: %q %v", list, err)
 	}
 }

@@ -9,10 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"ethos/pkg/statedir"
 )
 
 // Cursor is a place between two lines of a store. The zero value is the
@@ -32,13 +35,16 @@ type Following struct {
 
 // After calls fn for every whole line behind the cursor, oldest first. An error
 // of fn ends it; ErrStop ends it well. A line whose end is not written yet is
-// left for the next call, unless a later day has begun. A cursor that is not
-// between two lines of its file any more is taken for the beginning of the file:
-// lines can come twice, and none is passed over.
+// left for the next call, unless a later day has begun. A cursor whose day is not
+// in the store, or that is not behind a line there, counts as none: lines can come
+// twice, and none is passed over.
 func (s *Store) After(at Cursor, fn func(Following) error) error {
 	days, err := s.days()
 	if err != nil {
 		return fmt.Errorf("read store %s: %w", s.dir, err)
+	}
+	if !s.holds(days, at) {
+		at = Cursor{Hash: at.Hash}
 	}
 	for i, day := range days {
 		if day < at.File {
@@ -66,9 +72,6 @@ func (s *Store) afterIn(at *Cursor, last bool, fn func(Following) error) error {
 		return err
 	}
 	defer f.Close()
-	if !stands(f, *at) {
-		at.Offset = 0
-	}
 	from := at.Offset
 	if _, err := f.Seek(from, io.SeekStart); err != nil {
 		return err
@@ -89,25 +92,38 @@ func (s *Store) afterIn(at *Cursor, last bool, fn func(Following) error) error {
 	})
 }
 
-// stands reports whether the cursor is behind the line that it names.
-func stands(f *os.File, at Cursor) bool {
-	if at.Offset == 0 || at.Hash == "" {
-		return at.Offset == 0
-	}
-	tail := make([]byte, len(hashKey)+hashLen+len(sealEnd)+1)
-	if _, err := f.ReadAt(tail, at.Offset-int64(len(tail))); err != nil {
+// holds reports whether a cursor is behind the line that it names, in a day of the store.
+func (s *Store) holds(days []string, at Cursor) bool {
+	if !slices.Contains(days, at.File) {
 		return false
 	}
-	return string(tail) == hashKey+string(at.Hash)+sealEnd+"\n"
+	f, err := s.openFile(at.File, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return stands(f, at)
 }
 
-// Bookmark is a [Cursor] that is kept in the store's directory, for one reader at
-// a time.
-type Bookmark struct {
-	store *Store
-	name  string
-	lock  *os.File
+func stands(f *os.File, at Cursor) bool {
+	seal := ""
+	if at.Hash != "" {
+		seal = hashKey + string(at.Hash) + sealEnd
+	}
+	tail := make([]byte, len(seal)+1)
+	_, err := f.ReadAt(tail, at.Offset-int64(len(tail)))
+	return err == nil && string(tail) == seal+"\n"
 }
+
+// Bookmark is a [Cursor] that is kept in the state folder, for one reader at a time: who brings a store, as a repository can, brings none with it, and
+// no confined command reaches it.
+type Bookmark struct {
+	dir, name string
+	lock      *os.File
+}
+
+// bookmarksName is the folder of the state folder that has them, by store and name.
+const bookmarksName = "exports"
 
 // ErrHeld says that another process has the bookmark.
 var ErrHeld = errors.New("another process has it")
@@ -115,11 +131,14 @@ var ErrHeld = errors.New("another process has it")
 // Bookmark opens the bookmark of a name, which is a plain file name. The store is
 // one that [Open] has opened.
 func (s *Store) Bookmark(name string) (*Bookmark, error) {
-	name = path.Join("export", name)
-	if err := s.root.Mkdir("export", 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("bookmark of store %s: %w", s.dir, unwrapPath(err))
+	dir, err := statedir.Make(s.getenv, bookmarksName)
+	if err == nil {
+		name, err = s.bookmarkName(name)
 	}
-	f, err := s.openFile(name+".lock", os.O_RDWR|os.O_CREATE)
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(filepath.Join(dir, name+".lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("bookmark of store %s: %w", s.dir, err)
 	}
@@ -130,7 +149,17 @@ func (s *Store) Bookmark(name string) (*Bookmark, error) {
 		}
 		return nil, fmt.Errorf("bookmark of store %s: %w", s.dir, err)
 	}
-	return &Bookmark{s, name, f}, nil
+	return &Bookmark{dir, name, f}, nil
+}
+
+// bookmarkName has the store's place in it, whatever links led there.
+func (s *Store) bookmarkName(name string) (string, error) {
+	dir, err := filepath.Abs(s.dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:16]) + "-" + name, err
 }
 
 // ExportMark is the name of the bookmark of an export to these URLs.
@@ -140,9 +169,18 @@ func ExportMark(urls ...string) string {
 }
 
 // Unsent returns the time of the first record behind a bookmark, and false when there is none. A line that cannot be read has the zero time.
-func (s *Store) Unsent(name string) (began time.Time, is bool, err error) {
-	mark := &Bookmark{store: s, name: path.Join("export", name)}
-	at, err := mark.Load()
+// getenv reads the environment, for the state folder.
+func (s *Store) Unsent(getenv func(string) string, name string) (began time.Time, is bool, err error) {
+	var at Cursor
+	dir, err := statedir.Open(getenv, bookmarksName)
+	switch {
+	case err == nil:
+		if name, err = s.bookmarkName(name); err == nil {
+			at, err = (&Bookmark{dir: dir, name: name}).Load()
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
 	if err != nil {
 		return began, false, err
 	}
@@ -159,15 +197,10 @@ func (s *Store) Unsent(name string) (began time.Time, is bool, err error) {
 // Load returns where the last [Bookmark.Save] was; the beginning when there was
 // none, or what is kept is no cursor.
 func (b *Bookmark) Load() (at Cursor, err error) {
-	f, err := b.store.openFile(b.name, os.O_RDONLY)
+	text, err := os.ReadFile(filepath.Join(b.dir, b.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return at, nil
 	}
-	if err != nil {
-		return at, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 4096))
 	if json.Unmarshal(text, &at) != nil || !validDay(at.File) || at.Offset < 0 || at.Hash != "" && !at.Hash.valid() {
 		at = Cursor{}
 	}
@@ -180,15 +213,7 @@ func (b *Bookmark) Save(at Cursor) error {
 	if err != nil {
 		return err
 	}
-	f, err := b.store.openFile(b.name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return unwrapPath(err)
-	}
-	return b.store.root.Rename(b.name+".new", b.name)
+	return statedir.Replace(b.dir, b.name, append(text, '\n'), false)
 }
 
 // Close lets others have the bookmark.

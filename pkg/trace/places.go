@@ -34,7 +34,32 @@ func Remember(getenv func(string) string, workspace string) error {
 
 // Remembered lists the work spaces that were noted and still have a store, by
 // path.
-func Remembered(getenv func(string) string) ([]string, error) {
+func Remembered(getenv func(string) string) (list []string, err error) {
+	noted, err := noted(getenv)
+	for _, path := range noted {
+		if info, err := os.Lstat(DefaultDir(path)); err == nil && info.IsDir() {
+			list = append(list, path)
+		}
+	}
+	return list, err
+}
+
+// Stores lists the directories of the stores of the work spaces that were noted, and of one more: of each both places, since what appears in a work space
+// makes another one [DefaultDir].
+func Stores(getenv func(string) string, workspace string) (list []string, err error) {
+	noted, err := noted(getenv)
+	for _, path := range append([]string{workspace}, noted...) {
+		for _, dir := range []string{filepath.Join(path, gitDir, ethosInGit, "traces"), filepath.Join(path, ethosDir, "traces")} {
+			if there(dir) && !slices.Contains(list, dir) {
+				list = append(list, dir)
+			}
+		}
+	}
+	return list, err
+}
+
+// noted are the paths of [Remember], sorted.
+func noted(getenv func(string) string) (list []string, err error) {
 	dir, err := statedir.Open(getenv, placesName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -43,13 +68,9 @@ func Remembered(getenv func(string) string) ([]string, error) {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
-	var list []string
 	for _, e := range entries {
 		path, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil || e.Name()[0] == '.' || !filepath.IsAbs(string(path)) {
-			continue
-		}
-		if info, err := os.Lstat(DefaultDir(string(path))); err == nil && info.IsDir() {
+		if err == nil && e.Name()[0] != '.' && filepath.IsAbs(string(path)) {
 			list = append(list, string(path))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/trace"
 )
 
 const sealedType = "application/vnd.ethos.ceiling+tar"
@@ -262,6 +263,57 @@ func TestRequiredExport(t *testing.T) {
 	call(2, "requires that records are sent")
 	m.user("ethos-trace export --only logs --otlp " + server.URL + "/").mustSucceed(t)
 	call(0, "ethos-sandbox")
+	const send = "ethos-trace export --otlp "
+	exportAll := func(dirs ...string) {
+		t.Helper()
+		for _, dir := range dirs {
+			m.user("cd " + dir + " && " + send + server.URL).mustSucceed(t)
+		}
+	}
+	in := func(dir string) { m.write("event", recipes[0].reports(t, m.path(dir), "true")) }
+
+	// No time begins anew with another store: one that the environment names, or that of another directory.
+	m.shell("sleep 3.1").mustSucceed(t)
+	if o := m.user("export ETHOS_STORE=$PWD/elsewhere; "+hook).mustExit(t, 2); !strings.Contains(o.stderr, "take ETHOS_STORE out of the environment of the hook") {
+		t.Errorf("another store: %v", o)
+	}
+	m.user("test ! -e elsewhere && git init -q new && git init -q up").mustSucceed(t)
+	in("new")
+	call(2, "requires that records are sent")
+	exportAll(".")
+	call(0, "ethos-sandbox")
+
+	// How far the export is comes with no repository, and neither does a place that hides the store that was there.
+	marks := ""
+	for _, mark := range []string{trace.ExportMark(server.URL + "/v1/logs"), trace.ExportMark(server.URL+"/v1/logs", server.URL+"/v1/traces")} {
+		marks += ` && printf '{"file":"9999/12/31.ndjson","offset":0}' >up/.coding-ethos/traces/export/` + mark
+	}
+	m.user("mkdir -p up/.coding-ethos/traces/export" + marks + " && git -C up add -f .coding-ethos && git -C up -c user.name=A -c user.email=a@example.com commit -qm x && git clone -q up clone && test -d clone/.coding-ethos/traces/export").mustSucceed(t)
+	in("clone")
+	call(0, "ethos-sandbox")
+	m.shell("sleep 3.1").mustSucceed(t)
+	exportAll(".", "new")
+	call(2, "clone/.coding-ethos/traces")
+	exportAll("clone")
+	call(0, "ethos-sandbox")
+	m.shell("sleep 3.1").mustSucceed(t)
+	exportAll("clone")
+	in("new")
+	call(0, "ethos-sandbox")
+	m.shell("sleep 3.1").mustSucceed(t)
+	m.user("cp -r clone/.coding-ethos new/ && rm -r new/.coding-ethos/traces/2*").mustSucceed(t)
+	in(".")
+	call(2, "new/.git/coding-ethos/traces")
+	m.user(send + server.URL + " --store new/.git/coding-ethos/traces").mustSucceed(t)
+	call(0, "ethos-sandbox")
+
+	// A record of the future is no young one.
+	m.user(`mkdir -p clone/.coding-ethos/traces/2999/01 && printf '{"schema":"ethos/v1","id":"x","time":"2999-01-01T00:00:00Z"}\n' >clone/.coding-ethos/traces/2999/01/01.ndjson`).mustSucceed(t)
+	call(2, "clone/.coding-ethos/traces are older, or of the future")
+	m.user("rm -r clone/.coding-ethos/traces/2999").mustSucceed(t)
+	exportAll(".", "clone")
+	call(0, "ethos-sandbox")
+
 	m.write(m.etc+"/ethos/ceiling.yaml", "version: 1\nexport: {to: collector.example.com, within: 3s}\n")
 	if o := m.user("ethos-decide ceiling").mustExit(t, 3); !strings.Contains(o.stderr, "export: to: write the collector's base URL") {
 		t.Errorf("no URL: %v", o)

@@ -64,7 +64,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("no way out: %s", got.stderr)
 	}
 	status.Store(http.StatusOK)
-	s.shell(`mark=$(ls .git/coding-ethos/traces/export/otlp-* | grep -v lock); cp "$mark" before
+	s.shell(`mark=$(ls "$XDG_STATE_HOME"/ethos/exports/*-otlp-* | grep -v lock); cp "$mark" before
 		ethos-trace export --follow --otlp ` + server.URL + ` >told 2>&1 &
 		while cmp -s "$mark" before; do sleep 0.1; done
 		kill -TERM $!; wait $! && grep -q 'sent 1 to' told`).mustSucceed(t)

@@ -372,6 +372,8 @@ func TestLostBookmark(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":     "",
 		"elsewhere": `{"file":"2026/01/02.ndjson","offset":100,"hash":"` + string(trace.Genesis) + `"}`,
+		"past all":  `{"file":"9999/12/31.ndjson","offset":0}`,
+		"a day":     `{"file":"2026/01/02.ndjson","offset":0}`,
 		"behind":    `{"file":"2026/01/02.ndjson","offset":99999999,"hash":"` + string(trace.Genesis) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -380,7 +382,7 @@ func TestLostBookmark(t *testing.T) {
 			if _, err := w.export(t.Context(), c, false); err != nil {
 				t.Fatal(err)
 			}
-			marks, _ := filepath.Glob(filepath.Join(w.store.Dir(), "export", "otlp-????????????????"))
+			marks, _ := filepath.Glob(filepath.Join(w.env["HOME"], ".local/state/ethos/exports", "*-otlp-????????????????"))
 			if len(marks) != 1 {
 				t.Fatal(marks)
 			}
