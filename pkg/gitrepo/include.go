@@ -13,12 +13,16 @@ import (
 type conditions struct {
 	gitDir string // absolute, as found
 	branch string // full name without refs/heads/, "" when detached
+	place  bool   // gitdir alone is looked at
 }
 
 // holds decides one condition. Unknown ones do not hold, as in git.
 func (l *loader) holds(condition, file string) bool {
 	kind, pattern, ok := strings.Cut(condition, ":")
 	if !ok {
+		return false
+	}
+	if l.place && kind != "gitdir" && kind != "gitdir/i" {
 		return false
 	}
 	switch kind {

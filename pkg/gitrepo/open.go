@@ -20,6 +20,9 @@ type Options struct {
 	Ceilings   []string
 	// AcrossFilesystems is GIT_DISCOVERY_ACROSS_FILESYSTEM.
 	AcrossFilesystems bool
+	// ByPlace has of the conditions of includeIf those of gitdir and gitdir/i hold alone: what they look at is not in
+	// the repository, whose configuration and branches others may have made.
+	ByPlace bool
 	// Caller has Open leave alone what git would not enter for this user; nil has it read every repository.
 	Caller *Caller
 }
@@ -84,7 +87,7 @@ func Open(dir string, opt Options) (*Repository, error) {
 		r.Record.GitDir, r.Record.CommonDir = at.gitDir, at.commonDir
 		r.Record.Branch, r.Record.Detached, headErr = readHead(at.gitDir)
 	}
-	r.Config, err = loadConfig(opt.files(at), conditions{gitDir: at.gitDir, branch: r.Record.Branch}, opt.Home)
+	r.Config, err = loadConfig(opt.files(at), conditions{gitDir: at.gitDir, branch: r.Record.Branch, place: opt.ByPlace}, opt.Home)
 	r.workTree(at, dir, opt)
 	r.describe()
 	if err == nil {

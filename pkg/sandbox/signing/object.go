@@ -20,6 +20,13 @@ const (
 // MaxPayload bounds what is signed, in bytes.
 const MaxPayload = 1 << 20
 
+// maxIdentity bounds who made something, and maxLine a line of a tag's name or of an
+// encoding, in bytes.
+const (
+	maxIdentity = 1 << 10
+	maxLine     = 1 << 10
+)
+
 // Object is what git wants signed: the text of a commit or of a tag before it has
 // a signature.
 type Object struct {
@@ -79,7 +86,9 @@ func (o *Object) commit(h *header) {
 	o.Author = h.identity("author ")
 	o.Committer = h.identity("committer ")
 	if h.has("encoding ") {
-		h.take("encoding ")
+		if name := h.take("encoding "); len(name) > 40 || strings.Trim(name, encodings) != "" || name == "" {
+			h.fail("no encoding " + quoted(name))
+		}
 	}
 	for h.has("mergetag ") {
 		h.take("mergetag ")
@@ -97,7 +106,9 @@ func (o *Object) tag(h *header, message []byte) {
 	default:
 		h.fail("a tag of no known type")
 	}
-	h.take("tag ")
+	if name := h.take("tag "); !tagName(name) {
+		h.fail("no name of a tag " + quoted(name))
+	}
 	o.Committer = h.identity("tagger ")
 	for line := range bytes.Lines(message) {
 		if bytes.HasPrefix(line, []byte("-----BEGIN ")) {
@@ -130,6 +141,9 @@ func (h *header) take(prefix string) string {
 	}
 	rest := h.lines[0][len(prefix):]
 	h.lines = h.lines[1:]
+	if prefix != " " && strings.ContainsFunc(rest, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		h.fail("a control character after " + quoted(prefix))
+	}
 	return rest
 }
 
@@ -150,14 +164,35 @@ func objectName(name string) bool {
 // identity reads NAME <ADDRESS> SECONDS ZONE.
 func (h *header) identity(prefix string) (i Identity) {
 	line := h.take(prefix)
+	if len(line) > maxIdentity {
+		h.fail(fmt.Sprintf("more than %d bytes after %s", maxIdentity, quoted(prefix)))
+		return i
+	}
 	name, rest, ok1 := strings.Cut(line, "<")
 	email, when, ok2 := strings.Cut(rest, "> ")
 	seconds, zone, ok3 := strings.Cut(when, " ")
-	if !ok1 || !ok2 || !ok3 || strings.ContainsAny(name+email, "<>") || name != "" && !strings.HasSuffix(name, " ") || !digits(seconds, 19) ||
-		len(zone) != 5 || zone[0] != '+' && zone[0] != '-' || !digits(zone[1:], 4) {
+	if !ok1 || !ok2 || !ok3 || strings.ContainsAny(name+email, "<>") || name != "" && !strings.HasSuffix(name, " ") || !digits(seconds, maxSeconds) ||
+		len(zone) != 5 || zone[1:] > "1459" || zone[0] != '+' && zone[0] != '-' || !digits(zone[1:], 4) {
 		h.fail("no person and date after " + quoted(prefix))
 	}
 	return Identity{strings.TrimSuffix(name, " "), email}
+}
+
+// encodings are what names of encodings are made of.
+const encodings = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+// maxSeconds is how many digits a date has: until the year 5138.
+const maxSeconds = 11
+
+// tagName reports what git takes for a tag: git-check-ref-format(1).
+func tagName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return len(name) <= maxLine && name[0] != '-' && name != "@" && name[len(name)-1] != '.' && !strings.Contains(name, "..") &&
+		!strings.Contains(name, "@{") && !strings.ContainsAny(name, " ~^:?*[\\\x7f\t")
 }
 
 func digits(s string, most int) bool {

@@ -49,6 +49,13 @@ var objects = []struct {
 	{"a tag of nothing", "object " + sha1Name + "\ntype key\ntag v1\ntagger " + by + "\nx\n", ""},
 	{"a tag without a tagger", "object " + sha1Name + "\ntype commit\ntag v1\n\nx\n", ""},
 	{"a signed tag", "object " + sha1Name + "\ntype commit\ntag v1\ntagger " + by + "\nx\n-----BEGIN PGP SIGNATURE-----\n\nx\n", ""},
+	{"an identity that is too long", "tree " + sha1Name + "\nauthor " + by + "committer " + strings.Repeat("x", maxIdentity) + " " + by + "\nx\n", ""},
+	{"an encoding that is none", "tree " + sha1Name + "\nauthor " + by + "committer " + by + "encoding \x1b]0;x\x07 UTF-7\n\nx\n", ""},
+	{"control characters", "tree " + sha1Name + "\nauthor " + by + "committer A\x1bda <ada@example.org> 1 +0000\n\nx\n", ""},
+	{"a date far away", "tree " + sha1Name + "\nauthor " + by + "committer Ada <ada@example.org> 9999999999999999999 +0000\n\nx\n", ""},
+	{"a zone that is none", "tree " + sha1Name + "\nauthor " + by + "committer Ada <ada@example.org> 1 +9999\n\nx\n", ""},
+	{"a tag of a path", "object " + sha1Name + "\ntype commit\ntag v1 ../../x\ntagger " + by + "\nx\n", ""},
+	{"a tag below one", "object " + sha1Name + "\ntype commit\ntag release/v1.0-rc\ntagger " + by + "\nx\n", Tag},
 	{"too much", "tree " + sha1Name + "\nauthor " + by + "committer " + by + "\n" + strings.Repeat("x", MaxPayload), ""},
 }
 

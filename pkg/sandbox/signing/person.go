@@ -3,7 +3,6 @@ package signing
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ethos/pkg/gitrepo"
@@ -20,21 +19,25 @@ type Person struct {
 	Format  string
 	Program string // as it is configured, or the usual one
 	Key     string // user.signingKey; "" is the one that gpg finds by the identity
-	Names   []string
-	Emails  []string
+
+	Author, Committer Identity // as git would have them there
 }
 
 // Read reads the configuration of git that counts in a directory, and takes of it
 // what the system's and the user's files say: never what the repository's do, which
-// a command can change. getenv reads the person's environment. writes reports a path
+// a command can change. Of the conditions of includeIf those by gitdir count; what a
+// repository has of remotes and branches chooses none of the person's keys. getenv reads the person's environment. writes reports a path
 // that the command can change: a file of the person's there, or that is reached by a
 // link there, is an error.
 func Read(dir string, getenv func(string) string, writes func(string) bool) (Person, error) {
-	repo, err := gitrepo.Open(dir, gitrepo.FromEnviron(getenv))
+	options := gitrepo.FromEnviron(getenv)
+	options.ByPlace = true
+	repo, err := gitrepo.Open(dir, options)
 	if repo == nil {
 		return Person{}, err
 	}
 	p, file := Person{Format: OpenPGP}, ""
+	var user Identity
 	programs := map[string]string{OpenPGP: "gpg", SSH: "ssh-keygen"}
 	for _, e := range repo.Config.Entries {
 		if e.Scope != "system" && e.Scope != "global" {
@@ -55,12 +58,21 @@ func Read(dir string, getenv func(string) string, writes func(string) bool) (Per
 			programs[SSH] = e.Value
 		case "user.signingkey":
 			p.Key = e.Value
-		case "user.name", "author.name", "committer.name":
-			p.Names = append(p.Names, e.Value)
-		case "user.email", "author.email", "committer.email":
-			p.Emails = append(p.Emails, e.Value)
+		case "user.name":
+			user.Name = e.Value
+		case "user.email":
+			user.Email = e.Value
+		case "author.name":
+			p.Author.Name = e.Value
+		case "author.email":
+			p.Author.Email = e.Value
+		case "committer.name":
+			p.Committer.Name = e.Value
+		case "committer.email":
+			p.Committer.Email = e.Value
 		}
 	}
+	p.Author, p.Committer = p.Author.or(user), p.Committer.or(user)
 	p.Program = home(programs[p.Format], getenv)
 	if p.Format == SSH && !literal(p.Key) {
 		p.Key = home(p.Key, getenv)
@@ -73,7 +85,7 @@ func (p *Person) check() error {
 	switch {
 	case p.Format != OpenPGP && p.Format != SSH:
 		return fmt.Errorf("gpg.format of your git configuration is %q; openpgp and ssh are signed", p.Format)
-	case len(p.Names) == 0 || len(p.Emails) == 0:
+	case p.Author.Name == "" || p.Author.Email == "" || p.Committer.Name == "" || p.Committer.Email == "":
 		return fmt.Errorf("your git configuration names no author; what a repository's says does not count: git config --global user.name NAME, and user.email")
 	case p.Format == SSH && p.Key == "":
 		return fmt.Errorf("your git configuration names no key; what a repository's says does not count: git config --global user.signingKey FILE")
@@ -100,17 +112,13 @@ func home(path string, getenv func(string) string) string {
 // Judge says why an object is not to be signed, nil when it is. With anybody, others
 // than the person may have written a commit that the person commits.
 func (p *Person) Judge(o *Object, anybody bool) error {
-	if !p.is(o.Committer) {
-		return p.stranger("it is committed", o.Committer)
+	if !p.Committer.is(o.Committer) {
+		return stranger("it is committed", o.Committer, p.Committer)
 	}
-	if o.Kind == Commit && !anybody && !p.is(o.Author) {
-		return p.stranger("it is written", o.Author)
+	if o.Kind == Commit && !anybody && !p.Author.is(o.Author) {
+		return stranger("it is written", o.Author, p.Author)
 	}
 	return nil
-}
-
-func (p *Person) is(i Identity) bool {
-	return slices.Contains(p.Names, i.Name) && slices.Contains(p.Emails, i.Email)
 }
 
 // Stranger is an object of somebody else.
@@ -118,6 +126,35 @@ type Stranger struct{ text string }
 
 func (s *Stranger) Error() string { return s.text }
 
-func (p *Person) stranger(how string, i Identity) error {
-	return &Stranger{fmt.Sprintf("%s by %q, and your own configuration of git names %q", how, i.String(), Identity{p.Names[len(p.Names)-1], p.Emails[len(p.Emails)-1]}.String())}
+func stranger(how string, is, want Identity) error {
+	return &Stranger{fmt.Sprintf("%s by %.300q, and your own configuration of git names %q", how, is.String(), want.String())}
+}
+
+// or takes what is missing from another.
+func (i Identity) or(other Identity) Identity {
+	if i.Name == "" {
+		i.Name = other.Name
+	}
+	if i.Email == "" {
+		i.Email = other.Email
+	}
+	return i
+}
+
+// is reports what git writes for a person: ident.c, strbuf_addstr_without_crud, which
+// takes a "." at the ends for crud until git 2.44.
+func (i Identity) is(written Identity) bool {
+	for _, crud := range []string{`,:;<>"\'`, `.,:;<>"\'`} {
+		if written == (Identity{clean(i.Name, crud), clean(i.Email, crud)}) {
+			return true
+		}
+	}
+	return false
+}
+
+// clean leaves out what git does: at both ends what is no part of a name, and what
+// would end one.
+func clean(s, crud string) string {
+	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune(crud, r) })
+	return strings.NewReplacer("\n", "", "<", "", ">", "").Replace(s)
 }

@@ -154,6 +154,8 @@ func (p *Program) run(ctx context.Context, in []byte, args ...string) (stdout []
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		err = fmt.Errorf("%s %w: who asked is gone", p.path, errProgram)
 	case ctx.Err() != nil:
 		err = fmt.Errorf("%s %w within %v", p.path, errProgram, Patience)
 	case err != nil:

@@ -6,22 +6,28 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
 )
 
 // Bounds of a run, or of a session.
 const (
-	burst     = 500             // signatures at once
-	every     = time.Second / 2 // one more after that time
-	maxKept   = 500             // in the evidence
-	maxDenied = 50
-	fails     = 3 // of the program one after another; then it has a rest
-	rest      = time.Minute
-	talk      = 10 * time.Second // to send a request, or to take the answer
-	notYours  = "a repository's own configuration does not count; set it outside in ~/.gitconfig, by includeIf for some repositories only"
+	burst      = 500             // requests at once
+	every      = time.Second / 2 // one more after that time
+	maxKept    = 500             // signatures in the evidence
+	maxRefused = 100             // refusals there, which leave the signatures their room
+	maxDenied  = 50
+	maxReason  = 1 << 10 // bytes of a reason there
+	maxBy      = 256     // of who committed
+	fails      = 3       // of the program one after another; then it has a rest
+	rest       = time.Minute
+	talk       = 10 * time.Second // to send a request, or to take the answer
+	notYours   = "a repository's own configuration does not count; set it outside in ~/.gitconfig, by includeIf for some repositories only"
 )
 
 // Signer answers requests for signatures.
@@ -42,6 +48,7 @@ type Signer struct {
 	failed int
 	until  time.Time // the program has a rest
 	list   []record.Signature
+	kept   map[bool]int // of list; refusals are true
 	more   int
 	denied []record.Denial
 }
@@ -71,6 +78,12 @@ type refusal struct {
 // Serve answers one request and closes the connection.
 func (s *Signer) Serve(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
+	no := s.take()
+	if no != nil && s.unhurried(ctx) != nil {
+		return
+	}
+	ctx, cancel := whileOpen(ctx, conn)
+	defer cancel()
 	_ = conn.SetDeadline(time.Now().Add(talk))
 	var r request
 	if err := receive(conn, &r); err != nil {
@@ -78,13 +91,65 @@ func (s *Signer) Serve(ctx context.Context, conn net.Conn) {
 		_ = send(conn, answer{Refused: "the request cannot be read: " + err.Error()})
 		return
 	}
-	signature, no := s.answer(ctx, &r)
+	var signature []byte
+	if no == nil {
+		signature, no = s.answer(ctx, &r)
+	} else {
+		s.note(record.Signature{}, no)
+	}
 	a := answer{Signature: signature}
 	if no != nil {
 		a = answer{Refused: no.reason, Hint: no.hint}
 	}
 	_ = conn.SetDeadline(time.Now().Add(talk))
 	_ = send(conn, a) // who is gone has no use for it
+}
+
+// unhurried waits: who asks too often is not read faster than signatures are made.
+func (s *Signer) unhurried(ctx context.Context) error {
+	timer := time.NewTimer(every)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// whileOpen ends with the client too: nothing is done for who is gone.
+func whileOpen(ctx context.Context, conn net.Conn) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if c, ok := conn.(*net.UnixConn); ok {
+		go func() {
+			tick := time.NewTicker(every / 4)
+			defer tick.Stop()
+			for !gone(c) {
+				select {
+				case <-ctx.Done():
+					return
+				case <-tick.C:
+				}
+			}
+			cancel()
+		}()
+	}
+	return ctx, cancel
+}
+
+// gone reports a client that has closed, and not only ended its request: poll(2),
+// POLLHUP.
+func gone(conn *net.UnixConn) (yes bool) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return true
+	}
+	err = raw.Control(func(fd uintptr) {
+		list := []unix.PollFd{{Fd: int32(fd)}}
+		n, err := unix.Poll(list, 0)
+		yes = err == nil && n > 0 && list[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
+	})
+	return yes || err != nil
 }
 
 func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
@@ -95,11 +160,7 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 		return nil, no
 	}
 	event := record.Signature{Kind: o.Kind, Committer: o.Committer.String()}
-	no := s.judge(ctx, r, o)
-	if no == nil {
-		no = s.take()
-	}
-	if no != nil {
+	if no := s.judge(ctx, r, o); no != nil {
 		event.Object = o.Name(nil)
 		s.note(event, no)
 		return nil, no
@@ -130,6 +191,12 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 func (s *Signer) sign(ctx context.Context, o *Object) (signature []byte, key string, no *refusal, err error) {
 	s.one.Lock()
 	defer s.one.Unlock()
+	if no := s.rests(); no != nil {
+		return nil, "", no, nil
+	}
+	if ctx.Err() != nil {
+		return nil, "", &refusal{reason: "who asked is gone", hint: "wait for git"}, nil
+	}
 	p, err := s.Program.again()
 	if err != nil {
 		return nil, "", unusable(err), nil
@@ -153,7 +220,7 @@ func (s *Signer) judge(ctx context.Context, r *request, o *Object) *refusal {
 	}
 	if err := p.Judge(o, s.Anybody); err != nil {
 		hint := notYours
-		if p.is(o.Committer) {
+		if p.Committer.is(o.Committer) {
 			hint = "--git-signing committer signs what you commit of others"
 		}
 		return &refusal{reason: err.Error(), hint: hint}
@@ -169,14 +236,21 @@ func (s *Signer) judge(ctx context.Context, r *request, o *Object) *refusal {
 	return nil
 }
 
-// take takes one of the signatures that may be made.
+// rests says that the program has a rest.
+func (s *Signer) rests() *refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Now().Before(s.until) {
+		return &refusal{reason: fmt.Sprintf("signing failed %d times one after another", fails), hint: fmt.Sprintf("unlock the key outside, and try again in %v", rest)}
+	}
+	return nil
+}
+
+// take takes one of the requests that may be made.
 func (s *Signer) take() *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now()
-	if now.Before(s.until) {
-		return &refusal{reason: fmt.Sprintf("signing failed %d times one after another", fails), hint: fmt.Sprintf("unlock the key outside, and try again in %v", rest)}
-	}
 	if s.filled.IsZero() {
 		s.tokens, s.filled = burst, now
 	}
@@ -184,7 +258,7 @@ func (s *Signer) take() *refusal {
 		s.tokens, s.filled = min(burst, s.tokens+more), now
 	}
 	if s.tokens == 0 {
-		return &refusal{reason: fmt.Sprintf("more than %d signatures at once", burst), hint: "go on more slowly, or sign outside: git rebase --force-rebase --gpg-sign main"}
+		return &refusal{reason: fmt.Sprintf("more than %d requests at once", burst), hint: "go on more slowly, or sign outside: git rebase --force-rebase --gpg-sign main"}
 	}
 	s.tokens--
 	return nil
@@ -210,6 +284,7 @@ func (s *Signer) note(event record.Signature, no *refusal) {
 			event.Reason += ": " + no.detail
 		}
 	}
+	event.Reason, event.Committer = cut(event.Reason, maxReason), cut(event.Committer, maxBy)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	same := func(d record.Denial) bool { return d.Reason == event.Reason }
@@ -220,9 +295,26 @@ func (s *Signer) note(event record.Signature, no *refusal) {
 		}
 		s.denied = append(s.denied, record.Denial{What: what, Reason: event.Reason, Remedy: no.hint})
 	}
-	if len(s.list) == maxKept {
+	most := maxKept
+	if no != nil {
+		most = maxRefused
+	}
+	if s.kept[no != nil] == most {
 		s.more++
 		return
 	}
+	if s.kept == nil {
+		s.kept = map[bool]int{}
+	}
+	s.kept[no != nil]++
 	s.list = append(s.list, event)
+}
+
+// cut is the beginning of a text, in at most so many bytes.
+func cut(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }

@@ -2,6 +2,7 @@ package signing
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"ethos/pkg/internal/probetest"
 )
@@ -349,11 +351,131 @@ func TestBounds(t *testing.T) {
 	if got := a.ask(t, good); !strings.Contains(got.Refused, "one after another") {
 		t.Errorf("%+v", got)
 	}
-	for range maxKept {
-		a.ask(t, request{})
+}
+
+// TestRefusalsAreCounted: who has had as many refusals as signatures may be made is
+// answered more slowly, and has nothing looked up.
+func TestRefusalsAreCounted(t *testing.T) {
+	a := newAda(t, "")
+	if err := a.find(t); err != nil {
+		t.Fatal(err)
 	}
-	if list, more := a.Signatures(); len(list) != maxKept || more == 0 || len(a.Denied()) > maxDenied {
-		t.Errorf("%d and %d are kept, %d told", len(list), more, len(a.Denied()))
+	now := time.Now()
+	a.Now = func() time.Time { return now }
+	for i := range burst {
+		if got := a.ask(t, request{}); strings.Contains(got.Refused, "at once") {
+			t.Fatalf("%d: %+v", i, got)
+		}
+	}
+	good := a.request(a.commit(adaHerself, adaHerself))
+	began := time.Now()
+	if got := a.ask(t, good); !strings.Contains(got.Refused, "at once") || time.Since(began) < every {
+		t.Errorf("%+v after %v", got, time.Since(began))
+	}
+	if now = now.Add(every); a.ask(t, good).Refused != "" {
+		t.Error("there is no more")
+	}
+}
+
+// TestEvidenceIsKept: refusals, however many and long, leave a signature in the
+// evidence, and that has a bound.
+func TestEvidenceIsKept(t *testing.T) {
+	a := newAda(t, "")
+	if err := a.find(t); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	a.Now = func() time.Time { now = now.Add(every); return now }
+	long := strings.Repeat("\x01", 1000)
+	for i := range maxKept + maxRefused {
+		payload := a.commit(adaHerself, fmt.Sprint(i, long, " <a@b>"))
+		if i%2 == 0 {
+			payload = a.commit(adaHerself, fmt.Sprint(i, strings.Repeat("\u00e4", 400), " <a@b>"))
+		}
+		if i%3 == 0 {
+			payload = a.commit(fmt.Sprint(strings.Repeat("x", 1<<20-1000), "<a@b>"), adaHerself)
+		}
+		if _, no := a.answer(t.Context(), new(a.request(payload))); no == nil {
+			t.Fatal("it is signed")
+		}
+	}
+	if got := a.ask(t, a.request(a.commit(adaHerself, adaHerself))); got.Refused != "" {
+		t.Fatalf("%+v", got)
+	}
+	list, more := a.Signatures()
+	if len(list) != maxRefused+1 || more != maxKept || list[maxRefused].Verdict != "signed" {
+		t.Errorf("%d are kept, %d more: %+v", len(list), more, list[len(list)-1])
+	}
+	text, err := json.Marshal(map[string]any{"signatures": list, "denials": a.Denied()})
+	if err != nil || len(text) > 512<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	for _, event := range list {
+		if len(event.Reason) > maxReason || len(event.Committer) > maxBy || !utf8.ValidString(event.Committer) {
+			t.Errorf("%d bytes of a reason, %q", len(event.Reason), event.Committer)
+		}
+	}
+}
+
+// TestWorkEndsWithTheClient: nothing is done for a client that is gone, and one that
+// has only ended its request is waited for.
+func TestWorkEndsWithTheClient(t *testing.T) {
+	a := newAda(t, "[gpg \"ssh\"]\n\tprogram = ~/waits\n")
+	began := filepath.Join(a.home, "began")
+	write(t, filepath.Join(a.home, "waits"), "#!/bin/sh\ntouch "+began+"\nexec sleep 600\n", 0o755)
+	if err := a.find(t); err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := pair(t)
+	done := make(chan struct{})
+	go func() { a.Serve(t.Context(), theirs); close(done) }()
+	if err := errors.Join(send(ours, a.request(a.commit(adaHerself, adaHerself))), ours.CloseWrite()); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := os.Stat(began); err != nil; _, err = os.Stat(began) {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case <-done:
+		t.Fatal("a client that waits is not waited for")
+	case <-time.After(every):
+	}
+	ours.Close()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("the program of a client that is gone goes on")
+	}
+}
+
+// TestNobodyChooses: neither remotes nor branches of a repository choose among what the
+// person's configuration says, and a name that is set anew is no longer the person's.
+func TestNobodyChooses(t *testing.T) {
+	a := newAda(t, "[includeIf \"hasconfig:remote.*.url:https://work.example/**\"]\n\tpath = other\n[includeIf \"onbranch:work/**\"]\n\tpath = other\n[includeIf \"gitdir:/elsewhere/\"]\n\tpath = other\n")
+	write(t, filepath.Join(a.home, "other"), "[user]\n\temail = work@example.org\n\tsigningKey = ~/work.pub\n", 0o644)
+	command(t, a.work, "git", "remote", "add", "x", "https://work.example/x")
+	command(t, a.work, "git", "symbolic-ref", "HEAD", "refs/heads/work/x")
+	p, err := Read(a.work, a.getenv, a.writes)
+	if err != nil || p.Key != filepath.Join(a.home, "key.pub") || p.Committer.Email != "ada@example.org" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	here := newAda(t, "")
+	write(t, filepath.Join(here.home, ".gitconfig"), "[user]\n\tname = Ada L.\n\temail = ada@example.org\n\tsigningKey = ~/key.pub\n[gpg]\n\tformat = ssh\n[includeIf \"gitdir:"+here.work+"/\"]\n\tpath = other\n", 0o644)
+	write(t, filepath.Join(here.home, "other"), "[user]\n\temail = work@example.org\n[author]\n\tname = A. Lovelace\n", 0o644)
+	if err := here.find(t); err != nil {
+		t.Fatal(err)
+	}
+	const author = "A. Lovelace <work@example.org>"
+	for committer, good := range map[string]bool{
+		"Ada L. <work@example.org>": true, "Ada L <work@example.org>": true, "Ada L. <ada@example.org>": false, "A. Lovelace <work@example.org>": false,
+		"\"Ada L. <work@example.org>": false, "Ada L. <work@example.org.>": false,
+	} {
+		if got := here.ask(t, here.request(here.commit(author, committer))); (got.Refused == "") != good {
+			t.Errorf("%s: %+v", committer, got)
+		}
+	}
+	if got := here.ask(t, here.request(here.commit("Ada L. <ada@example.org>", "Ada L. <work@example.org>"))); got.Refused == "" {
+		t.Error("an overridden address is the person's")
 	}
 }
 

@@ -1,7 +1,11 @@
 package signing
 
 import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,5 +52,61 @@ func TestNothingIsWaitedFor(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestBoundsOfLooking: few names, however often, and few indexes are looked at, and
+// nothing once the run has ended.
+func TestBoundsOfLooking(t *testing.T) {
+	a := newAda(t, "")
+	git := filepath.Join(a.work, ".git")
+	many := make([]string, 20000)
+	for i := range many {
+		many[i] = a.tree
+	}
+	if err := Stored(t.Context(), a.Root, git, many); err != nil {
+		t.Error(err)
+	}
+	for i := range maxNames {
+		many[i] = fmt.Sprintf("%040x", i)
+	}
+	if err := Stored(t.Context(), a.Root, git, many); err == nil || !strings.Contains(err.Error(), "more than 64") {
+		t.Error(err)
+	}
+	pack := func(dir string, i int, names ...string) {
+		text := []byte("\xfftOc\x00\x00\x00\x02")
+		for first := range 256 {
+			n := 0
+			for _, name := range names {
+				if oid, err := hex.DecodeString(name); err == nil && int(oid[0]) <= first {
+					n++
+				}
+			}
+			text = binary.BigEndian.AppendUint32(text, uint32(n))
+		}
+		for _, name := range names {
+			oid, _ := hex.DecodeString(name)
+			text = append(text, oid...)
+		}
+		write(t, filepath.Join(dir, "pack", fmt.Sprint(i, ".idx")), string(text), 0o600)
+	}
+	own, lent := filepath.Join(git, "objects"), filepath.Join(a.work, "lent")
+	write(t, filepath.Join(own, "info/alternates"), lent+"\n", 0o600)
+	wanted := []string{strings.Repeat("a", 40), strings.Repeat("b", 40)}
+	pack(own, 0, wanted[0])
+	pack(lent, 0, wanted[1])
+	if err := Stored(t.Context(), a.Root, git, wanted); err != nil {
+		t.Error(err)
+	}
+	for i := range maxPacks {
+		pack(own, i+1)
+	}
+	if err := Stored(t.Context(), a.Root, git, []string{wanted[1]}); err == nil || !strings.Contains(err.Error(), "git gc") {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Stored(ended, a.Root, git, []string{wanted[1]}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
