@@ -221,6 +221,21 @@ func TestPackedAndBorrowed(t *testing.T) {
 	if Stored(t.Context(), inside, "/.git", []string{head}) == nil {
 		t.Error("a link leads out of the boundary")
 	}
+	moved := filepath.Join(a.work, ".git/objects")
+	command(t, "", "git", "init", "-q", filepath.Join(a.work, "other"))
+	tree := command(t, filepath.Join(a.work, "other"), "git", "hash-object", "-w", "-t", "tree", "/dev/null")
+	if err := errors.Join(os.Remove(moved), os.Symlink("/other/.git/objects", moved)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Stored(t.Context(), inside, "/.git", []string{tree}); err != nil {
+		t.Errorf("a link in the boundary: %v", err)
+	}
+	if err := errors.Join(os.Remove(moved), os.Symlink("objects", moved)); err != nil {
+		t.Fatal(err)
+	}
+	if Stored(t.Context(), inside, "/.git", []string{tree}) == nil {
+		t.Error("a link to itself has objects")
+	}
 }
 
 // TestWhoseProgram: the program is the person's. The repository's configuration names

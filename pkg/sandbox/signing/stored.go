@@ -47,7 +47,7 @@ func Stored(ctx context.Context, root *os.Root, repository string, names []strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, patienceOfUs)
 	defer cancel()
-	dirs := []string{path.Join(repository, "objects")}
+	dirs := []string{objectsOf(root, repository)}
 	for i := 0; i < len(dirs) && len(dirs) < maxAlternates; i++ {
 		dirs = append(dirs, alternates(root, dirs[i])...)
 	}
@@ -68,6 +68,20 @@ func Stored(ctx context.Context, root *os.Root, repository string, names []strin
 		return fmt.Errorf("the repository %.200q has more than %d packs, and the object %s in none of those that were read: git gc", repository, maxPacks, names[0])
 	}
 	return fmt.Errorf("the repository %.200q does not have the object %s that it is made of", repository, names[0])
+}
+
+// objectsOf is the directory of the objects. That it is an absolute link is no way out:
+// it counts from the root of the boundary.
+func objectsOf(root *os.Root, repository string) string {
+	dir := path.Join(repository, "objects")
+	for range maxAlternates {
+		target, err := root.Readlink(strings.TrimPrefix(dir, "/"))
+		if err != nil || !path.IsAbs(target) {
+			break
+		}
+		dir = path.Clean(target)
+	}
+	return dir
 }
 
 // open opens a regular file; nothing else is waited for.
