@@ -61,7 +61,7 @@ func (s *Store) walkDay(day string, fn func(Stored) error) error {
 
 // eachLine splits a day file. Lines in a store can be longer than lines of the pipe: marks and seals add to them.
 func eachLine(r io.Reader, fn func(Stored) error) error {
-	in := bufio.NewReaderSize(r, 1<<20)
+	in := bufio.NewReaderSize(r, buffer(r))
 	var long []byte
 	for at := (Stored{Number: 1}); ; at.Number++ {
 		text, err := in.ReadSlice('\n')
@@ -90,4 +90,19 @@ func eachLine(r io.Reader, fn func(Stored) error) error {
 		}
 		at.Offset += size
 	}
+}
+
+// buffer is how much is read at once: no more than there is, since a hook looks at many small stores.
+func buffer(r io.Reader) int {
+	const most = 1 << 20
+	f, ok := r.(*os.File)
+	if !ok {
+		return most
+	}
+	info, err := f.Stat()
+	at, seeks := f.Seek(0, io.SeekCurrent)
+	if err != nil || seeks != nil {
+		return most
+	}
+	return int(min(most, max(4096, info.Size()-at+1)))
 }
