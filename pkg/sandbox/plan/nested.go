@@ -54,6 +54,7 @@ const (
 	gitDirectory siteKind = iota // a directory that is a git directory, or was one
 	gitPointer                   // .git as a file or link: gitrepository-layout(5)
 	settingsFile                 // a protected name
+	ownDirectory                 // what ethos keeps for a work space there
 )
 
 // protectNested protects repositories and settings below the writable roots: the
@@ -148,7 +149,7 @@ func (n *nested) collect(p treescan.Place) {
 	depth := mount.Depth(p.Path) - mount.Depth(n.tree.Root)
 	passed := slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return slices.Contains(passedBy, name) })
 	add := func(path string, kind siteKind) {
-		if passed || depth > nestedLevels || len(path) >= mountPath {
+		if passed && kind != ownDirectory || depth > nestedLevels || len(path) >= mountPath {
 			n.left++
 			return
 		}
@@ -166,6 +167,8 @@ func (n *nested) collect(p treescan.Place) {
 	for _, e := range p.Entries {
 		path := filepath.Join(p.Path, e.Name)
 		switch {
+		case isOwn(path) && e.Type == fs.ModeDir:
+			add(path, ownDirectory)
 		case slices.Contains(protectedNames, e.Name):
 			add(path, settingsFile)
 		case e.Name == ".git" && e.Type == fs.ModeDir:
@@ -196,11 +199,21 @@ func isGitDir(p treescan.Place) bool {
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-// protect makes the sites read-only, those first that lie higher.
+// protect makes the sites read-only, those first that lie higher, and takes what
+// ethos keeps out of sight before all: a command can make many repositories, and
+// keeps no directory of ethos that it made.
 func (n *nested) protect() {
-	slices.SortStableFunc(n.sites, func(a, b site) int { return a.depth - b.depth })
+	order := func(s site) int {
+		if s.kind == ownDirectory {
+			return -1
+		}
+		return s.depth
+	}
+	slices.SortStableFunc(n.sites, func(a, b site) int { return order(a) - order(b) })
 	for _, s := range n.sites {
-		if n.isHeld(s.path) || Covering(n.entries, s.path).Access != ReadWrite {
+		switch at := Covering(n.entries, s.path).Access; {
+		case s.kind == ownDirectory && at != Hidden:
+		case n.isHeld(s.path) || at != ReadWrite:
 			continue
 		}
 		if cost := 1 + s.depth; n.mounts < cost {
@@ -230,8 +243,10 @@ func (s site) dir() string {
 
 func (n *nested) protectSite(s site) error {
 	switch s.kind {
+	case ownDirectory:
+		return n.b.protectNestedPath(s.path, blank, whyOwn)
 	case settingsFile:
-		return n.b.protectNestedPath(s.path, whyProtected)
+		return n.b.protectNestedPath(s.path, denyWrite, whyProtected)
 	case gitPointer:
 		return n.b.protectPointer(s.path)
 	}
@@ -241,7 +256,7 @@ func (n *nested) protectSite(s site) error {
 // protectNestedGitDir protects a git directory, and the one that it shares parts with.
 func (b *builder) protectNestedGitDir(dir string) error {
 	if b.set.Git == "read" || b.set.Git == "none" {
-		return b.protectNestedPath(dir, "git directory")
+		return b.protectNestedPath(dir, denyWrite, "git directory")
 	}
 	common, linked, err := b.commonDir(dir)
 	if err != nil {
@@ -256,12 +271,17 @@ func (b *builder) protectNestedGitDir(dir string) error {
 			return err
 		}
 	}
+	if filepath.Base(dir) == ".git" { // a store or a cache may be made there, and not by the command
+		if err := b.protectNestedPath(filepath.Join(filepath.Dir(dir), ownInGit), blank, whyOwn); err != nil {
+			return err
+		}
+	}
 	return b.protectParts(dir, names)
 }
 
 func (b *builder) protectParts(dir string, names []string) error {
 	for _, name := range names {
-		if err := b.protectNestedPath(filepath.Join(dir, name), GitConfiguration); err != nil {
+		if err := b.protectNestedPath(filepath.Join(dir, name), denyWrite, GitConfiguration); err != nil {
 			return err
 		}
 	}
@@ -270,9 +290,9 @@ func (b *builder) protectParts(dir string, names []string) error {
 
 var errCovers = errors.New("it is a link to a directory that has to be writable")
 
-// protectNestedPath is [builder.denyWrite] for a path that an earlier command may have
+// protectNestedPath is [builder.protectPath] for a path that an earlier command may have
 // made: a link may not take away what the caller asked for.
-func (b *builder) protectNestedPath(path, why string) error {
+func (b *builder) protectNestedPath(path string, c class, why string) error {
 	p, err := b.files.resolve(path)
 	if err != nil {
 		return err
@@ -280,7 +300,7 @@ func (b *builder) protectNestedPath(path, why string) error {
 	if !b.holdable(p.path) || len(p.links) > 0 && mount.Within(path, p.path) {
 		return errCovers
 	}
-	return b.denyWrite(path, why)
+	return b.protectPath(path, c, why)
 }
 
 // protectPointer makes .git read-only where it is a file or a link, and not what it

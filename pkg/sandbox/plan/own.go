@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ethos/pkg/sandbox/kernel/mount"
 )
@@ -43,6 +44,12 @@ func (b *builder) exists(path string) bool {
 func (b *builder) ownedDir(path string) bool {
 	info, err := b.files.lstat(path)
 	return err == nil && info != nil && info.IsDir() && b.mine(info)
+}
+
+// isOwn reports whether a path is one of the two where ethos keeps what belongs to
+// a work space.
+func isOwn(path string) bool {
+	return filepath.Base(path) == EthosDir || strings.HasSuffix(path, "/"+ownInGit)
 }
 
 const whyOwn = "kept by ethos"

@@ -20,7 +20,7 @@ func ScanOptions(settings []string, kept, memory string) treescan.Options {
 	}
 	return treescan.Options{
 		Interest:   interest(settings),
-		InterestID: "git env " + strings.Join(settings, " "),
+		InterestID: "git env own " + strings.Join(settings, " "),
 		Skip:       func(path string) bool { return path == kept || path == inGit },
 		Memory:     memory,
 	}
@@ -31,9 +31,10 @@ func ScanOptions(settings []string, kept, memory string) treescan.Options {
 const keptInGit = ".git/coding-ethos"
 
 // interest picks what tells a git directory, the names of settings, what no git
-// directory may hold, and environment files, which the plan hides.
+// directory may hold, and what the plan hides: environment files, and what ethos
+// keeps in a git directory.
 func interest(settings []string) func(string, fs.FileMode) bool {
-	names := append([]string{".git", "head", "objects", "refs", "commondir"}, settings...)
+	names := append([]string{".git", "head", "objects", "refs", "commondir", filepath.Base(keptInGit), ".coding-ethos"}, settings...)
 	return func(name string, typ fs.FileMode) bool {
 		if typ == 0 && len(name) >= 4 && name[0] == '.' && protected.EnvFile(name) {
 			return true
