@@ -20,6 +20,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/shorttest"
+	"ethos/pkg/statedir"
 )
 
 // ownCase is a directory of ethos that ethos has not made: it came with a clone, or an earlier command left it.
@@ -91,7 +92,7 @@ func inOwn(forge func(t *testing.T, own, out string)) func(t *testing.T, own, ou
 	return func(t *testing.T, own, out string) { mkdir(t, own); forge(t, own, out) }
 }
 
-// inSlot forges the first slot of the cache, which has the mark of this boot.
+// inSlot forges the first slot of the cache, which has the mark that ethos makes.
 func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, out string) {
 	return func(t *testing.T, own, out string) {
 		slot := plan.CacheDir(own, plan.SharedCaches, cacheBeside(out)) + "/0"
@@ -100,7 +101,14 @@ func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, slot+"/boot", string(boot))
+		home := func(name string) string {
+			return map[string]string{"HOME": filepath.Join(filepath.Dir(out), "home")}[name]
+		}
+		seal, err := statedir.Seal(home, "cache\x00"+slot+"\x00"+string(boot))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, slot+"/boot", seal)
 		forge(t, slot, out)
 	}
 }

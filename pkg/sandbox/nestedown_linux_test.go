@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/plan"
 )
 
 // nestedOwn are the places where ethos keeps what belongs to a work space that lies below another one.
@@ -87,6 +88,51 @@ func TestNestedOwn(t *testing.T) {
 		for dir, want := range map[string]string{"sub": "old\nsub\n", "fresh": "fresh\nold\n"} {
 			if got := inSub(dir, "ls ~/.npm"); got != want {
 				t.Errorf("a later run in %s meets %q, want %q", dir, got, want)
+			}
+		}
+	})
+}
+
+// TestForgedCaches: a cache that a clone brings, that a command of the work space above made, or that is another work space's, is not used.
+// What a run itself has added is.
+func TestForgedCaches(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	twice(t, func(t *testing.T) {
+		spec := script(t, "")
+		home := filepath.Join(filepath.Dir(spec.Workspace), "home")
+		write(t, filepath.Join(home, ".npm/old"), "old\n")
+		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+		must(t, err)
+		for _, dir := range []string{"made", "cloned", "own", "copied"} {
+			mkdir(t, filepath.Join(spec.Workspace, dir))
+		}
+		run := func(dir, text string) string {
+			t.Helper()
+			one := spec
+			one.Workspace = filepath.Join(spec.Workspace, dir)
+			one.Dir, one.Argv = one.Workspace, []string{"sh", "-c", text}
+			r := execute(t, one)
+			if r.err != nil || r.ExitCode != 0 {
+				t.Fatalf("in %q: %v %d\n%s", dir, r.err, r.ExitCode, r.Stderr.Text)
+			}
+			return r.Stdout.Text
+		}
+		slot := func(dir string) string {
+			return plan.CacheDir(filepath.Join(spec.Workspace, dir, ethosDir), plan.SharedCaches, filepath.Join(home, ".npm")) + "/0"
+		}
+		run("own", "echo added > ~/.npm/own")
+		forge := "mkdir -p " + slot("made") + "/upper; cat /proc/sys/kernel/random/boot_id > " + slot("made") + "/boot; echo planted > " + slot("made") + "/upper/planted"
+		run("", forge)
+		if _, err := os.Lstat(slot("made") + "/upper/planted"); err != nil {
+			t.Fatalf("nothing is planted: %v", err)
+		}
+		write(t, slot("cloned")+"/boot", string(boot))
+		write(t, slot("cloned")+"/upper/planted", "planted\n")
+		mkdir(t, filepath.Join(spec.Workspace, "copied", ethosDir))
+		must(t, os.CopyFS(slot("copied"), os.DirFS(slot("own"))))
+		for dir, want := range map[string]string{"made": "old\n", "cloned": "old\n", "copied": "old\n", "own": "old\nown\n"} {
+			if got := run(dir, "ls ~/.npm"); got != want {
+				t.Errorf("a run in %s meets %q, want %q", dir, got, want)
 			}
 		}
 	})

@@ -18,6 +18,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/statedir"
 )
 
 // caches are the package caches of the host, copy-on-write: an overlay whose upper directory is the run's own. A cache that is not copy-on-write is
@@ -136,7 +137,11 @@ func takeSlot(p *plan.Plan, dir string) (string, *os.File, error) {
 		}
 		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
-			return filepath.Join(dir, strconv.Itoa(n)), lock, readySlot(root, name)
+			slot := filepath.Join(dir, strconv.Itoa(n))
+			if err = readySlot(p, root, name, slot); err != nil {
+				lock.Close()
+			}
+			return slot, lock, err
 		}
 		lock.Close()
 		if !errors.Is(err, unix.EWOULDBLOCK) {
@@ -147,8 +152,9 @@ func takeSlot(p *plan.Plan, dir string) (string, *os.File, error) {
 }
 
 // readySlot makes the two directories of an overlay. The mark of a volatile mount is taken away when the machine has not been restarted since; after a restart
-// what was written may be incomplete, and is thrown away: Documentation/filesystems/overlayfs.rst, "Volatile mount".
-func readySlot(root *os.Root, name string) error {
+// what was written may be incomplete, and is thrown away: Documentation/filesystems/overlayfs.rst, "Volatile mount". So is what ethos has not made for this path:
+// a clone brought it, or a command made it in a work space that had no directory of ethos.
+func readySlot(p *plan.Plan, root *os.Root, name, path string) error {
 	if err := errors.Join(removeUnlike(root, name+"/boot", 0), removeUnlike(root, name+"/upper", fs.ModeDir), removeUnlike(root, name+"/work", fs.ModeDir)); err != nil {
 		return err
 	}
@@ -156,9 +162,13 @@ func readySlot(root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
+	seal, err := statedir.Seal(p.Getenv, "cache\x00"+path+"\x00"+string(boot))
+	if err != nil {
+		return err
+	}
 	mark := name + "/boot"
-	if old, err := root.ReadFile(mark); err != nil || string(old) != string(boot) {
-		if err := errors.Join(removeTree(root, name+"/upper"), removeTree(root, name+"/work"), root.WriteFile(mark, boot, 0o600)); err != nil {
+	if old, err := root.ReadFile(mark); err != nil || string(old) != seal {
+		if err := errors.Join(removeTree(root, name+"/upper"), removeTree(root, name+"/work"), root.WriteFile(mark, []byte(seal), 0o600)); err != nil {
 			return err
 		}
 	}
