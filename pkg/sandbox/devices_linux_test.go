@@ -86,12 +86,23 @@ func devices(t *testing.T) string {
 	return text
 }
 
-const attackTime = 1000000000
+const (
+	attackTime = 1000000000
+	declaredFD = 99 // of /dev/zero
+)
 
 // TestDevices: root's command writes to the device nodes of the machine and changes none, in its own work space and in that of somebody else.
 func TestDevices(t *testing.T) {
 	if !inOwnDev(t) {
 		return
+	}
+	declared := strconv.Itoa(declaredFD)
+	zero, err := unix.Open("/dev/zero", unix.O_RDONLY, 0)
+	if err == nil {
+		err = unix.Dup3(zero, declaredFD, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	for name, make := range map[string]func(*testing.T, string) Spec{"own": repository, "owner": owned} {
 		for _, c := range []struct{ attack, twin string }{
@@ -102,11 +113,15 @@ func TestDevices(t *testing.T) {
 			{"chmod 600 /dev/null", "echo x > /dev/null; echo x >> /dev/null; exec 3<>/dev/null; echo x >&3"},
 			{"touch -d @" + strconv.Itoa(attackTime) + " /dev/null", "dd if=/dev/zero of=/dev/null bs=1 count=4"},
 			{"exec 3</dev/zero; chmod 600 /proc/self/fd/3", "exec 3</dev/zero; head -c 4 <&3 | wc -c"},
+			{"chmod 600 /dev/stdin", "cat /dev/stdin | wc -c; echo x >&0; exec 3</dev/stdin"}, // /dev/null
+			{"chown 64017 /proc/self/fd/0", "! read line"},
+			{"chmod 600 /proc/self/fd/" + declared, "head -c 4 /proc/self/fd/" + declared + " | wc -c"},
 			{"chmod 600 /dev/tty", "ls -l /dev/tty"},
 			{"rm /dev/null", "cat /dev/null"},
 			{"mv /dev/null /dev/gone", "cp /dev/null /tmp/empty"},
 		} {
 			spec := make(t, "("+c.attack+") 2>/tmp/said && echo 'the attack passed'; ("+c.twin+") >/dev/null 2>&1 && echo 'the twin passed'; cat /tmp/said >&2")
+			spec.Descriptors = []int{declaredFD}
 			r := execute(t, spec)
 			if r.err != nil || r.Stdout.Text != "the twin passed\n" {
 				t.Errorf("%s: %s: %v %q %s", name, c.attack, r.err, r.Stdout.Text, r.Stderr.Text)
@@ -114,6 +129,27 @@ func TestDevices(t *testing.T) {
 			if changed := devices(t); changed != "" {
 				t.Fatalf("%s: %s changed %s", name, c.attack, changed)
 			}
+		}
+	}
+}
+
+// TestDeviceStreams: the same by the streams of a session's commands.
+func TestDeviceStreams(t *testing.T) {
+	if !inOwnDev(t) {
+		return
+	}
+	s, p := session(t, nil)
+	for _, c := range []struct{ attack, twin string }{
+		{"chmod 600 /dev/stdin", "cat /dev/stdin"},
+		{"chown 64017 /proc/self/fd/0", "echo x >&0"},
+		{"chmod 600 /dev/null", "echo x > /dev/null"},
+	} {
+		status, said, err := say(t, s, p, "("+c.attack+") 2>/dev/null && echo 'the attack passed'; ("+c.twin+") && echo 'the twin passed'")
+		if err != nil || status != 0 || said != "the twin passed\n" {
+			t.Errorf("%s: %v %v %q", c.attack, err, status, said)
+		}
+		if changed := devices(t); changed != "" {
+			t.Fatalf("%s changed %s", c.attack, changed)
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // inherits from the process that clones it; what is left is what a command has of
 // its own: a session, streams, a umask, a directory, and what narrows it, if
 // anything does.
-func CommandSteps(c Command, n *Narrowing, i *steps.Image) {
+// fds are what its streams are made of, but for those of a terminal.
+func CommandSteps(c Command, fds [3]int, n *Narrowing, i *steps.Image) {
 	i.Add(i.Begun(), step("terminal", "setsid", unix.SYS_SETSID, ""))
 	streams := i.Streams
 	if c.Terminal {
@@ -29,6 +30,12 @@ func CommandSteps(c Command, n *Narrowing, i *steps.Image) {
 		}
 	}
 	for n, from := range streams {
+		if from == i.Streams[n] {
+			if again := deviceSteps(fds[n], n, &i.Slots, i.Str); again != nil {
+				i.Add(again...)
+				continue
+			}
+		}
 		i.Add(step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(n), steps.From(from), steps.Int(n), steps.Int(0)))
 	}
 	i.Add(

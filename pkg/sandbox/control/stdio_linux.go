@@ -76,18 +76,44 @@ func (c *stdio) Steps(at Phase, p *Program) {
 		return
 	}
 	for i, fd := range c.Streams {
-		if fd != i {
+		if again := deviceSteps(fd, i, &p.Slots, steps.Str); again != nil {
+			p.Command = append(p.Command, again...)
+		} else if fd != i {
 			p.Command = append(p.Command, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(i), steps.Int(fd), steps.Int(i), steps.Int(0)))
 		}
 	}
 	from := 3
 	for _, kept := range c.Plan.Descriptors { // they are in their places, and nothing else took those
+		p.Command = append(p.Command, deviceSteps(kept, kept, &p.Slots, steps.Str)...)
 		if from < kept {
 			p.Command = append(p.Command, closeRange(from, uint32(kept-1)))
 		}
 		from = kept + 1
 	}
 	p.Command = append(p.Command, closeRange(from, 1<<32-1))
+}
+
+// deviceSteps open a device node of the command's root in the place of one of the
+// host's that a stream is: by that the node itself could be changed, fchmod(2) and
+// fchown(2), which is root's. They are none for any other stream.
+func deviceSteps(fd, to int, slots *steps.Slots, str func(string) steps.Arg) []steps.Step {
+	var st, node unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return nil
+	}
+	name := func(name string) bool {
+		return unix.Lstat("/dev/"+name, &node) == nil && node.Mode&unix.S_IFMT == unix.S_IFCHR && node.Rdev == st.Rdev
+	}
+	i := slices.IndexFunc(plan.Devices, name)
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if i < 0 || err != nil {
+		return nil
+	}
+	path, opened := "/dev/"+plan.Devices[i], slots.New()
+	flags = flags&(unix.O_ACCMODE|unix.O_APPEND|unix.O_NONBLOCK|unix.O_PATH) | unix.O_NOCTTY | unix.O_CLOEXEC
+	open := step("descriptors", "openat", unix.SYS_OPENAT, path, steps.Int(unix.AT_FDCWD), str(path), steps.Int(flags))
+	open.Save = opened
+	return []steps.Step{open, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(to), steps.From(opened), steps.Int(to), steps.Int(0))}
 }
 
 func closeRange(from int, to uint32) steps.Step {

@@ -181,7 +181,7 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 		streams[i] = int(f.Fd())
 	}
 	image := s.run.proc.NewImage()
-	control.CommandSteps(c, narrowing, image)
+	control.CommandSteps(c, streams, narrowing, image)
 	if s.Tamper != nil {
 		image.Change(s.Tamper)
 	}

@@ -50,8 +50,11 @@ var neverWritable = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", 
 // neverReadable are not the host's to give: the confined command has its own.
 var neverReadable = []string{"/", "/dev", "/proc", "/sys"}
 
-// deviceNodes are the host's device files that are harmless to everyone.
-var deviceNodes = []string{"null", "zero", "full", "random", "urandom", "tty"}
+// Devices are the host's device files that are harmless to everyone.
+var Devices = []string{"null", "zero", "full", "random", "urandom"}
+
+// deviceNodes are these, and the name of the command's own terminal.
+var deviceNodes = append(slices.Clip(Devices), "tty")
 
 // deviceLinks are the usual links of /dev.
 var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}}
