@@ -31,7 +31,7 @@ func CommandSteps(c Command, fds [3]int, n *Narrowing, i *steps.Image) {
 	}
 	for n, from := range streams {
 		if from == i.Streams[n] {
-			if again := deviceSteps(fds[n], n, &i.Slots, i.Str); again != nil {
+			if again := deviceOf(fds[n]).steps(n, &i.Slots, i.Str); again != nil {
 				i.Add(again...)
 				continue
 			}

@@ -94,6 +94,7 @@ func (m FixedMachine) machine() *machine {
 			}
 			return 0
 		},
+		device:  func(int) device { return device{} },
 		missing: func(path string) bool { return !m.Has(path) }, readFile: m.ReadFile,
 	}
 }

@@ -20,6 +20,7 @@ type machine struct {
 	pageBytes      int
 	limit          func(limits.Resource) limits.Limit // in force
 	opened         func(fd int) landlock.FS           // what a stream was opened for
+	device         func(fd int) device                // of which a stream is
 	missing        func(path string) bool             // of the host
 	readFile       func(path string) ([]byte, error)
 }
@@ -28,7 +29,7 @@ type machine struct {
 func thisMachine() *machine {
 	return &machine{
 		uid: os.Geteuid(), gid: os.Getegid(), lastCapability: lastCapability, processors: runtime.NumCPU(), pageBytes: os.Getpagesize(),
-		limit: limits.Current, opened: opened, missing: noSuchFile, readFile: os.ReadFile,
+		limit: limits.Current, opened: opened, device: deviceOf, missing: noSuchFile, readFile: os.ReadFile,
 	}
 }
 

@@ -76,7 +76,7 @@ func (c *stdio) Steps(at Phase, p *Program) {
 		return
 	}
 	for i, fd := range c.Streams {
-		if again := deviceSteps(fd, i, &p.Slots, steps.Str); again != nil {
+		if again := c.machine.device(fd).steps(i, &p.Slots, steps.Str); again != nil {
 			p.Command = append(p.Command, again...)
 		} else if fd != i {
 			p.Command = append(p.Command, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(i), steps.Int(fd), steps.Int(i), steps.Int(0)))
@@ -84,7 +84,7 @@ func (c *stdio) Steps(at Phase, p *Program) {
 	}
 	from := 3
 	for _, kept := range c.Plan.Descriptors { // they are in their places, and nothing else took those
-		p.Command = append(p.Command, deviceSteps(kept, kept, &p.Slots, steps.Str)...)
+		p.Command = append(p.Command, c.machine.device(kept).steps(kept, &p.Slots, steps.Str)...)
 		if from < kept {
 			p.Command = append(p.Command, closeRange(from, uint32(kept-1)))
 		}
@@ -93,27 +93,38 @@ func (c *stdio) Steps(at Phase, p *Program) {
 	p.Command = append(p.Command, closeRange(from, 1<<32-1))
 }
 
-// deviceSteps open a device node of the command's root in the place of one of the
-// host's that a stream is: by that the node itself could be changed, fchmod(2) and
-// fchown(2), which is root's. They are none for any other stream.
-func deviceSteps(fd, to int, slots *steps.Slots, str func(string) steps.Arg) []steps.Step {
+// device is the node of which a stream is an open file; without a path it is none
+// that the command has as well.
+type device struct {
+	path  string
+	flags int // of open(2)
+}
+
+// deviceOf looks at a stream of this process.
+func deviceOf(fd int) (d device) {
 	var st, node unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
-		return nil
-	}
-	name := func(name string) bool {
-		return unix.Lstat("/dev/"+name, &node) == nil && node.Mode&unix.S_IFMT == unix.S_IFCHR && node.Rdev == st.Rdev
-	}
-	i := slices.IndexFunc(plan.Devices, name)
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	if i < 0 || err != nil {
+	if err != nil || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return d
+	}
+	for _, name := range plan.Devices {
+		path := "/dev/" + name
+		if unix.Lstat(path, &node) == nil && node.Mode&unix.S_IFMT == unix.S_IFCHR && node.Rdev == st.Rdev {
+			return device{path, flags&(unix.O_ACCMODE|unix.O_APPEND|unix.O_NONBLOCK|unix.O_PATH) | unix.O_NOCTTY | unix.O_CLOEXEC}
+		}
+	}
+	return d
+}
+
+// steps open the node of the command's root in the place of the host's: by that the
+// node itself could be changed, fchmod(2) and fchown(2), which is root's.
+func (d device) steps(to int, slots *steps.Slots, str func(string) steps.Arg) []steps.Step {
+	if d.path == "" {
 		return nil
 	}
-	path, opened := "/dev/"+plan.Devices[i], slots.New()
-	flags = flags&(unix.O_ACCMODE|unix.O_APPEND|unix.O_NONBLOCK|unix.O_PATH) | unix.O_NOCTTY | unix.O_CLOEXEC
-	open := step("descriptors", "openat", unix.SYS_OPENAT, path, steps.Int(unix.AT_FDCWD), str(path), steps.Int(flags))
-	open.Save = opened
-	return []steps.Step{open, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(to), steps.From(opened), steps.Int(to), steps.Int(0))}
+	open := step("descriptors", "openat", unix.SYS_OPENAT, d.path, steps.Int(unix.AT_FDCWD), str(d.path), steps.Int(d.flags))
+	open.Save = slots.New()
+	return []steps.Step{open, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(to), steps.From(open.Save), steps.Int(to), steps.Int(0))}
 }
 
 func closeRange(from int, to uint32) steps.Step {
