@@ -4,11 +4,14 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/limits"
+	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
 )
 
 // machine is what the calls of a plan depend on beside the plan and what the
@@ -65,4 +68,38 @@ func opened(fd int) landlock.FS {
 func noSuchFile(path string) bool {
 	var st unix.Stat_t
 	return errors.Is(unix.Stat(path, &st), unix.ENOENT)
+}
+
+// device is the node of which a stream is an open file; without a path it is none
+// that the command has as well.
+type device struct {
+	path  string
+	flags int // of open(2)
+}
+
+// deviceOf looks at a stream of this process.
+func deviceOf(fd int) (d device) {
+	var st, node unix.Stat_t
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return d
+	}
+	for _, name := range plan.Devices {
+		path := "/dev/" + name
+		if unix.Lstat(path, &node) == nil && node.Mode&unix.S_IFMT == unix.S_IFCHR && node.Rdev == st.Rdev {
+			return device{path, flags&(unix.O_ACCMODE|unix.O_APPEND|unix.O_NONBLOCK|unix.O_PATH) | unix.O_NOCTTY | unix.O_CLOEXEC}
+		}
+	}
+	return d
+}
+
+// steps open the node of the command's root in the place of the host's: by that the
+// node itself could be changed, fchmod(2) and fchown(2), which is root's.
+func (d device) steps(to int, slots *steps.Slots, str func(string) steps.Arg) []steps.Step {
+	if d.path == "" {
+		return nil
+	}
+	open := step("descriptors", "openat", unix.SYS_OPENAT, d.path, steps.Int(unix.AT_FDCWD), str(d.path), steps.Int(d.flags))
+	open.Save = slots.New()
+	return []steps.Step{open, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(to), steps.From(open.Save), steps.Int(to), steps.Int(0))}
 }

@@ -93,40 +93,6 @@ func (c *stdio) Steps(at Phase, p *Program) {
 	p.Command = append(p.Command, closeRange(from, 1<<32-1))
 }
 
-// device is the node of which a stream is an open file; without a path it is none
-// that the command has as well.
-type device struct {
-	path  string
-	flags int // of open(2)
-}
-
-// deviceOf looks at a stream of this process.
-func deviceOf(fd int) (d device) {
-	var st, node unix.Stat_t
-	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	if err != nil || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
-		return d
-	}
-	for _, name := range plan.Devices {
-		path := "/dev/" + name
-		if unix.Lstat(path, &node) == nil && node.Mode&unix.S_IFMT == unix.S_IFCHR && node.Rdev == st.Rdev {
-			return device{path, flags&(unix.O_ACCMODE|unix.O_APPEND|unix.O_NONBLOCK|unix.O_PATH) | unix.O_NOCTTY | unix.O_CLOEXEC}
-		}
-	}
-	return d
-}
-
-// steps open the node of the command's root in the place of the host's: by that the
-// node itself could be changed, fchmod(2) and fchown(2), which is root's.
-func (d device) steps(to int, slots *steps.Slots, str func(string) steps.Arg) []steps.Step {
-	if d.path == "" {
-		return nil
-	}
-	open := step("descriptors", "openat", unix.SYS_OPENAT, d.path, steps.Int(unix.AT_FDCWD), str(d.path), steps.Int(d.flags))
-	open.Save = slots.New()
-	return []steps.Step{open, step("descriptors", "dup3", unix.SYS_DUP3, strconv.Itoa(to), steps.From(open.Save), steps.Int(to), steps.Int(0))}
-}
-
 func closeRange(from int, to uint32) steps.Step {
 	return step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(from), steps.Int(to), steps.Int(unix.CLOSE_RANGE_CLOEXEC))
 }
