@@ -43,6 +43,8 @@ var wantings = []wanting{
 	{control: "publish", says: "publish is not_requested"},
 	{control: "publish", flags: []string{"--publish", "0.0.0.0:8080:80"}, says: "lets other machines in"},
 	{control: "ports", says: "ports is not_requested"},
+	{control: "git_signing", says: "git_signing is not_requested"},
+	{control: "git_signing", things: []string{"call:bind=EPERM"}, flags: []string{"--git-signing", "own"}, says: "bind"},
 	{control: "landlock", things: []string{"call:landlock_create_ruleset=ENOSYS"}, says: "landlock is absent"},
 	{control: "landlock", things: []string{"call:landlock_create_ruleset=EPERM"}, says: "landlock"},
 	{control: "landlock", things: []string{"call:landlock_restrict_self=EPERM"}, says: "landlock_restrict_self"},

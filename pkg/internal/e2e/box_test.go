@@ -110,7 +110,7 @@ trap 'echo x >&4' EXIT # the run ends whatever fails
 ethos-sandbox run --timeout 60s -- sh -c 'echo x > begun; read x < end' 3>&- 4>&- &
 read -t 60 x <&3
 timeout 60 bash -o pipefail -c '`+pipe+`'
-timeout 60 ethos-git status --short
+GIT_CONFIG_GLOBAL=/dev/null timeout 60 ethos-git status --short
 echo x >&4
 wait $!`)
 	s.shell("bash beside.sh").mustSucceed(t)

@@ -216,7 +216,7 @@ func (c *gitSigning) Report(line record.Control) record.Control {
 }
 
 func (c *gitSigning) Hint() string {
-	return "sign a commit outside first: git commit -S --allow-empty in a repository to throw away"
+	return "ask for it with --git-signing own, once a commit can be signed outside: git commit -S --allow-empty in a repository to throw away"
 }
 
 // Evidence has each signature.

@@ -103,6 +103,9 @@ func (b *builder) environment() ([]string, error) {
 		case matches(name, services):
 			return nil, Refuse(CodeDeclaration, "do what needs its keys or its rights outside; commits and tags are signed outside with --git-signing own",
 				"environment variable %s never reaches a confined command: it leads to a service of the host that acts for whoever connects", name)
+		case !set && matches(name, toolEnv): // every command has it
+		case !set && matches(name, harmless):
+			return nil, Refuse(CodeDeclaration, "give its value as well: --env "+name+"=VALUE", "environment variable %s is not passed on as it stands outside", name)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
 			return nil, Refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
 				"environment variable %s never reaches a confined command", name)

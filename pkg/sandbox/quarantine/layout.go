@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"path/filepath"
 	"strings"
 )
 
@@ -35,6 +36,7 @@ var topLevel = map[string]role{
 	"lfs": subtree, "svn": subtree, "fsmonitor--daemon": subtree, "reftable": listed,
 	"hooks": hooksDir, "info": listed, "rebase-merge": listed, "rebase-apply": listed, "sequencer": listed,
 	"branches": empty, "remotes": empty, "modules": modules, "worktrees": worktrees,
+	filepath.Base(keptInGit): listed, // a run beside this one holds its place, and nothing may be in it
 }
 
 // inside are the files of directories of which every name is known.
