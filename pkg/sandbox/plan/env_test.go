@@ -49,6 +49,9 @@ func TestToolsEnvironment(t *testing.T) {
 	if got := environmentOf(t, kept, "CC"); got["CC"] != "/evil" {
 		t.Errorf("a declared variable is %q", got["CC"])
 	}
+	if got := environmentOf(t, passed, "npm_config_cache"); got["npm_config_cache"] != "/c" {
+		t.Errorf("a variable of a tool that is declared, too, is %q", got["npm_config_cache"])
+	}
 }
 
 // TestRecordPassesWhatItNames: a record gets the variables that it names, whether

@@ -115,7 +115,7 @@ func TestEnvironmentOffline(t *testing.T) {
 	if got := env("none", "npm_config_offline=false"); !strings.Contains(got, " npm_config_offline=false ") {
 		t.Error(got)
 	}
-	for name, want := range map[string]string{"SSH_AUTH_SOCK=/x": "a service of the host", "npm_config_script_shell=/x": "load code", "npm_config_node_options=x": "load code"} {
+	for name, want := range map[string]string{"SSH_AUTH_SOCK=/x": "a service of the host", "npm_config_script_shell=/x": "load code", "npm_config_node_options=x": "load code", "MAKEFLAGS": "--env MAKEFLAGS=VALUE", "LD_PRELOAD": "load code"} {
 		spec := Spec{Argv: []string{"make"}, Dir: "/", Workspace: "/", Environ: []string{"HOME=" + fakeHome}, Asked: capability.OnProfile("")}
 		spec.Env.Pass = []string{name}
 		tree := faketree.Tree{}
