@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/sandbox"
@@ -23,8 +22,8 @@ func behindDashes(argv cli.Argv, status cli.Status) ([]string, error) {
 }
 
 // build makes the plan of a spec; a refusal becomes an error with the given status.
-func build(spec sandbox.Spec, status cli.Status) (*sandbox.Plan, error) {
-	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+func build(sys *cli.System, spec sandbox.Spec, status cli.Status) (*sandbox.Plan, error) {
+	plan, err := planOf(sys, spec, "")
 	if err != nil {
 		return nil, refused(err, status)
 	}

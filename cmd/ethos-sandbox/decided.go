@@ -25,12 +25,18 @@ import (
 // context, in bytes.
 const maxHeld = 256 << 10
 
-// shellTool is the tool of the records that are decided here.
-const shellTool = "ethos-sandbox shell"
+// matter is what is decided: the tool of its records, and what a refusal says.
+type matter struct{ tool, what, wayOut string }
+
+var (
+	shellScripts  = matter{"ethos-sandbox shell", "the script", "install ethos-facts and ethos-decide beside ethos-sandbox, or give --undecided: then the boundary alone holds"}
+	gitSignatures = matter{"ethos-sandbox git-signing", "the signature", "install ethos-facts and ethos-decide beside ethos-sandbox, or sign it outside"}
+)
 
 // judges are ethos-facts and ethos-decide beside this program, one reading what the
 // other writes. They judge one record after the other.
 type judges struct {
+	matter
 	ctx      context.Context
 	sys      *cli.System
 	where    record.Action // its directories
@@ -38,20 +44,21 @@ type judges struct {
 	programs []*exec.Cmd
 	in       io.WriteCloser
 	out      *record.Reader
+	ended    bool         // without an answer
 	errs     bytes.Buffer // of ethos-facts and ethos-decide; read when they have ended
 }
 
 // newJudges finds the two programs. They start with the first record.
-func newJudges(ctx context.Context, sys *cli.System, workspace, mode string) (*judges, error) {
-	j := &judges{ctx: ctx, sys: sys, where: record.Action{Cwd: sys.Dir, Workspace: workspace}, mode: cmp.Or(mode, sys.Getenv("ETHOS_MODE"), record.ModeSafe)}
+func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode string) (*judges, error) {
+	j := &judges{matter: m, ctx: ctx, sys: sys, where: record.Action{Cwd: sys.Dir, Workspace: workspace}, mode: cmp.Or(mode, sys.Getenv("ETHOS_MODE"), record.ModeSafe)}
 	self, err := selfPath()
 	if err != nil {
-		return nil, unjudged(err)
+		return nil, m.unjudged(err)
 	}
 	for _, words := range [][]string{{"ethos-facts", "--mode", j.mode, "--from", "records"}, {"ethos-decide", "--mode", j.mode}} {
 		program, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), words[0]))
 		if err != nil {
-			return nil, unjudged(err)
+			return nil, m.unjudged(err)
 		}
 		cmd := exec.CommandContext(ctx, program, words[1:]...)
 		cmd.Dir, cmd.Env, cmd.Stderr = sys.Dir, sys.Environ, &j.errs
@@ -60,9 +67,9 @@ func newJudges(ctx context.Context, sys *cli.System, workspace, mode string) (*j
 	return j, nil
 }
 
-// unjudged is the refusal of a script that nobody decides.
-func unjudged(err error) error {
-	return cli.Errorf(cli.Refused, "install ethos-facts and ethos-decide beside ethos-sandbox, or give --undecided: then the boundary alone holds", "the script cannot be decided: %w", err)
+// unjudged is the refusal of what nobody decides.
+func (m matter) unjudged(err error) error {
+	return cli.Errorf(cli.Refused, m.wayOut, "%s cannot be decided: %w", m.what, err)
 }
 
 func (j *judges) start() (err error) {
@@ -104,23 +111,23 @@ func (j *judges) close() {
 // judge says why an action must not run: a [*cli.Error], nil when it may. The
 // facts are what its script would do.
 func (j *judges) judge(a record.Action) (facts record.Facts, err error) {
-	a.Cwd, a.Workspace = j.where.Cwd, j.where.Workspace
+	a.Cwd, a.Workspace = cmp.Or(a.Cwd, j.where.Cwd), j.where.Workspace
 	if !valid(a) {
-		return facts, cli.Errorf(cli.Refused, "write it in UTF-8", "the script cannot be decided: it is not UTF-8")
+		return facts, cli.Errorf(cli.Refused, "write it in UTF-8", "%s cannot be decided: it is not UTF-8", j.what)
 	}
-	line, err := j.ask(record.NewLine("", j.sys.Now(), a, record.Actor{Tool: shellTool, Mode: j.mode}))
+	line, err := j.ask(record.NewLine("", j.sys.Now(), a, record.Actor{Tool: j.tool, Mode: j.mode}))
 	if err != nil {
-		return facts, unjudged(err)
+		return facts, j.unjudged(err)
 	}
 	refusal, err := judge(line)
 	switch {
 	case err != nil:
-		return facts, unjudged(err)
+		return facts, j.unjudged(err)
 	case refusal != nil:
 		err = refused(refusal, cli.Refused)
 	}
 	if err := line.Decode("facts", &facts); err != nil {
-		return facts, unjudged(err)
+		return facts, j.unjudged(err)
 	}
 	return facts, err
 }
@@ -140,6 +147,7 @@ func (j *judges) ask(line *record.Line) (*record.Line, error) {
 		answer, err = j.out.Next()
 	}
 	if err != nil { // why they ended is on their standard error
+		j.ended = true
 		j.close()
 		said, _, _ := strings.Cut(strings.TrimSpace(j.errs.String()), "\n")
 		return nil, fmt.Errorf("ethos-facts | ethos-decide: %s", cmp.Or(said, err.Error()))
@@ -170,7 +178,7 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	if c.Command == "" && reads && interactive(own) { // the boundary holds; nobody sees the lines that a terminal has edited
 		return own, done, nil
 	}
-	j, err := newJudges(ctx, sys, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode)
+	j, err := newJudges(ctx, sys, shellScripts, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode)
 	if err != nil {
 		return nil, done, err
 	}

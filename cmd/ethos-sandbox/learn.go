@@ -101,7 +101,7 @@ func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, er
 	if l.asked == nil {
 		l.asked, l.first = map[string]bool{}, spec
 	}
-	plan, err := build(spec, cli.Refused)
+	plan, err := build(l.sys, spec, cli.Refused)
 	if err != nil {
 		return nil, nil, err
 	}

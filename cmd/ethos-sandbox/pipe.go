@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -264,7 +263,11 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err, Hint: "write true or false"}, sandbox.NoEvidence())
 	}
 	spec.Recovered = p.takeRecovered()
-	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	var actor record.Actor
+	if err := line.Decode("actor", &actor); err != nil {
+		return p.denied(&sandbox.Refusal{Code: sandbox.CodeDeclaration, Err: err}, sandbox.NoEvidence())
+	}
+	plan, err := planOf(p.sys, spec, actor.Mode)
 	if err != nil {
 		return p.denied(err, sandbox.NoEvidence())
 	}

@@ -38,7 +38,7 @@ func (c *planCmd) Run(_ context.Context, sys *cli.System) error {
 			return cli.Errorf(cli.Usage, "ethos-sandbox plan --help shows the flags", "%w", err)
 		}
 		spec.Descriptors, spec.Backend = c.Fd, c.Backend
-		plan, err := build(spec, cli.BadInput)
+		plan, err := build(sys, spec, cli.BadInput)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (c *planCmd) records(sys *cli.System) error {
 		if err != nil {
 			return cli.Errorf(cli.BadInput, "ethos-facts adds what is missing", "line %d: %w", in.LineNumber(), err)
 		}
-		plan, err := build(spec, cli.BadInput)
+		plan, err := build(sys, spec, cli.BadInput)
 		if err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	if !e.DryRun {
 		spec.Recovered = recoverRuns(ctx, sys)
 	}
-	plan, err := build(spec, cli.Refused)
+	plan, err := build(sys, spec, cli.Refused)
 	if err != nil {
 		return nil, nil, e.refusal(err)
 	}

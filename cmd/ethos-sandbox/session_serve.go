@@ -236,13 +236,13 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	}
 	left := sandbox.Recover(ctx, sys.Environ)
 	spec.Recovered = left
-	plan, err := build(spec, cli.Refused)
+	plan, err := build(sys, spec, cli.Refused)
 	if err != nil {
 		return err
 	}
 	made, err := sandbox.MakeOwn(plan)
 	if err == nil && made {
-		plan, err = sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+		plan, err = planOf(sys, spec, "")
 	}
 	if err != nil {
 		return refused(err, cli.Refused)

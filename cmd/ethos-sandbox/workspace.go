@@ -111,7 +111,7 @@ func workspacePlan(sys *cli.System, f *boundary.Flags) (*sandbox.Plan, error) {
 		return nil, err
 	}
 	spec.View = capability.CopyOnWrite
-	plan, err := build(spec, cli.Refused)
+	plan, err := build(sys, spec, cli.Refused)
 	if err == nil && len(plan.View.Roots) == 0 {
 		err = cli.Errorf(cli.Refused, "choose a profile that writes, such as workspace", "nothing can be written with these flags")
 	}

@@ -157,7 +157,7 @@ func (r quietRun) run(ctx context.Context, sys *cli.System) (status int, said st
 		return 0, "", err
 	}
 	spec.CloseStdin = r.stdin == nil
-	plan, err := build(spec, cli.Refused)
+	plan, err := build(sys, spec, cli.Refused)
 	if err == nil && r.ready != nil {
 		err = r.ready(plan)
 	}

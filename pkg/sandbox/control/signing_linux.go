@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/signing"
@@ -64,7 +66,27 @@ func (c *gitSigning) Prepare(context.Context) error {
 		}
 	}
 	c.signer.Unusable = err
+	if p.Decide != nil {
+		c.signer.Decide = c.decide
+	}
 	return nil
+}
+
+// decide asks policy, in the work tree that git is in where that can be said.
+func (c *gitSigning) decide(o *signing.Object, repository string) (reason, hint string) {
+	p := c.Job.Plan
+	action := record.Action{Kind: record.KindExec, Argv: o.Command(), Cwd: p.Workspace, Workspace: p.Workspace}
+	if dir, name := filepath.Split(repository); name == ".git" && mount.Within(filepath.Clean(dir), p.Workspace) {
+		action.Cwd = filepath.Clean(dir)
+	}
+	err := p.Decide(c.ctx, action)
+	if err == nil {
+		return "", ""
+	}
+	if r := (*plan.Refusal)(nil); errors.As(err, &r) {
+		hint = r.Hint
+	}
+	return err.Error(), hint
 }
 
 // Steps make the socket.

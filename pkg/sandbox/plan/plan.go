@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"ethos/pkg/statedir"
@@ -73,6 +74,9 @@ type Plan struct {
 	Getenv func(string) string `json:"-"`
 	// Granted is the plan of the same spec with more declared: for who proposes a declaration, which has to be one that can be had.
 	Granted func(more More) (*Plan, error) `json:"-"`
+	// Decide says why policy does not let what ethos does outside for the command, such as signing: a [*Refusal]. Without it, policy has no say. It may be called at any time
+	// until the run has ended, with the context of the run.
+	Decide func(context.Context, record.Action) error `json:"-"`
 	// Scans are those of the writable directories that the plan was made with, for the first run; nil for the next.
 	Scans func() []*treescan.Tree `json:"-"`
 }

@@ -34,6 +34,8 @@ type Object struct {
 	Refers    []string // the names of the objects that it is made of: tree and parents, or what the tag names
 	Author    Identity // of a commit
 	Committer Identity // or who made the tag
+	TagName   string   // of a tag
+	Subject   string   // the first line of the message, in UTF-8
 	text      []byte
 }
 
@@ -57,7 +59,7 @@ func Parse(text []byte) (*Object, error) {
 		return nil, errObject
 	}
 	lines := &header{lines: strings.Split(string(head), "\n")}
-	o := &Object{text: text}
+	o := &Object{text: text, Subject: subject(message)}
 	if lines.has("tree ") {
 		o.commit(lines)
 	} else {
@@ -106,8 +108,8 @@ func (o *Object) tag(h *header, message []byte) {
 	default:
 		h.fail("a tag of no known type")
 	}
-	if name := h.take("tag "); !tagName(name) {
-		h.fail("no name of a tag " + quoted(name))
+	if o.TagName = h.take("tag "); !tagName(o.TagName) {
+		h.fail("no name of a tag " + quoted(o.TagName))
 	}
 	o.Committer = h.identity("tagger ")
 	for line := range bytes.Lines(message) {
@@ -115,6 +117,27 @@ func (o *Object) tag(h *header, message []byte) {
 			h.fail("a tag with a signature in its message")
 		}
 	}
+}
+
+// maxSubject bounds the subject, in bytes.
+const maxSubject = 1 << 10
+
+func subject(message []byte) string {
+	line, _, _ := bytes.Cut(message, []byte("\n"))
+	return cut(string(line), maxSubject)
+}
+
+// Command is the command of git that makes such an object, signed: what policy
+// decides on.
+func (o *Object) Command() []string {
+	if o.Kind == Tag {
+		return []string{"git", "tag", "-s", "-m", o.Subject, o.TagName, o.Refers[0]}
+	}
+	argv := []string{"git", "commit-tree", "-S"}
+	for _, parent := range o.Refers[1:] {
+		argv = append(argv, "-p", parent)
+	}
+	return append(argv, "-m", o.Subject, o.Refers[0])
 }
 
 // header are the lines before the first empty one.

@@ -37,6 +37,9 @@ type Signer struct {
 	Unusable error
 	Anybody  bool     // others than the person may have written a commit
 	Root     *os.Root // as the command sees it
+	// Decide says why policy does not let an object be signed, and what can be done
+	// about it; "" lets it. Nil is no policy.
+	Decide func(o *Object, repository string) (reason, hint string)
 	// Now is the clock.
 	Now func() time.Time
 
@@ -232,6 +235,11 @@ func (s *Signer) judge(ctx context.Context, r *request, o *Object) *refusal {
 	defer s.reads.Unlock()
 	if err := Stored(ctx, s.Root, r.Repository, o.Refers); err != nil {
 		return &refusal{reason: err.Error(), hint: "sign what git makes in its repository"}
+	}
+	if s.Decide != nil && ctx.Err() == nil {
+		if reason, hint := s.Decide(o, r.Repository); reason != "" {
+			return &refusal{reason: reason, hint: hint}
+		}
 	}
 	return nil
 }

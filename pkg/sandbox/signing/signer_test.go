@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -177,6 +178,34 @@ func TestWhatIsSigned(t *testing.T) {
 	r := a.request(a.commit(eve, adaHerself))
 	if got := a.ask(t, r); got.Refused != "" {
 		t.Errorf("of another author, where that is allowed: %+v", got)
+	}
+}
+
+// TestDecided: policy hears of what may be signed otherwise, as the command of git
+// that makes it, and its word counts.
+func TestDecided(t *testing.T) {
+	a := newAda(t, "")
+	if err := a.find(t); err != nil {
+		t.Fatal(err)
+	}
+	var heard []string
+	a.Decide = func(o *Object, repository string) (string, string) {
+		if heard = append(heard, strings.Join(o.Command(), " ")+" "+repository); o.Kind == Tag {
+			return "no tags", "ask for one"
+		}
+		return "", ""
+	}
+	commit, repository := a.request(a.commit(adaHerself, adaHerself)), filepath.Join(a.work, ".git")
+	if got := a.ask(t, commit); got.Refused != "" {
+		t.Errorf("%+v", got)
+	}
+	tag := a.request(fmt.Appendf(nil, "object %s\ntype tree\ntag v1\ntagger %s 1700000000 +0000\n\nfirst\nsecond\n", a.tree, adaHerself))
+	if got := a.ask(t, tag); got.Refused != "no tags" || got.Hint != "ask for one" || got.Signature != nil {
+		t.Errorf("%+v", got)
+	}
+	a.ask(t, a.request(a.commit(adaHerself, "Eve <eve@example.org>")))
+	if want := []string{"git commit-tree -S -m x " + a.tree + " " + repository, "git tag -s -m first v1 " + a.tree + " " + repository}; !slices.Equal(heard, want) {
+		t.Errorf("%q", heard)
 	}
 }
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"ethos/pkg/cli"
+	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
+)
+
+// decidePatience bounds how long one decision may take.
+const decidePatience = 10 * time.Second
+
+// outside has policy decide what ethos itself does outside for a command: no hook
+// and no wrapper of git has seen it. The two programs start with the first of them,
+// and stay.
+type outside struct {
+	sys             *cli.System
+	workspace, mode string
+	mu              sync.Mutex // one is decided at a time
+	judges          *judges
+	stop            context.CancelFunc
+}
+
+// planOf makes the plan of a spec, for a command that works in a mode; "" is that of
+// the environment.
+func planOf(sys *cli.System, spec sandbox.Spec, mode string) (*sandbox.Plan, error) {
+	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
+	if err == nil {
+		plan.Decide = (&outside{sys: sys, workspace: plan.Workspace, mode: mode}).decide
+	}
+	return plan, err
+}
+
+// decide says why policy does not let an action be: a [*sandbox.Refusal].
+func (o *outside) decide(ctx context.Context, a record.Action) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.begin(ctx); err != nil {
+		return refusalOf(err)
+	}
+	timer := time.AfterFunc(decidePatience, o.stop)
+	_, err := o.judges.judge(a)
+	if !timer.Stop() || o.judges.ended {
+		o.judges.close()
+		o.stop()
+		o.judges = nil // others decide the next one
+	}
+	return refusalOf(err)
+}
+
+// begin finds the programs, unless they run.
+func (o *outside) begin(ctx context.Context) error {
+	if o.judges != nil {
+		return nil
+	}
+	ctx, o.stop = context.WithCancel(ctx)
+	sys := *o.sys
+	sys.Dir = o.workspace
+	var err error
+	if o.judges, err = newJudges(ctx, &sys, gitSignatures, o.workspace, o.mode); err != nil {
+		o.stop()
+	}
+	return err
+}
+
+func refusalOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	r := &sandbox.Refusal{Code: reasonDeny, Err: err}
+	if e := (*cli.Error)(nil); errors.As(err, &e) {
+		r.Err, r.Hint = e.Err, e.Hint
+	}
+	return r
+}
