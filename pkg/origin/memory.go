@@ -111,7 +111,7 @@ func (m *Memory) change(with func([]Run) []Run) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	runs := with((&Runs{text: text}).all())
+	runs := with(parse(text).all())
 	for i := range runs {
 		if r := &runs[i]; r.end == 0 && r.PID != os.Getpid() && (r.Started == "" || started(r.PID) != r.Started) {
 			r.end, r.PID, r.Started = time.Now().UnixNano(), 0, ""
@@ -136,7 +136,13 @@ func (m *Memory) change(with func([]Run) []Run) error {
 }
 
 // Runs are the runs that were remembered, as they were read.
-type Runs struct{ text []byte }
+type Runs struct{ list []line }
+
+// line is one of them. Only of those whose time fits is the rest read.
+type line struct {
+	begin, end int64
+	body       []byte // JSON of a [Run]
+}
 
 // Runs reads what is remembered, anew when it has changed; nil where nothing is.
 // A file that somebody else could have written is an error.
@@ -169,21 +175,28 @@ func (m *Memory) Runs() (*Runs, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.seen, m.runs = info, &Runs{text: text}
+	m.seen, m.runs = info, parse(text)
 	return m.runs, nil
 }
 
 const timeDigits = 16
 
-// line cuts one run off: its times, and the rest as JSON.
-func (r *Runs) line(text []byte) (begin, end int64, body, rest []byte, ok bool) {
-	line, rest, _ := bytes.Cut(text, []byte("\n"))
-	if len(line) < 2*(timeDigits+1) {
-		return 0, 0, nil, rest, false
+// parse reads the times of the runs; a line that cannot be read is none.
+func parse(text []byte) *Runs {
+	r := &Runs{list: make([]line, 0, maxRuns)}
+	for len(text) > 0 {
+		var one []byte
+		one, text, _ = bytes.Cut(text, []byte("\n"))
+		if len(one) < 2*(timeDigits+1) {
+			continue
+		}
+		begin, ok1 := digits(one[:timeDigits])
+		end, ok2 := digits(one[timeDigits+1 : 2*timeDigits+1])
+		if ok1 && ok2 {
+			r.list = append(r.list, line{begin, end, one[2*(timeDigits+1):]})
+		}
 	}
-	begin, ok1 := digits(line[:timeDigits])
-	end, ok2 := digits(line[timeDigits+1 : 2*timeDigits+1])
-	return begin, end, line[2*(timeDigits+1):], rest, ok1 && ok2
+	return r
 }
 
 // digits reads a number as it is written here, without making a string of it.
@@ -201,18 +214,20 @@ func digits(text []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// all are the runs; a line that cannot be read is none.
+// all are the runs; one whose rest cannot be read is none.
 func (r *Runs) all() (list []Run) {
-	for rest := r.text; len(rest) > 0; {
-		var run Run
-		var body []byte
-		var ok bool
-		run.begin, run.end, body, rest, ok = r.line(rest)
-		if ok && json.Unmarshal(body, &run) == nil {
+	for _, l := range r.list {
+		if run, ok := l.run(); ok {
 			list = append(list, run)
 		}
 	}
 	return list
+}
+
+func (l line) run() (r Run, ok bool) {
+	err := json.Unmarshal(l.body, &r)
+	r.begin, r.end = l.begin, l.end
+	return r, err == nil
 }
 
 // Of is the last run in which a file was written, nil where it is none that is
@@ -224,16 +239,11 @@ func (r *Runs) Of(path string, info fs.FileInfo, read func() []byte) *Run {
 	}
 	changed, written := changes(info)
 	var last *Run
-	for rest := r.text; len(rest) > 0; {
-		var begin, end int64
-		var body []byte
-		var ok bool
-		begin, end, body, rest, ok = r.line(rest)
-		if !ok || !during(changed, begin, end) && !during(written, begin, end) {
+	for _, l := range r.list {
+		if !during(changed, l.begin, l.end) && !during(written, l.begin, l.end) || last != nil && l.begin < last.begin {
 			continue
 		}
-		run := Run{begin: begin, end: end}
-		if json.Unmarshal(body, &run) == nil && run.wrote(path, read) && (last == nil || begin >= last.begin) {
+		if run, ok := l.run(); ok && run.wrote(path, read) {
 			last = &run
 		}
 	}
