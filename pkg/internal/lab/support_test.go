@@ -115,21 +115,32 @@ const supportHead = `# What holds on which kernel
 
 <!-- written by ` + "`make test-lab TESTFLAGS=-update`" + ` from what the guests of the kernel lab printed -->
 
-The kernel lab boots Debian's kernels and runs the tests of the sandbox in them, as root, as an ordinary user to whom a cgroup is delegated, and as an
-ordinary user without one. This is the evidence of ` + "`ethos-sandbox run --memory 256M --cpu 100 --pids 100 --timeout 1m -- true`" + ` in each: what the kernel
-was seen to hold, by which layer. [What each control is](sandbox.md#what-a-command-gets).
+The kernel lab boots Debian's kernels and runs the tests of the sandbox in them:
+as root, as an ordinary user with a delegated cgroup, and as an ordinary user
+without one. This is the evidence of
+` + "`ethos-sandbox run --memory 256M --cpu 100 --pids 100 --timeout 1m -- true`" + `
+in each of them: what the kernel was seen to enforce, and by which layer.
+[What each control is](sandbox.md#what-a-command-gets).
 
-` + "`make test-lab-later`" + ` boots a kernel of Debian's unstable, 7.2, whose Landlock has ABI 10, and runs the attacks and Landlock's own tests there. Connecting to
-socket files is then held by Landlock itself (` + "`unix_sockets: Landlock`" + `), from ABI 9 on. Its packages change, so it is no part of the table.
+` + "`make test-lab-later`" + ` boots kernel 7.2 of Debian's unstable, whose Landlock has
+ABI 10, and runs the attacks and Landlock's own tests there. From ABI 9 on,
+Landlock itself holds connections to socket files (` + "`unix_sockets: Landlock`" + `).
+This kernel is not in the table, because its packages change.
 
 `
 
 const supportLacks = `
 ## Where something is lacking
 
-Nothing runs with less than was asked for: the status is 125, in the pipe the result is ` + "`denied`" + ` with the same words. Where Landlock alone is lacking and was not
-required, the mount table still holds every path, and the evidence says ` + "`absent`" + `. Where the kernel refuses a ` + "`/proc`" + ` and a whole one was not required, the
-command gets [what there can be of one](sandbox.md#in-a-container), and the evidence of ` + "`mount`" + ` says ` + "`degraded`" + `.
+Nothing runs with less than was asked for: the status is 125; in the pipe the
+result is ` + "`denied`" + ` with the same words. There are two exceptions, unless the
+control is required:
+
+- Landlock alone is lacking. The mount table still holds every path, and the
+  evidence says ` + "`absent`" + `.
+- The kernel refuses a whole ` + "`/proc`" + `. The command gets
+  [what there can be of one](sandbox.md#in-a-container), and the evidence of
+  ` + "`mount`" + ` says ` + "`degraded`" + `.
 
 | kernel | what is lacking | error | hint |
 |---|---|---|---|
