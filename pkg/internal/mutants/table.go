@@ -60,7 +60,7 @@ var single = []Mutant{
 	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM && j.keeps == 0 || st.Mode&unix.S_IFMT != unix.S_IFSOCK {", "if true {"}}, Tests: laterSockets},
 	{Name: "connect: to what was judged", Edits: []Edit{{connects, "return target{file: known, keep: true}, nil", "return target{address: append(append([]byte{1, 0}, path...), 0)}, nil"}}, Tests: laterSockets},
 	{Name: "connect: of the command's network", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn nil, unix.EACCES", "if false {\n\t\treturn nil, unix.EACCES"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
-	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "err == nil && at != j.network {", "false {"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}},
+	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "err == nil && at != j.network {", "false && at != j.network {"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}},
 		Survives: "the kernel tells the file of a bound socket to nobody without CAP_NET_ADMIN over its network namespace (unix_open_file in net/unix/af_unix.c), which the judge has over the command's alone"},
 	{Name: "connect: netlink", Edits: []Edit{{connects, "return unix.EPERM", "return nil"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
 	{Name: "connect: TCP rules of Landlock", Edits: []Edit{{"pkg/sandbox/kernel/notify/held_linux.go", "landlock.Request{Net: landlock.ConnectTCP}", "landlock.Request{Net: landlock.BindTCP}"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
