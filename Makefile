@@ -170,8 +170,9 @@ fuzz: ## run every fuzz target for FUZZTIME each
 	done
 
 .PHONY: bench
-bench: $(BUILD)/bench/opa ## run the benchmarks; the hook's in ratio to `opa eval`, decisions' to `jq -c .`
-	PATH="$(abspath $(BUILD))/bench:$$PATH" $(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...
+bench: $(BUILD)/bench/opa ## compare ethos with other programs, write the table of docs/performance.md, and run all other benchmarks
+	PATH="$(abspath $(BUILD))/bench:$$PATH" $(GO) test ./pkg/internal/speed -run '^$$' -bench Figures -benchtime 1x -timeout 1h -update
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $$($(GO) list ./... | grep -v /internal/speed)
 
 # Built once, by its version: it takes minutes.
 $(BUILD)/bench/opa:

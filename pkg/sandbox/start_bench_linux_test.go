@@ -13,62 +13,6 @@ import (
 	"ethos/pkg/internal/probetest"
 )
 
-// BenchmarkStart times `run -- true`, every layer on, and bubblewrap with namespaces, a read-only root, proc and dev, in turn, so that both meet the same machine.
-// It reports the median of each and their ratio.
-func BenchmarkStart(b *testing.B) {
-	probetest.Need(b, probetest.UserNS, "command:bwrap")
-	exe := builtSandbox(b)
-	dir := b.TempDir()
-	once := func(argv ...string) time.Duration {
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Dir = dir
-		started := time.Now()
-		if err := cmd.Run(); err != nil {
-			b.Fatalf("%v: %v", argv, err)
-		}
-		return time.Since(started)
-	}
-	var ours, theirs []time.Duration
-	for b.Loop() {
-		ours = append(ours, once(exe, "run", "--", "true"))
-		theirs = append(theirs, once("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"))
-	}
-	a, c := median(ours), median(theirs)
-	b.ReportMetric(float64(a.Microseconds())/1000, "ms/run")
-	b.ReportMetric(float64(c.Microseconds())/1000, "ms/bwrap")
-	b.ReportMetric(float64(a)/float64(c), "ratio")
-}
-
-// BenchmarkStartInSession times `run --session NAME -- true`, `run -- true` and
-// bubblewrap, in turn. It reports the median of each and the session's ratios.
-func BenchmarkStartInSession(b *testing.B) {
-	probetest.Need(b, probetest.UserNS, "command:bwrap")
-	exe := builtSandbox(b)
-	dir := b.TempDir()
-	environ := append(os.Environ(), "XDG_RUNTIME_DIR=", "XDG_STATE_HOME="+b.TempDir())
-	once := func(argv ...string) time.Duration {
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env = dir, environ
-		started := time.Now()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			b.Fatalf("%v: %v\n%s", argv, err, out)
-		}
-		return time.Since(started)
-	}
-	once(exe, "session", "start", "--plain-git", "--name", "bench")
-	defer once(exe, "session", "end", "bench")
-	var inside, alone, theirs []time.Duration
-	for b.Loop() {
-		inside = append(inside, once(exe, "run", "--session", "bench", "--", "true"))
-		alone = append(alone, once(exe, "run", "--", "true"))
-		theirs = append(theirs, once("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"))
-	}
-	session := median(inside)
-	b.ReportMetric(float64(session.Microseconds())/1000, "ms/session")
-	b.ReportMetric(float64(session)/float64(median(alone)), "ratio-to-run")
-	b.ReportMetric(float64(session)/float64(median(theirs)), "ratio-to-bwrap")
-}
-
 // BenchmarkStartWithEgress times `run -- true` with names allowed and without,
 // and where it is installed `srt` (npm, @anthropic-ai/sandbox-runtime), in turn.
 // It reports the median of each and their ratios.
