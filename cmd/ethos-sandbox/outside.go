@@ -46,26 +46,39 @@ func (o *outside) decide(ctx context.Context, a record.Action) error {
 	timer := time.AfterFunc(decidePatience, o.stop)
 	_, err := o.judges.judge(a)
 	if !timer.Stop() || o.judges.ended {
-		o.judges.close()
-		o.stop()
-		o.judges = nil // others decide the next one
+		o.end() // others decide the next one
 	}
 	return refusalOf(err)
 }
 
-// begin finds the programs, unless they run.
+// begin finds the programs, unless they run. They end with the context.
 func (o *outside) begin(ctx context.Context) error {
 	if o.judges != nil {
 		return nil
 	}
-	ctx, o.stop = context.WithCancel(ctx)
 	sys := *o.sys
 	sys.Dir = o.workspace
-	var err error
-	if o.judges, err = newJudges(ctx, &sys, gitSignatures, o.workspace, o.mode); err != nil {
-		o.stop()
+	ctx, stop := context.WithCancel(ctx)
+	judges, err := newJudges(ctx, &sys, gitSignatures, o.workspace, o.mode)
+	if err != nil {
+		stop()
+		return err
 	}
-	return err
+	o.judges, o.stop = judges, stop
+	context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.judges == judges {
+			o.end()
+		}
+	})
+	return nil
+}
+
+func (o *outside) end() {
+	o.judges.close()
+	o.judges = nil
+	o.stop()
 }
 
 func refusalOf(err error) error {
