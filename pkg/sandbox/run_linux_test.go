@@ -99,11 +99,13 @@ func TestNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"no-such-command": CodeNotFound, "/no/such": CodeNotFound, "./plain": CodeNotExec, "./garbage": CodeNotExec, dir: CodeNotExec,
+		"no-such-command": CodeNotFound, "/no/such": CodeNotFound, "./sub/such": CodeNotFound, "./plain": CodeNotExec, "./garbage": CodeNotExec, dir: CodeNotExec,
 	} {
 		r := execute(t, Spec{Asked: capability.OnProfile(""), Argv: []string{name}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true, CloseStdin: true})
 		if got := (*Refusal)(nil); !errors.As(r.err, &got) || got.Code != want {
 			t.Errorf("%s: %v, want %s", name, r.err, want)
+		} else if want == CodeNotFound && !strings.HasPrefix(got.Error(), name+": ") {
+			t.Errorf("%s: %v, which does not name it as it was given", name, got)
 		}
 	}
 }

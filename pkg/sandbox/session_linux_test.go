@@ -194,13 +194,15 @@ func TestSessionTerminal(t *testing.T) {
 // TestSessionRefusals: what does not start says why, and harms nothing.
 func TestSessionRefusals(t *testing.T) {
 	s, p := session(t, nil)
-	for name, want := range map[string]string{"no-such-command": CodeNotFound, "/no/such": CodeNotFound, "/etc/passwd": CodeNotExec} {
+	for name, want := range map[string]string{"no-such-command": CodeNotFound, "/no/such": CodeNotFound, "./sub/such": CodeNotFound, "/etc/passwd": CodeNotExec} {
 		c, err := s.Spawn(t.Context(), Command{Argv: []string{name}, Env: p.Env, Dir: p.Dir})
 		if err == nil {
 			_, err = c.Wait()
 		}
 		if r := (*Refusal)(nil); !errors.As(err, &r) || r.Code != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
+		} else if want == CodeNotFound && !strings.HasPrefix(r.Error(), name+": ") {
+			t.Errorf("%s: %v, which does not name it as it was given", name, r)
 		}
 	}
 	if _, err := s.Spawn(t.Context(), Command{Argv: []string{"true"}, Env: p.Env, Dir: "/root/nowhere"}); err == nil || !strings.Contains(err.Error(), "/root/nowhere") {

@@ -115,5 +115,5 @@ func CommandRefusal(err error, c Command) error {
 	if errors.As(err, &fault) && fault.Step.Stage == directoryStage {
 		return plan.Refuse(plan.CodeSetup, "the session sees what its plan has: ethos-sandbox session show", "directory %s: %w", filepath.Clean(c.Dir), fault.Errno)
 	}
-	return StepRefusal(err)
+	return StepRefusal(err, c.Argv)
 }

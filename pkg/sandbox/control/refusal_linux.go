@@ -82,29 +82,34 @@ func FullRefusal(err error, p *plan.Plan) error {
 	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: hint}
 }
 
-// StepRefusal says which step failed, and what can be done about it.
-func StepRefusal(err error) error {
+// StepRefusal says which step failed, and what can be done about it. The words are those of the command, as they were given.
+func StepRefusal(err error, argv []string) error {
 	var fault *steps.StepError
 	if !errors.As(err, &fault) {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
 	}
 	if fault.Step.Stage == "exec" {
-		return execRefusal(fault)
+		return execRefusal(fault, argv[0])
 	}
 	return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: stepHint(fault)}
 }
 
-func execRefusal(fault *steps.StepError) error {
-	name := fault.Step.Object
+// execRefusal names what was not found as it was given, since a search of PATH has no one path for it, and all else by the path that execve(2) got.
+func execRefusal(fault *steps.StepError, name string) error {
+	path := fault.Step.Object
 	switch fault.Errno {
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP:
-		return plan.Refuse(plan.CodeNotFound, "it must be on PATH and visible inside: ethos-sandbox plan shows what is", "%s: %w", filepath.Base(name), fault.Errno)
+		hint := "it must be on PATH and visible inside: ethos-sandbox plan shows what is"
+		if strings.Contains(name, "/") {
+			hint = "the file, and the interpreter that the first line of a script names, must exist and be visible inside: ethos-sandbox plan shows what is"
+		}
+		return plan.Refuse(plan.CodeNotFound, hint, "%s: %w", name, fault.Errno)
 	case syscall.EACCES, syscall.EPERM:
-		return plan.Refuse(plan.CodeNotExec, "it must be an executable file on a declared path", "%s: %w", name, fault.Errno)
+		return plan.Refuse(plan.CodeNotExec, "it must be an executable file on a declared path", "%s: %w", path, fault.Errno)
 	case syscall.ENOEXEC:
-		return plan.Refuse(plan.CodeNotExec, "a script needs a first line that names its interpreter", "%s: %w", name, fault.Errno)
+		return plan.Refuse(plan.CodeNotExec, "a script needs a first line that names its interpreter", "%s: %w", path, fault.Errno)
 	}
-	return plan.Refuse(plan.CodeNotExec, "", "%s: %w", name, fault.Errno)
+	return plan.Refuse(plan.CodeNotExec, "", "%s: %w", path, fault.Errno)
 }
 
 // refusedHint is for a namespace that was made and in which nothing may be done.

@@ -23,6 +23,7 @@ type Child struct {
 	Started  time.Time
 
 	session *Session
+	argv    []string
 	proc    *steps.Process
 	mu      sync.Mutex
 	over    bool // its number may be another's
@@ -117,7 +118,7 @@ func (c *Child) Wait() (syscall.WaitStatus, error) {
 				attempts = append(attempts, step)
 			}
 		case steps.Failed:
-			return 0, control.StepRefusal(worstExec(attempts, event.Err))
+			return 0, control.StepRefusal(worstExec(attempts, event.Err), c.argv)
 		case steps.Exited:
 			return event.Status, nil
 		case steps.Gone:

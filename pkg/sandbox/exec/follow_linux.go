@@ -41,7 +41,7 @@ func (r *run) follow() (Outcome, error) {
 			continue
 		case steps.Failed:
 			r.end()
-			return out, control.StepRefusal(worstExec(r.job.Notes, event.Err))
+			return out, control.StepRefusal(worstExec(r.job.Notes, event.Err), r.job.Plan.Argv)
 		case steps.Readable, steps.Idle:
 			if r.ending = r.tend(); r.ending == nil {
 				continue

@@ -272,7 +272,7 @@ func (r *run) confine() error {
 		case steps.Note:
 			r.note(event.Err)
 		case steps.Failed:
-			return control.StepRefusal(event.Err)
+			return control.StepRefusal(event.Err, r.job.Plan.Argv)
 		case steps.Handed:
 			r.receive(event)
 		case steps.Begins:
@@ -306,7 +306,7 @@ func (r *run) explain(difference error) error {
 		case err == nil && event.Kind == steps.Note:
 			r.note(event.Err)
 		case err == nil && event.Kind == steps.Failed:
-			return control.StepRefusal(event.Err)
+			return control.StepRefusal(event.Err, r.job.Plan.Argv)
 		default:
 			return difference
 		}

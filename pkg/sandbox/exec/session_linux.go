@@ -189,7 +189,7 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 	if err != nil {
 		return nil, err
 	}
-	child := &Child{session: s, proc: proc}
+	child := &Child{session: s, argv: c.Argv, proc: proc}
 	if err = s.wake(ctx); err == nil { // while the command confines itself, and then waits
 		err = child.confirm(c)
 	}
