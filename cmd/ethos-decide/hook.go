@@ -110,7 +110,11 @@ func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
 	}
 	place, err := setup.Where(c.Agent, c.Project, settingsDirs(sys))
 	if err != nil {
-		return place, cli.Errorf(cli.Usage, "known are "+strings.Join(setup.Names(), ", "), "hook: %w", err)
+		hint := "known are " + strings.Join(setup.Names(), ", ")
+		if slices.Contains(setup.Names(), c.Agent) {
+			hint = "set HOME to your home directory"
+		}
+		return place, cli.Errorf(cli.Usage, hint, "hook: %w", err)
 	}
 	return place, nil
 }

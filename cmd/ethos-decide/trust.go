@@ -103,7 +103,11 @@ func (t *truster) trust() error {
 	for _, file := range files {
 		f, err := t.read(file)
 		if err != nil {
-			return &cli.Error{Status: cli.BadInput, Err: err, Hint: "nothing of it is trusted; mend the file first"}
+			hint := "nothing of it is trusted; mend the file first"
+			if errors.Is(err, fs.ErrNotExist) {
+				hint = "write it first; without a name the files that the work space has are gone through"
+			}
+			return &cli.Error{Status: cli.BadInput, Err: err, Hint: hint}
 		}
 		accepted, err := t.accept(f)
 		if err != nil {

@@ -25,6 +25,7 @@ type commands struct {
 func program() cli.Program {
 	return cli.Program{
 		Name:    "ethos-git",
+		Under:   "ethos",
 		Summary: "Git, under policy.",
 		Description: `Called with git's arguments it is git: what policy allows is run by becoming the real git, what it forbids is refused with status 125 before anything has happened.
 Called as ethos-git ethos it has commands of its own, shown here.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +38,9 @@ func (c *passCmd) Run(ctx context.Context, sys *System) error {
 		return errors.New("unexpected")
 	case "panic":
 		panic("boom")
+	case "print":
+		sys.Print("text")
+		return nil
 	case "wait":
 		<-ctx.Done()
 		return ctx.Err()
@@ -46,13 +51,17 @@ func (c *passCmd) Run(ctx context.Context, sys *System) error {
 
 type runCmd struct {
 	Fail   bool   `help:"Fail."`
+	Print  bool   `help:"Print."`
 	Color  string `help:"A colour."`
 	Stroke string `arg:"" optional:"" help:"A colour, too."`
 }
 
 func (*runCmd) Kind() Kind { return Runner }
 
-func (c *runCmd) Run() error {
+func (c *runCmd) Run(sys *System) error {
+	if c.Print {
+		sys.Printf("%s", "text")
+	}
 	if c.Fail {
 		panic("boom")
 	}
@@ -124,6 +133,57 @@ func TestWordsAreTakenByteForByte(t *testing.T) {
 	}
 	if _, _, stderr := run(t, "--mode", "x\xff"); !strings.Contains(stderr, `"x\xff"`) {
 		t.Errorf("a flag's value: stderr %q", stderr)
+	}
+}
+
+// What a command prints and cannot write is an error, also where the command does not look.
+func TestUnwrittenOutputIsAnError(t *testing.T) {
+	full := errors.New("full")
+	for _, c := range []struct {
+		args   []string
+		status Status
+	}{{[]string{"--fail=print"}, BadInput}, {[]string{"run", "--print"}, 42}} {
+		var errs bytes.Buffer
+		sys := &System{Name: "ethos-x", Stdout: failing{full}, Stderr: &errs, Dir: "/"}
+		if status := program().Run(t.Context(), sys, c.args); status != c.status || (c.status == BadInput) != (errs.String() == "ethos-x: error: full\n") {
+			t.Errorf("%q: %d %q, want %d", c.args, status, errs.String(), c.status)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A program that is started in no directory says so, with a status of its kind; help needs none.
+func TestNoDirectory(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		status Status
+		stderr bool
+	}{{"", BadInput, true}, {"run", Refused, true}, {"--bogus", Usage, true}, {"--help", OK, false}, {"--version", OK, false}} {
+		var out, errs bytes.Buffer
+		sys := &System{Name: "ethos-x", Stdout: &out, Stderr: &errs, noDirectory: &fs.PathError{Op: "stat", Path: ".", Err: syscall.EACCES}}
+		status := program().Run(t.Context(), sys, strings.Fields(c.args))
+		if status != c.status || (errs.Len() > 0) != c.stderr {
+			t.Errorf("%q: %d %q, want %d", c.args, status, errs.String(), c.status)
+		}
+		if c.args == "run" && errs.String() != "ethos-x: error: working directory: stat .: permission denied\nethos-x: hint: change to a directory that exists and that you may enter\n" {
+			t.Errorf("%q", errs.String())
+		}
+	}
+}
+
+// A program whose commands stand behind a word names them with it.
+func TestUnder(t *testing.T) {
+	p := program()
+	p.Under = "own"
+	for args, want := range map[string]string{"--bogus": "hint: ethos-x own --help shows the usage\n", "--help": "Usage: ethos-x own ", "--man": "\"ethos\\-x own\"", "--completion=bash": " _ethos_x ethos-x\n"} {
+		var out bytes.Buffer
+		p.Run(t.Context(), &System{Name: "ethos-x", Stdout: &out, Stderr: &out, Dir: "/"}, []string{args})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %s\nwant %s", args, out.String(), want)
+		}
 	}
 }
 

@@ -18,11 +18,11 @@ func completion(shell string, p Program, app *kong.Application) (string, error) 
 	words := wordsOf(app.Node, nil, sets)
 	switch shell {
 	case "bash":
-		return bashCompletion(app.Name, words), nil
+		return bashCompletion(p.Name, words), nil
 	case "zsh":
-		return zshCompletion(app.Name, words), nil
+		return zshCompletion(p.Name, words), nil
 	case "fish":
-		return fishCompletion(app.Name, words), nil
+		return fishCompletion(p.Name, words), nil
 	}
 	return "", Errorf(Usage, "use bash, zsh or fish", "no completion for shell %q", shell)
 }

@@ -36,7 +36,7 @@ func others(p Program, top, chosen *kong.Node) string {
 	if out.Len() == 0 {
 		return ""
 	}
-	return "\nOther commands (" + p.Name + " COMMAND --help):\n" + out.String()
+	return "\nOther commands (" + p.called() + " COMMAND --help):\n" + out.String()
 }
 
 type versionFlag bool

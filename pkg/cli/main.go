@@ -13,27 +13,30 @@ import (
 
 // Main runs a program in the real world and ends the process.
 func Main(p Program) {
-	MainRaw(p.Name, func(ctx context.Context, sys *System, args []string) Status {
+	os.Exit(int(start(p.Name, func(ctx context.Context, sys *System, args []string) Status {
 		if !asksVersion(args) { // which takes no longer than to catch signals
 			ctx.Done() // they are caught at once
 		}
 		return p.Run(ctx, sys, args)
-	})
+	})))
 }
 
 // MainRaw is [Main] for a program that reads its own arguments. Signals are caught from when its context is first asked for them: until then, and in a program
 // that becomes another before, they have their default action.
 func MainRaw(name string, run func(context.Context, *System, []string) Status) {
-	os.Exit(int(start(name, run)))
+	os.Exit(int(start(name, func(ctx context.Context, sys *System, args []string) Status {
+		if err := sys.placed(Runner); err != nil {
+			status, message, hint := statusOf(Runner, err)
+			sys.fail(message, hint)
+			return status
+		}
+		return run(ctx, sys, args)
+	})))
 }
 
 // start runs the program with the process's own streams; it ends the process by the signal that ended the program.
 func start(name string, run func(context.Context, *System, []string) Status) Status {
-	sys, err := realSystem(name)
-	if err != nil {
-		sys.fail(err.Error(), "start it from a directory that exists")
-		return Refused
-	}
+	sys := realSystem(name)
 	ctx := &signals{}
 	status := run(ctx, sys, os.Args[1:])
 	if status != Interrupted {
@@ -61,16 +64,15 @@ func dieBy(sig syscall.Signal) {
 	}
 }
 
-func realSystem(name string) (*System, error) {
+func realSystem(name string) *System {
 	sys := &System{
 		Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Now: time.Now,
 	}
-	dir, err := os.Getwd()
-	if err == nil && !filepath.IsAbs(dir) {
-		err = fmt.Errorf("working directory %q is outside the root", dir)
+	sys.Dir, sys.noDirectory = os.Getwd()
+	if sys.noDirectory == nil && !filepath.IsAbs(sys.Dir) {
+		sys.noDirectory = fmt.Errorf("%q is outside the root", sys.Dir)
 	}
-	sys.Dir = dir
-	return sys, err
+	return sys
 }
 
 // guard turns a panic into a status: a program that broke must not look like one that succeeded, nor like its child.

@@ -14,8 +14,8 @@ func manual(p Program, app *kong.Application) string {
 	m.text(p.Name + " \\- " + escape(p.Summary))
 	m.section("SYNOPSIS")
 	for _, leaf := range leaves(app.Node) {
-		m.line(".B", p.Name)
-		m.text(escape(strings.TrimSpace(strings.TrimPrefix(leaf.Summary(), p.Name))))
+		m.line(".B", p.called())
+		m.text(escape(strings.TrimSpace(strings.TrimPrefix(leaf.Summary(), p.called()))))
 		m.raw(".br\n")
 	}
 	m.section("DESCRIPTION")

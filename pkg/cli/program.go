@@ -15,6 +15,7 @@ import (
 // Program is one ethos program.
 type Program struct {
 	Name        string // ethos-x
+	Under       string // the word behind the name that comes before every command of its own; "" for none
 	Summary     string // one line
 	Description string // paragraphs for --help and the manual page
 	Kind        Kind
@@ -78,6 +79,9 @@ func (p Program) Run(ctx context.Context, sys *System, args []string) (status St
 	kind := p.Kind
 	defer guard(sys, &kind, &status)
 	err := p.run(ctx, sys, args, &kind)
+	if err == nil {
+		err = sys.lost
+	}
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return Interrupted
 	}
@@ -94,6 +98,9 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 	}
 	if c := p.quick(args); c != nil {
 		*kind = kindOf(c, p.Kind)
+		if err := sys.placed(*kind); err != nil {
+			return err
+		}
 		sys.warnLost(*kind)
 		return c.Run(ctx, sys)
 	}
@@ -110,6 +117,9 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 		return p.usage(err, *kind)
 	}
 	*kind = p.kindOf(parsed)
+	if err := sys.placed(*kind); err != nil {
+		return err
+	}
 	sys.warnLost(*kind)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(sys)
@@ -180,7 +190,7 @@ func (p Program) usage(err error, kind Kind) error {
 	if kind == Runner {
 		status = Refused
 	}
-	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.Name + " --help shows the usage"}
+	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.called() + " --help shows the usage"}
 }
 
 // plainer says in words for people what kong says of its tokens.
@@ -216,14 +226,14 @@ func (p Program) meant(err error) string {
 		}
 	}
 	if name := nearest.Name(word, names); name != "" {
-		return "did you mean " + p.Name + " " + name + "? "
+		return "did you mean " + p.called() + " " + name + "? "
 	}
 	return ""
 }
 
 func (p Program) model(sys *System) (*kong.Kong, error) {
 	return kong.New(p.Commands,
-		kong.Name(p.Name),
+		kong.Name(p.called()),
 		kong.Description(strings.TrimSpace(p.Summary+"\n\n"+p.Description)),
 		kong.Writers(sys.Stdout, sys.Stderr),
 		kong.NoDefaultHelp(),
@@ -235,6 +245,9 @@ func (p Program) model(sys *System) (*kong.Kong, error) {
 		kong.NamedMapper("choice", choiceMapper{}),
 	)
 }
+
+// called is how the commands of the program are called.
+func (p Program) called() string { return strings.TrimSpace(p.Name + " " + p.Under) }
 
 // verbatim takes a word as its bytes are. Kong's own mapper passes it through JSON, which puts another name in the place of one that is not UTF-8.
 func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"ethos/pkg/nospace"
+	"ethos/pkg/statedir"
 )
 
 // Status is a process exit status.
@@ -95,9 +96,9 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	case errors.As(err, &exit):
 		return Status(exit), "", ""
 	case errors.As(err, &fault):
-		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), fault.Hint)
+		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), statedir.Hint(err), fault.Hint)
 	}
-	hint := nospace.Hint(err, "")
+	hint := cmp.Or(nospace.Hint(err, ""), statedir.Hint(err))
 	if hint == "" && errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), os.Stdout.Name()) {
 		hint = "where standard output goes is full: make room there, or send it elsewhere"
 	}

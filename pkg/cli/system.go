@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,9 @@ type System struct {
 	Dir     string   // working directory, absolute
 	Environ []string // NAME=VALUE; the last of two equal names counts
 	Now     func() time.Time
+
+	lost        error // the first that was met in writing to Stdout
+	noDirectory error // why there is no Dir
 }
 
 // Getenv returns a variable's value, "" when it is unset.
@@ -29,6 +33,15 @@ func (s *System) Getenv(name string) string {
 		}
 	}
 	return ""
+}
+
+// placed is the error of a command that starts in no directory. What only tells of
+// the program, such as its help, needs none.
+func (s *System) placed(kind Kind) error {
+	if s.noDirectory == nil {
+		return nil
+	}
+	return Errorf(unexpected(kind), "change to a directory that exists and that you may enter", "working directory: %w", s.noDirectory)
 }
 
 // Warn prints a message that does not end the program, and a hint unless it is "".
@@ -99,12 +112,18 @@ func IsTerminal(w io.Writer) bool {
 
 // Print writes text for people to standard output, made printable.
 func (s *System) Print(text string) error {
-	_, err := io.WriteString(s.Stdout, printable.Text(text))
-	return err
+	return s.print(printable.Text(text))
 }
 
 // Printf is [System.Print] of a format, whose arguments stay in their line.
 func (s *System) Printf(format string, args ...any) error {
-	_, err := io.WriteString(s.Stdout, printable.Sprintf(format, args...))
+	return s.print(printable.Sprintf(format, args...))
+}
+
+// print remembers a failure, so that [Program.Run] tells of it where the caller
+// does not.
+func (s *System) print(text string) error {
+	_, err := io.WriteString(s.Stdout, text)
+	s.lost = cmp.Or(s.lost, err)
 	return err
 }

@@ -1,6 +1,7 @@
 package gitguard
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/statedir"
 )
 
 // Trusted keeps, for each work tree, what a person lets git run by itself there. The entries are those of [Executables].
@@ -91,7 +93,7 @@ func (g *Guard) inspect(l *looked) error {
 	}
 	trusted, err := g.Trusted.Load(home(l.repo))
 	if err != nil {
-		return refuse("a person looks at it, and writes it anew with: ethos-git ethos trust", "what git may run in %s: %v", root, err)
+		return refuse(cmp.Or(statedir.Hint(err), "a person looks at it, and writes it anew with: ethos-git ethos trust"), "what git may run in %s: %v", root, err)
 	}
 	l.planted = without(now, trusted)
 	if len(l.planted) > 0 {

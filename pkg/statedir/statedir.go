@@ -26,6 +26,15 @@ import (
 // ErrUnusable is wrapped by every error that is about the folder itself.
 var ErrUnusable = errors.New("the state folder of ethos cannot be used")
 
+// Hint is the way out of an error that is about the folder itself, or "" for any
+// other error.
+func Hint(err error) string {
+	if !errors.Is(err, ErrUnusable) {
+		return ""
+	}
+	return "set XDG_STATE_HOME to a directory that you, and nobody else, can write to, or HOME to your home directory"
+}
+
 // Name is the folder's name below XDG_STATE_HOME.
 const Name = "ethos"
 

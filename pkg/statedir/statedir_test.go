@@ -37,6 +37,9 @@ func TestDir(t *testing.T) {
 		if got != c.want || (err != nil) != (c.want == "") || err != nil && !errors.Is(err, ErrUnusable) {
 			t.Errorf("XDG_STATE_HOME=%q HOME=%q: %q, %v; want %q", c.state, c.home, got, err, c.want)
 		}
+		if (Hint(err) != "") != (err != nil) {
+			t.Errorf("%v: hint %q", err, Hint(err))
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func Where(name string, project bool, d Dirs) (Place, error) {
 	p := Place{Agent: a}
 	dir := a.user(d)
 	if p.base = d.Home; !filepath.IsAbs(dir) {
-		return p, fmt.Errorf("%s: no absolute directory: set HOME", a.Name)
+		return p, fmt.Errorf("%s: HOME is not an absolute path", a.Name)
 	}
 	if rel, err := filepath.Rel(p.base, dir); err != nil || !filepath.IsLocal(rel) {
 		p.base = dir

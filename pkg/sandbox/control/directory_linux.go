@@ -59,7 +59,7 @@ func openOwn(p *plan.Plan, own string) (*os.Root, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		if err := statedir.MakeDir(p.Getenv, above, name); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("make %s: %w", own, err)
 		}
 	case err != nil:
 		return nil, err

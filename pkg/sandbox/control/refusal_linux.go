@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/nospace"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/statedir"
 )
 
 // CloneRefusal says why the namespaces could not be made. The errnos are those of clone(2) and user_namespaces(7).
@@ -54,14 +55,17 @@ func NestedRefusal(err error) error {
 	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
 }
 
-// FullRefusal gives a refusal for want of room the hint that names the file system. ENOSPC of clone(2) is about namespaces, and that of the mounts about the private directories,
+// CausedRefusal gives a refusal the hint that its cause has, whichever step met it: for the state folder, and for want of room, where the hint names the file system. ENOSPC of clone(2) is about namespaces, and that of the mounts about the private directories,
 // whose size is the memory limit.
-func FullRefusal(err error, p *plan.Plan) error {
+func CausedRefusal(err error, p *plan.Plan) error {
 	var refusal *plan.Refusal
 	var fault *steps.StepError
 	var clone *steps.CloneError
 	if !errors.As(err, &refusal) || errors.As(err, &clone) {
 		return err
+	}
+	if hint := statedir.Hint(err); hint != "" {
+		return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: hint}
 	}
 	holds := filepath.Join(p.Workspace, plan.EthosDir)
 	if _, missing := os.Lstat(holds); missing != nil {

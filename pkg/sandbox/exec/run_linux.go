@@ -51,7 +51,7 @@ func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 			break
 		}
 	}
-	err = control.FullRefusal(control.NestedRefusal(err), r.job.Plan)
+	err = control.CausedRefusal(control.NestedRefusal(err), r.job.Plan)
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL {
 		for k := range of[control.Killer](r) {
 			if status := k.Killed(); status != "" {
