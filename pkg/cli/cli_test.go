@@ -105,7 +105,7 @@ func TestExit(t *testing.T) {
 		{"--bogus", Usage, "", "ethos-x: error: unknown flag --bogus\nethos-x: hint: ethos-x --help shows the usage\n"},
 		{"--mode=x", Usage, "", "must be one of"},
 		{"run", 42, "", ""},
-		{"run --bogus", Refused, "", "unknown flag"},
+		{"run --bogus", Refused, "", "unknown flag --bogus\nethos-x: hint: ethos-x run --help shows the usage\n"},
 		{"run --fail", Refused, "", "internal error"},
 		{"--version", OK, "ethos-x devel", ""},
 		{"--help", OK, "Usage: ethos-x", ""},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -190,7 +191,7 @@ func (p Program) usage(err error, kind Kind) error {
 	if kind == Runner {
 		status = Refused
 	}
-	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.called() + " --help shows the usage"}
+	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.named(parseContext(err)) + " --help shows the usage"}
 }
 
 // plainer says in words for people what kong says of its tokens.
@@ -244,6 +245,19 @@ func (p Program) model(sys *System) (*kong.Kong, error) {
 		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
 		kong.NamedMapper("choice", choiceMapper{}),
 	)
+}
+
+// named is how the command is called that was named before kong refused the arguments.
+func (p Program) named(parsed *kong.Context) string {
+	words := []string{p.called()}
+	if parsed != nil {
+		for _, step := range parsed.Path {
+			if step.Command != nil && slices.Contains(parsed.Args, step.Command.Name) { // else it is the default one
+				words = append(words, step.Command.Name)
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // called is how the commands of the program are called.
