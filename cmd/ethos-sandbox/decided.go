@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/gitguard"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/statedir"
@@ -44,8 +45,8 @@ type judges struct {
 	programs []*exec.Cmd
 	in       io.WriteCloser
 	out      *record.Reader
-	ended    bool         // without an answer
-	errs     bytes.Buffer // of ethos-facts and ethos-decide; read when they have ended
+	ended    bool            // without an answer
+	errs     [2]bytes.Buffer // of ethos-facts and ethos-decide; read when they have ended
 }
 
 // newJudges finds the two programs. They start with the first record.
@@ -55,21 +56,26 @@ func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode s
 	if err != nil {
 		return nil, m.unjudged(err)
 	}
-	for _, words := range [][]string{{"ethos-facts", "--mode", j.mode, "--from", "records"}, {"ethos-decide", "--mode", j.mode}} {
+	for i, words := range [][]string{{"ethos-facts", "--mode", j.mode, "--from", "records"}, {"ethos-decide", "--mode", j.mode}} {
 		program, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), words[0]))
 		if err != nil {
 			return nil, m.unjudged(err)
 		}
 		cmd := exec.CommandContext(ctx, program, words[1:]...)
-		cmd.Dir, cmd.Env, cmd.Stderr = sys.Dir, sys.Environ, &j.errs
+		cmd.Dir, cmd.Env, cmd.Stderr = sys.Dir, sys.Environ, &j.errs[i]
 		j.programs = append(j.programs, cmd)
 	}
 	return j, nil
 }
 
-// unjudged is the refusal of what nobody decides.
+// unjudged is the refusal of what nobody decides. Where a program that was asked
+// has said why it does not, its way out is the one.
 func (m matter) unjudged(err error) error {
-	return cli.Errorf(cli.Refused, m.wayOut, "%s cannot be decided: %w", m.what, err)
+	hint := m.wayOut
+	if said := (*cli.Error)(nil); errors.As(err, &said) {
+		hint = said.Hint
+	}
+	return cli.Errorf(cli.Refused, hint, "%s cannot be decided: %w", m.what, err)
 }
 
 func (j *judges) start() (err error) {
@@ -149,15 +155,19 @@ func (j *judges) ask(line *record.Line) (*record.Line, error) {
 	if err != nil { // why they ended is on their standard error
 		j.ended = true
 		j.close()
-		said, _, _ := strings.Cut(strings.TrimSpace(j.errs.String()), "\n")
-		return nil, fmt.Errorf("ethos-facts | ethos-decide: %s", cmp.Or(said, err.Error()))
+		for i := range j.errs {
+			if message, hint := gitguard.Said(j.errs[i].String()); message != "" {
+				return nil, cli.Errorf(cli.Refused, hint, "%s: %s", filepath.Base(j.programs[i].Path), message)
+			}
+		}
+		return nil, fmt.Errorf("ethos-facts | ethos-decide: %w", err)
 	}
 	if answer.Kind() == record.LineError {
 		var fault record.Error
 		if err := answer.Decode("error", &fault); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("ethos-%s: %s", fault.Stage, fault.Message)
+		return nil, cli.Errorf(cli.Refused, "mend that, then try again", "ethos-%s: %s", fault.Stage, fault.Message)
 	}
 	return answer, nil
 }

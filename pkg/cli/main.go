@@ -13,25 +13,29 @@ import (
 
 // Main runs a program in the real world and ends the process.
 func Main(p Program) {
-	os.Exit(int(start(p.Name, func(ctx context.Context, sys *System, args []string) Status {
+	end(p.Name, func(ctx context.Context, sys *System, args []string) Status {
 		if !asksVersion(args) { // which takes no longer than to catch signals
 			ctx.Done() // they are caught at once
 		}
 		return p.Run(ctx, sys, args)
-	})))
+	})
 }
 
 // MainRaw is [Main] for a program that reads its own arguments. Signals are caught from when its context is first asked for them: until then, and in a program
 // that becomes another before, they have their default action.
 func MainRaw(name string, run func(context.Context, *System, []string) Status) {
-	os.Exit(int(start(name, func(ctx context.Context, sys *System, args []string) Status {
+	end(name, func(ctx context.Context, sys *System, args []string) Status {
 		if err := sys.placed(Runner); err != nil {
 			status, message, hint := statusOf(Runner, err)
 			sys.fail(message, hint)
 			return status
 		}
 		return run(ctx, sys, args)
-	})))
+	})
+}
+
+func end(name string, run func(context.Context, *System, []string) Status) {
+	os.Exit(int(start(name, run)))
 }
 
 // start runs the program with the process's own streams; it ends the process by the signal that ended the program.

@@ -65,7 +65,8 @@ func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.De
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: a verdict other than allow
-		return nil, fmt.Errorf("%s: %w%s", filepath.Base(s.Program), plainError(err), cause(stderr.String()))
+		_, hint := Said(stderr.String())
+		return nil, refuse(hint, "%s: %v%s", filepath.Base(s.Program), plainError(err), cause(stderr.String()))
 	}
 	answers := bytes.SplitAfter(bytes.TrimSuffix(stdout.Bytes(), []byte("\n")), []byte("\n"))
 	if len(answers) != len(lines) {
@@ -141,14 +142,29 @@ func plainError(err error) error {
 	return err
 }
 
-// cause is the error a program printed, without its name; else the last line of what it printed.
-func cause(text string) string {
-	text = strings.TrimSpace(text)
+// Said is the first error that a program of ethos has printed, and its hint, each
+// "" where there is none.
+func Said(text string) (message, hint string) {
 	for line := range strings.Lines(text) {
-		if _, message, ok := strings.Cut(line, ": error: "); ok {
-			return ": " + strings.TrimSpace(message)
+		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		level, said, ok := strings.Cut(rest, ": ")
+		switch {
+		case !ok || strings.Contains(name, " "): // a line of a longer message
+		case level == "error" && message == "":
+			message = said
+		case level == "hint" && message != "":
+			return message, said
 		}
 	}
+	return message, ""
+}
+
+// cause is the error a program printed, without its name; else the last line of what it printed.
+func cause(text string) string {
+	if message, _ := Said(text); message != "" {
+		return ": " + message
+	}
+	text = strings.TrimSpace(text)
 	if text == "" {
 		return ""
 	}

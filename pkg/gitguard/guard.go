@@ -1,7 +1,9 @@
 package gitguard
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -145,8 +147,11 @@ func (g *Guard) decide(ctx context.Context, subcommand string, lines []*record.L
 		err = fmt.Errorf("%d answers to %d questions", len(decisions), len(lines))
 	}
 	if err != nil {
-		return nil, record.Decision{}, &Refusal{Status: statusRefused, Message: fmt.Sprintf("decide git %s: %v", subcommand, err),
-			Hint: "git runs only when policy could be asked; put ethos-decide beside ethos-git"}
+		hint := "git runs only when policy could be asked; put ethos-decide beside ethos-git"
+		if said := (*Refusal)(nil); errors.As(err, &said) {
+			hint = cmp.Or(said.Hint, hint)
+		}
+		return nil, record.Decision{}, refuse(hint, "decide git %s: %v", subcommand, err)
 	}
 	i := strictest(decisions)
 	if err := lines[i].Set("decision", decisions[i]); err != nil {

@@ -40,6 +40,24 @@ func TestShellDecides(t *testing.T) {
 	}
 }
 
+// TestShellSaysWhyNothingDecides: a file of policies that cannot be read refuses the
+// script with what the program that reads it says, and its way out.
+func TestShellSaysWhyNothingDecides(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := newSession(t)
+	for name, hint := range map[string]string{"coding_ethos.yml": "hint: mend the file", "repo_config.yaml": "hint: mend that"} {
+		s.write(name, "version: 2\n")
+		for range 3 { // whichever of the programs ends first
+			o := s.shell("ethos-sandbox shell -c 'touch ran'").mustExit(t, 125)
+			if !strings.Contains(o.stderr, name+":1:") || !strings.Contains(o.stderr, hint) || strings.Contains(o.stderr, "--undecided") || s.exists("ran") {
+				t.Errorf("%s: %v", name, o)
+			}
+		}
+		s.shell("rm " + name).mustSucceed(t)
+	}
+	s.shell("ethos-sandbox shell -c 'touch ran'").mustSucceed(t)
+}
+
 // TestShellAfterHook: what a person let pass once, the hook has decided; the shell
 // does not ask for it again. The same words a second time are decided.
 func TestShellAfterHook(t *testing.T) {
