@@ -22,7 +22,7 @@ func nestedRepositories(t *testing.T, spec *Spec) {
 	t.Helper()
 	git := func(args ...string) {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 		cmd.Dir, cmd.Env = spec.Workspace, spec.Environ
 		mustRun(t, cmd)
 	}
@@ -31,7 +31,12 @@ func nestedRepositories(t *testing.T, spec *Spec) {
 	}
 	git("worktree", "add", "-q", "-b", "side", "tree")
 	git("-C", "sub", "commit", "-q", "--allow-empty", "-m", "first")
-	git("submodule", "--quiet", "add", "./sub", "module")
+	if err := os.MkdirAll(filepath.Join(spec.Workspace, ".git/modules"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git("init", "-q", "--template=", "--separate-git-dir", ".git/modules/module", "module") // git submodule is a package of its own in places
+	git("-C", "module", "commit", "-q", "--allow-empty", "-m", "first")
+	git("-c", "advice.addEmbeddedRepo=false", "add", "module")
 	for _, own := range nestedOwn {
 		write(t, filepath.Join(spec.Workspace, own, "cache/x/0/upper/file"), "kept\n")
 		write(t, filepath.Join(spec.Workspace, own, "traces/export/otlp-x"), "kept\n")
