@@ -197,7 +197,7 @@ lint: ## the checks that run nothing: format, vet, staticcheck, modules, other p
 	$(GO) vet -tags agents ./pkg/internal/e2e
 	$(GO) vet -tags compat ./pkg/internal/compat
 	$(TOOL) $(STATICCHECK) ./...
-	$(TOOL) $(ACTIONLINT) examples/github-actions/ethos.yml
+	$(TOOL) $(ACTIONLINT) examples/github-actions/*.yml
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./...
