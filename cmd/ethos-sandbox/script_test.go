@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -21,7 +23,19 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ethos-sandbox": main, "decided": decidedMain, "sign-gpg": main, "sign-ssh": main})
 }
 
+// deciding are this program and those that decide for it, in a folder of their own:
+// beside the one that other scripts run stand none.
+func deciding(dir string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "ethos/cmd/ethos-sandbox", "ethos/cmd/ethos-facts", "ethos/cmd/ethos-decide")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return nil
+}
+
 func TestScripts(t *testing.T) {
+	programs := t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Condition: func(name string) (bool, error) {
@@ -46,6 +60,10 @@ func TestScripts(t *testing.T) {
 			home, err := os.MkdirTemp("", "ethos-home-") // beside the work space, not in it
 			env.Defer(func() { os.RemoveAll(home) })
 			env.Setenv("HOME", home)
+			if err == nil && filepath.Base(env.WorkDir) == "script-gitsigning" {
+				env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
+				err = deciding(programs)
+			}
 			return err
 		},
 	})
