@@ -201,6 +201,13 @@ func plainer(message string) string {
 		return "missing: <" + strings.TrimSuffix(missing, `"`)
 	}
 	flag, rest, found := strings.Cut(message, ": expected ")
+	if given, ok := strings.CutPrefix(rest, "duration but got "); ok {
+		given, _, _ = strings.Cut(given, ": time: ")
+		return flag + ": " + given + " is not a time such as 90s, 10m or 1h30m"
+	}
+	if given, ok := strings.CutPrefix(rest, "a valid 64 bit int but got "); ok {
+		return flag + ": " + given + " is not a whole number"
+	}
 	_, got, value := strings.Cut(rest, " value but got ")
 	switch {
 	case !found || !value:

@@ -118,6 +118,8 @@ func TestPlainer(t *testing.T) {
 	for message, want := range map[string]string{
 		`--mode: expected string value but got "EOL" (<EOL>)`:                                 "--mode needs a value",
 		`--memory: expected value value but got "--" (long flag); perhaps try --memory="--"?`: `--memory needs a value, and "--" is another word of the command line`,
+		`--for: expected duration but got "3d": time: unknown unit "d" in duration "3d"`:      `--for: "3d" is not a time such as 90s, 10m or 1h30m`,
+		`--pids: expected a valid 64 bit int but got "x"`:                                     `--pids: "x" is not a whole number`,
 		`expected "<argv>"`:                           "missing: <argv>",
 		`expected "<name> <port>"`:                    "missing: <name> <port>",
 		`--mode must be one of "","plan" but got "x"`: `--mode must be one of "plan" but got "x"`,

@@ -161,7 +161,7 @@ func (b *builder) fulfilled(entries []Entry) error {
 		got := Covering(entries, r.path)
 		weaker := r.class == grantRead && got.Access == Hidden || r.class == grantWrite && got.Access != ReadWrite
 		if weaker {
-			return Refuse(CodeDeclaration, deniedHint(got.Why), "%s path %s is denied as well%s", r.why, r.path, source(got.Why))
+			return Refuse(CodeDeclaration, deniedHint(r.why, got.Why), "%s path %s is denied as well%s", r.why, r.path, source(got.Why))
 		}
 		within := func(p resolvedPath) bool { return r.path != p.path && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.protected, within); i >= 0 && r.class == grantWrite {
@@ -205,9 +205,12 @@ func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) err
 }
 
 // deniedHint is the way out for a path that is declared and denied.
-func deniedHint(why string) string {
+func deniedHint(declared, why string) string {
 	if why == whyCredentials {
 		return "credentials are hidden from every command; give it the one value that it needs: --env NAME, or ethos-facts --grant env=NAME"
+	}
+	if declared == workSpace {
+		return "leave the deny out; --profile lint-offline has the work space read-only"
 	}
 	return "a deny wins at equal depth; take one of the two out"
 }
