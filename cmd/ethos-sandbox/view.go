@@ -49,7 +49,10 @@ func (f *viewFlags) alone() error {
 // check refuses flags that contradict each other.
 func (f *viewFlags) check() error {
 	if err := f.Transaction.Check("--transaction", answerKeep, answerDrop); err != nil {
-		return cli.Errorf(cli.Refused, "", "%w", err)
+		if fault := (*cli.Error)(nil); errors.As(err, &fault) {
+			fault.Status = cli.Refused
+		}
+		return err
 	}
 	switch {
 	case f.Keep != "" && f.Mode != record.ModeVerify:

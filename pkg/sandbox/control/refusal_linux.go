@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"ethos/pkg/nospace"
+	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/statedir"
@@ -72,7 +73,7 @@ func CausedRefusal(err error, p *plan.Plan) error {
 		holds = p.Workspace
 	}
 	if errors.As(err, &fault) {
-		if fault.Step.Stage == "mount" && fault.Errno == syscall.ENOSPC {
+		if fault.Errno == syscall.ENOSPC && (fault.Step.Stage == "mount" || mount.Within(fault.Step.Object, plan.SettingsDir)) {
 			return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "the private directories have no room, for they count as memory: give it more with --memory"}
 		}
 		if holds = p.Workspace; filepath.IsAbs(fault.Step.Object) {
