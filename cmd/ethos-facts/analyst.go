@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"runtime/debug"
 
 	"ethos/pkg/facts"
@@ -27,6 +28,9 @@ type description struct {
 	stack   []byte // of a panic
 }
 
+// errNoText is a directory that JSON cannot name: a record would be about another.
+var errNoText = errors.New("the name of the working directory or of the work space is not UTF-8")
+
 // describe changes nothing but the analyst's memory. A panic of the analysis is
 // an error: what broke it must not pass.
 func (n *analyst) describe(a record.Action, actor record.Actor) (d description) {
@@ -37,6 +41,10 @@ func (n *analyst) describe(a record.Action, actor record.Actor) (d description) 
 		}
 	}()
 	if d.action, d.err = n.deriver.Place(a); d.err != nil {
+		return d
+	}
+	if !valid([]string{d.action.Cwd, d.action.Workspace}) {
+		d.err = errNoText
 		return d
 	}
 	d.facts, d.err = n.deriver.Derive(d.action, actor)

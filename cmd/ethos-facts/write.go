@@ -136,6 +136,8 @@ func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usag
 	switch {
 	case errors.As(err, &fault):
 		code, hint = record.IncompleteRepoConfig, fault.Hint
+	case errors.Is(err, errNoText):
+		code, hint = record.CodeInvalidUTF8, "rename the directory: no record can carry its name"
 	case errors.As(err, &broken):
 		code, hint = codeInternal, "this is a defect of ethos: please report it with the input"
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -119,7 +120,7 @@ func (j *judges) close() {
 func (j *judges) judge(a record.Action) (facts record.Facts, err error) {
 	a.Cwd, a.Workspace = cmp.Or(a.Cwd, j.where.Cwd), j.where.Workspace
 	if !valid(a) {
-		return facts, cli.Errorf(cli.Refused, "write it in UTF-8", "%s cannot be decided: it is not UTF-8", j.what)
+		return facts, cli.Errorf(cli.Refused, "write it in UTF-8, in a directory whose name is", "%s cannot be decided: it, or the name of its directory, is not UTF-8", j.what)
 	}
 	line, err := j.ask(record.NewLine("", j.sys.Now(), a, record.Actor{Tool: j.tool, Mode: j.mode}))
 	if err != nil {
@@ -139,7 +140,7 @@ func (j *judges) judge(a record.Action) (facts record.Facts, err error) {
 }
 
 func valid(a record.Action) bool {
-	return utf8.ValidString(a.Script) && utf8.ValidString(strings.Join(a.Argv, ""))
+	return !slices.ContainsFunc(append([]string{a.Script, a.Cwd, a.Workspace}, a.Argv...), func(s string) bool { return !utf8.ValidString(s) })
 }
 
 // ask has one line decided.

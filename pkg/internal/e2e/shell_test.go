@@ -56,6 +56,10 @@ func TestShellSaysWhyNothingDecides(t *testing.T) {
 		s.shell("rm " + name).mustSucceed(t)
 	}
 	s.shell("ethos-sandbox shell -c 'touch ran'").mustSucceed(t)
+	// A record cannot name this directory, and must not be about another one.
+	if o := s.shell(`d=$(printf 'b\377d'); mkdir "$d" && cd "$d" && ethos-sandbox shell -c 'touch more'`).mustExit(t, 125); !strings.Contains(o.stderr, "is not UTF-8") {
+		t.Error(o)
+	}
 }
 
 // TestShellAfterHook: what a person let pass once, the hook has decided; the shell

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -102,6 +103,7 @@ func StepRefusal(err error, argv []string) error {
 // execRefusal names what was not found as it was given, since a search of PATH has no one path for it, and all else by the path that execve(2) got.
 func execRefusal(fault *steps.StepError, name string) error {
 	path := fault.Step.Object
+	name = cmp.Or(name, `""`)
 	switch fault.Errno {
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP:
 		hint := "it must be on PATH and visible inside: ethos-sandbox plan shows what is"
