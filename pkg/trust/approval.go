@@ -15,41 +15,41 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// approvedFolder is the folder of the approvals that were not used yet.
+// approvedFolder is the folder of approvals that have not been used yet.
 const approvedFolder = "approved"
 
-// MaxApproval is how long an approval can count.
+// MaxApproval is the longest time for which an approval is valid.
 const MaxApproval = 24 * time.Hour
 
-// sessionSuffix ends the file name of an approval for a session.
+// sessionSuffix is the suffix of the file name of an approval for a whole session.
 const sessionSuffix = ".session"
 
-// Approval lets one call pass: once, or as often as it comes in its session.
+// Approval lets one call pass: once, or each time that the call occurs in its session.
 //
-// It counts for a time that is measured from the start of the machine: setting
-// the clock neither prolongs nor revives it, and a restart ends it.
+// Its validity is measured on the clock that counts from boot. Setting the system time neither
+// prolongs nor revives an approval, and a reboot ends it.
 type Approval struct {
-	ID       string        `json:"id"`   // of the record that was refused
+	ID       string        `json:"id"`   // the ID of the refused record
 	Call     string        `json:"call"` // see [CallOf]
 	Session  bool          `json:"session"`
-	Policies []string      `json:"policies"` // that stood in the way
-	Grants   []string      `json:"grants"`   // what comes with it, in the form of ethos-facts --grant
+	Policies []string      `json:"policies"` // the policies that refused the call
+	Grants   []string      `json:"grants"`   // the grants that come with it, in the form of --grant
 	By       string        `json:"by"`
-	Time     time.Time     `json:"time"` // for people
+	Time     time.Time     `json:"time"` // for people; not used to judge the approval
 	For      time.Duration `json:"for"`
 	Boot     string        `json:"boot"`  // set by [Memory.Approve]
-	Since    time.Duration `json:"since"` // the boot; set by [Memory.Approve]
+	Since    time.Duration `json:"since"` // time since boot; set by [Memory.Approve]
 }
 
-// moment is a point of time that nobody sets: how long the machine is up, and
-// which of its starts that is measured from.
+// moment is a point in time that does not depend on the system clock: the time since boot, and the
+// boot from which it is measured.
 type moment struct {
 	boot  string
 	since time.Duration
 }
 
-// sinceBoot reads /proc/uptime, which is CLOCK_BOOTTIME, and the id of the boot:
-// proc_uptime(5), random(4).
+// sinceBoot reads /proc/uptime, which is CLOCK_BOOTTIME, and the boot ID: see proc_uptime(5) and
+// random(4).
 func sinceBoot() (moment, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -67,7 +67,7 @@ func sinceBoot() (moment, error) {
 	return moment{strings.TrimSpace(string(id)), time.Duration(seconds * float64(time.Second))}, nil
 }
 
-// Approve keeps an approval, in the place of an earlier one of the same call.
+// Approve stores an approval and replaces an earlier one of the same call.
 func (m *Memory) Approve(a Approval, workspace string, now time.Time) error {
 	if a.For <= 0 || a.For > MaxApproval {
 		return fmt.Errorf("an approval counts for up to %s", MaxApproval)
@@ -103,10 +103,10 @@ func approvalName(call string, session bool) string {
 	return callName(call)
 }
 
-// Take returns the approval of a call, and uses it up where it is for once: of
-// several callers one gets it, because rename(2) moves a file once. nil is none.
-// An approval that cannot be believed, or whose time is over, approves nothing;
-// it is gone after this, and the error says why.
+// Take returns the approval of a call, and removes it if it is valid only once. Of several
+// concurrent callers exactly one gets it, because rename(2) moves a file once. The result is nil if
+// there is no approval. An approval that is not valid or has expired approves nothing: Take removes
+// it, and the error gives the reason.
 func (m *Memory) Take(call, workspace string) (*Approval, error) {
 	dir, err := statedir.Open(m.getenv, approvedFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func (m *Memory) Take(call, workspace string) (*Approval, error) {
 	return a, err
 }
 
-// believe reads an approval, and holds it to the call and to its time.
+// believe reads an approval and checks it against the call and the time.
 func (m *Memory) believe(name, call string, session bool) (*Approval, error) {
 	var a Approval
 	if err := read(name, &a); err != nil {

@@ -8,8 +8,8 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Carries reports whether an approval of the call with this id would bring the
-// name of a host, or a pattern of names, with it.
+// Carries reports whether an approval of the call with this ID would grant a host name, or a
+// pattern of host names.
 func (m *Memory) Carries(id, host string, now time.Time) bool {
 	asked, err := rule.ParsePattern(host)
 	if err != nil {

@@ -14,13 +14,12 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// attempts bounds how often an entry is written. The folder can go away
-// meanwhile: where it was missing, a run of ethos-sandbox puts an empty one in
-// its place, and takes that away when the run ends.
+// attempts limits how often the write of an entry is tried. The folder can disappear in between:
+// where it is missing, a run of ethos-sandbox creates an empty placeholder, and removes it when the
+// run ends.
 const attempts = 5
 
-// Save trusts an entry in the place of the one that was there. Its digest is
-// computed here.
+// Save stores e as trusted and replaces an earlier entry for the same path. It computes the digest.
 func (m *Memory) Save(e Entry, now time.Time) error {
 	if len(e.Text) > MaxText {
 		return fmt.Errorf("%s is longer than %d bytes", e.Path, MaxText)
@@ -49,8 +48,8 @@ func (m *Memory) Save(e Entry, now time.Time) error {
 	return err
 }
 
-// Revoke forgets what was trusted of a path, also an entry that cannot be
-// believed. It reports whether there was one.
+// Revoke removes the entry of a path, even if the entry is corrupt. It reports whether there was
+// one.
 func (m *Memory) Revoke(kind, path string) (bool, error) {
 	dir, err := statedir.Open(m.getenv, folder)
 	if err == nil {
@@ -62,8 +61,7 @@ func (m *Memory) Revoke(kind, path string) (bool, error) {
 	return err == nil, err
 }
 
-// List returns every entry by its path, and the errors of those that cannot be
-// believed.
+// List returns all entries ordered by path, and an error for each entry that is corrupt.
 func (m *Memory) List() (list []Entry, bad []error, err error) {
 	dir, err := statedir.Open(m.getenv, folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +84,7 @@ func (m *Memory) List() (list []Entry, bad []error, err error) {
 			err = fmt.Errorf("%s: %w: it is about %s", name, ErrCorrupt, e.Path)
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // revoked meanwhile
+		case errors.Is(err, fs.ErrNotExist): // revoked in the meantime
 		case err != nil:
 			bad = append(bad, err)
 		default:

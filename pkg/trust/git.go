@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// GitTrees is the memory's part for package gitguard: what git may run by itself
-// in a work tree. An entry holds for the work tree that was looked at and for no
-// other that is put in its place: it has the inodes of the tree and of its .git.
+// GitTrees stores, for package gitguard, what git may run by itself in a work tree. An entry
+// records the inodes of the tree and of its .git, so it does not hold for another work tree that is
+// put in the same place.
 type GitTrees struct {
 	Memory *Memory
 	Now    func() time.Time
 }
 
-// Load returns what is trusted in the work tree root, nothing where nobody was
+// Load returns what is trusted in the work tree root. It returns nothing if no person has been
 // asked.
 func (g GitTrees) Load(root string) ([]string, error) {
 	root, err := filepath.EvalSymlinks(root)
@@ -34,13 +34,13 @@ func (g GitTrees) Load(root string) ([]string, error) {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(e.Text), "\n"), "\n")
 	marks, err := marksOf(root)
-	if err != nil || lines[0] != marks { // another work tree stands there now
+	if err != nil || lines[0] != marks { // another work tree is there now
 		return nil, err
 	}
 	return lines[1:], nil
 }
 
-// Save trusts a list in the place of the one that was there.
+// Save stores list as trusted and replaces the earlier list.
 func (g GitTrees) Save(root string, list []string) error {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -54,8 +54,8 @@ func (g GitTrees) Save(root string, list []string) error {
 	return g.Memory.Save(Entry{Kind: Git, Path: root, Text: []byte(text)}, g.Now())
 }
 
-// marksOf tells a work tree from another at the same place: the inodes of it and
-// of its .git, 0 where that is elsewhere.
+// marksOf identifies a work tree by the inodes of its directory and of its .git, so that another
+// tree at the same path differs. The inode of a .git that lies elsewhere is 0.
 func marksOf(root string) (string, error) {
 	var tree, git syscall.Stat_t
 	if err := syscall.Stat(root, &tree); err != nil {

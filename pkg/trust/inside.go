@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// confinedProcess are lines of /proc/PID/status (proc_pid_status(5)) of every process in the boundary of ethos-sandbox.
+// confinedProcess are lines of /proc/PID/status that every process in the boundary of ethos-sandbox
+// has: see proc_pid_status(5).
 var confinedProcess = []string{"\nCapBnd:\t0000000000000000\n", "\nNoNewPrivs:\t1\n", "\nSeccomp:\t2\n"}
 
-// Inside reports whether this process runs in the boundary of ethos-sandbox already, as then does the agent whose hook it is, and every call of its
-// shell: there is no boundary within the boundary. A command cannot pretend it, for the hook is a child of the agent.
+// Inside reports whether this process already runs in the boundary of ethos-sandbox. The agent
+// whose hook this is then runs there too, and so does every call of its shell, because boundaries
+// do not nest. A command cannot fake this, because the hook is a child of the agent.
 func Inside(proc fs.FS) bool {
 	first, err := fs.ReadFile(proc, "1/comm")
 	if err != nil || strings.TrimSpace(string(first)) != "ethos-init" {

@@ -1,21 +1,18 @@
-// Package trust is the memory of what a person has accepted: configuration
-// files of work spaces that widen what commands may do, and hooks and settings
-// that git runs by itself.
+// Package trust stores what a person has accepted: configuration files of work spaces that widen
+// what commands may do, and hooks and settings that git runs by itself. Begin with [Memory].
 //
 //	m := trust.New(os.Getenv)
-//	ok, err := m.Trusted(file, trust.Digest(text))    // this content, of this file, at this place
+//	ok, err := m.Trusted(file, trust.Digest(text))    // this content of this file at this path
 //	err := m.Save(trust.Entry{Kind: trust.Configuration, Path: file, Text: text})
 //
-// There is one entry for each file: the content that was trusted last. A file
-// that changes is no longer trusted, also when it changes back to what was
-// trusted before the last time: otherwise whoever can restore an old version
-// from the history of a repository could undo what a person took back.
+// Each file has one entry: the content that was trusted last. A file that changes is no longer
+// trusted, even if it changes back to a version that was trusted earlier. Otherwise anyone who can
+// restore an old version from the history of a repository could undo what a person has revoked.
 //
-// The entries are files of the folder "trust" in the state folder (package
-// statedir), which no confined command sees. An entry that cannot be read
-// completely, or whose parts do not belong together, trusts nothing and is an
-// error that names it. A memory that lies in the work space that it speaks of is
-// an error too: what one clones could bring it along.
+// The entries are files in the folder "trust" of the state folder (package statedir), which no
+// confined command sees. An entry that cannot be read completely, or whose parts are not
+// consistent, trusts nothing and is an error that names it. A memory inside the work space that it
+// describes is an error too, because a cloned repository could contain it.
 package trust
 
 import (
@@ -39,21 +36,21 @@ import (
 // The kinds of an [Entry].
 const (
 	Configuration = "configuration" // a file; Text is its content
-	Git           = "git"           // a work tree; Text is what git may run there
-	Script        = "script"        // a file that was written with the network at hand; Text is its content
+	Git           = "git"           // a work tree; Text lists what git may run there
+	Script        = "script"        // a file that was written while the network was reachable; Text is its content
 )
 
-// folder is the memory's name in the state folder.
+// folder is the name of this memory in the state folder.
 const folder = "trust"
 
-// MaxText bounds what is trusted, in bytes. It is the bound of a configuration
+// MaxText is the size limit of a trusted text in bytes. It equals the limit of a configuration
 // file.
 const MaxText = 1 << 20
 
-// maxEntry bounds the file of an entry: base64 makes four bytes of three.
+// maxEntry is the size limit of the file of an entry in bytes. Base64 makes four bytes of three.
 const maxEntry = 2 * MaxText
 
-// Entry is one thing that was trusted.
+// Entry is one trusted thing.
 type Entry struct {
 	Kind   string    `json:"kind"`
 	Path   string    `json:"path"` // absolute; see [Canonical]
@@ -62,17 +59,16 @@ type Entry struct {
 	Text   []byte    `json:"text"`
 }
 
-// ErrCorrupt is wrapped by the error of an entry that cannot be believed.
+// ErrCorrupt is wrapped by the error of an entry that is not valid.
 var ErrCorrupt = errors.New("the entry cannot be believed")
 
-// Memory is the entries of one person. The folder is looked for when it is
-// needed.
+// Memory holds the entries of one person. It looks for its folder at each use.
 type Memory struct {
 	getenv func(string) string
 	clock  func() (moment, error)
 }
 
-// New is the memory that an environment leads to.
+// New returns the memory whose state folder the environment names.
 func New(getenv func(string) string) *Memory { return &Memory{getenv, sinceBoot} }
 
 // Digest is "sha256:" and the SHA-256 of text in hex.
@@ -81,9 +77,9 @@ func Digest(text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Canonical is the name under which a file is trusted: its directory without
-// symbolic links, and its own name. What the file itself may be a link to does
-// not count: its content does.
+// Canonical returns the path under which a file is trusted: its directory with symbolic links
+// resolved, and its own name. If the file itself is a link, the link is not followed, because its
+// content decides.
 func Canonical(file string) (string, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -96,8 +92,8 @@ func Canonical(file string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), nil
 }
 
-// Trusted reports whether this content of a configuration file was trusted
-// last. file is canonical. Where there is an error the answer is no.
+// Trusted reports whether this content of a configuration file was trusted last. file must be
+// canonical, see [Canonical]. The answer is false if there is an error.
 func (m *Memory) Trusted(file, digest string) (bool, error) {
 	e, err := m.Load(Configuration, file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,8 +102,8 @@ func (m *Memory) Trusted(file, digest string) (bool, error) {
 	return err == nil && e.Digest == digest, err
 }
 
-// Reviewed reports whether a person has looked at this content of a script last.
-// file is absolute and without links. Where there is an error the answer is no.
+// Reviewed reports whether this content of a script is the one that a person reviewed last. file is
+// absolute and free of symbolic links. The answer is false if there is an error.
 func (m *Memory) Reviewed(file, digest string) (bool, error) {
 	e, err := m.Load(Script, file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +112,8 @@ func (m *Memory) Reviewed(file, digest string) (bool, error) {
 	return err == nil && e.Digest == digest, err
 }
 
-// Load returns the entry of a path. The error wraps [fs.ErrNotExist] when there
-// is none, and [ErrCorrupt] when there is one that cannot be believed.
+// Load returns the entry of a path. The error wraps [fs.ErrNotExist] if there is none, and
+// [ErrCorrupt] if the entry is not valid.
 func (m *Memory) Load(kind, path string) (Entry, error) {
 	dir, err := statedir.Open(m.getenv, folder)
 	if err != nil {
@@ -134,14 +130,14 @@ func (m *Memory) Load(kind, path string) (Entry, error) {
 	return e, err
 }
 
-// nameOf is the file name of an entry.
+// nameOf returns the file name of an entry.
 func nameOf(kind, path string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + path))
 	return hex.EncodeToString(sum[:])
 }
 
-// load reads one entry: a regular file of the caller's that nobody else can
-// write to, with all that belongs to an entry and nothing else.
+// load reads one entry. It must be a regular file that belongs to the caller, that nobody else can
+// write to, and that has all members of an entry and no others.
 func load(name string) (Entry, error) {
 	var e Entry
 	err := read(name, &e)
@@ -154,8 +150,8 @@ func load(name string) (Entry, error) {
 	return e, nil
 }
 
-// read decodes a file of the memory: a regular one of the caller's, that nobody
-// else can write to, with one object that has no other members than value.
+// read decodes a file of the memory. It must be a regular file that belongs to the caller and that
+// nobody else can write to, and must hold one object that has only the members of value.
 func read(name string, value any) error {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -210,9 +206,8 @@ func decode(text []byte, value any) error {
 	return nil
 }
 
-// apart refuses a memory that lies where the work space could have brought it.
-// An entry of [GitTrees] could not: nobody knows the inodes that a clone will
-// have.
+// apart refuses a memory in a place from which a work space could supply it. Entries of [GitTrees]
+// are exempt, because nobody can predict the inodes of a clone.
 func apart(dir, kind, path string) error {
 	if kind != Configuration && kind != Script {
 		return nil

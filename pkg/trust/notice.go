@@ -7,8 +7,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// Pending are the files of a list that give less than they say, because nobody
-// has trusted them.
+// Pending returns the files of a list that do not apply in full because nobody has trusted them.
 func Pending(list []record.Configuration) (out []record.Configuration) {
 	for _, c := range list {
 		if !c.Trusted && len(c.Widens) > 0 {
@@ -18,8 +17,8 @@ func Pending(list []record.Configuration) (out []record.Configuration) {
 	return out
 }
 
-// Notice says in one line what of a file does not apply, and how a person
-// changes that. Nothing in it steers a terminal.
+// Notice states in one line which part of a file does not apply, and how a person changes that. The
+// line contains no terminal control sequence.
 func Notice(c record.Configuration) string {
 	what := printable.Line(c.Widens[0])
 	if more := len(c.Widens) - 1; more > 0 {
@@ -28,7 +27,7 @@ func Notice(c record.Configuration) string {
 	return fmt.Sprintf("%s widens what commands may do (%s); nobody has trusted it, so that does not apply: %s", printable.Line(c.Path), what, Command(c.Path))
 }
 
-// Command is the command line by which a person trusts a file, for a shell.
+// Command returns the shell command line by which a person trusts a file.
 func Command(file string) string {
 	return "ethos-decide trust " + printable.Word(file)
 }

@@ -13,18 +13,18 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// saidFolder is the folder of what was said, in the state folder.
+// saidFolder is the folder, in the state folder, that records which notices were given.
 const saidFolder = "said"
 
-// maxSaid is how many notes are kept before old ones are looked for, and oldest
-// how long a note counts: no session of an agent is longer.
+// maxSaid is the number of notes above which old ones are removed. oldest is the age at which a
+// note expires: no session of an agent is longer.
 const (
 	maxSaid = 512
 	oldest  = 30 * 24 * time.Hour
 )
 
-// Once reports whether a notice about a file is to be said in an agent's
-// session: the first time, and whenever it cannot be known to be another.
+// Once reports whether to give a notice about a file in an agent's session. It is true the first
+// time, and whenever an earlier time cannot be established.
 func (m *Memory) Once(session string, c record.Configuration, now time.Time) bool {
 	if session == "" {
 		return true
@@ -43,8 +43,7 @@ func (m *Memory) Once(session string, c record.Configuration, now time.Time) boo
 	return true
 }
 
-// forget removes the notes of sessions that ended long ago. It is no matter
-// when it fails.
+// forget removes the notes of sessions that ended long ago. Errors are ignored.
 func forget(dir string, now time.Time) {
 	notes, err := os.ReadDir(dir)
 	if err != nil || len(notes) <= maxSaid {

@@ -11,12 +11,12 @@ import (
 	"syscall"
 )
 
-// ReadFile reads a configuration file of the work space root. It waits for no
-// FIFO, reads no more than [MaxText], and follows no link out of the work space:
-// messages would tell what the other file says. The error wraps
-// [fs.ErrNotExist] where there is none.
+// ReadFile reads a configuration file of the work space root. It does not block on a FIFO, reads at
+// most [MaxText] bytes, and follows no symbolic link out of the work space, because messages would
+// reveal the content of the other file. The error wraps [fs.ErrNotExist] if the file does not
+// exist.
 //
-// What is hashed must be what is used: a caller reads once.
+// Call it once for each use: the content that is hashed must be the content that is used.
 func ReadFile(file, root string) ([]byte, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -47,9 +47,8 @@ func ReadFile(file, root string) ([]byte, error) {
 	return text, err
 }
 
-// Around lists the files of that name in the git work trees that a directory
-// lies in, the nearest first. A file of somebody else's, such as in /tmp, is
-// none.
+// Around lists the files with this name in the git work trees that contain dir, the nearest first.
+// It leaves out files that belong to somebody else, such as one in /tmp.
 func Around(dir, name string) (files []string) {
 	for dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)

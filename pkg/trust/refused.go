@@ -17,39 +17,38 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// refusedFolder is the folder of the calls that were refused or asked lately.
+// refusedFolder is the folder of calls that were recently refused or asked about.
 const refusedFolder = "refused"
 
-// refusedLife is how long a call is kept that was refused, and maxRefused how
-// many are: an agent that is refused without end fills no disk.
+// refusedLife is how long a refused call is kept. maxRefused limits how many are kept, so that an
+// agent whose calls are refused without end does not fill the disk.
 const (
 	refusedLife = time.Hour
 	maxRefused  = 256
 )
 
-// Refused is a call that policy refused or asked about, or that it allowed
-// without the network which the call needs.
+// Refused is a call that policy refused or asked about, or that it allowed without the network
+// access that the call needs.
 type Refused struct {
-	ID        string    `json:"id"` // of the record
+	ID        string    `json:"id"` // the ID of the record
 	Time      time.Time `json:"time"`
 	Call      string    `json:"call"` // see [CallOf]
 	Agent     string    `json:"agent"`
-	Session   string    `json:"session"` // the agent's session
+	Session   string    `json:"session"` // the session of the agent
 	Cwd       string    `json:"cwd"`
 	Workspace string    `json:"workspace"`
-	Command   string    `json:"command"`  // what was to run, for people
+	Command   string    `json:"command"`  // the command, for people
 	Verdict   string    `json:"verdict"`  // ask | deny | allow
-	Policies  []string  `json:"policies"` // that stood in the way
-	Never     []string  `json:"never"`    // those of them that no approval lifts; errors are among them
+	Policies  []string  `json:"policies"` // the policies that refused the call
+	Never     []string  `json:"never"`    // those of them that no approval overrides, errors included
 	Grants    []string  `json:"grants"`   // what the call needs, in the form of ethos-facts --grant
-	// Action is what was to be done, without the agent's input; nil for one that is long.
+	// Action is the action without the agent's input. It is nil if the action is too long.
 	Action *record.Action `json:"action,omitempty"`
 }
 
-// CallOf is the digest of a call as far as a decision depends on it: what is to
-// be done, where, by whom, in which mode, and all that was established about it.
-// What an agent says beside it, such as its description of a command, does not
-// count. A call that differs in any of these is another one.
+// CallOf returns the digest of everything in a call that a decision depends on: the action, its
+// directory, the actor, the mode, and all facts. Other text from the agent, such as its description
+// of a command, is not part of it. A call that differs in any of the former is a different call.
 func CallOf(action record.Action, actor record.Actor, facts *record.Facts) (string, error) {
 	switch action.Kind {
 	case record.KindExec, record.KindShell, record.KindFile, record.KindFetch:
@@ -67,8 +66,8 @@ func CallOf(action record.Action, actor record.Actor, facts *record.Facts) (stri
 	return Digest(text), nil
 }
 
-// Note keeps a refused call for [Memory.Refused]. The first call with an id
-// counts: nobody puts another command under an id that a person has seen.
+// Note stores a refused call for [Memory.Refused]. The first call with an ID stays, so that nobody
+// can put another command under an ID that a person has seen.
 func (m *Memory) Note(r Refused, now time.Time) error {
 	r.Time = now.UTC()
 	text, err := json.Marshal(r)
@@ -86,15 +85,15 @@ func (m *Memory) Note(r Refused, now time.Time) error {
 		return err
 	}
 	forgetRefused(dir, now)
-	err = statedir.Place(dir, nameOf(refusedFolder, r.ID), text, false) // of no use after the machine has gone down
+	err = statedir.Place(dir, nameOf(refusedFolder, r.ID), text, false) // not needed after a crash of the machine
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	return err
 }
 
-// forgetRefused removes calls that are too old, and the oldest where there are
-// too many. It is no matter when it fails.
+// forgetRefused removes calls that are too old, and the oldest ones if there are too many. Errors
+// are ignored.
 func forgetRefused(dir string, now time.Time) {
 	notes, err := os.ReadDir(dir)
 	if err != nil {
@@ -121,8 +120,8 @@ func forgetRefused(dir string, now time.Time) {
 	}
 }
 
-// Refused lists the calls of the last hour that were refused, the oldest first.
-// What cannot be believed is left out.
+// Refused lists the calls that were refused in the last hour, the oldest first. It leaves out files
+// that are not valid.
 func (m *Memory) Refused(now time.Time) ([]Refused, error) {
 	dir, err := statedir.Open(m.getenv, refusedFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +148,7 @@ func (m *Memory) Refused(now time.Time) ([]Refused, error) {
 	return list, nil
 }
 
-// callName is the file name of what is kept of a call.
+// callName returns the name of the file that stores a call.
 func callName(call string) string {
 	sum := sha256.Sum256([]byte(call))
 	return hex.EncodeToString(sum[:])
