@@ -2,20 +2,19 @@ package protected
 
 import "strings"
 
-// Credential is a path below a home directory where programs keep secrets. A
-// confined command does not see it, a repository cannot declare it, and what
-// reads it is told to policy.
+// Credential is a path below a home directory where programs keep secrets. A confined command does
+// not see it, a repository cannot declare it, and the facts name a command that reads it.
 type Credential struct {
 	Path string
 	Dir  bool
-	// Files are the parts of a directory that hold the secret, where only they do.
-	// What a command reads is judged by them; the sandbox hides the directory.
+	// Files are the parts of a directory that hold the secret, if the other parts do not. Reads by
+	// a command are judged by these parts; the sandbox hides the whole directory.
 	Files []string
 }
 
-// credentials: the documentation of each program says where it keeps them.
+// credentials has its paths from the documentation of each program.
 var credentials = []Credential{
-	// Keys of the person.
+	// Keys and password stores of the person.
 	{Path: ".ssh", Dir: true},
 	{Path: ".gnupg", Dir: true},
 	{Path: ".password-store", Dir: true},
@@ -64,17 +63,17 @@ var credentials = []Credential{
 	{Path: ".config/google-chrome", Dir: true},
 	{Path: ".config/chromium", Dir: true},
 	{Path: ".config/BraveSoftware", Dir: true},
-	// What was typed.
+	// Histories of typed commands.
 	{Path: ".bash_history"},
 	{Path: ".zsh_history"},
 	{Path: ".python_history"},
 }
 
-// Credentials lists them. The caller does not change it.
+// Credentials lists the credential paths. The caller must not change the slice.
 func Credentials() []Credential { return credentials }
 
-// HoldsCredentials reports whether a path below a home directory is one of them
-// or lies in one. Case is ignored, as some file systems do.
+// HoldsCredentials reports whether a path below a home directory is a credential path or lies below
+// one. It ignores case, as some file systems do.
 func HoldsCredentials(rel string) bool {
 	rel = strings.ToLower(rel)
 	for i := range credentials {

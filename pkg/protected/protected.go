@@ -1,14 +1,14 @@
-// Package protected names what decides, by being there, which code runs outside
-// of the sandbox or under which policy: the settings of agents and editors, and
-// ethos's own files. It is data, for package facts, which judges what a file
-// tool writes, and for package sandbox, which judges what a command makes.
+// Package protected lists the paths whose mere existence decides which code runs outside of the
+// sandbox, or under which policy: the settings of agents and editors, and ethos's own files.
+// Package facts uses the list to judge what a file tool writes, and package sandbox to judge what a
+// command creates. Begin with [Names].
 //
 //	for _, n := range protected.Names() { … n.Path … n.Files … }
 //
-// Named here is what is run without another question once a person opens the
-// folder with the program concerned. What only instructs (AGENTS.md,
-// .cursorrules), and what runs when a person or a server starts it (.husky,
-// .devcontainer, the workflows of .github), is not: see the threat model.
+// The list contains files that a program executes without a further question once a person opens
+// the folder with it. It does not contain files that only instruct an agent (AGENTS.md,
+// .cursorrules), nor files that run when a person or a server starts them (.husky, .devcontainer,
+// the workflows in .github): see the threat model.
 package protected
 
 import (
@@ -17,29 +17,28 @@ import (
 	"strings"
 )
 
-// Owner says who obeys a name.
+// Owner is the kind of program that obeys a protected path.
 type Owner string
 
 // The owners.
 const (
 	Ethos    Owner = "ethos"
-	Settings Owner = "settings" // of an agent
+	Settings Owner = "settings" // settings of an agent
 	Editor   Owner = "editor"   // settings of an editor
 )
 
-// Name is one path that is protected in the root of a work tree.
+// Name is one protected path in the root of a work tree.
 type Name struct {
-	Path string // relative to the root; more than one component only where the first one alone decides nothing
+	Path string // relative to the root; several components only if the first one alone decides nothing
 	Dir  bool   // a directory
 	Owner
-	// Files are the parts of a directory that run something, as patterns: a "*"
-	// stands for any part of one name, "/**" for everything below. A file tool
-	// may write the rest; a confined command writes nothing in it. A file has
-	// none.
+	// Files are patterns for the parts of a directory that cause code to run. "*" stands for any
+	// part of one name, "/**" for everything below. A file tool may write the other parts; a
+	// confined command may write nothing in the directory. It is empty for a file.
 	Files []string
 }
 
-// names: the documentation of each program says where it looks.
+// names has its paths from the documentation of each program.
 var names = []Name{
 	{Path: "coding_ethos.yml", Owner: Ethos},
 	{Path: "repo_config.yaml", Owner: Ethos},
@@ -61,19 +60,18 @@ var names = []Name{
 	{Path: "opencode.jsonc", Owner: Settings},
 	// Skills and plug-ins that several agents share.
 	{Path: ".agents", Dir: true, Owner: Settings, Files: []string{"**"}},
-	// Visual Studio Code: tasks that run when the folder is opened, paths of
-	// interpreters, MCP servers.
+	// Visual Studio Code: tasks that run when the folder is opened, paths of interpreters, MCP
+	// servers.
 	{Path: ".vscode", Dir: true, Owner: Editor, Files: []string{"settings.json", "tasks.json", "launch.json", "mcp.json"}},
-	// IntelliJ IDEA and its relatives: run configurations, start-up tasks, file
-	// watchers.
+	// IntelliJ IDEA and related editors: run configurations, start-up tasks, file watchers.
 	{Path: ".idea", Dir: true, Owner: Editor, Files: []string{"**"}},
 }
 
-// Names lists them. The caller does not change it.
+// Names lists the protected paths. The caller must not change the slice.
 func Names() []Name { return names }
 
-// Single lists the paths of one component: they are protected by that name in
-// whatever directory a program may be started.
+// Single lists the paths that have one component. They are protected by name in every directory in
+// which a program may be started.
 func Single() []string {
 	list := make([]string, 0, len(names))
 	for _, n := range names {
@@ -84,11 +82,11 @@ func Single() []string {
 	return list
 }
 
-// RunsBelow reports whether a path below the root of a work tree, given from the
-// directory in which a protected name stands (".claude/hooks/x"), decides what
-// an agent or ethos runs that is started there. Editors are not started in
-// every directory of a tree, and most published packages and repositories have
-// a .vscode or an .idea: what a command unpacks or clones keeps them.
+// RunsBelow reports whether a path decides what an agent or ethos runs. rel is relative to the
+// directory that contains the protected name (".claude/hooks/x"), and an agent is assumed to start
+// in that directory. Editors do not count: they are not started in every directory of a tree, and
+// many published packages and repositories contain a .vscode or an .idea, which a command may
+// unpack or clone.
 func RunsBelow(rel string) bool {
 	top, rest, below := strings.Cut(rel, "/")
 	for _, n := range names {

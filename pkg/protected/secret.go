@@ -5,25 +5,23 @@ import (
 	"strings"
 )
 
-// samples are the suffixes of environment files that are made to be shown.
+// samples are the suffixes of environment files that are meant to be published.
 var samples = []string{"example", "sample", "template", "tmpl", "dist", "defaults", "default", "schema", "vault", "encrypted", "enc", "gpg"}
 
-// EnvFile reports whether a path is an environment file, which holds the secrets
-// of a project: `.env`, `.env.local`. One that shows how such a file looks, such
-// as `.env.example`, is none.
+// EnvFile reports whether a path is an environment file with the secrets of a project, such as
+// `.env` or `.env.local`. A sample file such as `.env.example` is not one.
 func EnvFile(name string) bool {
 	rest, ok := ofEnv(name)
 	return ok && !sample(rest)
 }
 
-// SampleEnvFile reports whether a path is a file that shows how an environment
-// file looks.
+// SampleEnvFile reports whether a path is a sample of an environment file, such as `.env.example`.
 func SampleEnvFile(name string) bool {
 	rest, ok := ofEnv(name)
 	return ok && sample(rest)
 }
 
-// ofEnv is what stands behind ".env" in the name of a file.
+// ofEnv returns the part of a file name that follows ".env".
 func ofEnv(name string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(strings.ToLower(path.Base(name)), ".env")
 	return rest, ok && (rest == "" || rest[0] == '.')
@@ -40,11 +38,10 @@ func sample(rest string) bool {
 	return false
 }
 
-// keys are the names by which the tools that make private keys store them.
+// keys are the default file names of private keys.
 var keys = []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"}
 
-// Secret reports whether the name of a file says that it holds a secret, in
-// whatever directory it lies.
+// Secret reports whether a file's name alone, in any directory, says that the file holds a secret.
 func Secret(name string) bool {
 	if EnvFile(name) {
 		return true
@@ -62,12 +59,12 @@ func Secret(name string) bool {
 	return base == ".netrc" || base == ".git-credentials" || base == ".npmrc" || base == ".pypirc"
 }
 
-// system are the files of a machine that hold its secrets.
+// system are files outside of home directories that hold secrets of the machine.
 var system = []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab", "/etc/security/opasswd", "/etc/master.passwd"}
 
-// Sensitive reports whether a word names a place where credentials are kept: one
-// of a home directory, "~/" or by its usual place or home itself, or one of the
-// system. Home may be "".
+// Sensitive reports whether a word names a place where credentials are kept: below a home
+// directory, which may be written as "~/", as a usual path of home directories, or as home, or one
+// of the system's files. home may be "".
 func Sensitive(word, home string) bool {
 	for _, s := range system {
 		if word == s || word == s+"-" {
