@@ -8,8 +8,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// Inherited is the origin of a file that a command reads, moves, changes or runs, and that no person has looked at: what it writes may hold what that
-// holds. nil is none.
+// Inherited returns the origin of a file that the command reads, moves, changes or runs and that no
+// person has reviewed. The output of the command may contain the content of that file. It returns
+// nil if there is no such file.
 func Inherited(f *record.Facts) *record.Origin {
 	for i := range f.Files {
 		if file := &f.Files[i]; file.Origin != nil && !file.Origin.Reviewed && file.Op != "delete" && file.Op != "mode" {
@@ -19,8 +20,10 @@ func Inherited(f *record.Facts) *record.Origin {
 	return nil
 }
 
-// Describe completes what is remembered of a run from the facts of its command. Network is "" where it can reach none; then nil says that there is
-// nothing to remember, unless the command has to do with what another one has left. dir is the one that it starts in.
+// Describe completes the description of a run from the facts of its command. Network is "" if the
+// run can reach no network; Describe then returns nil, because there is nothing to store, unless
+// the command uses files that an earlier run has written. dir is the start directory of the
+// command.
 func (m *Memory) Describe(r Run, f *record.Facts, dir string) *Run {
 	from := Inherited(f)
 	switch {
@@ -35,7 +38,8 @@ func (m *Memory) Describe(r Run, f *record.Facts, dir string) *Run {
 	return &r
 }
 
-// packageManagers are the programs of a command that does nothing but fetch packages, and those that may stand beside.
+// packageManagers are the programs of a command that only fetches packages. The list also has the
+// programs that such a command may contain beside them.
 var packageManagers = []string{"npm", "pnpm", "yarn", "bun", "corepack", "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "composer", "bundle", "gem", "go", "cargo", "cd", "echo", "true", "export", "set", "mkdir", "tail", "head", "grep"}
 
 func packagesAlone(f *record.Facts) bool {
@@ -44,10 +48,11 @@ func packagesAlone(f *record.Facts) bool {
 	})
 }
 
-// maxManifests is how many of them are remembered of one run.
+// maxManifests limits how many manifests are stored for one run.
 const maxManifests = 16
 
-// manifests are digests of the scripts in manifests of directories, but of those that an earlier run has changed.
+// manifests returns digests of the scripts in the manifests of dirs, without manifests that an
+// earlier run has changed.
 func (m *Memory) manifests(dirs []string) map[string]string {
 	runs, err := m.Runs()
 	if err != nil {
@@ -70,5 +75,5 @@ func (m *Memory) manifests(dirs []string) map[string]string {
 	return found
 }
 
-// maxManifest bounds one, in bytes.
+// maxManifest is the size limit of a manifest in bytes.
 const maxManifest = 1 << 20

@@ -7,25 +7,25 @@ import (
 	"path/filepath"
 )
 
-// manifests are the files that a package manager writes dependencies into and runs
-// commands out of, and the members that have the commands.
+// manifests maps the files in which a package manager stores dependencies and commands to the
+// members that hold the commands.
 var manifests = map[string][]string{
 	"package.json":  {"scripts"},
 	"composer.json": {"scripts"},
 	"deno.json":     {"tasks"},
 }
 
-// Manifests are the names of such files.
+// Manifests returns the names of the manifest files.
 func Manifests() []string { return []string{"package.json", "composer.json", "deno.json"} }
 
-// ScriptsOf is a digest of the commands in a manifest; of another file, or one
-// that is no JSON object, it is that of the whole.
+// ScriptsOf returns a digest of the commands in a manifest. For another file, or one that is not a
+// JSON object, it is the digest of the whole text.
 func ScriptsOf(path string, text []byte) string {
 	sum := sha256.Sum256(Commands(path, text))
 	return hex.EncodeToString(sum[:])
 }
 
-// Commands is the part of a manifest that has the commands, the whole text of another file.
+// Commands returns the part of a manifest that holds commands, or the whole text of any other file.
 func Commands(path string, text []byte) []byte {
 	members, ok := manifests[filepath.Base(path)]
 	if !ok {
@@ -37,7 +37,7 @@ func Commands(path string, text []byte) []byte {
 	}
 	part := []byte{}
 	for _, m := range members {
-		var value any // in one form, whatever its spaces and order
+		var value any // normalised, so that white space and order do not matter
 		if json.Unmarshal(all[m], &value) == nil {
 			one, _ := json.Marshal(value)
 			part = append(append(part, one...), '\n')

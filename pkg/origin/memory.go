@@ -18,54 +18,53 @@ import (
 )
 
 const (
-	folder = "reached" // in the state folder
+	folder = "reached" // name in the state folder
 	file   = "runs"
-	// maxRuns is how many runs are remembered: the last ones.
+	// maxRuns is how many runs are kept: the most recent ones.
 	maxRuns = 500
-	// maxRun bounds the line of one, in bytes.
+	// maxRun is the size limit of the line of one run in bytes.
 	maxRun = 8 << 10
 )
 
-// tick is how far the clock of files can be behind: the kernel takes the time of
-// its last tick, of which there are at least 100 in a second (CONFIG_HZ).
+// tick is how far file timestamps can lag behind: the kernel uses the time of its last tick, and
+// there are at least 100 ticks per second (CONFIG_HZ).
 const tick = 10 * time.Millisecond
 
-// Run is one run that could reach the network, or that had to do with what such
-// a run has written.
+// Run is a run that could reach the network, or that used files which such a run has written.
 type Run struct {
-	Action  string   `json:"action"`             // the id of its record; "" where none was kept
-	Agent   string   `json:"agent"`              // who asked; "" where it is not known
+	Action  string   `json:"action"`             // the ID of its record; "" if none was kept
+	Agent   string   `json:"agent"`              // the agent that asked; "" if not known
 	Network string   `json:"network"`            // proxy or host
-	Roots   []string `json:"roots"`              // directories that it could write to, absolute, without links
-	Package bool     `json:"packages,omitempty"` // it was a package manager alone
-	// Scripts are digests of the scripts that manifests had when it began, by the
-	// file: see [ScriptsOf].
+	Roots   []string `json:"roots"`              // directories that it could write to; absolute, free of symbolic links
+	Package bool     `json:"packages,omitempty"` // it ran nothing but a package manager
+	// Scripts maps manifest files to the digests of their scripts when the run began: see
+	// [ScriptsOf].
 	Scripts map[string]string `json:"scripts,omitempty"`
-	PID     int               `json:"pid,omitempty"`     // of ethos-sandbox, while it is under way
-	Started string            `json:"started,omitempty"` // when that process did, proc_pid_stat(5)
+	PID     int               `json:"pid,omitempty"`     // of ethos-sandbox, while the run lasts
+	Started string            `json:"started,omitempty"` // start time of that process, proc_pid_stat(5)
 
-	begin, end int64 // nanoseconds since 1970; end is 0 while it is under way
+	begin, end int64 // nanoseconds since 1970; end is 0 while the run lasts
 }
 
-// Memory is what one person's runs leave there.
+// Memory holds the recorded runs of one person.
 type Memory struct {
 	getenv func(string) string
-	seen   fs.FileInfo // of the file that runs was read from
+	seen   fs.FileInfo // the file that runs was read from
 	runs   *Runs
 }
 
-// New is the memory that an environment leads to.
+// New returns the memory whose state folder the environment names.
 func New(getenv func(string) string) *Memory { return &Memory{getenv: getenv} }
 
-// Begun is a run that is under way.
+// Begun is a run that has not ended.
 type Begun struct {
 	memory *Memory
 	begin  int64
 	run    Run
 }
 
-// Begin remembers a run that is about to start. The times of what it writes are
-// not before this.
+// Begin records a run that is about to start. Files that the run writes have times that are not
+// earlier than this.
 func (m *Memory) Begin(r Run) (*Begun, error) {
 	r.PID, r.Started = os.Getpid(), started(os.Getpid())
 	b := &Begun{memory: m, run: r}
@@ -76,7 +75,8 @@ func (m *Memory) Begin(r Run) (*Begun, error) {
 	})
 }
 
-// End remembers that the run, and all that it started, has ended. nil did not begin.
+// End records that the run, and every process that it started, has ended. A nil receiver is a run
+// that did not begin.
 func (b *Begun) End() error {
 	if b == nil {
 		return nil
@@ -92,8 +92,8 @@ func (b *Begun) End() error {
 	})
 }
 
-// change writes the memory anew, for one process after the other. A run whose
-// process was killed ends with that: until then everything may be its work.
+// change rewrites the memory under a lock. A run whose process was killed is ended here: any file
+// written until now may be its work.
 func (m *Memory) change(with func([]Run) []Run) error {
 	dir, err := statedir.Make(m.getenv, folder)
 	if err != nil {
@@ -135,20 +135,20 @@ func (m *Memory) change(with func([]Run) []Run) error {
 	return statedir.Replace(dir, file, text, false)
 }
 
-// Runs are the runs that were remembered, as they were read.
+// Runs are the recorded runs, as they were read.
 type Runs struct{ list []line }
 
-// line is one of them. Only of those whose time fits is the rest read.
+// line is one recorded run. Its body is decoded only if its times match.
 type line struct {
 	begin, end int64
 	body       []byte // JSON of a [Run]
 }
 
-// Runs reads what is remembered, anew when it has changed; nil where nothing is.
-// A file that somebody else could have written is an error.
+// Runs reads the recorded runs, again only if the file has changed. It returns nil if there are
+// none. A file that somebody else could have written is an error.
 func (m *Memory) Runs() (*Runs, error) {
 	if _, err := statedir.Dir(m.getenv); err != nil {
-		return nil, nil // nobody could remember anything
+		return nil, nil // no run can have been recorded
 	}
 	dir, err := statedir.Open(m.getenv, folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +181,7 @@ func (m *Memory) Runs() (*Runs, error) {
 
 const timeDigits = 16
 
-// parse reads the times of the runs; a line that cannot be read is none.
+// parse reads the times of the runs. It skips lines that it cannot read.
 func parse(text []byte) *Runs {
 	r := &Runs{list: make([]line, 0, maxRuns)}
 	for len(text) > 0 {
@@ -199,7 +199,7 @@ func parse(text []byte) *Runs {
 	return r
 }
 
-// digits reads a number as it is written here, without making a string of it.
+// digits parses a decimal number without allocating a string.
 func digits(text []byte) (n int64, ok bool) {
 	for _, c := range text {
 		switch {
@@ -214,7 +214,7 @@ func digits(text []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// all are the runs; one whose rest cannot be read is none.
+// all returns the runs whose body can be decoded.
 func (r *Runs) all() (list []Run) {
 	for _, l := range r.list {
 		if run, ok := l.run(); ok {
@@ -230,9 +230,9 @@ func (l line) run() (r Run, ok bool) {
 	return r, err == nil
 }
 
-// Of is the last run in which a file was written, nil where it is none that is
-// remembered. path is absolute and without links, info what lstat(2) says of it;
-// read gives its content and is called for a manifest of packages alone.
+// Of returns the last recorded run in which a file was written, or nil. path is absolute and free
+// of symbolic links, and info is the result of lstat(2). read returns the content; Of calls it only
+// for a package manifest.
 func (r *Runs) Of(path string, info fs.FileInfo, read func() []byte) *Run {
 	if r == nil || info == nil || !info.Mode().IsRegular() {
 		return nil
@@ -252,9 +252,9 @@ func (r *Runs) Of(path string, info fs.FileInfo, read func() []byte) *Run {
 
 func during(t, begin, end int64) bool { return t >= begin && (t <= end || end == 0) }
 
-// wrote reports whether a file whose times lie in the run counts as written by it:
-// one below its roots; not a dependency that a package manager has put where
-// they go, and no manifest that has the scripts that it had.
+// wrote reports whether a file whose times lie in the run counts as written by it. The file must
+// lie below the roots of the run. It must not be a dependency that a package manager put in its
+// usual directory, nor a manifest whose scripts have not changed.
 func (r *Run) wrote(path string, read func() []byte) bool {
 	at := slices.IndexFunc(r.Roots, func(root string) bool { return strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/") })
 	if at < 0 || r.Package && Dependency(strings.TrimPrefix(path, r.Roots[at])) {
@@ -266,11 +266,11 @@ func (r *Run) wrote(path string, read func() []byte) bool {
 	return true
 }
 
-// dependencies are directories into which package managers put what they fetch.
+// dependencies are directories into which package managers install what they fetch.
 var dependencies = []string{"node_modules", "site-packages", ".venv", "venv", "bower_components", ".yarn", ".pnpm-store", "vendor", ".bundle"}
 
-// Dependency reports whether a path in a work space leads through a directory for
-// what package managers fetch.
+// Dependency reports whether a path in a work space leads through a directory of installed
+// packages.
 func Dependency(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if slices.Contains(dependencies, part) {
@@ -280,15 +280,15 @@ func Dependency(path string) bool {
 	return false
 }
 
-// started is when a process was started, as proc_pid_stat(5) has it; "" where it
-// is not there.
+// started returns the start time of a process as proc_pid_stat(5) prints it, or "" if there is no
+// such process.
 func started(pid int) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
 	}
 	_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ")
-	const at = 19 // the 22nd field; the third is the first behind the name
+	const at = 19 // the 22nd field; the first one after the name is the third
 	if fields := strings.Fields(rest); len(fields) > at && fields[0] != "Z" {
 		return fields[at]
 	}
