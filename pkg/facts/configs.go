@@ -12,23 +12,23 @@ import (
 	"ethos/pkg/trust"
 )
 
-// maxConfig bounds repo_config.yaml, in bytes.
+// maxConfig is the size limit of repo_config.yaml in bytes.
 const maxConfig = 1 << 20
 
-// configs remembers configurations by their file, for as long as it is not written to.
+// configs caches parsed configurations by file, until the file is written to.
 type configs struct {
 	tree Tree
 	file string // --config; "" is repo_config.yaml of the work space
 	kept map[string]*config
 }
 
-// config is one configuration file and the catalog it makes.
+// config is one configuration file and the catalog that it defines.
 type config struct {
 	catalog.Config
 	catalog *catalog.Catalog
-	file    string // "" when there is none
+	file    string // "" if there is none
 	digest  string
-	named   bool // by --config
+	named   bool // named by --config
 	err     error
 	stamp   stamp
 }
@@ -41,8 +41,8 @@ func (c *configs) of(workspace string) (*config, error) {
 	return c.read(path.Join(workspace, capability.ConfigName), workspace)
 }
 
-// read returns what a file says, as it is now. root is the directory that a link
-// of that name must not lead out of, "" where it may.
+// read returns the present content of a configuration file. root is the directory that a symbolic
+// link of that name must not lead out of; "" permits every link.
 func (c *configs) read(name, root string) (*config, error) {
 	now := stampOf(c.tree, name)
 	if have := c.kept[name]; have != nil && have.stamp == now {
@@ -58,8 +58,8 @@ func (c *configs) read(name, root string) (*config, error) {
 	return read, read.err
 }
 
-// load reads the file. One that was named must be there. What is hashed is what
-// is parsed.
+// load reads the file. A file named by --config must exist. The content that is hashed is the
+// content that is parsed.
 func (c *config) load(from *configs, name, root string) error {
 	text, err := from.tree.ReadFile(name, maxConfig)
 	if !c.named && errors.Is(err, fs.ErrNotExist) {
@@ -79,12 +79,12 @@ func (c *config) load(from *configs, name, root string) error {
 	return err
 }
 
-// unreadableHint is the way out for a person whom a file keeps from everything:
-// it binds the commands of agents and of the pipe, not the person's own shell.
+// unreadableHint is the remedy for a file that blocks every command. It works because the file
+// binds the commands of agents and of the pipe, not the person's own shell.
 const unreadableHint = "put a regular file in its place, or remove it, in a shell of your own"
 
-// leadsOut refuses a configuration file that is a link out of its work space:
-// messages would tell what the other file says.
+// leadsOut refuses a configuration file that is a symbolic link out of its work space, because
+// messages would reveal the content of the other file.
 func leadsOut(t Tree, name, root string) error {
 	at := resolve(t, name, false)
 	if at.partial || !within(at.name, root) {
@@ -93,7 +93,7 @@ func leadsOut(t Tree, name, root string) error {
 	return nil
 }
 
-// cause is an error without the path that it is about.
+// cause returns an error without the path that it names.
 func cause(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -102,7 +102,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// fact is the file as a record has it.
+// fact returns the file in the form of a record.
 func (c *config) fact(trusted bool, widens []catalog.Widening) record.Configuration {
 	out := record.Configuration{Path: c.file, Digest: c.digest, Trusted: trusted, Widens: make([]string, len(widens))}
 	for i, w := range widens {

@@ -13,30 +13,29 @@ import (
 	"ethos/pkg/record"
 )
 
-// Trust is the memory of what a person has accepted; it is [trust.Memory] but
-// in tests.
+// Trust tells what a person has accepted. Outside of tests it is [trust.Memory].
 type Trust interface {
-	// Trusted reports whether a person has accepted this content of this file.
-	// Where there is an error the answer is no, and the action goes on without.
+	// Trusted reports whether a person has accepted this content of this file. If there is an
+	// error, the answer is no, and the action continues without the file.
 	Trusted(file, digest string) (bool, error)
 }
 
-// effective is the configuration that counts for an action: the work space's
-// own, as far as it is trusted or takes away, and what those of the work trees
-// around it take away. What lies in a work tree is bound by it also when it is
-// a work tree of its own; it is given nothing by it.
+// effective is the configuration that applies to an action: the work space's own file, as far as it
+// is trusted or restricts, and the restrictions of the work trees that contain the work space. A
+// file in an outer work tree restricts the inner ones, even if they are work trees of their own,
+// but grants them nothing.
 type effective struct {
 	catalog.Config
 	catalog *catalog.Catalog
-	file    string // the work space's own, "" when there is none
+	file    string // the work space's own; "" if there is none
 	files   []record.Configuration
-	// defined are the catalogs of files that define tools and are not trusted:
-	// an action may use no more than by each of them.
+	// defined are the catalogs of files that define tools and are not trusted. An action may use no
+	// more than each of them allows.
 	defined []*catalog.Catalog
 }
 
-// effective reads the files of a work space. The error names the file, and the
-// key and the line in it.
+// effective reads the configuration files of a work space. The error names the file, the key and
+// the line.
 func (d *Deriver) effective(workspace string) (*effective, error) {
 	own, err := d.configs.of(workspace)
 	if err != nil {
@@ -66,17 +65,16 @@ func (d *Deriver) effective(workspace string) (*effective, error) {
 	return e, nil
 }
 
-// Notes are what the configuration of a work space says of itself: see
-// [catalog.Config].
+// Notes returns the remarks on the configuration of a work space: see [catalog.Config].
 func (d *Deriver) Notes(workspace string) []string {
 	own, err := d.configs.of(workspace)
 	if err != nil {
-		return nil // Derive says so
+		return nil // Derive reports the error
 	}
 	return own.Notes
 }
 
-// trusted reports whether what a file widens counts.
+// trusted reports whether the parts of a file that widen apply.
 func (d *Deriver) trusted(c *config) bool {
 	if c.named || c.file == "" || d.opt.Trust == nil {
 		return c.named
@@ -92,7 +90,7 @@ func (d *Deriver) workSpace(workspace string) catalog.WorkSpace {
 	}
 }
 
-// bound adds what a file takes away; less is the part of it that holds.
+// bound adds the restrictions of a file; less is the part of it that restricts.
 func (e *effective) bound(c *config, less catalog.Config) {
 	e.NetworkTools = slices.Concat(e.NetworkTools, less.NetworkTools)
 	e.ProtectedBranches = slices.Concat(e.ProtectedBranches, less.ProtectedBranches)
@@ -107,8 +105,8 @@ func (e *effective) bound(c *config, less catalog.Config) {
 	}
 }
 
-// around returns the configurations of the git work trees that a work space
-// lies in. A file of somebody else's, such as in /tmp, binds nobody.
+// around returns the configurations of the git work trees that contain a work space. It ignores a
+// file that belongs to somebody else, such as one in /tmp.
 func (c *configs) around(workspace string) (list []*config, err error) {
 	for dir := workspace; dir != path.Dir(dir); {
 		dir = path.Dir(dir)
@@ -131,7 +129,7 @@ func (c *configs) around(workspace string) (list []*config, err error) {
 	return list, nil
 }
 
-// ours reports that a file belongs to the caller or to root.
+// ours reports whether a file belongs to the caller or to root.
 func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || st.Uid == 0 || int(st.Uid) == os.Geteuid()

@@ -12,8 +12,8 @@ import (
 	"ethos/pkg/shell"
 )
 
-// ethos makes the facts of the calls of ethos's own programs, compared with
-// what is effective for the action.
+// ethos returns the facts of calls of ethos's own programs, compared with what is effective for the
+// action.
 func (w *work) ethos(actor record.Actor, have record.Capabilities) ([]record.Ethos, error) {
 	if len(w.calls) == 0 {
 		return nil, nil
@@ -43,8 +43,8 @@ type limit struct {
 	mode   string
 	parent *record.Parent
 	space  capability.Space
-	// in holds what the action may use, and what any command of an agent may.
-	// A value that is within one of them widens nothing.
+	// in holds what the action may use, and what any command of an agent may use. A value within
+	// one of them widens nothing.
 	in []record.Capabilities
 }
 
@@ -55,7 +55,7 @@ func (w *work) limit(actor record.Actor, have record.Capabilities) (*limit, erro
 	return &limit{work: w, actor: actor, mode: actor.Bounded().Mode, parent: actor.Parent, space: r.Space, in: []record.Capabilities{have, plain}}, err
 }
 
-// widens lists what a call would widen.
+// widens lists the options by which a call would widen what is effective.
 func (l *limit) widens(c *shell.EthosCall) (out []record.Widening) {
 	add := func(by, option, value string) {
 		out = append(out, record.Widening{By: by, Option: option, Value: value})
@@ -68,7 +68,7 @@ func (l *limit) widens(c *shell.EthosCall) (out []record.Widening) {
 			add(record.WidensByOption, g.Option.Name, g.Value)
 		}
 	}
-	if at := c.Args.Rest + 1; at > 0 && at < len(c.Command.Argv) && c.Command.Argv[at] != nil && !slices.ContainsFunc(c.Command.Argv[:at], ends) { // an option that is none of this program's
+	if at := c.Args.Rest + 1; at > 0 && at < len(c.Command.Argv) && c.Command.Argv[at] != nil && !slices.ContainsFunc(c.Command.Argv[:at], ends) { // not an option of this program
 		if name := widening(*c.Command.Argv[at]); name != "" {
 			add(record.WidensByOption, name, "")
 		}
@@ -93,11 +93,11 @@ func (l *limit) widens(c *shell.EthosCall) (out []record.Widening) {
 	return out
 }
 
-// ends reports the word behind which no option stands.
+// ends reports whether a word is "--", which ends the options.
 func ends(word *string) bool { return word != nil && *word == "--" }
 
-// widening is the name of an option that widens in another of ethos's programs,
-// "" of any other word: --grant of ethos-facts, typed to ethos-sandbox.
+// widening returns the name of an option that widens in another program of ethos, such as --grant
+// of ethos-facts passed to ethos-sandbox. It returns "" for any other word.
 func widening(word string) string {
 	name, option := strings.CutPrefix(word, "--")
 	if name, _, _ = strings.Cut(name, "="); !option {
@@ -121,7 +121,7 @@ func valueOf(a record.Assignment) string {
 	return *a.Value
 }
 
-// bounded reports a call that makes a boundary around its own directory.
+// bounded reports whether a call makes a boundary around its own directory.
 func bounded(c *shell.EthosCall) bool {
 	switch c.Args.Program + " " + c.Args.Name() {
 	case "ethos-facts derive":
@@ -133,8 +133,8 @@ func bounded(c *shell.EthosCall) bool {
 	return false
 }
 
-// implied is the profile of a call that names none, for a sub-agent: its parent
-// may have less. In plan mode the pack trust decides.
+// implied returns the profile of a call that names none, if a sub-agent makes it: its parent may
+// have fewer rights. In plan mode the policy pack trust decides.
 func (l *limit) implied(c *shell.EthosCall) string {
 	if _, given := c.Args.Last("profile"); given || !bounded(c) || l.parent == nil || l.mode == record.ModePlan {
 		return ""
@@ -145,8 +145,8 @@ func (l *limit) implied(c *shell.EthosCall) string {
 	return capability.DefaultProfile
 }
 
-// elsewhere reports a directory outside of the work space. Directories for
-// temporary files hold nothing that a boundary keeps from the command.
+// elsewhere reports whether a directory is outside of the work space. Temporary directories do not
+// count, because a boundary protects nothing in them from the command.
 func (l *limit) elsewhere(dir string) bool {
 	real := resolve(l.d.opt.Tree, dir, false).name
 	if within(real, l.action.Workspace) {
@@ -156,8 +156,8 @@ func (l *limit) elsewhere(dir string) bool {
 	return own || !strings.HasPrefix(real, "/tmp/") && !strings.HasPrefix(real, "/var/tmp/")
 }
 
-// clean reports that what a call reads as records was made by ethos's own
-// programs, in one pipeline with it and without a widening of theirs.
+// clean reports whether the records that a call reads come from ethos's own programs, in the same
+// pipeline and without an option that widens.
 func (l *limit) clean(c *shell.EthosCall) bool {
 	chains := [][]string{{"ethos-facts", "ethos-decide"}}
 	switch c.Args.Program + " " + c.Args.Name() {
@@ -185,8 +185,8 @@ func (l *limit) clean(c *shell.EthosCall) bool {
 	return slices.ContainsFunc(chains, func(chain []string) bool { return slices.Equal(chain, names) })
 }
 
-// passes reports that a command in a pipeline of ethos writes nothing into it
-// but what it makes, or takes from the one before.
+// passes reports whether a command in a pipeline of ethos writes into it only what it produces
+// itself, or takes from the command before it.
 func (l *limit) passes(f *shell.Feeder, beside string, first bool) bool {
 	if !l.trusted(f.Command.Path, beside) || f.Input != shell.InputPipe && !first {
 		return false
@@ -206,8 +206,8 @@ func (l *limit) passes(f *shell.Feeder, beside string, first bool) bool {
 	return f.Args.Program == "ethos-sandbox" && f.Args.Name() == "pipe"
 }
 
-// trusted reports a program that is looked up on PATH, is installed, or lies
-// beside the one that reads from it.
+// trusted reports whether a program is found on PATH, is installed, or lies beside the program that
+// reads from it.
 func (l *limit) trusted(program, beside string) bool {
 	same := strings.Contains(program, "/") && strings.Contains(beside, "/") && path.Dir(program) == path.Dir(beside)
 	return same || catalog.Installed(program) || slices.Contains(l.d.opt.Programs, path.Dir(program))

@@ -20,36 +20,37 @@ import (
 // ErrUnknownTool is wrapped by the error of [Deriver.Derive] when Options.Tool is in no catalog.
 var ErrUnknownTool = errors.New("no such tool")
 
-// Options is what facts depend on beside the action. The zero value is this machine's file system without a home directory.
+// Options is what facts depend on besides the action. The zero value is the file system of this
+// machine without a home directory.
 type Options struct {
 	Tree    Tree                // nil is [OS]
 	Open    OpenRepo            // nil is [gitrepo.Open]
-	Git     gitrepo.Options     // where git's configuration lies
+	Git     gitrepo.Options     // where git's configuration is
 	Home    string              // absolute; "" leaves "~" unknown
 	State   string              // the state folder of ethos, without symbolic links; absolute, or ""
-	Env     []record.Assignment // the environment of an exec action, as far as git listens to it
-	Config  string              // a configuration file in place of the work space's repo_config.yaml, trusted because a person names it; absolute
+	Env     []record.Assignment // the environment of an exec action; only variables that git reads matter
+	Config  string              // replaces repo_config.yaml; trusted, because a person names it; absolute
 	Trust   Trust               // nil trusts nothing
-	Origins Origins             // nil knows of no file where it came from
-	Profile string              // in place of the profile that would be in force
-	Tool    string              // the action is this tool, whatever it looks like
-	// Programs are the directories from which programs are started: those of
-	// PATH, and that of the running program.
+	Origins Origins             // nil knows no origin of a file
+	Profile string              // replaces the profile that would be effective
+	Tool    string              // treats the action as this tool, whatever it looks like
+	// Programs are the directories from which programs are started: those of PATH, and that of the
+	// running program.
 	Programs []string
 	Grants   []string            // see [capability.Grant]
-	Ceiling  *capability.Written // what no action goes past; nil is none
+	Ceiling  *capability.Written // upper bound of every action; nil is none
 }
 
-// Deriver makes facts. It remembers repositories and configurations between actions.
+// Deriver derives facts. It caches repositories and configurations between actions.
 type Deriver struct {
 	opt     Options
 	repos   repos
 	configs configs
-	// programs of ethos, looked for when an action first changes a file
+	// the programs of ethos, searched for when an action first changes a file
 	programs *programs
 }
 
-// New checks the options: an unknown profile or grant is an error.
+// New checks the options. An unknown profile or grant is an error.
 func New(o Options) (*Deriver, error) {
 	if o.Tree == nil {
 		o.Tree = OS{}
@@ -68,8 +69,8 @@ func New(o Options) (*Deriver, error) {
 	}, nil
 }
 
-// homely writes granted paths of the home directory with ~, as what is never granted
-// there is known by.
+// homely writes granted paths below the home directory with ~, because the list of paths that are
+// never granted has them in that form.
 func homely(grants []string, home string) []string {
 	out := slices.Clone(grants)
 	for i, g := range out {
@@ -81,12 +82,12 @@ func homely(grants []string, home string) []string {
 	return out
 }
 
-// Place settles where an action happens: the real directory of its Cwd, and its
-// work space. That is the git work tree around the agent's own directory, which
-// is the Workspace of the action before it is placed, Cwd where it has none; else
-// that directory itself. A tool call chooses its Cwd, and with it a work tree
-// within that one, but never a work space beside it. A directory that is not on
-// this machine stays as it is.
+// Place determines where an action takes place: the real directory of its Cwd, and its work space.
+// The work space is the git work tree around the agent's own directory, or that directory itself if
+// there is no work tree. The agent's directory is the Workspace of the action before Place, or Cwd
+// if that is empty. A tool call chooses its Cwd, and so may choose a work tree within the work
+// space, but never another work space. A directory that does not exist on this machine stays as it
+// is.
 func (d *Deriver) Place(a record.Action) (record.Action, error) {
 	if a.Workspace == "" {
 		a.Workspace = a.Cwd
@@ -115,9 +116,9 @@ func (d *Deriver) Place(a record.Action) (record.Action, error) {
 	return a, nil
 }
 
-// workspace is that of an agent's own directory. A symbolic link in a work tree
-// may be what a confined command has left there, in place of the directory that
-// the agent was started in: it leads to no other work space.
+// work space returns the work space of an agent's own directory. A confined command may have
+// replaced the directory in which the agent was started by a symbolic link; such a link leads to no
+// other work space.
 func (d *Deriver) workspace(at resolved) string {
 	for _, dir := range at.links {
 		tree := d.workTree(dir)
@@ -128,7 +129,7 @@ func (d *Deriver) workspace(at resolved) string {
 	return cmp.Or(d.workTree(at.name), at.name)
 }
 
-// workTree is the git work tree around a directory, "" where there is none.
+// workTree returns the git work tree around a directory, or "".
 func (d *Deriver) workTree(dir string) string {
 	if root := d.repos.at(dir).Record.Root; d.encloses(root, dir) {
 		return root
@@ -136,8 +137,8 @@ func (d *Deriver) workTree(dir string) string {
 	return ""
 }
 
-// encloses reports that root is a work tree around dir. core.worktree of a repository that lies in the tree can name any directory: only one that
-// has a .git of its own counts.
+// encloses reports whether root is a work tree around dir. core.worktree of a repository inside the
+// tree can name any directory, so root counts only if it has a .git of its own.
 func (d *Deriver) encloses(root, dir string) bool {
 	if root == "" || !within(dir, root) {
 		return false
@@ -146,8 +147,9 @@ func (d *Deriver) encloses(root, dir string) bool {
 	return err == nil
 }
 
-// Derive makes the facts of an action that was placed. The error is a [*catalog.ConfigError] of the configuration, [ErrUnknownTool], or what reading the
-// configuration returned.
+// Derive returns the facts of an action that [Deriver.Place] has returned. The error is a
+// [*catalog.ConfigError] for an invalid configuration, [ErrUnknownTool], or the error of reading
+// the configuration.
 func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, error) {
 	cfg, err := d.effective(a.Workspace)
 	if err != nil {
@@ -171,7 +173,7 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 	return f, nil
 }
 
-// work is one action while its facts are made.
+// work is the state of deriving the facts of one action.
 type work struct {
 	d      *Deriver
 	action record.Action
@@ -183,11 +185,11 @@ type work struct {
 	shell  record.Shell
 	git    []record.Git
 	calls  []shell.EthosCall
-	// analyses are those of the script, and of what git runs for it
+	// the analyses of the script, and of the code that git runs for it
 	analyses []shell.Analysis
 }
 
-// analyse reads the command, and looks up the files that it names.
+// analyse analyses the command and resolves the files that it names.
 func (w *work) analyse() {
 	if w.repo.err != nil {
 		w.lacks.add(record.IncompleteGitRepo)
@@ -207,10 +209,10 @@ func (w *work) analyse() {
 	w.origins(w.analyses)
 }
 
-// maxList bounds a list of names, in bytes.
+// maxList is the size limit of a list of names in bytes.
 const maxList = 64 << 10
 
-// list reads one for package shell.
+// list reads a list of names for package shell.
 func (w *work) list(name string) (string, bool) {
 	text, err := w.d.opt.Tree.ReadFile(name, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +221,7 @@ func (w *work) list(name string) (string, bool) {
 	return string(text), err == nil
 }
 
-// commands takes over what the shell analysis found, and has git's part read.
+// commands takes over the results of the shell analysis, and has the git commands analysed.
 func (w *work) commands(a shell.Analysis, opt shell.Options) {
 	w.shell = a.Shell
 	w.lacks.add(a.Incomplete...)
@@ -232,7 +234,8 @@ func (w *work) commands(a shell.Analysis, opt shell.Options) {
 	w.paths(w.shell.Writes, slices.Concat(a.Writes, g.writes))
 }
 
-// paths looks up what a command reads or writes; abs is parallel to uses. A path that is neither static nor known in part is no file.
+// paths resolves the paths that a command reads or writes; abs is parallel to uses. It skips a path
+// of which no part is known.
 func (w *work) paths(uses []record.PathUse, abs []string) {
 	for i, u := range uses {
 		if abs[i] != "" || u.Certain {
@@ -260,8 +263,7 @@ func (w *work) repoFact() record.Repo {
 	return out
 }
 
-// request is what decides over the capabilities of the action, whatever tool
-// it is.
+// request returns what determines the capabilities of the action, whatever tool it is.
 func (w *work) request(actor record.Actor) capability.Request {
 	r := capability.Request{
 		Agent: actor.Agent != "", Mode: actor.Bounded().Mode, Profile: w.d.opt.Profile, Grants: w.d.opt.Grants,
@@ -273,8 +275,9 @@ func (w *work) request(actor record.Actor) capability.Request {
 	return r
 }
 
-// capabilities settles which tool the action is, and what is in force for it. Where tools are defined that nobody has trusted, it is what the action may
-// use with them and without.
+// capabilities determines which tool the action is, and its effective capabilities. If untrusted
+// files define tools, these are the capabilities that the action has both with and without these
+// definitions.
 func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilities, error) {
 	fact := record.Tool{Capabilities: capability.Clone(record.Capabilities{})}
 	m, c, err := w.effective(actor, w.config.catalog)
@@ -294,7 +297,8 @@ func (w *work) capabilities(actor record.Actor) (record.Tool, record.Capabilitie
 	return fact, c, nil
 }
 
-// effective is what an action may use that is matched by one catalog; --tool names another tool.
+// effective returns the effective capabilities of an action that is matched against one catalog;
+// --tool overrides the match.
 func (w *work) effective(actor record.Actor, from *catalog.Catalog) (match, record.Capabilities, error) {
 	m, r := w.match(from), w.request(actor)
 	r.Parts = m.parts

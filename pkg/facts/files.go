@@ -9,8 +9,8 @@ import (
 
 const (
 	maxFiles   = 1000 // file facts of one action
-	maxEntries = 4096 // of a directory that a glob is held against
-	maxGlobbed = 64   // matches of one glob that are listed
+	maxEntries = 4096 // of a directory that a glob is matched against
+	maxGlobbed = 64   // listed matches of one glob
 )
 
 // fileFacts collects the files of one action.
@@ -27,7 +27,7 @@ func newFileFacts(d *Deriver, p place, l *lacks) *fileFacts {
 	return &fileFacts{d: d, tree: d.opt.Tree, place: p, files: []record.File{}, seen: map[[2]string]bool{}, lacks: l}
 }
 
-// action adds the files of an agent's file tool.
+// action adds the files of a call of an agent's file tool.
 func (f *fileFacts) action(a *record.FileAction, cwd string) {
 	for _, one := range append([]record.FileAction{*a}, a.Also...) {
 		f.add(one.Op, one.Path, f.absolute(one.Path, cwd), false)
@@ -37,7 +37,7 @@ func (f *fileFacts) action(a *record.FileAction, cwd string) {
 	}
 }
 
-// absolute is the path from the directory; "" when it cannot be known.
+// absolute returns the absolute form of name relative to cwd, or "" if it is not known.
 func (f *fileFacts) absolute(name, cwd string) string {
 	switch {
 	case strings.ContainsRune(name, 0) || name == "":
@@ -55,7 +55,7 @@ func (f *fileFacts) absolute(name, cwd string) string {
 	return cwd + "/" + name
 }
 
-// add looks one path up. Wildcards count only where the shell would put file names in.
+// add resolves one path and adds it. Wildcards count only where the shell would expand them.
 func (f *fileFacts) add(op, shown, abs string, globs bool) {
 	if f.seen[[2]string{op, shown}] {
 		return
@@ -77,7 +77,7 @@ func (f *fileFacts) add(op, shown, abs string, globs bool) {
 	f.files = append(f.files, f.look(op, shown, abs))
 }
 
-// look is find, and whether a program of ethos is changed with the path.
+// look is find, and also marks a change of a program of ethos.
 func (f *fileFacts) look(op, shown, abs string) record.File {
 	out := f.find(op, shown, abs)
 	if f.d.changesProgram(op, f.place, out.Resolved, path.Clean(abs)) {
@@ -86,7 +86,7 @@ func (f *fileFacts) look(op, shown, abs string) record.File {
 	return out
 }
 
-// find resolves a path and judges where it leads.
+// find resolves a path and classifies its target.
 func (f *fileFacts) find(op, shown, abs string) record.File {
 	at := resolve(f.tree, abs, op == "delete" || op == "move")
 	if at.partial {
@@ -101,12 +101,14 @@ func (f *fileFacts) find(op, shown, abs string) record.File {
 			out.WorkspaceRelative = "."
 		}
 	}
-	// The name counts as well as what it leads to: replacing a link replaces what later readers find under its name.
+	// Both the name and its target count: replacing a link replaces what later readers find under
+	// its name.
 	out.Protected = worse(f.place.protected(at.name), f.place.protected(path.Clean(abs)))
 	return out
 }
 
-// glob adds the pattern itself, and those files of the real tree that it matches and that are protected or outside of the work space.
+// glob adds the pattern itself, and the existing files that match it and are protected or outside
+// of the work space.
 func (f *fileFacts) glob(op, shown, abs string) {
 	i := strings.IndexAny(abs, "*?[")
 	dir := abs[:strings.LastIndexByte(abs[:i], '/')+1]
@@ -136,7 +138,8 @@ func (f *fileFacts) glob(op, shown, abs string) {
 	})
 }
 
-// walk calls found for every name of the real tree that the components match, as a shell does: a wildcard does not match a leading dot.
+// walk calls found for every existing name that the components match. As in a shell, a wildcard
+// does not match a leading dot.
 func (f *fileFacts) walk(dir string, parts []string, found func(name string)) {
 	if len(parts) == 0 {
 		found(path.Clean(dir))
@@ -151,7 +154,7 @@ func (f *fileFacts) walk(dir string, parts []string, found func(name string)) {
 	}
 	names, err := f.tree.Names(dir, maxEntries)
 	if err != nil {
-		return // no directory to match in
+		return // no such directory
 	}
 	if len(names) == maxEntries {
 		f.lacks.add(record.IncompleteSize)

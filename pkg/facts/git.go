@@ -12,26 +12,28 @@ import (
 )
 
 const (
-	maxRuns  = 32  // pieces of code that git commands of one action would run in turn
+	maxRuns  = 32  // pieces of code that the git commands of one action run, nested ones included
 	maxGit   = 500 // git commands of one action
-	maxDepth = 8   // git that runs git that runs git
+	maxDepth = 8   // nesting of git commands that run git
 )
 
-// gitWork reads the git commands of one action in their order: each sees what those before it changed.
+// gitWork analyses the git commands of one action in order. Each command sees the changes of those
+// before it.
 type gitWork struct {
 	*work
 	opt    shell.Options
 	found  []record.Git
 	reads  []string // parallel to what was appended to Shell.Reads
-	writes []string // and to Shell.Writes
+	writes []string // parallel to what was appended to Shell.Writes
 	runs   int
 	after  map[string]gitargs.Context // by directory
 	saved  map[string]saved           // by git directory
 	made   made
 }
 
-// read adds a git entry for every git command of the analysis. What git writes and runs in the directory that the action starts in is part of the analysis
-// already; what depends on another repository is added here.
+// read adds a git entry for every git command of the analysis. The analysis already has what git
+// writes and runs in the start directory of the action; read adds what depends on another
+// repository.
 func (g *gitWork) read(a shell.Analysis) {
 	g.found, g.after, g.made = []record.Git{}, map[string]gitargs.Context{}, madeBy(a)
 	for i := range a.Shell.Commands {
@@ -56,7 +58,8 @@ func (g *gitWork) command(c *record.Command, partial []string, cwd string, depth
 	}
 }
 
-// beyond adds what a command writes and runs because of the repository that it works in, which the analysis of the words alone does not know.
+// beyond adds what a command writes and runs because of the repository that it works in. The
+// analysis of its words alone cannot know this.
 func (g *gitWork) beyond(c *record.Command, partial []string, r gitargs.Reading, cwd string, depth int) {
 	alone := gitargs.Read(c.Argv, gitargs.Context{Env: c.Assignments, Partial: partial})
 	for _, u := range r.Writes {
@@ -72,12 +75,13 @@ func (g *gitWork) beyond(c *record.Command, partial []string, r gitargs.Reading,
 	}
 }
 
-// gitsOwn reports a program of git itself: git-NAME.
+// gitsOwn reports whether a program is part of git: git-NAME.
 func gitsOwn(run gitargs.Run) bool {
 	return run.Via == "external" || strings.HasPrefix(run.Via, "command ")
 }
 
-// reading reads one git command in the repository that it works in: -C, --git-dir, --work-tree and their variables lead to another.
+// reading analyses one git command in the repository that it works in, which -C, --git-dir,
+// --work-tree and their variables can change.
 func (g *gitWork) reading(c *record.Command, partial []string, cwd string) gitargs.Reading {
 	ctx, known := g.after[cwd]
 	if !known {
@@ -94,7 +98,7 @@ func (g *gitWork) reading(c *record.Command, partial []string, cwd string) gitar
 	return r
 }
 
-// sentTo is the directory that git is sent to with -C, seen from cwd.
+// sentTo returns the directory that -C names, relative to cwd.
 func sentTo(cwd, dir string) string {
 	if path.IsAbs(dir) {
 		return path.Clean(dir)
@@ -102,14 +106,15 @@ func sentTo(cwd, dir string) string {
 	return path.Join(cwd, dir)
 }
 
-// contextAt is the repository around a directory, which the script itself may make. What cannot be looked at is unknown and said so.
+// contextAt returns the state of the repository around a directory. The script itself may create
+// that directory. What cannot be examined is marked as unknown.
 func (g *gitWork) contextAt(dir string, over gitrepo.Options) gitargs.Context {
 	at := resolve(g.d.opt.Tree, dir, false)
 	if over.GitDir == "" && over.WorkTree == "" && !at.exists && !at.partial && strings.HasPrefix(dir, "/") {
 		if ctx, ok := g.newAt(path.Clean(dir)); ok {
 			return ctx
 		}
-		if len(g.shell.Commands) == 1 { // nothing makes the directory: git says that it is not there
+		if len(g.shell.Commands) == 1 { // nothing creates the directory: git fails, because it does not exist
 			return gitargs.Context{}
 		}
 	}
@@ -128,7 +133,7 @@ func (g *gitWork) contextAt(dir string, over gitrepo.Options) gitargs.Context {
 	return ctx
 }
 
-// addWrite puts a path that a git command changes among the writes of the shell.
+// addWrite adds a path that a git command changes to the writes of the shell.
 func (g *gitWork) addWrite(u record.PathUse, cwd string) {
 	abs := u.Path
 	if !strings.HasPrefix(abs, "/") && !strings.HasPrefix(abs, "~") {
@@ -140,7 +145,7 @@ func (g *gitWork) addWrite(u record.PathUse, cwd string) {
 	g.writes = append(g.writes, g.files.absolute(abs, cwd))
 }
 
-// shown is a path as the shell facts have it: relative to the work space when inside.
+// shown returns a path in the form of the shell facts: relative to the work space if it is inside.
 func (g *gitWork) shown(abs string) string {
 	clean := path.Clean(abs)
 	switch {
@@ -152,7 +157,8 @@ func (g *gitWork) shown(abs string) string {
 	return clean
 }
 
-// run reads code that a git command starts: a shell alias, the command of bisect run or rebase --exec.
+// run analyses code that a git command starts: a shell alias, or the command of bisect run or
+// rebase --exec.
 func (g *gitWork) run(run gitargs.Run, by *record.Command, dir string, depth int) {
 	if g.runs++; g.runs > maxRuns {
 		g.lacks.add(record.IncompleteSize)
@@ -188,7 +194,8 @@ func (g *gitWork) merge(a shell.Analysis) {
 	s.Risks = risks.codes
 }
 
-// script is what a run gives to sh -c. Words of its argument vector that are not static become an unknown variable, so that they stay unknown.
+// script returns the script that a run passes to sh -c. Words of the argument vector that are not
+// static become an unknown variable, so that they stay unknown.
 func script(run gitargs.Run) string {
 	words := make([]string, len(run.Argv))
 	for i, w := range run.Argv {

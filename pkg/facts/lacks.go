@@ -2,7 +2,7 @@ package facts
 
 import "slices"
 
-// lacks are the reasons why facts are incomplete: sorted, each once.
+// lacks is the set of codes that say why facts are incomplete, sorted.
 type lacks struct{ codes []string }
 
 func (l *lacks) add(codes ...string) {

@@ -11,8 +11,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// loses looks for what a git command would throw away of work that is in no commit. What could not be looked at is "unknown". Where there is no repository, or the
-// script makes it, there is nothing.
+// loses returns the kinds of uncommitted work that a git command would discard. "unknown" stands
+// for what could not be examined. The result is empty if there is no repository, or if the script
+// creates it.
 func (g *gitWork) loses(r gitargs.Reading, cwd string) []string {
 	if !r.Discard.Any() && r.Save == (gitargs.Save{}) {
 		return nil
@@ -41,7 +42,7 @@ func (g *gitWork) loses(r gitargs.Reading, cwd string) []string {
 	return slices.Compact(kinds)
 }
 
-// lostOf looks into the repository, and into the linked work trees that a command removes.
+// lostOf examines the repository, and the linked work trees that a command removes.
 func lostOf(repo *gitrepo.Repository, d gitargs.Discard, dir string, opt gitrepo.Options) []string {
 	var kinds []string
 	note := func(found []string, err error) {
@@ -72,7 +73,8 @@ func lostOf(repo *gitrepo.Repository, d gitargs.Discard, dir string, opt gitrepo
 	return kinds
 }
 
-// inWorkTree looks into a linked work tree: by its path, or by the end of its path (builtin/worktree.c, find_worktree_by_suffix).
+// inWorkTree examines a linked work tree, named by its path or by the end of its path
+// (builtin/worktree.c, find_worktree_by_suffix).
 func inWorkTree(repo *gitrepo.Repository, name, dir string, opt gitrepo.Options) ([]string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -87,7 +89,8 @@ func inWorkTree(repo *gitrepo.Repository, name, dir string, opt gitrepo.Options)
 	return linked.Uncommitted(gitrepo.Question{Modified: true, Staged: true, Untracked: true, Dirs: true, Nested: true, Dir: linked.Record.Root}, opt)
 }
 
-// save notes what an earlier command of the script keeps. It is believed where the commands after it run only when it succeeded: all are joined by "&&".
+// save records what an earlier command of the script saves. It counts only if the later commands
+// run only when that command succeeds: all are joined by "&&".
 func (g *gitWork) save(git string, s gitargs.Save) {
 	if s == (gitargs.Save{}) {
 		return
@@ -105,10 +108,11 @@ func (g *gitWork) save(git string, s gitargs.Save) {
 	g.saved[git] = have
 }
 
-// saved is what the commands before have kept of one repository's work.
+// saved is what earlier commands of the script have saved of the work in one repository.
 type saved struct{ tracked, staged, untracked, stash bool }
 
-// without leaves out what is kept. A stash entry that the script makes is there to be lost.
+// without removes the kinds of work that were saved. A stash entry that the script creates is
+// itself work that can be lost.
 func (s saved) without(kinds []string, d gitargs.Discard) []string {
 	kinds = slices.DeleteFunc(kinds, func(kind string) bool {
 		return s.tracked && (kind == gitrepo.WorkModified || kind == gitrepo.WorkStaged) || s.staged && kind == gitrepo.WorkStaged ||

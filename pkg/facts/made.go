@@ -11,8 +11,8 @@ import (
 
 // made is what a script does to the directories that it works in.
 type made struct {
-	byGit, byMkdir []string // directories that it makes, as absolute paths
-	others         []string // what else it writes; "" is unknown
+	byGit, byMkdir []string // directories that it creates, as absolute paths
+	others         []string // its other writes; "" is unknown
 	deleted        []string // what it deletes
 }
 
@@ -33,20 +33,21 @@ func madeBy(a shell.Analysis) (m made) {
 	return m
 }
 
-// holds reports whether dir is one of the directories, or lies in one.
+// holds reports whether dir is one of the directories or lies below one.
 func holds(dirs []string, dir string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return within(dir, d) })
 }
 
-// touches reports whether something else may become dir or lead to it, or its repository.
+// touches reports whether another write may replace dir or its repository, or make it a link.
 func (m made) touches(dir string) bool {
 	return slices.ContainsFunc(m.others, func(w string) bool {
 		return w == "" || within(dir, w) || within(w, dir+"/.git")
 	}) || slices.ContainsFunc(m.deleted, func(w string) bool { return within(w, dir+"/.git") })
 }
 
-// newAt is the repository around a directory that is not there yet, because the script makes it: `git clone`, `git init` and `git worktree add`
-// leave one with the configuration that holds where the script starts, or less; `mkdir` leaves a part of what is around it.
+// newAt returns the state of the repository around a directory that the script creates. `git
+// clone`, `git init` and `git worktree add` create one with at most the configuration that applies
+// where the script starts; `mkdir` creates a part of the surrounding work tree.
 func (g *gitWork) newAt(dir string) (gitargs.Context, bool) {
 	if g.made.touches(dir) {
 		return gitargs.Context{}, false
@@ -63,7 +64,7 @@ func (g *gitWork) newAt(dir string) (gitargs.Context, bool) {
 	return gitargs.Context{}, false
 }
 
-// cleaned is path.Clean, but that nothing stays nothing.
+// cleaned is path.Clean, except that "" stays "".
 func cleaned(name string) string {
 	if name == "" {
 		return ""

@@ -8,11 +8,11 @@ import (
 	"ethos/pkg/record"
 )
 
-// mcpDepth bounds how deep the arguments of a tool are read.
+// mcpDepth limits the depth to which the arguments of a tool are examined.
 const mcpDepth = 16
 
-// toolPaths adds the files that the arguments of an MCP tool name: strings that
-// are paths by their form, and those whose member says that they are one.
+// toolPaths adds the files that the arguments of an MCP tool name: strings that look like paths,
+// and values whose member name says that they are paths.
 func (f *fileFacts) toolPaths(a *record.Action) {
 	var input any
 	if len(a.Input) == 0 || json.Unmarshal(a.Input, &input) != nil {
@@ -43,7 +43,7 @@ func (f *fileFacts) toolPaths(a *record.Action) {
 	walk("", input, 0)
 }
 
-// toolPath is the path that an argument is.
+// toolPath returns the path that an argument contains, if it is a path.
 func toolPath(key, value string) (string, bool) {
 	value = strings.TrimPrefix(value, "file://")
 	if value == "" || len(value) > 4096 || strings.ContainsAny(value, "\n\x00") {
@@ -59,8 +59,8 @@ func toolPath(key, value string) (string, bool) {
 	return value, rooted && !strings.ContainsAny(value, " \t<>|;&")
 }
 
-// toolOp says by a tool's name what it does with files. One whose name says
-// nothing may write.
+// toolOp returns the file operation of a tool, judged by its name. A tool with an unknown name may
+// write.
 func toolOp(name string) string {
 	lower := strings.ToLower(name)
 	for _, each := range [...]struct{ word, op string }{

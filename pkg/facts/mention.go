@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// codeExtensions are those of files that hold code which is run without being built.
+// codeExtensions are the extensions of source files that run without being built.
 var codeExtensions = []string{".sh", ".bash", ".zsh", ".ksh", ".fish", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".rb", ".pl", ".pm", ".php", ".lua", ".mk", ".mak", ".r", ".R", ".jl", ".tcl", ".ps1", ".awk", ".sed"}
 
-// dataExtensions are those of files that code reads rather than runs, also where a line takes in other code.
+// dataExtensions are the extensions of files that code reads rather than runs, even in a line that
+// loads other code.
 var dataExtensions = []string{".json", ".jsonl", ".yaml", ".yml", ".toml", ".csv", ".tsv", ".md", ".html", ".htm", ".css", ".xml", ".svg", ".png", ".jpg", ".gz", ".zip", ".parquet", ".sqlite", ".db", ".log"}
 
-// scriptExtensions may be left out where JavaScript names a file.
+// scriptExtensions are the extensions that JavaScript may omit when it names a file.
 var scriptExtensions = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", "/index.js", "/index.ts", "/index.mjs"}
 
-// extensionOf is that of an interpreter's files, "" where it is not needed.
+// extensionOf returns the extension of an interpreter's files, or "" if it needs none.
 func extensionOf(name string) string {
 	switch name {
 	case "python", "pypy":
@@ -34,11 +35,11 @@ func extensionOf(name string) string {
 	return ""
 }
 
-// loading are words of a line that takes in other code, whatever the name of the file.
+// loading are words that mark a line as loading other code, whatever the name of the file.
 var loading = []string{"import", "from", "require", "require_relative", "include", "include_once", "-include", "sinclude", "require_once", "load", "use", "source", ".", "dofile", "import_module", "__import__", "sh", "bash", "dash", "zsh", "python", "python3", "node", "perl", "ruby", "php", "lua", "exec"}
 
-// mentioned follows the files that a text of code names: in quotes, as words of a command or as what it imports. A name that the code puts together
-// while it runs is not seen.
+// mentioned follows the files that a text of code names: in quotes, as words of a command, or as an
+// import. It does not see a name that the code computes.
 func (o *originWork) mentioned(text []byte, name, dir, cwd string, depth int) {
 	dirs := []string{dir}
 	for _, d := range []string{cwd, o.place.workspace} {
@@ -55,7 +56,7 @@ func (o *originWork) mentioned(text []byte, name, dir, cwd string, depth int) {
 		}
 		loads, first := false, true
 		for w, from := range wordsIn(line) {
-			// A word that ends another one's directory, of a variable or a substitution.
+			// The word is the end of a path whose directory is a variable or a substitution.
 			if from == '$' {
 				_, w, _ = strings.Cut(w, "/")
 			} else if strings.HasPrefix(w, "/") && (from == ')' || from == '}' || from == '"' || from == '\'' || from == '`') && !within(w, o.place.workspace) {
@@ -88,7 +89,7 @@ func (o *originWork) mentioned(text []byte, name, dir, cwd string, depth int) {
 	}
 }
 
-// candidates follows those files that a word can stand for, seen from a directory.
+// candidates follows the files that a word may mean, relative to a directory.
 func (o *originWork) candidates(w, ext, dir, cwd string, loads bool, depth int) {
 	o.candidate(w, dir, cwd, loads, depth)
 	if !loads {
@@ -101,7 +102,7 @@ func (o *originWork) candidates(w, ext, dir, cwd string, loads bool, depth int) 
 		if module = up + strings.ReplaceAll(module, ".", "/"); module != "" {
 			o.candidate(module+".py", dir, cwd, true, depth)
 			o.candidate(path.Join(module, "__init__.py"), dir, cwd, true, depth)
-			if parent := path.Dir(module); parent != "." { // of `import a.b`, a/__init__.py runs, too
+			if parent := path.Dir(module); parent != "." { // `import a.b` also runs a/__init__.py
 				o.candidate(path.Join(parent, "__init__.py"), dir, cwd, true, depth)
 				o.candidate(parent+".py", dir, cwd, true, depth)
 			}
@@ -121,7 +122,8 @@ func (o *originWork) candidates(w, ext, dir, cwd string, loads bool, depth int) 
 	}
 }
 
-// packages yields nothing for a plain module: what `from package import name` takes in is a file of the package.
+// packages yields the Python files of a package, because `from package import name` may import one
+// of them. It yields nothing for a plain module.
 func (o *originWork) packages(module, dir string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		first, _, _ := strings.Cut(module, "/")
@@ -136,7 +138,7 @@ func (o *originWork) packages(module, dir string) func(yield func(string) bool) 
 	}
 }
 
-// candidate follows one name, if there is such a file and it is one that is run.
+// candidate follows one name, if the file exists and is of a kind that is run.
 func (o *originWork) candidate(name, dir, cwd string, loads bool, depth int) {
 	if strings.HasPrefix(name, "~") {
 		return
@@ -158,10 +160,11 @@ func (o *originWork) candidate(name, dir, cwd string, loads bool, depth int) {
 	o.follow(at, cwd, depth+1)
 }
 
-// inspecting are programs that run nothing of what they name.
+// inspecting are programs that do not run the files that they name.
 var inspecting = []string{"rm", "rmdir", "echo", "printf", "test", "ls", "touch", "mkdir", "chmod", "grep", "wc", "head", "tail", "diff"}
 
-// wordsIn yields the words of a line that can be names of files, and the byte before each: that of a redirection also where spaces are between.
+// wordsIn yields the words of a line that may be file names, each with the byte before it. After a
+// redirection operator that byte is the operator, even if spaces follow it.
 func wordsIn(line string) func(yield func(string, byte) bool) {
 	return func(yield func(string, byte) bool) {
 		start := -1

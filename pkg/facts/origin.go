@@ -12,32 +12,33 @@ import (
 	"ethos/pkg/trust"
 )
 
-// Origins is the memory of runs that could reach the network; it is [origin.Memory] but in tests.
+// Origins tells which runs could reach the network. Outside of tests it is [origin.Memory].
 type Origins interface {
-	// Runs is nil where nothing is remembered. Where there is an error, nothing is known.
+	// Runs returns nil if no run is recorded. If there is an error, nothing is known.
 	Runs() (*origin.Runs, error)
 }
 
-// Reviews is a [Trust] that also knows which scripts a person has looked at.
+// Reviews is a [Trust] that also knows which scripts a person has reviewed.
 type Reviews interface {
 	Reviewed(file, digest string) (bool, error)
 }
 
 const (
-	maxFollowed = 64       // files that are read for what they run in turn
+	maxFollowed = 64       // files that are searched for the files that they run
 	maxCode     = 64 << 10 // of one of them, in bytes
-	maxDeep     = 6        // scripts that run scripts
+	maxDeep     = 6        // nesting of scripts that run scripts
 )
 
-// originWork finds out of the files of one action which of them were written in a run that could reach the network.
+// originWork finds the files of one action that were written in a run that could reach the network.
 type originWork struct {
 	*work
 	runs     *origin.Runs
 	followed map[string]bool
-	listed   map[string]map[string]bool // names in directories
+	listed   map[string]map[string]bool // names by directory
 }
 
-// origins says of the files of the action where they came from, and adds those that would be executed or sourced and came from such a run.
+// origins adds to the files of the action where they came from. It also adds files that would be
+// executed or sourced and that came from such a run.
 func (w *work) origins(analyses []shell.Analysis) {
 	if w.d.opt.Origins == nil {
 		return
@@ -58,7 +59,7 @@ func (w *work) origins(analyses []shell.Analysis) {
 	o.hooks()
 }
 
-// of is where a file came from; nil is from no run that is remembered. The name is resolved.
+// of returns the origin of a file, or nil if it came from no recorded run. name is resolved.
 func (o *originWork) of(name string) *record.Origin {
 	info, err := o.d.opt.Tree.Lstat(name)
 	if err != nil {
@@ -83,7 +84,7 @@ func (o *originWork) of(name string) *record.Origin {
 	return out
 }
 
-// follow looks at a file that would be executed or sourced, and at those that it names.
+// follow examines a file that would be executed or sourced, and the files that it names.
 func (o *originWork) follow(name, cwd string, depth int) {
 	at := resolve(o.d.opt.Tree, name, false)
 	if !at.exists || o.followed[at.name] || len(o.followed) >= maxFollowed || depth > maxDeep {
@@ -111,7 +112,7 @@ func (o *originWork) follow(name, cwd string, depth int) {
 	o.mentioned(origin.Commands(at.name, text), path.Base(at.name), path.Dir(at.name), cwd, depth)
 }
 
-// executed notes the origin of what would run.
+// executed records the origin of a file that would run.
 func (o *originWork) executed(name, resolved string, from *record.Origin) {
 	for i := range o.files.files {
 		if f := &o.files.files[i]; f.Resolved == resolved && f.Op == "read" {
@@ -132,10 +133,10 @@ func (o *originWork) executed(name, resolved string, from *record.Origin) {
 	o.files.files = append(o.files.files, f)
 }
 
-// interpreters run the file that is named on their command line.
+// interpreters are programs that run the file named on their command line.
 const interpreters = " bash sh zsh dash ksh ash fish source . python pypy perl ruby node nodejs deno bun php lua luajit Rscript julia tclsh osascript pwsh tsx ts-node make gmake just rake ninja task pytest py.test expect "
 
-// defaults are the files that a program runs when none is named.
+// defaults are the files that a program runs if the command line names none.
 var defaults = map[string][]string{
 	"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
 	"just": {"justfile", ".justfile", "Justfile"}, "rake": {"Rakefile", "rakefile"}, "ninja": {"build.ninja"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
@@ -148,10 +149,10 @@ var defaults = map[string][]string{
 // loaders are variables that name code which a program runs first.
 const loaders = " BASH_ENV ENV PYTHONSTARTUP NODE_OPTIONS RUBYOPT PERL5OPT LD_PRELOAD "
 
-// inline are the options behind which code stands, of the interpreters that take a file.
+// inline are the options whose argument is code, of the interpreters that also take a file.
 const inline = " -c -e -E -p --eval --print -r "
 
-// unversioned is the name of an interpreter without its version: python of python3.12.
+// unversioned returns the name of an interpreter without its version: python for python3.12.
 func unversioned(name string) string {
 	if short := strings.TrimRight(name, "0123456789."); short != "" {
 		return short
@@ -159,7 +160,7 @@ func unversioned(name string) string {
 	return name
 }
 
-// analysis follows what the commands of one analysis execute or source.
+// analysis follows the files that the commands of one analysis execute or source.
 func (o *originWork) analysis(a *shell.Analysis) {
 	fed := false
 	for i := range a.Shell.Commands {
@@ -215,7 +216,7 @@ func (o *originWork) analysis(a *shell.Analysis) {
 	}
 }
 
-// word is the text of a word, "" where it is not static.
+// word returns the text of a word, or "" if it is not static.
 func word(w *string) string {
 	if w == nil {
 		return ""
@@ -223,7 +224,7 @@ func word(w *string) string {
 	return *w
 }
 
-// sentInto are the directory that a command runs in, and those that it is sent to.
+// sentInto returns the directory that a command runs in, and those that its options change to.
 func sentInto(c *record.Command, cwd string) []string {
 	dirs := []string{cwd}
 	for i, w := range c.Argv {
@@ -245,8 +246,9 @@ func sentInto(c *record.Command, cwd string) []string {
 	return dirs
 }
 
-// interpreter follows the code of one: the file that is named first, what options load before it, and what inline code names. It reports whether the
-// code is standard input.
+// interpreter follows the code of an interpreter: the first file that its arguments name, the files
+// that options load before it, and the files that inline code names. It reports whether standard
+// input is the code.
 func (o *originWork) interpreter(a *shell.Analysis, c *record.Command, cwd string) (fed bool) {
 	name := unversioned(c.Name)
 	several := name == "make" || name == "gmake" || name == "pytest" || name == "py.test"
@@ -286,7 +288,7 @@ func (o *originWork) interpreter(a *shell.Analysis, c *record.Command, cwd strin
 	return c.Code == "" && !several
 }
 
-// isScript reports whether the analysis took a word for the file of code.
+// isScript reports whether the analysis took a word for a file of code.
 func (o *originWork) isScript(a *shell.Analysis, by, name string) bool {
 	for i, u := range a.Shell.Reads {
 		if u.By == by && a.Reads[i] != "" && path.Clean(a.Reads[i]) == path.Clean(name) {
@@ -296,7 +298,7 @@ func (o *originWork) isScript(a *shell.Analysis, by, name string) bool {
 	return false
 }
 
-// packageOf follows the Go files that `go run` names, or those of the directory.
+// packageOf follows the Go files that `go run` names, or those of the directory that it names.
 func (o *originWork) packageOf(c *record.Command, cwd string) {
 	for _, w := range c.Argv[2:] {
 		at := path.Join(cwd, word(w))
@@ -314,7 +316,8 @@ func (o *originWork) packageOf(c *record.Command, cwd string) {
 	}
 }
 
-// hooking are the git commands that run hooks, and the hooks; nil is all but pre-push. See githooks(5).
+// hooking maps the git commands that run hooks to these hooks; nil stands for all but pre-push. See
+// githooks(5).
 var hooking = map[string][]string{
 	"commit": {"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-rewrite", "reference-transaction", "post-index-change"},
 	"push":   {"pre-push", "reference-transaction"}, "merge": nil, "pull": nil, "rebase": nil, "checkout": nil, "switch": nil, "am": nil, "cherry-pick": nil, "revert": nil, "worktree": nil,
@@ -332,7 +335,7 @@ func (o *originWork) hooks() {
 			continue
 		}
 		dirs := []string{dir}
-		if path.Base(dir) == "_" { // husky's, whose programs run those beside it
+		if path.Base(dir) == "_" { // husky's; its programs run those in the parent directory
 			dirs = append(dirs, path.Dir(dir))
 		}
 		for _, dir := range dirs {
@@ -345,7 +348,7 @@ func (o *originWork) hooks() {
 	}
 }
 
-// names are those in a directory, as far as they are read.
+// names returns the names in a directory, up to the limit that is read.
 func (o *originWork) names(dir string) map[string]bool {
 	have, ok := o.listed[dir]
 	if !ok {
@@ -359,7 +362,7 @@ func (o *originWork) names(dir string) map[string]bool {
 	return have
 }
 
-// executable reports a file that others run, by its name or mode.
+// executable reports whether a file is one that others run, judged by its name or mode.
 func executable(name string, info fs.FileInfo) bool {
 	return info.Mode()&0o111 != 0 || slices.Contains(codeExtensions, path.Ext(name)) || strings.EqualFold(path.Base(name), "makefile")
 }

@@ -8,10 +8,10 @@ import (
 	"ethos/pkg/record"
 )
 
-// temporary are the directories whose content is nobody's for long.
+// temporary are the directories for temporary files.
 var temporary = [...]string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"}
 
-// caches hold what their program makes again; "~" is the home directory.
+// caches are directories whose content its program can create again; "~" is the home directory.
 var caches = [...]string{
 	"~/.cache", "~/.npm", "~/.yarn", "~/.pnpm-store", "~/.local/share/pnpm", "~/.bun/install", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.gradle", "~/.m2", "~/.ivy2",
 	"~/.nuget/packages", "~/.rustup/downloads", "~/.rustup/tmp", "~/.terraform.d/plugin-cache", "~/.ccache", "~/Library/Caches", "~/Library/Developer/Xcode/DerivedData",
@@ -19,9 +19,9 @@ var caches = [...]string{
 	"/var/cache", "/var/lib/apt/lists", "/usr/local/go", "/opt/hostedtoolcache", "/usr/share/dotnet", "/usr/local/lib/android", "/usr/local/share/boost", "/opt/ghc",
 }
 
-// outside reports a path that is somebody else's: it lies neither in the work
-// space, nor in a temporary directory, a cache or among the devices. Of a
-// temporary directory what is around the work space does not count as such.
+// outside reports whether a path belongs to somebody else: it is not in the work space, a temporary
+// directory, a cache or among the devices. The directories around a work space do not count as
+// temporary.
 func (p place) outside(name string) bool {
 	if name == "" || within(name, p.workspace) || within(name, "/dev") || within(name, "/proc") {
 		return false
@@ -47,8 +47,10 @@ func (p place) outside(name string) bool {
 	return true
 }
 
-// gitMayChange reports a path outside of the work space that git alone changes and that is nobody else's: a linked work tree of the repository, of which
-// `git worktree remove` removes none with changes in it, and a new file beside the work space, such as that of `git bundle create`.
+// gitMayChange reports whether a path outside of the work space is one that only git changes and
+// that belongs to nobody else: a linked work tree of the repository, because `git worktree remove`
+// removes none with changes in it, or a new file beside the work space, such as that of `git bundle
+// create`.
 func (w *work) gitMayChange(u record.PathUse, uses []record.PathUse) bool {
 	same := func(other record.PathUse) bool { return other.By != "git" && other.Op == u.Op && other.Path == u.Path }
 	if u.By != "git" || slices.ContainsFunc(uses, same) {
@@ -73,7 +75,7 @@ func (w *work) gitMayChange(u record.PathUse, uses []record.PathUse) bool {
 	return linked.CommonDir != "" && linked.CommonDir == w.repo.Record.CommonDir && linked.Root == f.Resolved
 }
 
-// of is the file of a use; nil is none.
+// of returns the file of a use, or nil.
 func (f *fileFacts) of(u record.PathUse) *record.File {
 	i := slices.IndexFunc(f.files, func(file record.File) bool { return file.Op == u.Op && file.Path == u.Path })
 	if i < 0 {
@@ -82,11 +84,11 @@ func (f *fileFacts) of(u record.PathUse) *record.File {
 	return &f.files[i]
 }
 
-// inside has a file count as one of the work space.
+// inside marks the file of a use as inside of the work space.
 func (f *fileFacts) inside(u record.PathUse) { f.of(u).Outside = false }
 
-// outsideUse judges a path that a command changes: by what it leads to, and
-// where that is not known by the part of it that is written out.
+// outsideUse judges a path that a command changes by its resolved target, or, if that is not known,
+// by the static part of the path.
 func (p place) outsideUse(u record.PathUse, files []record.File) bool {
 	if u.Certain {
 		for i := range files {

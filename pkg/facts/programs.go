@@ -12,11 +12,11 @@ import (
 // programs are the directories from which programs of ethos may be started.
 type programs struct {
 	tree Tree
-	dirs []string // absolute and clean, by name and by what they lead to
-	git  *bool    // whether git is a link to ethos-git in one of them
+	dirs []string // absolute and clean, both as named and resolved
+	git  *bool    // whether git in one of them is a link to ethos-git
 }
 
-// newPrograms takes the directories as they are named.
+// newPrograms returns the directories, both as named and resolved.
 func newPrograms(t Tree, named []string) *programs {
 	p := &programs{tree: t}
 	for _, dir := range named {
@@ -32,9 +32,9 @@ func newPrograms(t Tree, named []string) *programs {
 	return p
 }
 
-// changesProgram reports that an operation on a path, which has two names,
-// replaces, removes, hides or disarms an installed program of ethos, or a git
-// that leads to ethos-git.
+// changesProgram reports whether an operation on a path replaces, removes, hides or disables an
+// installed program of ethos, or a git that leads to ethos-git. names are the path as written and
+// resolved.
 func (d *Deriver) changesProgram(op string, at place, names ...string) bool {
 	outside := func(name string) bool { return !within(name, at.workspace) }
 	if !within(at.home, at.workspace) && !slices.ContainsFunc(names, outside) {
@@ -45,17 +45,17 @@ func (d *Deriver) changesProgram(op string, at place, names ...string) bool {
 	})
 }
 
-// matchesProgram reports that an operation on the files that a pattern stands
-// for does so with a program that is there.
+// matchesProgram reports whether an operation on the files that match a pattern changes an existing
+// program of ethos.
 func (d *Deriver) matchesProgram(op, pattern string, at place) bool {
 	return slices.ContainsFunc(d.installedFor(op, at), func(dir string) bool {
 		return slices.ContainsFunc(d.programs.list(dir), func(name string) bool { return matchGlob(pattern, path.Join(dir, name)) })
 	})
 }
 
-// installedFor lists the directories in which an operation can change a
-// program of ethos. One that is built in the work space is the work space's,
-// except where that is around the home directory.
+// installedFor lists the directories in which an operation can change a program of ethos. A program
+// that is built in the work space belongs to the work space, unless the work space contains the
+// home directory.
 func (d *Deriver) installedFor(op string, at place) []string {
 	if op == "read" || op == "list" || len(d.opt.Programs) == 0 {
 		return nil
@@ -69,8 +69,7 @@ func (d *Deriver) installedFor(op string, at place) []string {
 	return slices.DeleteFunc(slices.Clone(d.programs.dirs), func(dir string) bool { return within(dir, at.workspace) })
 }
 
-// matchGlob compares a whole path with a pattern in which "**" stands for any
-// number of names.
+// matchGlob compares a whole path with a pattern in which "**" stands for any number of names.
 func matchGlob(pattern, name string) bool {
 	want, restWanted, moreWanted := strings.Cut(pattern, "/")
 	if want == "**" {
@@ -92,8 +91,8 @@ func matchGlob(pattern, name string) bool {
 	return !more || matchGlob(restWanted, rest)
 }
 
-// into looks at what is put into a directory that programs are started from:
-// the analysis of the words alone takes the directory for a file.
+// into checks what is copied into a directory from which programs are started. The analysis of the
+// words alone takes the directory for a file.
 func (w *work) into(u record.PathUse, abs string) {
 	dir := path.Clean(abs)
 	if !slices.Contains(w.d.installedFor(u.Op, w.place), dir) {
@@ -115,8 +114,8 @@ func (w *work) into(u record.PathUse, abs string) {
 	}
 }
 
-// arrives adds the programs of ethos among the sources of a copy, by the names
-// that they will have, and reports a source whose names are not known.
+// arrives adds the programs of ethos among the sources of a copy, under the names that they get. It
+// reports whether the name of a source is unknown.
 func (w *work) arrives(u record.PathUse, dir string, argv []*string) (unknown bool) {
 	for _, word := range argv {
 		switch {
@@ -133,7 +132,7 @@ func (w *work) arrives(u record.PathUse, dir string, argv []*string) (unknown bo
 	return unknown
 }
 
-// mark gives the file facts of an operation on a path a class.
+// mark sets the class of the file facts of an operation on a path.
 func (f *fileFacts) mark(op, shown, class string) {
 	for i := range f.files {
 		if f.files[i].Op == op && f.files[i].Path == shown {
@@ -153,8 +152,8 @@ func (p *programs) changed(op, name, dir string) bool {
 	return op == "mode" && name == dir && p.in(dir)
 }
 
-// named reports a name that a program of ethos is called by: also where there
-// is none yet, because the first one on PATH is called.
+// named reports whether a program of ethos is called by a name. It does so even if no such program
+// exists there, because the first one on PATH is run.
 func (p *programs) named(base string) bool {
 	if _, ok := ethosargs.Find(base); ok {
 		return true
@@ -162,7 +161,7 @@ func (p *programs) named(base string) bool {
 	return base == "git" && p.guardsGit()
 }
 
-// guardsGit reports that a git on PATH leads to ethos-git.
+// guardsGit reports whether a git on PATH leads to ethos-git.
 func (p *programs) guardsGit() bool {
 	if p.git == nil {
 		leads := slices.ContainsFunc(p.dirs, func(dir string) bool { return slices.Contains(p.list(dir), "git") })
@@ -171,7 +170,7 @@ func (p *programs) guardsGit() bool {
 	return *p.git
 }
 
-// list names the programs of ethos in a directory.
+// list returns the names of the programs of ethos in a directory.
 func (p *programs) list(dir string) (names []string) {
 	for _, program := range ethosargs.Programs() {
 		if _, err := p.tree.Lstat(path.Join(dir, program.Name)); err == nil {
@@ -184,5 +183,5 @@ func (p *programs) list(dir string) (names []string) {
 	return names
 }
 
-// in reports that a directory holds a program of ethos.
+// in reports whether a directory contains a program of ethos.
 func (p *programs) in(dir string) bool { return len(p.list(dir)) > 0 }

@@ -9,23 +9,25 @@ import (
 	"ethos/pkg/protected"
 )
 
-// The classes of a protected path, those that hold over others first.
+// The classes of a protected path, the strongest first.
 const (
-	classGit         = "git"           // git's own files, by which it can be made to run code
-	classEthos       = "ethos"         // what decides over ours
+	classGit         = "git"           // git's own files, through which it can be made to run code
+	classEthos       = "ethos"         // files that determine ethos's own decisions
 	classState       = "ethos-state"   // what a person has trusted
 	classProgram     = "ethos-program" // an installed program of ethos
 	classCredentials = "credentials"
-	classSettings    = "agent-settings" // what decides over an agent's later commands
-	classStartup     = "shell-startup"  // what runs at the next login, shell, boot or timer
-	classCI          = "ci"             // what runs elsewhere with other rights
+	classSettings    = "agent-settings" // files that control an agent's later commands
+	classStartup     = "shell-startup"  // files that run at the next login, shell, boot or timer
+	classCI          = "ci"             // files that run elsewhere with other rights
 )
 
-// rule protects paths. In a pattern "*" stands for any part of one name, and "/**" at the end for the directory and everything below it. Where it
-// begins: "/" the root, "~/" the home directory, "./" the work space; else any directory.
+// rule protects paths. In a pattern "*" stands for any part of one name, and "/**" at the end for
+// the directory and everything below it. The beginning of a pattern sets its base: "/" is the root,
+// "~/" the home directory, "./" the work space; any other pattern matches in every directory.
 type rule struct{ class, pattern string }
 
-// rules may overlap: the class that stands first in the order of the constants holds. Names are compared without regard to case: file systems that ignore it (and core.ignoreCase) lead to the same file,
+// rules may overlap; the class whose constant comes first applies. Comparison ignores case, because
+// on file systems that ignore it (and with core.ignoreCase) both names lead to the same file:
 // CVE-2014-9390.
 func rules() []rule { return slices.Concat(named(), credentials(), listed) }
 
@@ -132,8 +134,8 @@ var listed = []rule{
 	{classCI, "./cloudbuild.yaml"},
 }
 
-// named are the rules of package protected: settings count in every directory,
-// since agents are started in any; the files of ethos in the work space.
+// named are the rules of package protected. Settings are protected in every directory, because
+// agents are started in any; the files of ethos are protected in the work space.
 func named() (list []rule) {
 	for _, n := range protected.Names() {
 		class, at := classSettings, n.Path
@@ -150,7 +152,7 @@ func named() (list []rule) {
 	return list
 }
 
-// credentials are the rules of what package protected knows of home directories.
+// credentials are the rules for the credential paths of package protected, below home directories.
 func credentials() (list []rule) {
 	for _, c := range protected.Credentials() {
 		at := "~/" + strings.ToLower(c.Path)
@@ -174,7 +176,8 @@ type place struct {
 	gitDir, gitCover string // the repository's own directories, wherever they are
 }
 
-// index groups the rules by the first name of their pattern, so that a path meets few of them.
+// index groups the rules by the first name of their pattern, so that each path is compared with few
+// of them.
 type index struct {
 	root, home, workspace, anywhere map[string][]rule
 }
@@ -200,7 +203,7 @@ var indexed = sync.OnceValue(func() index {
 	return x
 })
 
-// protected names the class of an absolute, clean path; "" when it has none.
+// protected returns the class of an absolute, clean path, or "".
 func (p place) protected(name string) string {
 	for _, dir := range []string{p.gitDir, p.gitCover} {
 		if dir != "" && within(name, dir) {
@@ -232,7 +235,8 @@ func (p place) protected(name string) string {
 	return class
 }
 
-// homeOf is the part of a path below the home directory of whomever it belongs to, by where systems have them.
+// homeOf returns the part of a path below the home directory of any user, in the usual places for
+// home directories.
 func homeOf(name string) (rest string, ok bool) {
 	if rest, ok = strings.CutPrefix(name, "/root/"); ok {
 		return rest, true
@@ -246,7 +250,7 @@ func homeOf(name string) (rest string, ok bool) {
 	return "", false
 }
 
-// classOf holds the beginning of a path against one group of rules.
+// classOf compares the beginning of a path with one group of rules.
 func classOf(group map[string][]rule, rest string) (class string) {
 	first, _, _ := strings.Cut(rest, "/")
 	for _, key := range [...]string{first, "*"} {
@@ -259,7 +263,7 @@ func classOf(group map[string][]rule, rest string) (class string) {
 	return class
 }
 
-// below is the part of name after dir.
+// below returns the part of name after dir.
 func below(name, dir string) (string, bool) {
 	if dir == "" || !within(name, dir) {
 		return "", false
@@ -267,7 +271,7 @@ func below(name, dir string) (string, bool) {
 	return strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"), true
 }
 
-// within reports that name is dir or lies below it; both absolute and clean.
+// within reports whether name is dir or lies below it; both are absolute and clean.
 func within(name, dir string) bool {
 	return name == dir || dir == "/" || strings.HasPrefix(name, dir+"/")
 }
@@ -298,10 +302,10 @@ func wildcard(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// severity is the order in which classes hold over one another.
+// severity lists the classes, the strongest first.
 var severity = [...]string{classGit, classState, classProgram, classEthos, classCredentials, classSettings, classStartup, classCI}
 
-// worse picks the class that holds over the other.
+// worse returns the stronger of two classes.
 func worse(a, b string) string {
 	switch {
 	case a == "":

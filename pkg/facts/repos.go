@@ -11,13 +11,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// OpenRepo looks for the repository that encloses dir; it is [gitrepo.Open] but in tests.
+// OpenRepo finds the repository that encloses dir. Outside of tests it is [gitrepo.Open].
 type OpenRepo func(dir string, opt gitrepo.Options) (*gitrepo.Repository, error)
 
-// maxKept bounds how many directories are remembered between actions.
+// maxKept limits how many directories are cached between actions.
 const maxKept = 64
 
-// repos remembers repositories by the directory they were asked for, for as long as their HEAD and configuration are not written to.
+// repos caches repositories by directory, until their HEAD or configuration is written to.
 type repos struct {
 	tree Tree
 	open OpenRepo
@@ -30,11 +30,11 @@ type repo struct {
 	*gitrepo.Repository
 	err    error
 	stamps []stamp
-	refs   *gitargs.Refs // read when first asked for
+	refs   *gitargs.Refs // read on first use
 	noRefs error
 }
 
-// stamp tells one state of a file from another.
+// stamp distinguishes one state of a file from another.
 type stamp struct {
 	name    string
 	size    int64
@@ -70,7 +70,7 @@ func (r *repos) at(dir string) *repo {
 	return found
 }
 
-// read looks without remembering.
+// read is at without the cache.
 func (r *repos) read(dir string, opt gitrepo.Options) *repo {
 	found, err := r.open(dir, opt)
 	out := &repo{Repository: found, err: err, stamps: []stamp{stampOf(r.tree, path.Join(dir, ".git"))}}
@@ -90,7 +90,7 @@ func (r *repos) fresh(have *repo) bool {
 	return true
 }
 
-// context is what the meaning of a git command that starts in this repository depends on.
+// context returns what the meaning of a git command depends on if it starts in this repository.
 func (r *repo) context(l *lacks) gitargs.Context {
 	if r.refs == nil && r.noRefs == nil && r.Record.GitDir != "" {
 		r.readRefs()

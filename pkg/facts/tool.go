@@ -10,18 +10,19 @@ import (
 	"ethos/pkg/shell"
 )
 
-// match is the tool that an action is.
+// match is the result of matching an action with the tools of a catalog.
 type match struct {
 	tool *catalog.Tool
 	form shipped.Form
 	sole bool // nothing but this tool runs
-	// parts are the tools of a script that runs nothing but installed programs
-	// of the catalog; none where something else runs.
+	// parts are the tools of a script that runs only installed programs of the catalog. It is empty
+	// if anything else runs.
 	parts []string
 }
 
-// match finds the tool of a command. Where several commands run, the first that needs the network stands for them, so that the need shows; it is not the sole
-// one then, and nothing is given for it.
+// match finds the tool of a command. If several commands run, the result is the first one that
+// needs the network, so that the need is visible; the tool is then not the sole one and nothing is
+// granted for it.
 func (w *work) match(from *catalog.Catalog) match {
 	var found, reaching match
 	var parts []string
@@ -67,9 +68,9 @@ func (w *work) match(from *catalog.Catalog) match {
 	return match{parts: parts}
 }
 
-// confines reports a call of ethos-sandbox that only puts a boundary around
-// the command that it runs, as ethos-decide --confine writes it: what is in
-// force is then that command's.
+// confines reports whether a call of ethos-sandbox only puts a boundary around the command that it
+// runs, in the form that ethos-decide --confine writes. The effective capabilities are then those
+// of that command.
 func (w *work) confines(c *record.Command) bool {
 	return slices.ContainsFunc(w.calls, func(call shell.EthosCall) bool {
 		name := call.Args.Name()
@@ -79,24 +80,28 @@ func (w *work) confines(c *record.Command) bool {
 	})
 }
 
-// beside reports a program that only looks at a tool's output, or sets the scene. One of the work space is none, whatever its name.
+// beside reports whether a program only reads a tool's output or prepares its run. A program in the
+// work space never counts, whatever its name.
 func beside(c *record.Command) bool {
 	return shipped.Companion(c.Name) && catalog.Installed(c.Path) && !c.Opaque
 }
 
-// readInFull reports that every command is known, and that nothing is redirected into a file, which a tool's own profile may not allow.
+// readInFull reports whether every command is known and none redirects into a file, which a tool's
+// own profile may not allow.
 func (w *work) readInFull() bool {
 	s := &w.shell
 	redirected := slices.ContainsFunc(s.Writes, func(u record.PathUse) bool { return u.By == "redirect" })
 	return s.IR != "" && s.Parsed && !s.Unresolved && !redirected
 }
 
-// reaches reports a tool that will be given network access: then nothing beside it may start a program, and no variable may lead it to other code.
+// reaches reports whether a tool is given network access. If it is, no program beside it may start
+// another program, and no variable may lead it to other code.
 func (w *work) reaches(t *catalog.Tool) bool {
 	return w.config.Connects(t.ID) || t.Managed && t.Capabilities.RequiresNetwork
 }
 
-// words is the command as written: the path it is called by decides whether a tool with network access is meant.
+// words returns the words of a command as written, because the path by which a program is called
+// decides whether it is a tool with network access.
 func words(c *record.Command) []*string {
 	if len(c.Argv) == 0 || c.Argv[0] == nil || c.Path == "" {
 		return c.Argv

@@ -11,8 +11,9 @@ import (
 	"syscall"
 )
 
-// Tree is what this package sees of the file system. Names are absolute. Nothing is opened but directories, for their names, the one
-// configuration file, and where runs are remembered the code that would be executed.
+// Tree is the file system as this package uses it. Names are absolute. The package opens only
+// directories, to list their names, the configuration file, and, if runs are recorded, the code
+// that would be executed.
 type Tree interface {
 	Lstat(name string) (fs.FileInfo, error)
 	Readlink(name string) (string, error)
@@ -29,7 +30,7 @@ func (OS) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 // Readlink is os.Readlink.
 func (OS) Readlink(name string) (string, error) { return os.Readlink(name) }
 
-// Names reads a directory in the order the file system has it. A FIFO of that name is not waited for.
+// Names reads a directory in the order of the file system. It does not block if the name is a FIFO.
 func (OS) Names(dir string, most int) ([]string, error) {
 	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -43,7 +44,7 @@ func (OS) Names(dir string, most int) ([]string, error) {
 	return names, err
 }
 
-// ReadFile reads a regular file; a device, pipe or socket of that name is not waited for.
+// ReadFile reads a regular file. It does not block if the name is a device, a pipe or a socket.
 func (OS) ReadFile(name string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -64,19 +65,21 @@ func (OS) ReadFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// maxLinks is how many symbolic links one path may lead through; the kernel's MAXSYMLINKS (include/linux/namei.h), path_resolution(7).
+// maxLinks is how many symbolic links a path may lead through: the kernel's MAXSYMLINKS
+// (include/linux/namei.h), path_resolution(7).
 const maxLinks = 40
 
-// resolved is where a path leads.
+// resolved is the result of resolving a path.
 type resolved struct {
-	name    string // absolute; components that do not exist stay as they were written
+	name    string // absolute; components that do not exist stay as written
 	exists  bool
-	links   []string // the directories of the symbolic links that were followed
-	partial bool     // something could not be looked at: the name is a guess
+	links   []string // the directories that contain the symbolic links that were followed
+	partial bool     // something could not be examined, so the name is a guess
 }
 
-// resolve follows every symbolic link of an absolute path without opening what it leads to; ".." goes to the real parent. The last component is
-// followed unless nofollow, as unlink and rename do not.
+// resolve follows every symbolic link of an absolute path without opening its target; ".." goes to
+// the real parent. It follows a link in the last component unless nofollow is set, as for unlink
+// and rename.
 func resolve(t Tree, name string, nofollow bool) resolved {
 	r := resolved{name: "/", exists: true}
 	rest := strings.Split(name, "/")
@@ -108,13 +111,15 @@ func resolve(t Tree, name string, nofollow bool) resolved {
 	return r
 }
 
-// Resolve is where an absolute path leads on this machine, as far as it exists.
+// Resolve returns the target of an absolute path on this machine, as far as it exists.
 func Resolve(name string) string { return resolve(OS{}, name, false).name }
 
-// last reports that no component follows; a trailing slash makes the kernel follow the link before it.
+// last reports whether no component follows. A trailing slash makes the kernel follow the link
+// before it.
 func last(rest []string) bool { return len(rest) == 0 }
 
-// look tells whether a component is a link, and notes what does not exist or cannot be seen.
+// look reports whether a component is a symbolic link, and records if it does not exist or cannot
+// be examined.
 func (r *resolved) look(t Tree, name string) (target string, isLink bool) {
 	if !r.exists {
 		return "", false

@@ -12,8 +12,8 @@ import (
 	"ethos/pkg/shell"
 )
 
-// wider reports that an option, as it was given, goes past what is effective. A
-// value that is not known may be any value.
+// wider reports whether an option, as given, exceeds what is effective. An unknown value is taken
+// to be any value.
 func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 	switch g.Option.Class {
 	case ethosargs.Widens:
@@ -30,8 +30,8 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 	return false
 }
 
-// comparisons are of the options that take more than a look at the set: whether
-// a value goes past what is effective.
+// comparisons are the checks of options that need more than a look at the capability set. Each
+// reports whether a value exceeds what is effective.
 var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
 		return v != "" && record.StricterMode(v, l.mode) != v
@@ -48,8 +48,8 @@ var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
 	"env":       func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
 }
 
-// asks reports that a flag of a boundary asks for more than is effective. One
-// that is not understood asks for everything.
+// asks reports whether a flag of a boundary requests more than is effective. A flag that is not
+// understood counts as a request for everything.
 func (l *limit) asks(flag, value string) bool {
 	return l.beyond(func(child *capability.Set) error {
 		asked := capability.Asked{Set: *child}
@@ -59,7 +59,7 @@ func (l *limit) asks(flag, value string) bool {
 	})
 }
 
-// beyond reports that a change goes past everything that is effective.
+// beyond reports whether a change exceeds everything that is effective.
 func (l *limit) beyond(change func(*capability.Set) error) bool {
 	for _, have := range l.in {
 		child := capability.Clone(have)
@@ -70,8 +70,8 @@ func (l *limit) beyond(change func(*capability.Set) error) bool {
 	return true
 }
 
-// profile compares a whole profile. It passes no variable of the caller's by its
-// name alone, and those that it sets reach nothing.
+// profile compares a whole profile. Variables do not count: a profile passes none of the caller's
+// variables by name alone, and those that it sets have no effect on access.
 func (l *limit) profile(name string) bool {
 	child, ok := capability.Profile(name)
 	if !ok {
@@ -100,7 +100,7 @@ func (l *limit) grant(c *shell.EthosCall, text string) bool {
 	return l.beyond(func(child *capability.Set) error { return capability.Grant(child, text) })
 }
 
-// named is the absolute path of an option's value, "" when it is not known.
+// named returns the absolute path of an option's value, or "" if it is not known.
 func (l *limit) named(c *shell.EthosCall, value string) string {
 	value = strings.TrimSuffix(value, "?")
 	if value == "~" || strings.HasPrefix(value, "~/") || strings.HasPrefix(value, "/") {
@@ -120,12 +120,12 @@ func (l *limit) writes(c *shell.EthosCall, value string) bool {
 	return l.exceeds(c, value, true, severity[:]...)
 }
 
-// exceeds compares a path, by its name and by what it leads to. A path of
-// the given classes is never granted by the directory around it.
+// exceeds compares a path, both as named and resolved. A grant for the directory around it does not
+// cover a path of the given classes.
 func (l *limit) exceeds(c *shell.EthosCall, value string, write bool, classes ...string) bool {
 	for _, have := range l.in {
 		if slices.Contains(have.ReadPaths, value) && !write || slices.Contains(have.WritePaths, value) {
-			return false // as it is declared
+			return false // as declared
 		}
 	}
 	abs := l.named(c, value)
@@ -151,8 +151,8 @@ func (l *limit) exceeds(c *shell.EthosCall, value string, write bool, classes ..
 	return false
 }
 
-// variable compares --env: a value that the caller writes reaches no more than
-// the command itself could set, unless it makes programs load other code.
+// variable checks --env. A value that the caller writes gives the command no more than it could set
+// itself, unless the variable makes programs load other code.
 func (l *limit) variable(text string) bool {
 	name, _, set := strings.Cut(text, "=")
 	if set {
@@ -161,9 +161,9 @@ func (l *limit) variable(text string) bool {
 	return l.asks("env", name)
 }
 
-// ownSession reports the session that ethos-decide has named for the calls of
-// this agent's session. It was started with what any of them may use, but for
-// those in plan mode and of a sub-agent with less.
+// ownSession reports whether a word is the session that ethos-decide has named for the calls of
+// this agent's session. That session was started with what any of these calls may use, except calls
+// in plan mode and of a sub-agent with fewer rights.
 func (l *limit) ownSession(word string) bool {
 	name, ok := strings.CutPrefix(word, "auto:")
 	return ok && l.mode != record.ModePlan && (l.parent == nil || l.parent.Capabilities == nil) && hook.OwnSession(&l.actor, name)
