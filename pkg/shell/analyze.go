@@ -11,17 +11,17 @@ import (
 // IR is the version of the analysis, in [record.Shell.IR].
 const IR = "1"
 
-// Options is where a script would run. The directories are absolute paths, or empty when unknown.
+// Options describes where a script would run. Directories are absolute paths, or "" if unknown.
 type Options struct {
 	Cwd       string // working directory at the start
 	Workspace string // paths inside it are shown relative to it
 	Home      string // home directory; ~ and $HOME stay unexpanded without it
-	Temporary string // where mktemp makes files; "" when unknown
-	// List reads a list of names by its absolute path, for what deletes each of them:
-	// the text, "" where there is no file, and false where it cannot be read. nil
-	// reads none.
+	Temporary string // where mktemp creates files; "" if unknown
+	// List reads a list of names, given its absolute path, for a command that deletes each of them.
+	// It returns the text ("" if the file does not exist), or false if the file cannot be read. If
+	// List is nil, no list is read.
 	List func(path string) (text string, ok bool)
-	// Git is what is known of the repository around Cwd: its aliases decide what a git command runs.
+	// Git is the state of the repository around Cwd: its aliases determine what a git command runs.
 	Git gitargs.Context
 }
 
@@ -29,12 +29,11 @@ type Options struct {
 type Analysis struct {
 	Shell      record.Shell
 	Incomplete []string // sorted, unique [record.Facts] Incomplete codes
-	// Partial is parallel to Shell.Commands: of each null of a git command's Argv
-	// the text, with the expansions as they are written; "" of one that may be
-	// several words.
+	// Partial is parallel to Shell.Commands. For each null in the Argv of a git command it has the
+	// text with the expansions as written, or "" if the word may expand to several words.
 	Partial [][]string
-	Cwds    []string // parallel to Shell.Commands: the directory each runs in; "" when unknown
-	Reads   []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" when unknown
+	Cwds    []string // parallel to Shell.Commands: the directory of each command; "" if unknown
+	Reads   []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" if unknown
 	Writes  []string // parallel to Shell.Writes, likewise
 	Ethos   []EthosCall
 }
@@ -57,7 +56,7 @@ func Analyze(script string, opt Options) Analysis {
 	return a.result()
 }
 
-// checkText notes what makes a text one that no shell can be given as it stands.
+// checkText records properties of a text because of which no shell can be given it unchanged.
 func (a *analysis) checkText(text string) {
 	if !utf8.ValidString(text) {
 		a.lack(lackUTF8)
@@ -67,8 +66,8 @@ func (a *analysis) checkText(text string) {
 	}
 }
 
-// AnalyzeArgv reads argv as one simple command that is executed without a shell. Positions are those in the
-// argument vector as a shell would quote it, which is also [record.Command.Raw].
+// AnalyzeArgv reads argv as one simple command that is executed without a shell. Positions are
+// offsets into the argument vector as a shell would quote it, which is also [record.Command.Raw].
 func AnalyzeArgv(argv []string, opt Options) Analysis {
 	text, fields := quoteArgv(argv)
 	a := newAnalysis(text, opt)
@@ -87,29 +86,29 @@ func AnalyzeArgv(argv []string, opt Options) Analysis {
 	return a.result()
 }
 
-// analysis is the state of one run: what was found, and what may still be spent.
+// analysis is the state of one analysis: its results, and the budget that is left.
 type analysis struct {
 	opt     Options
 	outer   string // the outermost script; every position is an offset into it
-	lines   []int  // offsets at which its lines begin, found when first needed
+	lines   []int  // offsets of the beginnings of its lines, computed on first use
 	parsed  bool
 	errText string
-	// unfinished says that a shell would read on before it runs the end of the text.
+	// unfinished says that a shell would read on before it ran the end of the text.
 	unfinished bool
 
 	commands  []found
 	byOffset  map[int][]int32 // indexes into commands
-	starts    map[int]bool    // where statements begin, in the first of two readings
+	starts    map[int]bool    // offsets at which statements begin, from the first of the two readings
 	reads     []use
 	writes    []use
 	usesSeen  map[useKey]struct{}
-	written   map[string]field // content of files that the script writes, by absolute path
-	temporary int              // names that mktemp was given
-	links     []link           // symbolic links that the script makes, the last one first
+	written   map[string]field // content of the files that the script writes, by absolute path
+	temporary int              // names that mktemp has returned
+	links     []link           // symbolic links that the script creates, the last one first
 	risks     risk
 	lacks     lack
 	size      int // bytes of text in the facts so far
-	work      int // what may still be spent
+	work      int // the budget that is left
 	halted    bool
 }
 
@@ -117,7 +116,7 @@ func newAnalysis(script string, opt Options) *analysis {
 	return &analysis{opt: opt, outer: script, work: workFixed + workPerByte*len(script)}
 }
 
-// root is the walker in which the script starts.
+// root returns the walker for the start of the script.
 func (a *analysis) root() *walker {
 	s := &scope{cwd: dir{path: a.opt.Cwd, unknown: a.opt.Cwd == ""}, hasCwd: true, shell: new(shell)}
 	return &walker{analysis: a, scope: s}

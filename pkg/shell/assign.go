@@ -32,7 +32,7 @@ func (c *walker) setVariable(name string, v variable) {
 	c.scope.set(name, v)
 }
 
-// assigned is the values an assignment may give.
+// assigned returns the values that an assignment may give.
 func (c *walker) assigned(as *syntax.Assign, old []alt) []alt {
 	switch {
 	case as.Array != nil:
@@ -52,7 +52,8 @@ func (c *walker) assigned(as *syntax.Assign, old []alt) []alt {
 	return alts
 }
 
-// given is what NAME=x or NAME+=x makes of a value. An array keeps all but its first element.
+// given returns the value after NAME=x, or NAME+=x if add is set. Of an array, only the first
+// element changes.
 func given(o, x alt, add bool) alt {
 	if o.array {
 		if add || x.dyn || o.dyn || len(o.list) > maxAlts {
@@ -110,7 +111,8 @@ func (c *walker) assignedArray(as *syntax.Assign, old []alt) []alt {
 	return []alt{list}
 }
 
-// assignedElement is NAME[i]=VALUE: known when it lies in, or just behind, a known array.
+// assignedElement applies NAME[i]=VALUE. The result is known if the element is in a known array, or
+// directly follows its end.
 func (c *walker) assignedElement(as *syntax.Assign, old []alt) []alt {
 	e := eval{c: c, frozen: true}
 	i, ok := e.integer(as.Index)
@@ -133,7 +135,7 @@ func (c *walker) assignedElement(as *syntax.Assign, old []alt) []alt {
 	return []alt{list}
 }
 
-// scanAssign walks what an assignment runs.
+// scanAssign walks the commands that an assignment runs.
 func (c *walker) scanAssign(as *syntax.Assign) {
 	c.scanArith(as.Index)
 	c.scanWord(as.Value)
@@ -148,8 +150,8 @@ func (c *walker) scanAssign(as *syntax.Assign) {
 	}
 }
 
-// promptVariable is a variable whose value is expanded when a prompt or a trace line is printed, or run as a command
-// (bash(1), "PROMPTING").
+// promptVariable reports whether the value of a variable is expanded when a prompt or a trace line
+// is printed, or run as a command (bash(1), "PROMPTING").
 func promptVariable(name string) bool {
 	switch name {
 	case "PS0", "PS1", "PS2", "PS3", "PS4":
@@ -179,12 +181,13 @@ func (c *walker) prefix(assigns []*syntax.Assign) []assignment {
 	return env
 }
 
-// givenVariable notes what a variable in the environment of a command does beside having a value.
+// givenVariable records the effects of a variable in the environment of a command, beyond its
+// value.
 func (c *walker) givenVariable(a assignment) {
 	switch {
 	case a.name == "PATH":
 		c.risk(riskPathOverride)
-	case strings.HasPrefix(a.name, "BASH_FUNC_"): // an exported function: bash takes its body from here
+	case strings.HasPrefix(a.name, "BASH_FUNC_"): // an exported function; bash takes its body from the variable
 		c.risk(riskFunctionShadow)
 		c.lack(lackOpaque)
 	case promptVariable(a.name) && !a.value.dyn:
@@ -192,7 +195,7 @@ func (c *walker) givenVariable(a assignment) {
 	}
 }
 
-// assignPrefix sets the variables of a function call or builtin that assignments in front of it set.
+// assignPrefix sets the variables that are assigned in front of a call of a function or a builtin.
 func (c *walker) assignPrefix(env []assignment) {
 	for _, a := range env {
 		c.scope.set(a.name, variable{alts: []alt{fieldAlt(a.value)}, exported: true})
@@ -202,7 +205,7 @@ func (c *walker) assignPrefix(env []assignment) {
 	}
 }
 
-// exportPrefix hands assignments to a new process.
+// exportPrefix passes assignments to a new process.
 func (c *walker) exportPrefix(env []assignment) {
 	for _, a := range env {
 		c.scope.set(a.name, variable{alts: []alt{fieldAlt(a.value)}, exported: true})

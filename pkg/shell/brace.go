@@ -7,9 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// braces is the brace expansion of a word: the parts of each word it becomes. It follows bash's braces.c, also where
-// braces do not match: {p},q}r is p}r and qr. A word that would become more than maxFields words halts the analysis,
-// but for a long sequence of numbers, {0..16383}: one word that is not static stands for those.
+// braces returns the result of brace expansion: the parts of each word. It follows bash's braces.c,
+// also for braces that do not match: {p},q}r is p}r and qr. A word that would become more than
+// maxFields words stops the analysis. The exception is a long sequence of numbers, such as
+// {0..16383}, for which one word stands that is not static.
 func (e *eval) braces(w *syntax.Word) [][]syntax.WordPart {
 	if e.c.posix || !mayBrace(w) || e.holedWord(w) {
 		return [][]syntax.WordPart{w.Parts}
@@ -32,7 +33,7 @@ func (e *eval) braces(w *syntax.Word) [][]syntax.WordPart {
 	return out
 }
 
-// mayBrace reports whether an unquoted brace stands in the word.
+// mayBrace reports whether a word contains an unquoted brace.
 func mayBrace(w *syntax.Word) bool {
 	for _, part := range w.Parts {
 		if lit, ok := part.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
@@ -42,7 +43,8 @@ func mayBrace(w *syntax.Word) bool {
 	return false
 }
 
-// holedWord reports whether a marker for run-time input stands in the word: the {} of find is no expansion.
+// holedWord reports whether a word contains a marker for run-time input: the {} of find is not an
+// expansion.
 func (e *eval) holedWord(w *syntax.Word) bool {
 	for _, part := range w.Parts {
 		if lit, ok := part.(*syntax.Lit); ok && e.holed(lit.Value) {
@@ -52,15 +54,16 @@ func (e *eval) holedWord(w *syntax.Word) bool {
 	return false
 }
 
-// unit is one unquoted character of a word, or a part that is taken whole: a quotation, an expansion, an escape.
+// unit is one unquoted character of a word, or a part that is taken as a whole: a quotation, an
+// expansion, an escape.
 type unit struct {
-	ch   byte // 0 when whole
+	ch   byte // 0 for a whole part
 	part syntax.WordPart
 	at   int // offset of the character in the literal
 	text string
 }
 
-// pos is where an unquoted character stands.
+// pos returns the position of an unquoted character.
 func (u unit) pos() syntax.Pos { return advance(u.part.Pos(), u.at) }
 
 func bracedUnits(parts []syntax.WordPart) []unit {
@@ -83,7 +86,7 @@ func bracedUnits(parts []syntax.WordPart) []unit {
 	return units
 }
 
-// unitParts turns units back into word parts, joining characters of one literal.
+// unitParts converts units back into word parts and joins the characters of one literal.
 func unitParts(units []unit) []syntax.WordPart {
 	var out []syntax.WordPart
 	var last *syntax.Lit
@@ -110,7 +113,7 @@ func advance(p syntax.Pos, n int) syntax.Pos {
 	return syntax.NewPos(p.Offset()+uint(n), p.Line(), p.Col()+uint(n))
 }
 
-// bracer expands braces within a bound on the words made.
+// bracer expands braces and limits the number of words.
 type bracer struct {
 	left     int
 	work     int
@@ -144,7 +147,7 @@ func (b *bracer) expand(units []unit) [][]unit {
 	return b.product(b.product([][]unit{units[:open]}, middle), b.expand(units[closing+1:]))
 }
 
-// pair finds the first brace that opens an expansion, and the one that closes it.
+// pair finds the first brace that opens an expansion, and the brace that closes it.
 func (b *bracer) pair(units []unit) (open, closing int) {
 	for i := 0; ; i++ {
 		if i = b.gobble(units, i, '{'); i < 0 {
@@ -159,8 +162,8 @@ func (b *bracer) pair(units []unit) (open, closing int) {
 	}
 }
 
-// gobble is brace_gobbler of bash: where the next wanted character stands that no inner pair of braces holds. A closing
-// brace is only wanted behind a comma or dots.
+// gobble is brace_gobbler of bash: it finds the next wanted character outside of inner pairs of
+// braces. A closing brace counts only after a comma or dots.
 func (b *bracer) gobble(units []unit, from int, want byte) int {
 	level, separators := 0, want != '}'
 	for i := from; i < len(units); i++ {
@@ -173,7 +176,7 @@ func (b *bracer) gobble(units []unit, from int, want byte) int {
 		switch {
 		case ch == want && level == 0 && separators:
 			if ch == '{' && i == 0 && (len(units) == 1 || units[1].ch == '}') {
-				continue // {} and a { of its own
+				continue // {} and a lone {
 			}
 			return i
 		case ch == '{':
@@ -187,7 +190,7 @@ func (b *bracer) gobble(units []unit, from int, want byte) int {
 	return -1
 }
 
-// hasComma reports whether any comma stands in the braces, however deep.
+// hasComma reports whether the braces contain a comma at any depth.
 func (b *bracer) hasComma(units []unit) bool {
 	for _, u := range units {
 		if u.ch == ',' {
@@ -228,8 +231,8 @@ func (b *bracer) product(left, right [][]unit) [][]unit {
 	return out
 }
 
-// sequence is {from..to[..step]}, of integers or letters; nil when the braces hold something else. One that is too long
-// is an expansion of which nothing is known.
+// sequence expands {from..to[..step]} of integers or letters. It returns nil if the braces contain
+// something else. A sequence that is too long is an expansion of which nothing is known.
 func (b *bracer) sequence(amble []unit, brace, end unit) [][]unit {
 	var text strings.Builder
 	for _, u := range amble {
@@ -261,7 +264,7 @@ func (b *bracer) sequence(amble []unit, brace, end unit) [][]unit {
 	return out
 }
 
-// values are those of a sequence; long says that there are too many.
+// values returns the values of a sequence; long reports that there are too many.
 func (b *bracer) values(from, to string, step int64) (values []string, long bool) {
 	x, errX := strconv.ParseInt(from, 10, 32)
 	y, errY := strconv.ParseInt(to, 10, 32)
@@ -283,7 +286,7 @@ func (b *bracer) values(from, to string, step int64) (values []string, long bool
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// padded reports a number with a leading zero: all numbers are then as wide as it.
+// padded reports whether a number has a leading zero. All numbers then have its width.
 func padded(number string) bool {
 	digits := strings.TrimLeft(number, "+-")
 	return len(digits) > 1 && digits[0] == '0'
@@ -296,7 +299,7 @@ func series(x, y, step int64, letters bool, width int) []string {
 	var out []string
 	for v := x; step > 0 && v <= y || step < 0 && v >= y; v += step {
 		switch {
-		case letters && v == '\\': // bash takes it for a quote of nothing
+		case letters && v == '\\': // bash takes it for a quote with nothing after it
 			out = append(out, "")
 		case letters:
 			out = append(out, string(rune(v)))

@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// builtin deals with the commands that act on the shell itself, and reports whether name is one.
+// builtin handles the commands that act on the shell itself, and reports whether name is one of
+// them.
 func (c *walker) builtin(inv invocation, name string) bool {
 	if c.posix && bashOnly(name) {
 		return false
@@ -39,7 +40,7 @@ func (c *walker) builtin(inv invocation, name string) bool {
 	return true
 }
 
-// bashOnly is a builtin that a POSIX shell does not have.
+// bashOnly reports whether a POSIX shell does not have a builtin.
 func bashOnly(name string) bool {
 	switch name {
 	case "declare", "typeset", "let", "source", "mapfile", "readarray", "enable", "compgen", "complete", "pushd", "popd":
@@ -48,7 +49,7 @@ func bashOnly(name string) bool {
 	return false
 }
 
-// variableBuiltin deals with the commands that assign variables.
+// variableBuiltin handles the commands that assign variables.
 func (c *walker) variableBuiltin(inv invocation, name string) bool {
 	args := inv.fields[1:]
 	switch name {
@@ -93,7 +94,7 @@ func (c *walker) variableBuiltin(inv invocation, name string) bool {
 	return true
 }
 
-// changeDir is cd with its options.
+// changeDir handles cd and its options.
 func (c *walker) changeDir(args []field) {
 	p := grammar{}.parse(args, true)
 	d := c.scope.dir()
@@ -107,7 +108,7 @@ func (c *walker) changeDir(args []field) {
 	}
 }
 
-// homeDir is where cd without an operand leads.
+// homeDir returns the directory to which cd without an operand changes.
 func (c *walker) homeDir() dir {
 	e := eval{c: c, frozen: true}
 	v := e.variable("HOME")
@@ -133,7 +134,7 @@ func (c *walker) directoryStack(args []field, push bool) {
 	}
 }
 
-// defineAliases is alias NAME=VALUE…
+// defineAliases handles alias NAME=VALUE…
 func (c *walker) defineAliases(inv invocation) {
 	c.emit(inv, "alias")
 	for _, f := range inv.fields[1:] {
@@ -144,7 +145,7 @@ func (c *walker) defineAliases(inv invocation) {
 	}
 }
 
-// hashed is hash -p PATH NAME: from then on NAME runs PATH.
+// hashed handles hash -p PATH NAME, after which NAME runs PATH.
 func (c *walker) hashed(inv invocation) {
 	c.emit(inv, "hash")
 	p := grammar{short: "p:"}.parse(inv.fields[1:], true)
@@ -156,7 +157,7 @@ func (c *walker) hashed(inv invocation) {
 	}
 }
 
-// setArgs is set -- a b, and shift.
+// setArgs handles set -- a b, and shift.
 func (c *walker) setArgs(args []field, shift bool) {
 	old := c.scope.positional()
 	if shift {
@@ -186,7 +187,7 @@ func (c *walker) setArgs(args []field, shift bool) {
 	}
 	dashes := args[0].text == "--" || args[0].text == "-"
 	if dashes && args[0].text == "-" && len(args) == 1 {
-		return // set - alone leaves them
+		return // set - alone keeps them
 	}
 	if dashes {
 		args = args[1:]
@@ -196,8 +197,8 @@ func (c *walker) setArgs(args []field, shift bool) {
 	c.scope.args = p
 }
 
-// declareWords is export and the like where the parser did not take it apart: behind command or builtin, quoted, or in
-// a POSIX shell.
+// declareWords handles export and similar commands that the parser did not split: after command or
+// builtin, quoted, or in a POSIX shell.
 func (c *walker) declareWords(inv invocation, name string) {
 	c.emit(inv, name)
 	flags := ""
@@ -213,7 +214,8 @@ func (c *walker) declareWords(inv invocation, name string) {
 	}
 }
 
-// assignedNames is read and its like: the variables they name hold what only running tells.
+// assignedNames handles read and similar commands. The values of the variables that they name are
+// known only at run time.
 func (c *walker) assignedNames(name string, args []field) {
 	g := grammar{short: "a:d:i:n:N:p:t:u:C:c:O:s:"}
 	if name == "read" {
@@ -236,7 +238,7 @@ func (c *walker) assignedNames(name string, args []field) {
 	}
 }
 
-// overwrite forgets the value of the variable that a word names.
+// overwrite discards the known value of the variable that a word names.
 func (c *walker) overwrite(f field) {
 	name, _, _ := strings.Cut(f.text, "[")
 	name, _, _ = strings.Cut(name, "=")
@@ -262,7 +264,7 @@ func (c *walker) unset(args []field) {
 	}
 }
 
-// printfVariable is printf -v NAME FORMAT…
+// printfVariable handles printf -v NAME FORMAT…
 func (c *walker) printfVariable(args []field) {
 	p := (grammar{short: "v:"}).parse(args, true)
 	name, ok := p.value("v")
@@ -277,7 +279,8 @@ func (c *walker) printfVariable(args []field) {
 	}
 }
 
-// completions: -C runs a command, -W expands its argument (bash(1), "Programmable Completion").
+// completions handles complete: -C runs a command, -W expands its argument (bash(1), "Programmable
+// Completion").
 func (c *walker) completions(args []field) {
 	p := grammar{short: "o:A:G:W:F:C:X:P:S:"}.parse(args, true)
 	if code, ok := p.value("C"); ok {

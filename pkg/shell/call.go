@@ -8,7 +8,8 @@ import (
 	"ethos/pkg/gitargs"
 )
 
-// call walks a simple command: its substitutions, then its assignments, then what it runs.
+// call walks a simple command: its substitutions, then its assignments, then the command that it
+// runs.
 func (c *walker) call(s *syntax.Stmt, ce *syntax.CallExpr) {
 	for _, as := range ce.Assigns {
 		c.scanAssign(as)
@@ -54,7 +55,7 @@ func (c *walker) invoke(s *syntax.Stmt, ce *syntax.CallExpr, env []assignment, f
 	}
 }
 
-// raw is the source text of a simple command.
+// raw returns the source text of a simple command.
 func (c *walker) raw(s *syntax.Stmt) string {
 	from, to := int(s.Pos().Offset()), 0
 	if s.Cmd != nil {
@@ -67,8 +68,9 @@ func (c *walker) raw(s *syntax.Stmt) string {
 	return clip(strings.TrimSpace(c.src.slice(from, to)), maxRaw)
 }
 
-// aliased reads a command again with the alias its first word is. The command is also walked as written, since
-// shells that are not interactive may not expand aliases (bash(1), "ALIASES").
+// aliased reads a command again with the alias that its first word names. The command is also
+// walked as written, because shells that are not interactive may not expand aliases (bash(1),
+// "ALIASES").
 func (c *walker) aliased(s *syntax.Stmt, ce *syntax.CallExpr) {
 	name := ce.Args[0].Lit()
 	al, ok := c.scope.alias(name)
@@ -79,7 +81,7 @@ func (c *walker) aliased(s *syntax.Stmt, ce *syntax.CallExpr) {
 	var b fieldBuilder
 	b.field(al.value)
 	from := int(ce.Args[0].End().Offset())
-	for _, w := range ce.Args[1:] { // a blank at its end: the next word is an alias too
+	for _, w := range ce.Args[1:] { // it ends in a blank: the next word may be an alias too
 		next, ok := c.scope.alias(w.Lit())
 		if !ok || !strings.HasSuffix(al.value.text, " ") {
 			break
@@ -97,7 +99,7 @@ func (c *walker) aliased(s *syntax.Stmt, ce *syntax.CallExpr) {
 	c.scope.merge(in.scope, false)
 }
 
-// dispatch takes a command to its canonical form, one wrapper at a time, and lists it.
+// dispatch converts a command to its canonical form, one wrapper at a time, and lists it.
 func (c *walker) dispatch(inv invocation) {
 	for c.spend(costStatement) {
 		head := inv.fields[0]
@@ -135,8 +137,8 @@ func (c *walker) dispatch(inv invocation) {
 	}
 }
 
-// dynamic lists a command whose name is not static. When the word may vanish ($SUDO rm x), what follows may be the
-// command: it is listed too if it is one that this package knows.
+// dynamic lists a command whose name is not static. If the word may expand to nothing ($SUDO rm x),
+// the next word may be the command; that command is listed too if this package knows it.
 func (c *walker) dynamic(inv invocation) {
 	inv.opaque = false
 	c.emit(inv, "")
@@ -149,12 +151,13 @@ func (c *walker) dynamic(inv invocation) {
 	}
 }
 
-// baseName is the last element of a command's path, without the carriage return of a line from another system.
+// baseName returns the last element of a command's path, without the carriage return of a line from
+// another system.
 func baseName(path string) string {
 	return strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], "\r")
 }
 
-// loader recognises the dynamic loader run as a program: ld.so(8).
+// loader returns a wrapper if name is the dynamic loader run as a program: ld.so(8).
 func loader(name string) *wrapper {
 	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so" {
 		return &wrapper{name: name, grammar: grammar{long: "library-path= preload= argv0= inhibit-rpath= audit= glibc-hwcaps-prepend= glibc-hwcaps-mask= list verify"}, query: "list verify"}
@@ -162,7 +165,7 @@ func loader(name string) *wrapper {
 	return nil
 }
 
-// simple lists a command that runs no other that its arguments name, or does so in its own way.
+// simple lists a command that runs no command in its arguments, or does so in its own way.
 func (c *walker) simple(inv invocation, name string) {
 	if !inv.noShell && c.builtin(inv, name) {
 		return
@@ -190,8 +193,8 @@ func (c *walker) simple(inv invocation, name string) {
 	c.ownProgram(inv)
 }
 
-// takesCompose reports a client of a container engine that reads its compose file
-// from standard input.
+// takesCompose reports whether a client of a container engine reads its compose file from standard
+// input.
 func takesCompose(name string, fields []field) bool {
 	switch name {
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
@@ -206,8 +209,7 @@ func takesCompose(name string, fields []field) bool {
 	return false
 }
 
-// takesStatements reports a client that runs the commands of its service which
-// it reads from standard input.
+// takesStatements reports whether a client reads commands for its service from standard input.
 func takesStatements(name string) bool {
 	switch name {
 	case "psql", "mysql", "mariadb", "sqlite3", "duckdb", "mongosh", "mongo", "redis-cli", "valkey-cli", "cqlsh", "clickhouse-client", "sqlcmd", "sqlplus", "cockroach", "socat", "nc", "ncat":

@@ -24,7 +24,7 @@ const (
 	riskWrapperDepth
 )
 
-// riskNames is in the order of the bits, which is the alphabet's.
+// riskNames is in the order of the bits, which is alphabetical.
 var riskNames = [...]string{
 	"alias", "background", "cd", "dynamic_command", "env_assignment", "eval", "expansion", "function_shadow",
 	"opaque_interpreter", "operator", "path_override", "redirect", "subshell", "syntax_error", "unlisted_delete", "wrapper_depth",
@@ -40,7 +40,7 @@ func (r risk) codes() []string {
 	return codes
 }
 
-// lack is a set of reasons for which the facts are incomplete.
+// lack is a set of reasons why the facts are incomplete.
 type lack uint32
 
 const (
@@ -52,7 +52,7 @@ const (
 	lackUnresolved
 )
 
-// lackNames is in the order of the bits, which is the alphabet's.
+// lackNames is in the order of the bits, which is alphabetical.
 var lackNames = [...]string{
 	record.IncompleteDepth, record.IncompleteNotUTF8, record.IncompleteOpaque, record.IncompleteParse,
 	record.IncompleteSize, record.IncompleteUnresolved,

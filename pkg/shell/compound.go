@@ -7,7 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// ifClause walks if, every elif and else; the chain is as long as the script likes.
+// ifClause walks if, every elif and else. It does not recurse along the chain, which may have any
+// length.
 func (c *walker) ifClause(clause *syntax.IfClause) {
 	in, ok := c.enter("if")
 	if !ok {
@@ -84,8 +85,8 @@ func (c *walker) whileClause(w *syntax.WhileClause) {
 	})
 }
 
-// readLines are the lines that "while read NAME" reads, where the input is known,
-// or is a list of names: what ls is given, what find goes through.
+// readLines returns the lines that "while read NAME" reads, if the input is known or is a list of
+// file names: the operands of ls, the roots of find.
 func (c *walker) readLines(w *syntax.WhileClause) (name string, lines []alt) {
 	if w.Until || len(w.Cond) != 1 || len(w.Cond[0].Redirs) > 0 {
 		return "", nil
@@ -116,12 +117,12 @@ func (c *walker) readLines(w *syntax.WhileClause) (name string, lines []alt) {
 	return p.operands[0].text, c.listed(c.stdin)
 }
 
-// bodyOf is where the body of a loop stands.
+// bodyOf returns the offsets of the body of a loop.
 func bodyOf(w *syntax.WhileClause) (from, to int) {
 	return int(w.DoPos.Offset()), int(w.DonePos.Offset())
 }
 
-// listed are the names that ls or find prints, as far as the script tells.
+// listed returns the names that ls or find prints, as far as the script determines them.
 func (c *walker) listed(input feed) (names []alt) {
 	stmts := input.stmts
 	if input.kind == feedPipe {
@@ -183,8 +184,9 @@ func (c *walker) forClause(f *syntax.ForClause) {
 	}
 }
 
-// eachValue walks the body of a for loop once for each value of its variable, so that what depends on it stays
-// together; in loops within loops, once with all values that the variable may have.
+// eachValue walks the body of a for loop once for each value of its variable, so that everything
+// that depends on the value stays consistent. In nested loops it walks once with all values that
+// the variable may have.
 func (c *walker) eachValue(name string, alts []alt, body []*syntax.Stmt) {
 	rounds := max(c.rounds, 1) * len(alts)
 	if rounds > maxRounds {
@@ -202,7 +204,7 @@ func (c *walker) eachValue(name string, alts []alt, body []*syntax.Stmt) {
 	}
 }
 
-// loopValues is every value the variable of a for loop takes.
+// loopValues returns every value that the variable of a for loop takes.
 func (c *walker) loopValues(l *syntax.WordIter) []alt {
 	for _, w := range l.Items {
 		c.scanWord(w)
@@ -226,13 +228,13 @@ func (c *walker) loopValues(l *syntax.WordIter) []alt {
 	return alts
 }
 
-// fieldAlt is a word as the value of a variable. A pattern stands for names that nobody knows.
+// fieldAlt returns a word as the value of a variable. A pattern stands for unknown names.
 func fieldAlt(f field) alt {
 	return alt{text: f.text, dyn: f.dyn || f.glob || f.many, glob: f.glob}
 }
 
-// loop walks a body that may run any number of times: what it assigns holds at its beginning too.
-// A directory that the body leaves changed is not known the second time round.
+// loop walks a body that may run any number of times. Its assignments also hold at its beginning.
+// If it changes the directory, the directory is unknown in the second round.
 func (c *walker) loop(label string, bodies [][]*syntax.Stmt, walk func(*walker)) {
 	in, ok := c.enter(label)
 	if !ok {
@@ -266,10 +268,10 @@ func (c *walker) defineFunction(name string, body *syntax.Stmt) {
 		c.risk(riskFunctionShadow)
 	}
 	f := &function{name: name, body: body, in: *c}
-	if c.scope.parent == nil || c.scope.shell != c.scope.parent.shell { // nothing decides whether the line is reached
+	if c.scope.parent == nil || c.scope.shell != c.scope.parent.shell { // it is unknown whether the line is reached
 		for _, old := range c.scope.functions(name) {
 			if old != nil {
-				old.called = true // or it was never: nobody can call it any more
+				old.called = true // or it never was: nothing can call it any more
 			}
 		}
 	}
@@ -278,7 +280,7 @@ func (c *walker) defineFunction(name string, body *syntax.Stmt) {
 	sh.functions = append(sh.functions, f)
 }
 
-// callFunctions walks the bodies of the functions a name may call.
+// callFunctions walks the bodies of the functions that a name may call.
 func (c *walker) callFunctions(funcs []*function, inv invocation) {
 	args := &positional{zero: field{text: "bash", dyn: true}, args: inv.fields[1:]}
 	for _, f := range args.args {
@@ -299,7 +301,8 @@ func (c *walker) callFunctions(funcs []*function, inv invocation) {
 	}
 }
 
-// callBody walks the body of f. A recursive call is walked once with arguments nobody knows, and then listed by name.
+// callBody walks the body of f. A recursive call is walked once with unknown arguments, and after
+// that listed by name.
 func (c *walker) callBody(f *function, inv invocation, args *positional) {
 	f.called = true
 	active := c.calls.active(f)
@@ -321,7 +324,7 @@ func (c *walker) callBody(f *function, inv invocation, args *positional) {
 	in.stmt(f.body)
 }
 
-// positionals makes $0, $1, … of words.
+// positionals returns $0, $1, … for the given words.
 func positionals(fields []field) *positional {
 	p := &positional{}
 	for i, f := range fields {
@@ -335,7 +338,7 @@ func positionals(fields []field) *positional {
 	return p
 }
 
-// number is a field that holds a decimal number.
+// number returns the value of a field that holds a decimal number.
 func (f field) number() (int, bool) {
 	if f.dyn {
 		return 0, false

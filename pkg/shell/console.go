@@ -6,16 +6,17 @@ import (
 	"ethos/pkg/snippet"
 )
 
-// console is a program with commands of its own, among them one that hands a line to a shell: an editor, a client of a database or of a file transfer.
+// console is a program with commands of its own, some of which pass a line to a shell: an editor,
+// or a client of a database or of a file transfer.
 type console struct {
 	grammar
 	code     string // the options, names without dashes, whose argument is such commands
-	operands int    // from this operand on they are commands; -1: none is
-	plus     bool   // a word that begins with "+" is one
-	stdin    bool   // so are the lines of standard input
+	operands int    // operands from this one on are commands; -1: none is
+	plus     bool   // a word that begins with "+" is a command
+	stdin    bool   // the lines of standard input are commands
 }
 
-// consoleOf is the entry of a program, by its manual.
+// consoleOf returns the entry of a program; the entries follow the manuals.
 func consoleOf(name string) (console, bool) {
 	switch name {
 	case "vi", "vim", "nvim", "view", "rvim", "ex", "vimdiff", "gvim", "nvi":
@@ -69,7 +70,7 @@ func (c *walker) consoleCode(inv invocation, name string) {
 	}
 }
 
-// oneDash writes a long option with one dash, as sqlite3 takes it, with two.
+// oneDash gives long options that are written with one dash, as for sqlite3, two dashes.
 func oneDash(args []field, names string) []field {
 	var out []field
 	for i, f := range args {

@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// declare is declare, local, export, readonly, typeset.
+// declare handles declare, local, export, readonly and typeset.
 func (c *walker) declare(s *syntax.Stmt, d *syntax.DeclClause) {
 	offset := c.src.at(int(d.Variant.ValuePos.Offset()))
 	fields := []field{literal(d.Variant.Value, offset)}
@@ -51,7 +51,7 @@ func (c *walker) spread(args []*syntax.Assign) []*syntax.Assign {
 	return out
 }
 
-// declared is an argument of declare as a word.
+// declared returns an argument of declare as a word.
 func (c *walker) declared(as *syntax.Assign) field {
 	if as.Array != nil || as.Index != nil {
 		from := int(as.Pos().Offset())
@@ -97,7 +97,8 @@ func (c *walker) declareName(variant, flags string, as *syntax.Assign) {
 	c.exportName(variant, flags, name)
 }
 
-// reference is declare -n NAME=TARGET. Which variable changes through a name that is not static nobody knows.
+// reference handles declare -n NAME=TARGET. If a name is not static, it is unknown which variable
+// changes.
 func (c *walker) reference(name string, as *syntax.Assign) {
 	if as.Value == nil {
 		return
@@ -110,7 +111,7 @@ func (c *walker) reference(name string, as *syntax.Assign) {
 	c.scope.refer(name, target.text)
 }
 
-// localName: inside a function, these variables end with it.
+// localName makes a variable local to the function that is walked.
 func (c *walker) localName(variant, flags, name string) {
 	if variant != "local" && variant != "declare" && variant != "typeset" || strings.Contains(flags, "g") {
 		return
@@ -133,7 +134,8 @@ func (c *walker) exportName(variant, flags, name string) {
 	c.scope.set(name, v)
 }
 
-// declareField applies an argument of declare whose name is not written out, or one of export in a POSIX shell.
+// declareField applies an argument of declare whose name is not literal, or an argument of export
+// in a POSIX shell.
 func (c *walker) declareField(variant, flags string, f field) {
 	n := assignmentName(f.text)
 	c.indexText(f)

@@ -6,7 +6,7 @@ import (
 	"ethos/pkg/gitargs"
 )
 
-// doing is one utility at work: its name, its command line taken apart, where it runs.
+// doing is one call of a utility: its name, its parsed command line, and its directory.
 type doing struct {
 	*walker
 	by string
@@ -14,7 +14,7 @@ type doing struct {
 	d  dir
 }
 
-// effects notes what a command reads and writes.
+// effects records what a command reads and writes.
 func (c *walker) effects(inv invocation, name string) {
 	do := doing{walker: c, by: name, d: c.dirOf(inv)}
 	if gitargs.IsGit(name) {
@@ -48,7 +48,7 @@ func (c *walker) effects(inv invocation, name string) {
 	do.run(u, inv)
 }
 
-// asksOnly reports whether a utility is only asked about itself.
+// asksOnly reports whether a utility is only asked for its help or version.
 func asksOnly(args []field) bool {
 	for _, f := range args {
 		switch f.text {
@@ -180,8 +180,8 @@ func (do *doing) writeAll(fields []field, op string) {
 	}
 }
 
-// prompts reports rm -i, which asks for each file and takes no answer for no:
-// nobody answers but a person at a terminal, or an input.
+// prompts reports rm -i, which asks for each file and treats a missing answer as no. Only a person
+// at a terminal, or an input, can answer.
 func (do *doing) prompts(inv invocation) bool {
 	asks := false
 	for _, o := range do.p.options {
@@ -195,7 +195,8 @@ func (do *doing) prompts(inv invocation) bool {
 	return asks && do.feedOf(inv).kind == feedNone
 }
 
-// mode is chmod MODE FILE…; with --reference, or when the mode looks like an option (-x), there is no mode operand.
+// mode handles chmod MODE FILE…. There is no mode operand with --reference, or if the mode looks
+// like an option (-x).
 func (do *doing) mode(u *utility) {
 	operands := do.p.operands
 	_, reference := do.p.value("reference", "restore")
@@ -209,7 +210,7 @@ func (do *doing) mode(u *utility) {
 	do.writeAll(operands, opMode)
 }
 
-// dashMode recognises chmod -x, -rw, -w: letters that are modes, not options.
+// dashMode reports chmod -x, -rw, -w: letters that are modes, not options.
 func (do *doing) dashMode() bool { return do.p.has("r", "w", "x", "X", "s", "t", "u", "g", "o") }
 
 // signed reports whether the first operand is +i or =i.
@@ -245,7 +246,7 @@ func (do *doing) shred() {
 	do.writeAll(do.p.operands, op)
 }
 
-// dd reads if= and writes of=.
+// dd handles dd, which reads if= and writes of=.
 func (do *doing) dd(args []field) {
 	for _, f := range args {
 		switch {
@@ -257,13 +258,14 @@ func (do *doing) dd(args []field) {
 	}
 }
 
-// tail is f without its first n bytes, where a ~ that follows still means home.
+// tail returns f without its first n bytes. A ~ that follows still means the home directory.
 func tail(f field, n int) field {
 	g := f.from(n)
 	return g
 }
 
-// grep reads its operands, the first of which is the pattern unless an option gives it.
+// grep records that grep reads its operands. The first operand is the pattern, unless an option
+// gives it.
 func (do *doing) grep() {
 	if f, ok := do.p.value("f", "file", "from-file"); ok {
 		do.readOne(f)

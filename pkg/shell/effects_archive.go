@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// oldTar gives the options of "tar xzf a.tgz" their dash. Letters there take their arguments from the words that
-// follow, in order.
+// oldTar adds the dash to the options of "tar xzf a.tgz". The letters take their arguments from the
+// following words, in order.
 func oldTar(args []field) []field {
 	if len(args) == 0 || args[0].text == "" || args[0].text[0] == '-' || args[0].dyn {
 		return args
@@ -21,7 +21,7 @@ func oldTar(args []field) []field {
 	return append(out, rest...)
 }
 
-// tar extracts into a directory, or writes an archive.
+// tar handles tar, which extracts into a directory or writes an archive.
 func (do *doing) tar(inv invocation) {
 	do.tarPrograms(inv)
 	do.readAll(do.p.values("T", "files-from"))
@@ -55,7 +55,7 @@ func (do *doing) tar(inv invocation) {
 	}
 }
 
-// tarPrograms are the options whose argument is run.
+// tarPrograms follows the options whose argument is run.
 func (do *doing) tarPrograms(inv invocation) {
 	for _, f := range do.p.values("to-command", "I", "use-compress-program", "info-script", "new-volume-script", "F", "rsh-command") {
 		do.shellCode(f, "tar", dialectAny, &positional{dyn: true}, inv)
@@ -83,7 +83,7 @@ func (do *doing) unzip() {
 
 func (do *doing) zip(inv invocation) {
 	for i, f := range inv.fields {
-		if f.text == "-TT" && i+1 < len(inv.fields) { // a letter twice: not getopt's way
+		if f.text == "-TT" && i+1 < len(inv.fields) { // the letter is given twice, which getopt reads differently
 			do.shellCode(inv.fields[i+1], "zip -TT", dialectAny, &positional{dyn: true}, inv)
 			inv.fields = append(inv.fields[:i:i], inv.fields[i+2:]...)
 			do.p = findUtility("zip").grammar.parse(inv.fields[1:], false)
@@ -105,7 +105,7 @@ func (do *doing) zip(inv invocation) {
 	}
 }
 
-// archive is ar and cpio, of which only the extracting forms are told apart.
+// archive handles ar and cpio, and distinguishes only the forms that extract.
 func (do *doing) archive() {
 	switch {
 	case do.by == "cpio" && do.p.has("i", "p"):
@@ -120,7 +120,7 @@ func (do *doing) archive() {
 	}
 }
 
-// pack is gzip and its like: FILE becomes FILE.gz, or the other way round.
+// pack handles gzip and similar commands: FILE becomes FILE.gz, or the reverse.
 func (do *doing) pack() {
 	keep := do.p.has("c", "stdout", "to-stdout", "t", "test", "l", "list")
 	if out, ok := do.p.value("o"); ok {

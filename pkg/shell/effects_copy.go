@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// transfer is mv and cp: sources are read or gone, the target is written.
+// transfer handles mv and cp: sources are read or removed, the target is written.
 func (do *doing) transfer(source string) {
 	from, to, into := do.targets()
 	for _, f := range from {
@@ -23,7 +23,8 @@ func (do *doing) transfer(source string) {
 	}
 }
 
-// arrive writes a target, and the backup that -b, --backup or -S make of what was there.
+// arrive records the write of a target, and of the backup of its old content that -b, --backup or
+// -S make.
 func (do *doing) arrive(f field, op string) {
 	do.writeOne(f, op)
 	if suffix, ok := do.p.value("S", "suffix"); ok {
@@ -34,7 +35,7 @@ func (do *doing) arrive(f field, op string) {
 	}
 }
 
-// suffixed is a path with something behind it: a suffix, or a pattern for one.
+// suffixed returns a path with a suffix, or with a pattern for one.
 func suffixed(f field, suffix string) field {
 	out := f
 	out.runs = nil
@@ -43,7 +44,8 @@ func suffixed(f field, suffix string) field {
 	return out
 }
 
-// targets tells the sources from the target, and whether that is certainly a directory.
+// targets separates the sources from the target, and reports whether the target is certainly a
+// directory.
 func (do *doing) targets() (from []field, to field, into bool) {
 	operands := do.p.operands
 	if t, ok := do.p.value("t", "target-directory"); ok {
@@ -58,7 +60,7 @@ func (do *doing) targets() (from []field, to field, into bool) {
 	return from, last, into && !do.p.has("T", "no-target-directory")
 }
 
-// inside is the path of a source in a directory.
+// inside returns the path that a source gets in a directory.
 func inside(d, f field) field {
 	out := d
 	out.runs = nil
@@ -82,7 +84,7 @@ func (do *doing) install() {
 	do.transfer(opRead)
 }
 
-// link is ln: the link is new, what it leads to is reached through it.
+// link handles ln: it creates the link, through which the target is then reached.
 func (do *doing) link() {
 	if len(do.p.operands) == 1 && !do.p.has("t", "target-directory") {
 		do.readOne(do.p.operands[0])
@@ -105,7 +107,7 @@ func (do *doing) link() {
 	}
 }
 
-// linked remembers a symbolic link that is made.
+// linked records a symbolic link that the script creates.
 func (do *doing) linked(to, name field) {
 	if do.p.has("s", "symbolic") {
 		do.keepLink(to, do.locate(name, do.d))

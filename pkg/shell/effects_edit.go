@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// sed writes its operands with -i; the script's own w and e commands write and run.
+// sed handles sed, which writes its operands with -i. The w and e commands of the sed script write
+// files and run commands.
 func (do *doing) sed(inv invocation) {
 	operands := do.p.operands
 	scripts := do.p.values("e", "expression")
@@ -24,7 +25,8 @@ func (do *doing) sed(inv invocation) {
 	}
 }
 
-// inPlaceWith rewrites operands, and keeps a backup when the option says how it is called; a * in that is the old name.
+// inPlaceWith records that operands are rewritten, and that a backup is kept if an option names
+// one. A * in that name stands for the old name.
 func (do *doing) inPlaceWith(operands []field, names ...string) {
 	do.writeAll(operands, opWrite)
 	suffix, ok := do.p.value(names...)
@@ -43,7 +45,7 @@ func (do *doing) inPlaceWith(operands []field, names ...string) {
 	}
 }
 
-// perl, also ruby: -i rewrites the operands.
+// perl handles perl and ruby: -i rewrites the operands.
 func (do *doing) perl() {
 	operands := do.p.operands
 	if !do.p.has("e", "E") && len(operands) > 0 {
@@ -56,7 +58,7 @@ func (do *doing) perl() {
 	}
 }
 
-// awk reads its operands; gawk -i inplace rewrites them.
+// awk handles awk, which reads its operands; gawk -i inplace rewrites them.
 func (do *doing) awk() {
 	operands := do.p.operands
 	if files := do.p.values("f", "file", "E", "exec"); len(files) == 0 && !do.p.has("e", "source") && len(operands) > 0 {

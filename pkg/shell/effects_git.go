@@ -6,8 +6,8 @@ import (
 	"ethos/pkg/gitargs"
 )
 
-// git notes the paths of the work tree that a git command changes, and follows the code that it runs: an alias with
-// an exclamation mark, bisect run, rebase --exec.
+// git records the paths of the work tree that a git command changes, and follows the code that it
+// runs: an alias with an exclamation mark, bisect run, rebase --exec.
 func (do *doing) git(inv invocation) {
 	ctx := gitargs.Context{Env: recorded(inv.env)}
 	if do.cwd(inv) == do.opt.Cwd && do.opt.Cwd != "" {
@@ -25,7 +25,8 @@ func (do *doing) git(inv invocation) {
 	}
 }
 
-// gitRun follows one piece of code that git starts. A program git-NAME is git's own business.
+// gitRun follows one piece of code that git starts. A program git-NAME is part of git and not
+// followed.
 func (do *doing) gitRun(inv invocation, reading gitargs.Reading, run gitargs.Run) {
 	if run.Via == "external" || strings.HasPrefix(run.Via, "command ") {
 		return
@@ -49,7 +50,7 @@ func (do *doing) gitRun(inv invocation, reading gitargs.Reading, run gitargs.Run
 	}
 }
 
-// gitText is code that git was given, with its place when it stands in one of git's words.
+// gitText returns code that git was given, with its position if it is in one of git's words.
 func gitText(inv invocation, text string) field {
 	for _, f := range inv.fields {
 		if i := strings.Index(f.text, text); i >= 0 && !f.dyn {
@@ -62,7 +63,7 @@ func gitText(inv invocation, text string) field {
 	return field{text: text, offset: at, runs: runs{{offset: at, fixed: true}}}
 }
 
-// gitWords are the words of a command that git runs.
+// gitWords returns the words of a command that git runs.
 func (do *doing) gitWords(inv invocation, words []*string) []field {
 	out := make([]field, len(words))
 	for i, w := range words {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// remote reports whether a path of rsync or scp lies on another machine: host:path, but not ./a:b.
+// remote reports whether a path of rsync or scp is on another machine: host:path, but not ./a:b.
 func remote(text string) bool {
 	colon := strings.IndexByte(text, ':')
 	return colon > 0 && !strings.Contains(text[:colon], "/")
@@ -35,7 +35,8 @@ func (do *doing) rsync(inv invocation) {
 	}
 }
 
-// sshOptions are the settings of ssh that name a command to run here (ssh_config(5)).
+// sshOptions follows the settings of ssh that name a command to run on this machine
+// (ssh_config(5)).
 func (do *doing) sshOptions(inv invocation) {
 	for _, f := range do.p.values("o") {
 		name, _, ok := strings.Cut(f.text, "=")
@@ -70,7 +71,7 @@ func (do *doing) scp() {
 	}
 }
 
-// curl writes with -o and -O, and reads what it sends.
+// curl handles curl, which writes with -o and -O, and reads what it sends.
 func (do *doing) curl() {
 	d := do.d
 	if f, ok := do.p.value("output-dir"); ok {
@@ -120,7 +121,7 @@ func (do *doing) curlReads() {
 	}
 }
 
-// urlFile is the file that a URL is saved as: its last element.
+// urlFile returns the file name under which a URL is saved: its last element.
 func urlFile(f field) field {
 	out := f
 	out.runs = nil

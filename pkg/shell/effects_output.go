@@ -26,7 +26,8 @@ func (do *doing) patch() {
 	}
 }
 
-// inPlace is a formatter that rewrites its operands when told to, or unless told not to (with begins with "!").
+// inPlace handles a formatter that rewrites its operands if an option says so, or unless an option
+// says otherwise (with begins with "!").
 func (do *doing) inPlace(u *utility) {
 	options, negated := strings.CutPrefix(u.with, "!")
 	if do.p.has(strings.Fields(options)...) == negated {
@@ -36,8 +37,9 @@ func (do *doing) inPlace(u *utility) {
 	do.writeAll(do.p.operands, opWrite)
 }
 
-// outputOption writes what one option names: -o FILE, -oFILE, -out FILE, --output FILE, --output=FILE. Compilers and
-// openssl do not follow getopt: one dash may begin a word.
+// outputOption records that the file named by one option is written: -o FILE, -oFILE, -out FILE,
+// --output FILE, --output=FILE. Compilers and openssl do not follow getopt: one dash may begin a
+// word.
 func (do *doing) outputOption(u *utility, args []field) {
 	for i, f := range args {
 		name := strings.TrimLeft(f.text, "-")
@@ -54,7 +56,7 @@ func (do *doing) outputOption(u *utility, args []field) {
 	}
 }
 
-// golang is the go command: what it builds, and the files that it keeps itself.
+// golang handles the go command: what it builds, and the files that it maintains itself.
 func (do *doing) golang(u *utility, args []field) {
 	if len(args) == 0 || args[0].dyn {
 		return
@@ -93,7 +95,7 @@ func (do *doing) sort(inv invocation) {
 	}
 }
 
-// filter reads its first operand and writes the second.
+// filter handles commands that read the first operand and write the second.
 func (do *doing) filter() {
 	if out, ok := do.p.value("output"); ok {
 		do.writeOne(out, opTruncate)
@@ -114,7 +116,8 @@ func (do *doing) filter() {
 	}
 }
 
-// split writes PREFIXaa, PREFIXab, …; csplit xx00, xx01, … or with -f PREFIX00, ….
+// split handles split, which writes PREFIXaa, PREFIXab, …, and csplit, which writes xx00, xx01, …
+// or, with -f, PREFIX00, ….
 func (do *doing) split(inv invocation) {
 	if code, ok := do.p.value("filter"); ok && do.by == "split" {
 		do.shellCode(code, "split --filter", dialectAny, &positional{dyn: true}, inv)
@@ -133,7 +136,7 @@ func (do *doing) split(inv invocation) {
 	do.writeOne(suffixed(prefix, "*"), opCreate)
 }
 
-// temporary is mktemp, whose template or directory says where the new file is made.
+// temporary handles mktemp, whose template or directory says where the new file is created.
 func (do *doing) temporary() {
 	template := field{text: "tmp.XXXXXXXXXX"}
 	d, elsewhere := do.p.value("p", "tmpdir")
@@ -152,7 +155,7 @@ func (do *doing) temporary() {
 	do.writeOne(template, opCreate)
 }
 
-// patterned puts a star in place of each XXX… of a mktemp template.
+// patterned replaces each XXX… of a mktemp template by a star.
 func patterned(template string) string {
 	var b strings.Builder
 	for i := 0; i < len(template); {

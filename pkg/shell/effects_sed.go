@@ -2,8 +2,9 @@ package shell
 
 import "strings"
 
-// sedScript finds the w and e commands of a sed script, and the same flags of s: w FILE writes, e runs (GNU sed,
-// "Commands", "The s Command"). It goes through the script command by command and stops at what it does not know.
+// sedScript finds the w and e commands of a sed script, and the same flags of s: w FILE writes, e
+// runs (GNU sed, "Commands", "The s Command"). It reads the script command by command and stops at
+// a command that it does not know.
 func (do *doing) sedScript(script field, inv invocation) {
 	s := sedReader{text: script.text}
 	for s.next() {
@@ -27,7 +28,7 @@ func (do *doing) sedScript(script field, inv invocation) {
 	}
 }
 
-// sedReader goes through a sed script.
+// sedReader parses a sed script.
 type sedReader struct {
 	text   string
 	i      int
@@ -35,10 +36,10 @@ type sedReader struct {
 	fileAt int
 	runs   bool // an e command
 	code   string
-	input  bool // what runs is the code and the input around it: the e flag of s
+	input  bool // the code is joined with input at run time: the e flag of s
 }
 
-// next reads one command; false at the end, or at what it cannot read.
+// next reads one command. It returns false at the end, or at a command that it cannot read.
 func (s *sedReader) next() bool {
 	s.file, s.runs, s.code, s.input = "", false, "", false
 	for s.i < len(s.text) && strings.IndexByte(" \t\n;{}", s.text[s.i]) >= 0 {
@@ -93,7 +94,7 @@ func (s *sedReader) address() bool {
 	return true
 }
 
-// delimited skips n parts behind the delimiter that stands here: /a/ or /a/b/.
+// delimited skips n parts after the delimiter at the present position: /a/ or /a/b/.
 func (s *sedReader) delimited(n int) bool {
 	if s.i >= len(s.text) {
 		return false
@@ -149,7 +150,7 @@ func (s *sedReader) substitute() bool {
 	return true
 }
 
-// line is the rest of the line.
+// line returns the rest of the line.
 func (s *sedReader) line() string {
 	for s.i < len(s.text) && (s.text[s.i] == ' ' || s.text[s.i] == '\t') {
 		s.i++
@@ -164,7 +165,7 @@ func (s *sedReader) line() string {
 	return text
 }
 
-// label skips the argument of a short command, up to the next.
+// label skips the argument of a short command, up to the next command.
 func (s *sedReader) label() {
 	for s.i < len(s.text) && strings.IndexByte(";\n}", s.text[s.i]) < 0 {
 		s.i++

@@ -10,22 +10,22 @@ import (
 	"ethos/pkg/record"
 )
 
-// invocation is one simple command on its way to its canonical form.
+// invocation is one simple command while it is converted to its canonical form.
 type invocation struct {
 	fields   []field
 	env      []assignment
 	raw      string
 	wrappers []string
-	noFunc   bool  // a wrapper that only runs programs: functions and builtins do not count
+	noFunc   bool  // under a wrapper that only runs programs: functions and builtins do not count
 	noShell  bool  // likewise for builtins that act on the shell
-	dir      *dir  // where a wrapper makes it run
-	input    *feed // what a wrapper gives it to read
+	dir      *dir  // the directory in which a wrapper runs it
+	input    *feed // the standard input that a wrapper gives it
 	opaque   bool
 	code     string
 	names    []string
 	silent   bool // run by another command that is listed itself
-	cleared  bool // the caller's environment does not reach it
-	typed    bool // its words are read from an input that is typed
+	cleared  bool // it does not get the caller's environment
+	typed    bool // its words are read from an input that a person types
 	bounded  bool // it runs inside of ethos-sandbox
 }
 
@@ -35,7 +35,7 @@ type assignment struct {
 	value field
 }
 
-// found is a command in the order of the walk.
+// found is a command, in the order of the walk.
 type found struct {
 	record.Command
 	offset  int
@@ -45,10 +45,10 @@ type found struct {
 	input   string
 	ethos   *ethosargs.Call
 	cleared bool
-	asks    bool // it takes what is typed into variables
+	asks    bool // it reads typed input into variables
 }
 
-// emit lists a command, unless the same one was found at this place before.
+// emit lists a command, unless the same one was already found at this position.
 func (c *walker) emit(inv invocation, name string) {
 	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared, asks: c.typedVariables(inv, name)}
 	f.Command = record.Command{
@@ -89,7 +89,7 @@ func (c *walker) noteRisks(cmd *record.Command) {
 	}
 }
 
-// add keeps a command, within the bounds on their number and size.
+// add stores a command, within the limits on number and size.
 func (a *analysis) add(f found) bool {
 	if a.halted {
 		return false
@@ -121,8 +121,8 @@ func (a *analysis) add(f found) bool {
 	return true
 }
 
-// same reports whether two commands found at one place differ only in the way that led there: two calls of a function,
-// say, or a loop and its second round.
+// same reports whether two commands at one position differ only in how the walk reached them, such
+// as two calls of a function, or the two rounds of a loop.
 func same(a, b *found) bool {
 	return a.Name == b.Name && a.Path == b.Path && a.sameCall(b) && a.Opaque == b.Opaque && a.Interactive == b.Interactive && a.Background == b.Background &&
 		slices.Equal(a.Wrappers, b.Wrappers) &&
@@ -130,7 +130,7 @@ func same(a, b *found) bool {
 		slices.EqualFunc(a.Assignments, b.Assignments, func(x, y record.Assignment) bool { return x.Name == y.Name && sameValue(x.Value, y.Value) })
 }
 
-// sameCall reports that nothing else is fed to a program of ethos.
+// sameCall reports whether both calls of a program of ethos get the same input and environment.
 func (a *found) sameCall(b *found) bool {
 	if a.ethos == nil {
 		return true
@@ -153,8 +153,8 @@ func argv(fields []field) []*string {
 	return out
 }
 
-// partial are the texts of the words that argv leaves out, "" of one that may be
-// several.
+// partial returns the texts of the words that argv leaves out, "" for one that may expand to
+// several words.
 func partial(fields []field) (texts []string) {
 	for i, word := range argv(fields) {
 		switch f := &fields[i]; {
@@ -183,7 +183,7 @@ func (inv *invocation) allWrappers(c *walker) []string {
 	return append(c.via[:len(c.via):len(c.via)], inv.wrappers...)
 }
 
-// piped is a list of names, while there is room for such lists.
+// piped returns a list of names, as long as the size limit for such lists permits.
 func (a *analysis) piped(names []string, left *int) []string {
 	for _, name := range names {
 		*left -= len(name) + 3
@@ -195,7 +195,7 @@ func (a *analysis) piped(names []string, left *int) []string {
 	return names
 }
 
-// result puts everything found in order.
+// result returns all results in order.
 func (a *analysis) result() Analysis {
 	out := Analysis{Cwds: make([]string, 0, len(a.commands))}
 	out.Shell = record.Shell{

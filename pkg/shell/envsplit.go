@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// splitString splits the argument of env -S (env(1), "-S/--split-string"): blanks separate, quotes and backslashes
-// protect, ${NAME} comes from the environment.
+// splitString splits the argument of env -S (env(1), "-S/--split-string"): blanks separate, quotes
+// and backslashes protect, and ${NAME} is taken from the environment.
 func splitString(f field) []field {
 	s := splitter{f: f}
 	for s.i = 0; s.i < len(f.text) && !s.done; s.i++ {

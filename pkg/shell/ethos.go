@@ -9,36 +9,36 @@ import (
 	"ethos/pkg/record"
 )
 
-// EthosCall is a call of one of ethos's own programs, with what decides what
-// it may do beside its options.
+// EthosCall is a call of one of ethos's own programs, with the context that decides, besides its
+// options, what it may do.
 type EthosCall struct {
 	Args    ethosargs.Call
 	Command record.Command
-	Cwd     string   // "" when unknown
-	Input   string   // where its standard input comes from
-	Before  []Feeder // the commands whose output reaches it, first to last
-	// Cleared says that the caller's environment does not reach it: env -i.
+	Cwd     string   // "" if unknown
+	Input   string   // the source of its standard input
+	Before  []Feeder // the commands whose output it reads, first to last
+	// Cleared says that it does not get the caller's environment: env -i.
 	Cleared bool
-	// Hidden says that commands write into its pipeline that are not in Before:
-	// the body of a function that is called twice, a process substitution.
+	// Hidden says that commands write into its pipeline that are not in Before: the body of a
+	// function that is called twice, or a process substitution.
 	Hidden bool
 }
 
-// Feeder is a command in a pipeline before another one.
+// Feeder is a command that precedes another one in a pipeline.
 type Feeder struct {
 	Command record.Command
 	Input   string
-	Args    *ethosargs.Call // of a program of ethos
+	Args    *ethosargs.Call // for a program of ethos
 }
 
-// Where a command's standard input comes from.
+// The sources of a command's standard input.
 const (
 	InputInherited = "inherited" // the caller's
 	InputPipe      = "pipe"
-	InputOther     = "redirect" // a file, a document, a substitution
+	InputOther     = "redirect" // a file, a here-document, a substitution
 )
 
-// inputOf says where a command's standard input comes from.
+// inputOf returns the source of a command's standard input.
 func (c *walker) inputOf(inv invocation) string {
 	switch in := c.feedOf(inv); {
 	case in.kind == feedPipe:
@@ -49,8 +49,8 @@ func (c *walker) inputOf(inv invocation) string {
 	return InputOther
 }
 
-// ethosCall reads the command line of one of ethos's own programs, nil for
-// another one. A git may be a link to ethos-git.
+// ethosCall parses the command line of one of ethos's own programs. It returns nil for another
+// program. git may be a link to ethos-git.
 func ethosCall(name string, fields []field) *ethosargs.Call {
 	args := fields[1:]
 	if gitargs.IsGit(name) {
@@ -67,8 +67,8 @@ func ethosCall(name string, fields []field) *ethosargs.Call {
 	return &call
 }
 
-// ethosGit reports git's arguments that are ethos's, or may be: a first word
-// that is not known, before the name of a command that only a person gives.
+// ethosGit reports whether arguments of git are, or may be, ones that ethos handles. They may be if
+// the first word is unknown and the second is trust, a command that only a person gives.
 func ethosGit(args []field) bool {
 	if len(args) == 0 {
 		return false
@@ -90,8 +90,8 @@ func ethosWords(fields []field) []ethosargs.Word {
 	return words
 }
 
-// optionOf is the "--name=" that a word begins with whose value is not known. No
-// other part of a word is trusted that is not known in full.
+// optionOf returns the "--name=" at the beginning of a word whose value is not known. No other part
+// of a word that is not fully known is trusted.
 func optionOf(f field) string {
 	at := strings.IndexAny(f.text, "$`{*?[<")
 	if eq := strings.IndexByte(f.text, '='); eq > 2 && at > eq && strings.HasPrefix(f.text, "--") {
@@ -100,9 +100,8 @@ func optionOf(f field) string {
 	return ""
 }
 
-// ethosEnvironment is the variables that decide over ethos's own programs and
-// that the script sets before, exported or not: one that the environment has
-// already is exported by its assignment.
+// ethosEnvironment returns the variables that control ethos's own programs and that the script has
+// set, exported or not: assigning to a variable that is already in the environment exports it.
 func (c *walker) ethosEnvironment(given []assignment) (out []assignment) {
 	seen := map[string]bool{}
 	for _, a := range given {
@@ -120,7 +119,7 @@ func (c *walker) ethosEnvironment(given []assignment) (out []assignment) {
 	return out
 }
 
-// ethosFiles notes the files that options of ethos's own programs write.
+// ethosFiles records the files that options of ethos's own programs write.
 func (c *walker) ethosFiles(inv invocation, call *ethosargs.Call) {
 	args := inv.fields[1:]
 	for _, g := range call.Given {
@@ -134,7 +133,7 @@ func (c *walker) ethosFiles(inv invocation, call *ethosargs.Call) {
 	}
 }
 
-// ethosCalls puts the calls together once all commands are known and in order.
+// ethosCalls builds the calls after all commands are known and in order.
 func (a *analysis) ethosCalls(shell *record.Shell) []EthosCall {
 	var out []EthosCall
 	for i := range a.commands {
@@ -157,11 +156,11 @@ func (a *analysis) ethosCalls(shell *record.Shell) []EthosCall {
 	return out
 }
 
-// maxEthos bounds the calls of ethos's own programs in one script.
+// maxEthos limits the calls of ethos's own programs in one script.
 const maxEthos = 64
 
-// feeds reports that what runs in a stage writes into the pipeline before
-// another stage, at any level that both stand in.
+// feeds reports whether a stage writes into a pipeline before another stage, at any level that
+// contains both.
 func (s *stage) feeds(other *stage) bool {
 	for ; s != nil; s = s.outer {
 		for o := other; o != nil; o = o.outer {

@@ -13,11 +13,11 @@ type expander struct {
 	out      []field
 	open     bool // a field is being built, even if it is still empty
 	whole    bool // no splitting, no patterns
-	assigned bool // the word is assigned: ~ also counts after a colon
-	bracket  bool // an active [ was seen
+	assigned bool // the word is an assigned value: ~ also counts after a colon
+	bracket  bool // an active [ was found
 }
 
-// flush ends the field being built.
+// flush ends the field that is being built.
 func (x *expander) flush() {
 	if !x.open {
 		x.b.take()
@@ -62,7 +62,7 @@ func (x *expander) parts(parts []syntax.WordPart) {
 	}
 }
 
-// unknown stands the source text of an expansion in for its value.
+// unknown inserts the source text of an expansion in place of its value.
 func (x *expander) unknown(n syntax.Node) {
 	src := x.e.c.src
 	from := int(n.Pos().Offset())
@@ -72,7 +72,8 @@ func (x *expander) unknown(n syntax.Node) {
 	x.b.unsure()
 }
 
-// lit is an unquoted literal: backslashes go, a leading ~ is expanded, pattern characters are active.
+// lit expands an unquoted literal: it removes backslashes, expands a leading ~, and activates
+// pattern characters.
 func (x *expander) lit(l *syntax.Lit, first, last bool) {
 	text, offset := l.Value, int(l.ValuePos.Offset())
 	x.open = x.open || text != ""
@@ -91,7 +92,7 @@ func (x *expander) lit(l *syntax.Lit, first, last bool) {
 	x.literal(text, offset)
 }
 
-// colons is a literal of an assigned value, where ~ also counts after a colon.
+// colons expands a literal of an assigned value, where ~ also counts after a colon.
 func (x *expander) colons(text string, offset int, last bool) {
 	for {
 		n := strings.Index(text, ":~")
@@ -106,7 +107,7 @@ func (x *expander) colons(text string, offset int, last bool) {
 	}
 }
 
-// unseen says of a word that a marker for run-time input stands in it.
+// unseen marks a word as containing a marker for run-time input.
 func (x *expander) unseen() {
 	x.b.unsure()
 	x.b.f.alien = x.b.f.alien || x.e.c.src.alien
@@ -122,7 +123,7 @@ func (x *expander) literal(text string, offset int) {
 		switch text[i] {
 		case '\\':
 			if i+1 == len(text) {
-				break // the last character of the script: it stays
+				break // the last character of the script stays
 			}
 			x.b.text(text[start:i], src.at(offset+start))
 			i++
@@ -140,7 +141,7 @@ func (x *expander) literal(text string, offset int) {
 	}
 }
 
-// tilde expands the ~ that text begins with and returns how much of the text it took.
+// tilde expands the ~ at the beginning of text and returns how many bytes of text it has used.
 func (x *expander) tilde(text string, offset int, last bool) int {
 	n := strings.IndexAny(text, "/:")
 	if n < 0 || text[n] == ':' && !x.assigned {
@@ -204,7 +205,7 @@ func (x *expander) single(q *syntax.SglQuoted) {
 	}
 }
 
-// double is a double-quoted part: its expansions are not split.
+// double expands a double-quoted part: its expansions are not split.
 func (x *expander) double(q *syntax.DblQuoted) {
 	if len(q.Parts) == 0 {
 		x.open = true
@@ -212,7 +213,8 @@ func (x *expander) double(q *syntax.DblQuoted) {
 	x.quotedParts(q.Parts, "\"\\$`")
 }
 
-// quotedParts expands the inside of double quotes, or of a here-document; a backslash is special before the given characters.
+// quotedParts expands the inside of double quotes or of a here-document. A backslash is special
+// before the given characters.
 func (x *expander) quotedParts(parts []syntax.WordPart, special string) {
 	for _, part := range parts {
 		switch part := part.(type) {
@@ -247,7 +249,7 @@ func (x *expander) quotedLit(l *syntax.Lit, special string) {
 	x.b.text(text[start:], src.at(offset+start))
 }
 
-// command is a command substitution: static when what it prints is.
+// command expands a command substitution: it is static if its output is.
 func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
 	text, ok := x.e.c.output(s.Stmts)
 	if !ok {
@@ -258,7 +260,7 @@ func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
 	x.value(strings.TrimRight(text, "\n"), x.e.c.src.at(int(s.Left.Offset())), quoted)
 }
 
-// value appends the static value of an expansion, split when it is not quoted.
+// value appends the static value of an expansion, and splits it if it is not quoted.
 func (x *expander) value(text string, offset int, quoted bool) {
 	if quoted || x.whole {
 		x.open = x.open || quoted
@@ -296,7 +298,7 @@ func (x *expander) value(text string, offset int, quoted bool) {
 	}
 }
 
-// separators are the characters of IFS: white space, and others.
+// separators returns the characters of IFS: white space, and others.
 func (e *eval) separators() (space, other string) {
 	v, set := e.c.scope.lookup("IFS")
 	if !set || len(v.alts) != 1 || v.alts[0].dyn || v.alts[0].unset {
@@ -312,7 +314,7 @@ func (e *eval) separators() (space, other string) {
 	return space, other
 }
 
-// assignmentName is the length of NAME= at the beginning of text, or 0.
+// assignmentName returns the length of NAME= at the beginning of text, or 0.
 func assignmentName(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

@@ -9,38 +9,39 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// feedKind says what a command's standard input is.
+// feedKind is the kind of a command's standard input.
 type feedKind uint8
 
 const (
 	feedNone    feedKind = iota // inherited: a terminal, or nothing
 	feedPipe                    // the output of another command
 	feedFile                    // a file, or a descriptor
-	feedHeredoc                 // text in the script
-	feedString                  // <<< text in the script
+	feedHeredoc                 // here-document in the script
+	feedString                  // <<< string in the script
 	feedProcess                 // < <(command)
 )
 
-// feed is what a command reads on standard input.
+// feed is the standard input of a command.
 type feed struct {
 	kind  feedKind
-	text  field          // of a here-document or here-string
-	file  string         // the absolute path of a file; "" when unknown
-	stmt  *syntax.Stmt   // upstream in a pipe
-	stmts []*syntax.Stmt // inside a process substitution
-	in    *walker        // where these stand
-	// closed says of feedNone that nothing is there to be read; terminal of the
-	// others that what is read may be typed.
+	text  field          // the text of a here-document or here-string
+	file  string         // the absolute path of a file; "" if unknown
+	stmt  *syntax.Stmt   // the statement upstream in a pipe
+	stmts []*syntax.Stmt // the statements of a process substitution
+	in    *walker        // where these are in the script
+	// closed says, of feedNone, that there is nothing to read. terminal says, of the other kinds,
+	// that a person may type the input.
 	closed, terminal bool
 }
 
-// static is the text of the feed, when all of it is known.
+// static returns the text of the feed if all of it is known.
 func (f feed) static() (field, bool) {
 	text, ok := f.content()
 	return text, ok && !text.dyn
 }
 
-// content is the text of the feed; where it is not static the source text of an expansion stands in for the value.
+// content returns the text of the feed. The source text of an expansion stands in for a value that
+// is not static.
 func (f feed) content() (field, bool) {
 	switch f.kind {
 	case feedHeredoc, feedString:
@@ -53,7 +54,7 @@ func (f feed) content() (field, bool) {
 	return field{}, false
 }
 
-// label names the feed in [record.Command.Within].
+// label returns the name of the feed in [record.Command.Within].
 func (f feed) label() string {
 	switch f.kind {
 	case feedPipe:
@@ -66,13 +67,13 @@ func (f feed) label() string {
 	return "process_substitution"
 }
 
-// heredoc is the text of a here-document.
+// heredoc returns the text of a here-document.
 func (c *walker) heredoc(r *syntax.Redirect) feed {
 	result := feed{kind: feedHeredoc}
 	if r.Hdoc == nil || len(r.Hdoc.Parts) == 0 {
 		return result
 	}
-	if c.end > 0 && int(r.Hdoc.Pos().Offset()) > c.end { // bash ends the document with the substitution around it
+	if c.end > 0 && int(r.Hdoc.Pos().Offset()) > c.end { // bash ends it with the enclosing substitution
 		c.lack(lackParse)
 	}
 	if quotedStop(r.Word) {
@@ -92,7 +93,8 @@ func (c *walker) heredoc(r *syntax.Redirect) feed {
 	return result
 }
 
-// literalDocument is a body that is taken as it stands. The parser may have found expansions in it all the same.
+// literalDocument returns a body that is taken literally, even if the parser has found expansions
+// in it.
 func (c *walker) literalDocument(body *syntax.Word) field {
 	var b fieldBuilder
 	from := int(body.Pos().Offset())
@@ -109,7 +111,8 @@ func (c *walker) literalDocument(body *syntax.Word) field {
 	return b.take()
 }
 
-// quotedStop reports whether any part of the word that ends a here-document is quoted: then its body is taken as it is.
+// quotedStop reports whether any part of the delimiter of a here-document is quoted. The body is
+// then literal.
 func quotedStop(w *syntax.Word) bool {
 	for _, part := range w.Parts {
 		lit, ok := part.(*syntax.Lit)
@@ -120,7 +123,7 @@ func quotedStop(w *syntax.Word) bool {
 	return false
 }
 
-// untabbed is the body of a <<- document without the tabs that its lines begin with.
+// untabbed returns the body of a <<- document without the tabs at the beginning of its lines.
 func untabbed(f field) field {
 	var b fieldBuilder
 	for at := 0; at < len(f.text); {
@@ -138,14 +141,14 @@ func untabbed(f field) field {
 	return out
 }
 
-// output is what statements print, when that is static: $(echo rm), $(command -v git).
+// output returns what statements print, if that is static: $(echo rm), $(command -v git).
 func (c *walker) output(stmts []*syntax.Stmt) (string, bool) {
 	f, ok := c.printed(stmts)
 	return f.text, ok && !f.dyn
 }
 
-// printed is the output of statements with the places its text comes from. It knows echo, printf and cat of text in
-// the script, and says no to everything else.
+// printed returns the output of statements and the positions that its text comes from. It knows
+// echo, printf and cat of text in the script, and returns false for everything else.
 func (c *walker) printed(stmts []*syntax.Stmt) (field, bool) {
 	if c.nest >= maxDepth || !c.spend(costStatement) {
 		return field{}, false
@@ -200,8 +203,8 @@ func (c *walker) printGroup(b *fieldBuilder, stmts []*syntax.Stmt, stdin feed) b
 	return ok
 }
 
-// quietRedirect is the standard input that a redirection makes; redirections of output make the output unknown,
-// except that of the errors.
+// quietRedirect returns the standard input that a redirection makes. A redirection of output makes
+// the output unknown, except one of standard error.
 func (c *walker) quietRedirect(r *syntax.Redirect) (feed, bool) {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
@@ -259,8 +262,8 @@ func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) b
 	return false
 }
 
-// printTemporary is mktemp without a place of its own: a new name below /tmp, each
-// time another one. Where the variable that moves it may be set, it is not known.
+// printTemporary handles mktemp without a directory: each call returns a new name below /tmp. The
+// name is unknown if the variable that changes the directory may be set.
 func (c *walker) printTemporary(b *fieldBuilder, fields []field, call *syntax.CallExpr) bool {
 	p := findUtility("mktemp").grammar.parse(fields[1:], false)
 	if len(p.operands) > 0 || p.has("p", "tmpdir", "t", "u", "dry-run", "suffix") || len(call.Assigns) > 0 || c.opt.Temporary == "" {
@@ -276,7 +279,7 @@ func (c *walker) printTemporary(b *fieldBuilder, fields []field, call *syntax.Ca
 	return true
 }
 
-// printCat copies standard input.
+// printCat handles cat, which copies standard input.
 func printCat(b *fieldBuilder, args []field, stdin feed) bool {
 	if len(args) > 1 || len(args) == 1 && args[0].text != "-" {
 		return false
@@ -286,7 +289,7 @@ func printCat(b *fieldBuilder, args []field, stdin feed) bool {
 	return ok
 }
 
-// printWhich is command -v NAME and which NAME: a path that ends in NAME, or NAME.
+// printWhich handles command -v NAME and which NAME, which print a path that ends in NAME, or NAME.
 func printWhich(b *fieldBuilder, fields []field) bool {
 	last := fields[len(fields)-1]
 	switch {

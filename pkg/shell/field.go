@@ -7,34 +7,35 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// field is one word after expansion: what becomes one element of argv.
+// field is one word after expansion, which becomes one element of argv.
 type field struct {
-	text   string        // the value; where it is not static, the source text of the expansion stands in for it
-	dyn    bool          // part of the value is only known at run time
-	glob   bool          // holds active pattern characters
-	home   bool          // text begins with a ~ that stands for the home directory
-	tail   int           // bytes at the end of text that are static, though the word is not
+	text   string        // the value; the source text of an expansion stands in for a value that is not static
+	dyn    bool          // part of the value is known only at run time
+	glob   bool          // contains active pattern characters
+	home   bool          // text begins with a ~ that means the home directory
+	tail   int           // number of bytes at the end of text that are static although the word is not
 	many   bool          // may become any number of words, or none
 	alien  bool          // comes from an input of which nothing is known
-	runs   runs          // where text comes from; nil when it is one stretch, beginning at offset
+	runs   runs          // where text comes from; nil if it is one stretch that begins at offset
 	offset int           // in the outermost script
-	sub    *substitution // set when the whole word is <( ) or >( )
+	sub    *substitution // set if the whole word is <( ) or >( )
 }
 
-// substitution is a process substitution, or a command substitution, and where it was found.
+// substitution is a process or command substitution, with the place where it was found.
 type substitution struct {
 	stmts []*syntax.Stmt
 	in    *walker
-	read  bool // <( ): its output is what is read
+	read  bool // <( ): the command reads its output
 }
 
-// literal is a field that is known in full.
+// literal returns a field that is fully known.
 func literal(text string, offset int) field { return field{text: text, offset: offset} }
 
-// static reports whether the word is known in full, so that it may be printed in argv.
+// static reports whether the word is fully known, so that it may be printed in argv.
 func (f field) static() bool { return !f.dyn && utf8.ValidString(f.text) }
 
-// named reports whether the last element of the word as a path is static: "$GOPATH"/bin/tool is tool, wherever it lies, and so is /b??/tool.
+// named reports whether the last path element of the word is static: "$GOPATH"/bin/tool is tool,
+// wherever it is, and so is /b??/tool.
 func (f field) named() bool {
 	if f.glob && !f.dyn && !f.many && !f.home && utf8.ValidString(f.text) {
 		return strings.IndexByte(f.text, '/') >= 0 && baseName(f.text) != "" && !strings.ContainsAny(baseName(f.text), "*?[")
@@ -43,7 +44,7 @@ func (f field) named() bool {
 		baseName(f.text) != ""
 }
 
-// value is the word for argv: nil when it is not static.
+// value returns the word for argv, or nil if it is not static.
 func (f field) value() *string {
 	if !f.static() {
 		return nil
@@ -51,7 +52,7 @@ func (f field) value() *string {
 	return &f.text
 }
 
-// at is the place of the n-th byte of the text.
+// at returns the offset in the outermost script of the n-th byte of the text.
 func (f field) at(n int) int {
 	if f.runs == nil {
 		return f.offset + n
@@ -59,7 +60,7 @@ func (f field) at(n int) int {
 	return f.runs.at(n)
 }
 
-// from is the word without its first n bytes: the argument in an option's own word.
+// from returns the word without its first n bytes, such as the argument in an option's own word.
 func (f field) from(n int) field {
 	g := f
 	g.text = f.text[n:]
@@ -74,7 +75,7 @@ func (f field) from(n int) field {
 	return g
 }
 
-// source makes shell text of the word, to be read again.
+// source converts the word to shell text that is to be parsed.
 func (f field) source(d dialect) *source {
 	r := f.runs
 	if r == nil {
@@ -83,7 +84,7 @@ func (f field) source(d dialect) *source {
 	return &source{text: f.text, runs: r, dialect: d}
 }
 
-// join makes one text of words with a space between them, as eval and watch do.
+// join returns the text of words with a space between them, as eval and watch do.
 func join(fields []field) field {
 	if len(fields) == 1 {
 		f := fields[0]
@@ -100,24 +101,24 @@ func join(fields []field) field {
 	return b.take()
 }
 
-// fieldBuilder puts a word together and remembers where each byte came from.
+// fieldBuilder builds a word and records where each byte comes from.
 type fieldBuilder struct {
 	buf     []byte
 	runs    runs
 	f       field
-	dynamic int // where the last part that is not static ends
+	dynamic int // the end of the last part that is not static
 }
 
-// unsure marks what the word holds so far as not static.
+// unsure marks the content of the word so far as not static.
 func (b *fieldBuilder) unsure() {
 	b.f.dyn = true
 	b.dynamic = len(b.buf)
 }
 
-// text appends bytes that stand in the outermost script from offset on.
+// text appends bytes that are in the outermost script from offset on.
 func (b *fieldBuilder) text(s string, offset int) { b.add(s, offset, false) }
 
-// fixed appends bytes that all come from one place.
+// fixed appends bytes that all come from one offset.
 func (b *fieldBuilder) fixed(s string, offset int) { b.add(s, offset, true) }
 
 func (b *fieldBuilder) add(s string, offset int, fixed bool) {
@@ -135,7 +136,7 @@ func (b *fieldBuilder) add(s string, offset int, fixed bool) {
 	b.runs = append(b.runs, run{at: at, offset: offset, fixed: fixed})
 }
 
-// field appends another word whole.
+// field appends another word as a whole.
 func (b *fieldBuilder) field(f field) {
 	if f.runs == nil {
 		b.text(f.text, f.offset)
@@ -151,7 +152,7 @@ func (b *fieldBuilder) field(f field) {
 	b.f.dyn = b.f.dyn || f.dyn
 }
 
-// take returns the word and makes the builder ready for the next.
+// take returns the word and resets the builder.
 func (b *fieldBuilder) take() field {
 	f := b.f
 	f.text = unmaskReturns(string(b.buf))

@@ -2,7 +2,8 @@ package shell
 
 import "strings"
 
-// find lists find itself, what it deletes or writes, and each command it runs for the files it finds.
+// find lists find itself, the files that it deletes or writes, and each command that it runs for
+// the files that it finds.
 func (c *walker) find(inv invocation) {
 	f := findExpression(inv.fields[1:])
 	c.emit(inv, "find")
@@ -23,7 +24,7 @@ func (c *walker) find(inv invocation) {
 	}
 }
 
-// findCommand dispatches one -exec, once for each root: {} stands for what is found below it.
+// findCommand dispatches one -exec, once for each root. {} stands for what is found below the root.
 func (c *walker) findCommand(w *wrapper, inv invocation, f findArgs, command []field) {
 	in := *c
 	src := *c.src
@@ -38,13 +39,13 @@ func (c *walker) findCommand(w *wrapper, inv invocation, f findArgs, command []f
 	}
 }
 
-// findArgs is a find command line taken apart.
+// findArgs is a parsed command line of find.
 type findArgs struct {
 	roots    []field
-	name     string // pattern of -name, when every file found must match it
+	name     string // pattern of -name, if every file found must match it
 	deletes  bool
-	tested   bool // some of the files are left out
-	before   bool // what is found is deleted before any test
+	tested   bool // some of the files are excluded
+	before   bool // files are deleted before any test
 	outputs  []field
 	commands [][]field
 }
@@ -70,7 +71,7 @@ func findExpression(args []field) findArgs {
 		switch text := args[i].text; text {
 		case "-delete":
 			f.deletes = true
-			f.before = f.before || !f.tested && !filtered // what is tested after it is deleted already
+			f.before = f.before || !f.tested && !filtered // a test after the deletion has no effect on it
 		case "-o", "-or", ",", "!", "-not":
 			alternatives = true
 		case "-name", "-iname":
@@ -113,7 +114,7 @@ func findPredicate(f field) bool {
 	return isOption(f) || f.text == "(" || f.text == "!" || f.text == ")" || f.text == ","
 }
 
-// commandEnd is the length of the command that ends with ; or {} +.
+// commandEnd returns the length of the command that ends with ; or {} +.
 func commandEnd(args []field) int {
 	for i, f := range args {
 		if f.text == ";" || f.text == "+" && i > 0 && args[i-1].text == "{}" {
@@ -123,7 +124,8 @@ func commandEnd(args []field) int {
 	return len(args)
 }
 
-// found is the path of what is found below a root: the root itself, or a pattern when only some names match.
+// found returns the path of what is found below a root: the root itself, or a pattern if only some
+// names match.
 func (f findArgs) found(root field) field {
 	out := root
 	out.runs = nil
@@ -138,7 +140,7 @@ func (f findArgs) found(root field) field {
 	return out
 }
 
-// fill puts the path of what is found in place of {}.
+// fill replaces {} by the path of what is found.
 func (f findArgs) fill(arg, root field) field {
 	if !strings.Contains(arg.text, "{}") || strings.ContainsAny(arg.text, " \t\n;&|") {
 		return arg

@@ -6,11 +6,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// prompt says when a program runs what is typed into it, beside the
-// interpreters. It does so unless it was given one of the options in not, or
-// more operands than operands; with verbs only behind one of them, or with bare
-// also without any; with needs only with one of those options; with other, a
-// command may stand behind the place that it goes to.
+// prompt says when a program other than an interpreter runs what is typed into it. It does so
+// unless it was given one of the options in not, or more operands than operands. With verbs it does
+// so only after one of them, or, with bare, also without any. With needs it does so only with one
+// of those options. With other, a command may follow the place that the program connects to.
 type prompt struct {
 	grammar
 	operands int // -1: any number
@@ -29,9 +28,9 @@ var containerPrompt = prompt{
 		"label= memory= mount= name= namespace= net= network= pid= platform= profile= publish= pull= restart= runtime= security-opt= shm-size= tmpfs= ulimit= user= volume= volumes-from= workdir="},
 }
 
-// promptOf is the entry of a program that runs commands which a person types:
-// terminals, remote and container shells, shells of an environment, database
-// consoles, editors, pagers, debuggers.
+// promptOf returns the entry of a program that runs commands which a person types: terminals,
+// remote and container shells, shells of an environment, database consoles, editors, pagers,
+// debuggers.
 func promptOf(name string) (prompt, bool) {
 	switch name {
 	case "tmux":
@@ -80,7 +79,7 @@ func promptOf(name string) (prompt, bool) {
 	return prompt{}, false
 }
 
-// pager shows text and takes commands only where its output is a terminal.
+// pager reports whether a program shows text and takes commands only if its output is a terminal.
 func pager(name string) bool {
 	switch name {
 	case "less", "more", "most":
@@ -89,8 +88,7 @@ func pager(name string) bool {
 	return false
 }
 
-// asks reports that the program waits for commands when it is started with
-// these arguments.
+// asks reports whether the program waits for commands if it is started with these arguments.
 func (p prompt) asks(args []field) bool {
 	given := p.parse(args, false)
 	operands := given.operands
@@ -123,8 +121,8 @@ func (p prompt) asks(args []field) bool {
 	return p.other && asksBehind(args, operands[p.operands])
 }
 
-// asksBehind reports an interpreter among the words from first on that waits
-// for commands by what follows it, or a word that may be one.
+// asksBehind reports whether the words from first on contain an interpreter that, judged by its
+// arguments, waits for commands, or a word that may be such an interpreter.
 func asksBehind(args []field, first field) bool {
 	for i := range args {
 		if args[i].at(0) < first.at(0) {
@@ -145,9 +143,9 @@ func asksBehind(args []field, first field) bool {
 	return false
 }
 
-// interactive reports a command that runs what it reads from an input that the
-// script leaves in its caller's hands: who holds the other end of a terminal
-// can go on giving it commands, and none of them stands in the script.
+// interactive reports whether a command runs what it reads from an input that the caller controls.
+// Whoever holds the other end of a terminal can continue to give it commands, and none of them is
+// in the script.
 func (c *walker) interactive(inv invocation, name string) bool {
 	if c.bounded || inv.bounded {
 		return false
@@ -179,8 +177,8 @@ func (c *walker) interactive(inv invocation, name string) bool {
 	return prompts && typed && p.asks(args)
 }
 
-// hasArguments reports that parallel reads no commands: they are in its words,
-// or in a file.
+// hasArguments reports whether parallel reads no commands, because they are in its words or in a
+// file.
 func hasArguments(args []field) bool {
 	for _, arg := range args {
 		if strings.HasPrefix(arg.text, "::") || strings.HasPrefix(arg.text, "-a") || strings.HasPrefix(arg.text, "--arg-file") || arg.text == "--version" || arg.text == "--help" {
@@ -190,8 +188,8 @@ func hasArguments(args []field) bool {
 	return false
 }
 
-// waits reports an interpreter that takes code from a typed input, or that is
-// told to go on with it after its script.
+// waits reports whether an interpreter takes code from typed input, or is told to continue with it
+// after its script.
 func (k interpreter) waits(name string, args []field, typed bool) bool {
 	run := k.take(args)
 	if run.script != nil && typedFile(run.script.text, typed) {
@@ -211,27 +209,27 @@ func (k interpreter) waits(name string, args []field, typed bool) bool {
 		case snake && text == "-m" && i+1 < len(args):
 			return contains(strings.Fields("code pdb IPython ptpython bpython asyncio ipdb pudb"), args[i+1].text)
 		case !snake && contains(strings.Fields("-v -V -version --version -h --help -help -m --ini --v8-options"), text):
-			return false // tells of itself
+			return false // prints only its help or version
 		}
 	}
 	return run.stdin
 }
 
-// typed reports a command into which is typed.
+// typed reports whether a person may type the input of a command.
 func (c *walker) typed(inv invocation) bool {
 	in := c.feedOf(inv)
 	return in.typed() || in.relayed()
 }
 
-// typed reports an input that stays in the hands of who runs the script.
+// typed reports whether the input stays under the control of whoever runs the script.
 func (f feed) typed() bool { return f.kind == feedNone && !f.closed || f.terminal }
 
-// relayed reports a pipe into which is typed: cat | sh.
+// relayed reports whether the input is a pipe whose source is typed: cat | sh.
 func (f feed) relayed() bool {
 	return f.kind == feedPipe && f.in != nil && (f.in.stdin.typed() || f.in.stdin.relayed()) && f.in.relays(f.stmt)
 }
 
-// relays reports a statement that passes on what it reads.
+// relays reports whether a statement passes on what it reads.
 func (c *walker) relays(s *syntax.Stmt) bool {
 	if !c.spend(costStatement) {
 		return false
@@ -272,15 +270,14 @@ func (c *walker) anyRelays(list []*syntax.Stmt) bool {
 	return false
 }
 
-// relaysCall is of the filters that read standard input where they are given no
-// file.
+// relaysCall is relays for the filters that read standard input if they have no file operand.
 func (c *walker) relaysCall(call *syntax.CallExpr) bool {
 	e := eval{c: c, frozen: true}
 	fields := e.words(call.Args)
 	if len(fields) == 0 {
 		return false
 	}
-	operands := 0 // that are no file
+	operands := 0 // without those that are not a file
 	switch baseName(fields[0].text) {
 	case "cat", "head", "tail", "sort", "uniq", "fold", "rev", "tac", "nl", "pv", "envsubst", "stdbuf":
 	case "sed", "awk", "gawk", "mawk", "grep", "egrep":
@@ -302,8 +299,8 @@ func (c *walker) relaysCall(call *syntax.CallExpr) bool {
 	return operands >= 0
 }
 
-// typedFile reports a file that is the terminal, or standard input by another
-// name where that is typed.
+// typedFile reports whether a file is the terminal, or another name of a standard input that is
+// typed.
 func typedFile(name string, typed bool) bool {
 	switch {
 	case stdinName(name):
@@ -315,8 +312,8 @@ func typedFile(name string, typed bool) bool {
 	return strings.HasPrefix(name, "/proc/") && strings.Contains(name, "/fd/")
 }
 
-// typedVariables reports a command that puts what is typed into variables. A
-// script that then runs something it does not name may run that.
+// typedVariables reports whether a command reads typed input into variables. If the script later
+// runs a command that it does not name, that input may be the command.
 func (c *walker) typedVariables(inv invocation, name string) bool {
 	switch name {
 	case "read", "mapfile", "readarray":

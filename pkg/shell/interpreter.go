@@ -6,27 +6,29 @@ import (
 	"ethos/pkg/snippet"
 )
 
-// interpreter is a program that runs code it is given.
+// interpreter is a program that runs code that it is given.
 type interpreter struct {
-	shell   bool // its code is shell code, to be read again
+	shell   bool // its code is shell code, to be analysed
 	dialect dialect
-	// inline is the options, one letter or a long name each, whose argument is code.
+	// inline lists the options, one letter or a long name each, whose argument is code.
 	inline string
-	// argument is the options, likewise, whose argument is something else.
+	// argument lists the options whose argument is something else.
 	argument string
-	// attached is the letters that take the rest of their word, if there is any.
+	// attached lists the letters that take the rest of their word, if there is any.
 	attached string
-	// module is the options after which no script is read: python -m.
+	// module lists the options after which no script is read: python -m.
 	module string
 	// program says that the first operand is code, not a file: awk.
 	program bool
-	// file is the options that name a file of code: awk -f.
+	// file lists the options that name a file of code: awk -f.
 	file string
-	// words says that operands are not code, nor is standard input unless a file option says so: make.
+	// words says that operands are not code, and standard input only if a file option says so:
+	// make.
 	words bool
-	// foreign is a shell of another grammar: its code is read as if it were ours, and counts as not understood.
+	// foreign is a shell with another grammar. Its code is read as if it were bash, and marked as
+	// not understood.
 	foreign bool
-	// verbs are first operands that do something else than run the file of that name, or run code from behind them.
+	// verbs are first operands that do not name a file to run, or after which code follows.
 	verbs string
 }
 
@@ -120,7 +122,7 @@ func interpreterNamed(name string) (interpreter, bool) {
 	return interpreter{}, false
 }
 
-// interpret lists an interpreter and follows the code that it is given where that is shell code.
+// interpret lists an interpreter, and analyses the code that it is given if that is shell code.
 func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	if kind.shell {
 		c.shellProgram(inv, name, kind)
@@ -166,7 +168,8 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	}
 }
 
-// unseen reports whether code begins with what is not static, so that nothing is known of it.
+// unseen reports whether code begins with a part that is not static, so that nothing is known of
+// it.
 func (f field) unseen() bool { return f.many || f.dyn && startsDynamic(f.text) }
 
 func clipCode(code []field) string {
@@ -182,7 +185,7 @@ type taken struct {
 	inline  []field // code given inline
 	dynamic bool    // some of it is not static
 	script  *field  // a file of code
-	stdin   bool    // the code is what is on standard input
+	stdin   bool    // the code is standard input
 }
 
 // take reads an interpreter's arguments. Options end at the script: what follows belongs to it.
@@ -207,7 +210,7 @@ func (k interpreter) take(args []field) taken {
 	return k.operands(t, nil)
 }
 
-// operands decides by what follows the options where the code is.
+// operands determines, from the words after the options, where the code is.
 func (k interpreter) operands(t taken, args []field) taken {
 	if t.inline != nil || t.script != nil {
 		return t
@@ -230,7 +233,7 @@ func (k interpreter) operands(t taken, args []field) taken {
 	return t.file(first)
 }
 
-// verb is deno eval CODE, deno run FILE, bun run FILE.
+// verb handles deno eval CODE, deno run FILE, bun run FILE.
 func (k interpreter) verb(t taken, verb string, args []field) taken {
 	for len(args) > 0 && isOption(args[0]) {
 		args = args[1:]
@@ -250,7 +253,7 @@ func (k interpreter) verb(t taken, verb string, args []field) taken {
 	return t
 }
 
-// file is a file of code, which may be standard input by another name.
+// file records a file of code, which may be another name of standard input.
 func (t taken) file(f field) taken {
 	switch f.text {
 	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
@@ -261,7 +264,7 @@ func (t taken) file(f field) taken {
 	return t
 }
 
-// option takes one word of options, with its argument. ended says that no code follows.
+// option reads one word of options and its argument. ended reports that no code follows.
 func (k interpreter) option(t *taken, args []field) (used int, ended bool) {
 	arg := args[0]
 	name, long := strings.CutPrefix(arg.text, "--")
@@ -320,7 +323,7 @@ func (k interpreter) given(t *taken, name string, value field) (ended bool) {
 	return false
 }
 
-// feedOf is what a command reads on standard input.
+// feedOf returns the standard input of a command.
 func (c *walker) feedOf(inv invocation) feed {
 	if inv.input != nil {
 		return *inv.input

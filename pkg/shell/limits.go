@@ -2,7 +2,7 @@ package shell
 
 const (
 	maxScript    = 1 << 20   // bytes of a script
-	maxDepth     = 32        // nesting of constructs, substitutions and code read again
+	maxDepth     = 32        // nesting of constructs, substitutions and code parsed again
 	maxFrames    = 4000      // call frames the parser may use
 	maxCommands  = 2000      // commands listed
 	maxUses      = 4000      // reads and writes listed, each
@@ -10,15 +10,15 @@ const (
 	maxRaw       = 1 << 10   // bytes of Command.Raw
 	maxValue     = 64 << 10  // bytes of one static value
 	maxFields    = 1 << 12   // words one word may expand to
-	maxBraceWork = 1 << 18   // characters looked at to expand the braces of one word
-	maxAlts      = 16        // values a variable is known to take; combinations tried for one command
-	maxRounds    = 64        // walks of the body of a for loop, those around it included
+	maxBraceWork = 1 << 18   // characters examined to expand the braces of one word
+	maxAlts      = 16        // known values of a variable; combinations tried for one command
+	maxRounds    = 64        // walks of the body of a for loop, enclosing loops included
 	maxPiped     = 64 << 10  // bytes of all such names
 	maxNames     = 64        // names in PipedFrom and PipedTo
 )
 
-// The budget of one analysis, in units of work: some for any script, so that its loops and calls can be followed, and
-// some for each byte of it.
+// The budget of one analysis, in units of work: a fixed part for every script, so that its loops
+// and calls can be followed, and a part for each byte.
 const (
 	workFixed   = 4 << 20
 	workPerByte = 24
@@ -26,8 +26,8 @@ const (
 
 const (
 	costStatement = 64 // units of work
-	costReparse   = 16 // units for a byte of code read again
-	costNode      = 16 // units for a node looked at ahead of time
+	costReparse   = 16 // units for a byte of code parsed again
+	costNode      = 16 // units for a node that the look-ahead visits
 )
 
 // spend takes n units from the budget and reports whether any is left.
@@ -38,7 +38,7 @@ func (a *analysis) spend(n int) bool {
 	return !a.halted
 }
 
-// halt ends the walk: what was not seen yet stays unseen, and the facts say so.
+// halt ends the walk. The rest of the script stays unseen, and the facts say so.
 func (a *analysis) halt() {
 	a.halted = true
 	a.lack(lackSize)

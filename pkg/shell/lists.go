@@ -8,12 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What deletes the names of a list is judged by the list: see [Options.List].
+// A command that deletes the names of a list is judged by the list: see [Options.List].
 
-// deleters are words of commands that delete what they are given.
+// deleters are words of commands that delete their operands.
 var deleters = [...]string{"del", "rm", "rmdir", "shred", "srm", "trash", "unlink"}
 
-// deletes reports whether a word is, or code in it names, one of them.
+// deletes reports whether a word is one of them, or is code that contains one.
 func deletes(words []field) bool {
 	for _, f := range words {
 		for word := range strings.FieldsFuncSeq(f.text, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
@@ -25,13 +25,13 @@ func deletes(words []field) bool {
 	return false
 }
 
-// listFile is the feed from a file that an option names.
+// listFile returns the feed from a file that an option names.
 func (c *walker) listFile(name field, inv invocation) feed {
 	return feed{kind: feedFile, file: c.locate(name, c.dirOf(inv)).absolute, text: field{offset: name.at(0)}}
 }
 
-// namesFor is what a command reads names from: for one that deletes them, with the
-// text of the list where that can be told.
+// namesFor returns the feed from which a command reads names. For a command that deletes them it
+// has the text of the list, if that is known.
 func (c *walker) namesFor(input feed, command []field) feed {
 	if !deletes(command) {
 		return input
@@ -60,7 +60,7 @@ func (c *walker) namesIn(input feed) feed {
 	return feed{kind: feedString, text: field{text: text.String(), offset: at, runs: runs{{offset: at, fixed: true}}}}
 }
 
-// copied are the files that a statement copies to its output: cat FILE….
+// copied returns the files that a statement copies to its output: cat FILE….
 func (c *walker) copied(s *syntax.Stmt) (files []string, at int) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) < 2 || len(call.Assigns) > 0 || !onlyQuiet(s.Redirs) {
@@ -80,8 +80,8 @@ func (c *walker) copied(s *syntax.Stmt) (files []string, at int) {
 	return files, fields[1].at(0)
 }
 
-// list is the text of a file of names: what the script wrote there, else what is
-// on disk, if the script does not change it.
+// list returns the text of a file of names: what the script has written there, else the content on
+// disk if the script does not change it.
 func (c *walker) list(name string) (string, bool) {
 	if name == "" || c.opt.List == nil {
 		return "", false
@@ -101,8 +101,8 @@ func (c *walker) list(name string) (string, bool) {
 	return c.opt.List(name)
 }
 
-// lists reports whether an input is the output of programs that list files, or of
-// filters behind them, or text of the script.
+// lists reports whether an input is the output of programs that list files, possibly filtered, or
+// text of the script.
 func (c *walker) lists(input feed) bool {
 	switch input.kind {
 	case feedPipe:
@@ -119,8 +119,7 @@ func (c *walker) lists(input feed) bool {
 	return true
 }
 
-// filters reports whether a statement is a program that passes on lines, or parts
-// of them.
+// filters reports whether a statement is a program that passes on lines or parts of lines.
 func filters(s *syntax.Stmt) bool {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
@@ -133,8 +132,8 @@ func filters(s *syntax.Stmt) bool {
 	return false
 }
 
-// alienParam reports whether an expansion is of words from an input of which
-// nothing is known: "$@" and "$1" of sh -c behind xargs.
+// alienParam reports whether an expansion consists of words from an unknown input: "$@" and "$1" of
+// sh -c after xargs.
 func (c *walker) alienParam(pe *syntax.ParamExp) bool {
 	if pe.Param == nil || !isList(pe) && (pe.Param.Value == "" || pe.Param.Value[0] < '0' || pe.Param.Value[0] > '9') {
 		return false
@@ -143,7 +142,7 @@ func (c *walker) alienParam(pe *syntax.ParamExp) bool {
 	return p.zero.alien || slices.ContainsFunc(p.args, func(f field) bool { return f.alien })
 }
 
-// listing reports whether statements begin with such a program.
+// listing reports whether statements begin with a program that lists files.
 func listing(stmts []*syntax.Stmt) bool {
 	found := false
 	for _, s := range stmts {
@@ -166,8 +165,7 @@ func listing(stmts []*syntax.Stmt) bool {
 	return found
 }
 
-// lister reports whether a command prints names that are there, or what the script
-// says.
+// lister reports whether a command prints the names of existing files, or text of the script.
 func lister(args []*syntax.Word) bool {
 	switch baseName(args[0].Lit()) {
 	case ":", "true", "cd", "set", "find", "fd", "fdfind", "ls", "git", "echo", "printf", "seq", "du", "pwd", "basename", "dirname", "realpath", "readlink", "mktemp":
@@ -182,8 +180,8 @@ func lister(args []*syntax.Word) bool {
 	return false
 }
 
-// fewer stands for many words: those that are no plain names below the working
-// directory, and one for all others.
+// fewer reduces many words to those that are not plain names below the working directory, and one
+// that stands for all others.
 func fewer(words []field) []field {
 	some := field{text: "{}", dyn: true, many: true, offset: words[0].at(0)}
 	var kept []field
@@ -199,7 +197,7 @@ func fewer(words []field) []field {
 	return append(kept, some)
 }
 
-// plainName reports whether a path leads neither up nor out, nor to what is hidden.
+// plainName reports whether a path does not lead up or out of the directory, or to a hidden file.
 func plainName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part[0] == '.' || part[0] == '~' || part[0] == '-' {

@@ -6,9 +6,10 @@ import (
 	"ethos/pkg/protected"
 )
 
-// mentions notes as read what the words of a program name of credentials and environment files, whatever the program does with its words: few of those
-// that there are have an entry here. An option's value, what stands behind "=", "@" or "file:", and an attached value count. Environment files count as operands
-// only: what an option names is loaded by a tool.
+// mentions records as read the credential paths and environment files among the words of a program,
+// whatever the program does with them: only few programs have an entry here. It examines the value
+// of an option, the text after "=", "@" or "file:", and attached values. Environment files count
+// only as operands, because a file that an option names is loaded by the tool and not shown.
 func (c *walker) mentions(inv invocation, name string) {
 	if namesOnly(name) {
 		return
@@ -28,7 +29,7 @@ func (c *walker) mentions(inv invocation, name string) {
 
 func isOptionText(s string) bool { return len(s) > 1 && s[0] == '-' && !strings.Contains(s, "=") }
 
-// sensitive is the part of a word that names a place of credentials.
+// sensitive returns the part of a word that names a credential path.
 func (c *walker) sensitive(f field) (field, bool) {
 	if f.many || strings.ContainsAny(f.text, " \t\n") { // text, or code
 		return f, false
@@ -43,7 +44,7 @@ func (c *walker) sensitive(f field) (field, bool) {
 			}
 			for _, cut := range [...]string{rest, strings.TrimRight(rest, "})"), beforeColon(rest)} {
 				if protected.Sensitive(cut, c.opt.Home) {
-					return c.snippetWord(cut, f.at(0)), true // a program may know "~" where the shell leaves it
+					return c.snippetWord(cut, f.at(0)), true // a program may expand "~" if the shell does not
 				}
 			}
 		}
@@ -56,7 +57,7 @@ func (c *walker) sensitive(f field) (field, bool) {
 	return f, false
 }
 
-// maxMention bounds how much of a word is looked at.
+// maxMention limits how many bytes of a word are examined.
 const maxMention = 4096
 
 func beforeColon(s string) string {
@@ -64,7 +65,8 @@ func beforeColon(s string) string {
 	return before
 }
 
-// namesOnly reports a program that looks at names, or that uses credentials where they are kept and shows nothing of them.
+// namesOnly reports whether a program uses only the names of files, or uses credentials where they
+// are kept and shows nothing of them.
 func namesOnly(name string) bool {
 	switch name {
 	case "ls", "stat", "test", "[", "[[", "echo", "printf", "ssh", "ssh-add", "ssh-copy-id", "ssh-keygen", "scp", "sftp", "rsync", "mosh", "autossh", "sshfs", "git", "chmod", "chown", "chgrp", "chattr", "find", "fd", "fdfind",
@@ -76,7 +78,8 @@ func namesOnly(name string) bool {
 	return strings.HasPrefix(name, "git-")
 }
 
-// loadsEnvironment reports a tool that gives an environment file to a program unread, or makes one.
+// loadsEnvironment reports whether a tool passes an environment file to a program without showing
+// it, or creates one.
 func loadsEnvironment(name string) bool {
 	switch name {
 	case "dotenv", "dotenvx", "env-cmd", "dotenv-cli", "foreman", "honcho", "heroku", "vercel", "netlify", "fly", "flyctl", "wrangler", "railway", "supabase", "doppler", "infisical", "op", "make", "gmake", "just", "task", "uv", "poetry",
@@ -86,7 +89,7 @@ func loadsEnvironment(name string) bool {
 	return false
 }
 
-// mentions reports a utility of which not every word with a file is known by its effect.
+// mentions reports whether a utility's effect does not cover every word that names a file.
 func (u *utility) mentions() bool {
 	switch u.effect {
 	case effNone, effOutput, effRead, effArchive, effCrontab, effPack, effSource, effSplit, effZip, effGo, effMode:

@@ -1,7 +1,7 @@
 package shell
 
-// merge folds the scope of a branch that may or may not have run into s, its parent.
-// When always, the branch has run and its values replace those of s.
+// merge folds the scope of a branch that may or may not have run into s, its parent. If always is
+// set, the branch has run and its values replace those of s.
 func (s *scope) merge(branch *scope, always bool) {
 	for name, v := range branch.vars {
 		if _, local := branch.locals[name]; local {
@@ -40,7 +40,8 @@ func (s *scope) merge(branch *scope, always bool) {
 	}
 }
 
-// mergeDir: after "if …; then cd x; fi" the directory may be either; the new one is then what it may be.
+// mergeDir merges the directory of a branch. After "if …; then cd x; fi" the directory may be
+// either one; the new one is recorded as possible.
 func (s *scope) mergeDir(d dir, always bool) {
 	old := s.dir()
 	if !always && old != d {
@@ -49,7 +50,7 @@ func (s *scope) mergeDir(d dir, always bool) {
 	s.chdir(d)
 }
 
-// mergeArms folds the arms of an if or case into s. When exhaustive, one of them has run.
+// mergeArms folds the arms of an if or case into s. If exhaustive is set, one of them has run.
 func (s *scope) mergeArms(arms []*scope, exhaustive bool) {
 	if len(arms) == 0 {
 		return
@@ -99,7 +100,7 @@ next:
 	return out
 }
 
-// addAlts is the union; more than maxAlts values are as good as unknown.
+// addAlts returns the union. More than maxAlts values count as unknown.
 func addAlts(a, b []alt) []alt {
 	out := a[:len(a):len(a)]
 	for _, x := range b {

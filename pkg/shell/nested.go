@@ -2,7 +2,8 @@ package shell
 
 import "strings"
 
-// shellProgram lists a shell and reads again the code it is given: -c CODE, standard input, a process substitution.
+// shellProgram lists a shell and analyses the code that it is given: -c CODE, standard input, a
+// process substitution.
 func (c *walker) shellProgram(inv invocation, name string, kind interpreter) {
 	run := shellArgs(inv.fields[1:])
 	in := c.feedOf(inv)
@@ -37,7 +38,7 @@ func (c *walker) shellProgram(inv invocation, name string, kind interpreter) {
 	}
 }
 
-// printed is the code in <( ) when its text is static.
+// printed returns the output of the code in <( ) if it is static.
 func (s *substitution) printed() (field, bool) {
 	if !s.read {
 		return field{}, false
@@ -53,7 +54,7 @@ func stdinName(text string) bool {
 	return false
 }
 
-// shellRun is what a shell's command line says.
+// shellRun is the parsed command line of a shell.
 type shellRun struct {
 	code   *field
 	script *field
@@ -61,8 +62,9 @@ type shellRun struct {
 	ignore bool // --version, --help
 }
 
-// shellArgs reads the arguments of sh, bash, dash, ksh, zsh: option letters in clusters, of which o and O take the next
-// word; -c makes the first operand code; -s, or no operand, standard input (bash(1), "OPTIONS").
+// shellArgs parses the arguments of sh, bash, dash, ksh, zsh: option letters in clusters, of which
+// o and O take the next word. With -c the first operand is code; with -s, or without an operand,
+// standard input is (bash(1), "OPTIONS").
 func shellArgs(args []field) shellRun {
 	var run shellRun
 	command, stdin := false, false
@@ -99,7 +101,7 @@ func shellArgs(args []field) shellRun {
 	return run
 }
 
-// longShellOption takes an option in words; some are followed by a file or a name.
+// longShellOption parses a long option; some take a file or a name.
 func longShellOption(run *shellRun, text string, args []field) []field {
 	switch text {
 	case "--version", "--help":
@@ -112,7 +114,8 @@ func longShellOption(run *shellRun, text string, args []field) []field {
 	return args
 }
 
-// shellCode reads again the code that a program other than a shell hands to one: su -c, flock -c, watch.
+// shellCode analyses the code that a program other than a shell passes to one: su -c, flock -c,
+// watch.
 func (c *walker) shellCode(code field, label string, d dialect, args *positional, inv invocation) {
 	if code.dyn || code.many {
 		c.lack(lackOpaque)
@@ -125,7 +128,7 @@ func (c *walker) shellCode(code field, label string, d dialect, args *positional
 	c.rerun(code, label, d, args, in)
 }
 
-// evaluate is eval: its arguments joined are code for this very shell.
+// evaluate handles eval: its joined arguments are code for this shell.
 func (c *walker) evaluate(inv invocation) {
 	c.risk(riskEval)
 	args := inv.fields[1:]
@@ -151,7 +154,7 @@ func (c *walker) evaluate(inv invocation) {
 	c.scope.merge(in.scope, true)
 }
 
-// sourced is source FILE and . FILE.
+// sourced handles source FILE and . FILE.
 func (c *walker) sourced(inv invocation, name string) {
 	args := inv.fields[1:]
 	if len(args) > 0 && args[0].text == "--" {
@@ -194,7 +197,7 @@ func (c *walker) sourced(inv invocation, name string) {
 	}
 }
 
-// trapped is trap CODE SIGNAL…: the code runs later in this shell.
+// trapped handles trap CODE SIGNAL…: the code runs later in this shell.
 func (c *walker) trapped(inv invocation) {
 	args := inv.fields[1:]
 	if len(args) > 0 && args[0].text == "--" {
@@ -218,8 +221,8 @@ func (c *walker) trapped(inv invocation) {
 	}
 }
 
-// runTrap walks the code of a trap in the scope in which its shell ends: every variable may hold any value that it had
-// since the trap was set.
+// runTrap walks the code of a trap in the scope in which its shell ends. Every variable may have
+// any value that it had since the trap was set.
 func (c *walker) runTrap(t trap) {
 	in := t.in
 	in.scope = c.scope.child()

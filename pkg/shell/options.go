@@ -2,11 +2,12 @@ package shell
 
 import "strings"
 
-// grammar says which options of a program take an argument, in the manner of getopt(3).
+// grammar says which options of a program take an argument, as in getopt(3).
 //
-// Short is the letters that take one, each followed by ":" when the argument may be the next word, or by "?" when it
-// must be attached. Long is names, each followed by "=", "?" or nothing likewise; flags need not be listed, except
-// those that the program's effects depend on, so that their abbreviations are understood.
+// Short has the letters that take one, each followed by ":" if the argument may be the next word,
+// or by "?" if it must be attached. Long has names, each followed by "=", "?" or nothing, with the
+// same meaning. Flags need not be listed, except those that the program's effects depend on, so
+// that their abbreviations are recognised.
 type grammar struct {
 	short string
 	long  string
@@ -19,14 +20,15 @@ type option struct {
 	has   bool
 }
 
-// parsed is a command line taken apart.
+// parsed is a parsed command line.
 type parsed struct {
 	options  []option
 	operands []field
-	unsure   bool // a word that is not static may be more, or another, option than it seems
+	unsure   bool // a word that is not static may be another option than it seems, or several
 }
 
-// parse takes arguments apart. With stop, options end at the first operand, which begins another command.
+// parse parses arguments. If stop is set, options end at the first operand, which begins another
+// command.
 func (g grammar) parse(args []field, stop bool) parsed {
 	var p parsed
 	for i := 0; i < len(args); {
@@ -48,7 +50,8 @@ func (g grammar) parse(args []field, stop bool) parsed {
 	return p
 }
 
-// rest takes all that follows as operands, without a copy when there were none before: wrappers may be many.
+// rest takes all remaining words as operands. It does not copy them if there are none before,
+// because wrappers may be many.
 func (p *parsed) rest(args []field) {
 	if p.operands == nil {
 		p.operands = args
@@ -57,10 +60,10 @@ func (p *parsed) rest(args []field) {
 	p.operands = append(p.operands, args...)
 }
 
-// isOption reports whether a word is an option: it must begin with a dash that is really there.
+// isOption reports whether a word is an option: it must begin with a literal dash.
 func isOption(f field) bool { return len(f.text) > 1 && f.text[0] == '-' }
 
-// option takes the option that args begins with and returns how many words it took.
+// option parses the option at the beginning of args and returns the number of words that it uses.
 func (p *parsed) option(g grammar, args []field) int {
 	if strings.HasPrefix(args[0].text, "--") {
 		return p.longOption(g, args)
@@ -87,7 +90,8 @@ func (p *parsed) longOption(g grammar, args []field) int {
 	return 1
 }
 
-// lookup finds a long option by its name or by an abbreviation of it, and how it takes its argument.
+// lookup finds a long option by its name or an abbreviation of it, and returns how it takes its
+// argument.
 func (g grammar) lookup(name string) (full string, kind byte) {
 	abbreviated := ""
 	var abbreviatedKind byte
@@ -109,7 +113,7 @@ func (g grammar) lookup(name string) (full string, kind byte) {
 	return name, 0
 }
 
-// cluster takes -abc, -oARG or -o ARG.
+// cluster parses -abc, -oARG or -o ARG.
 func (p *parsed) cluster(g grammar, args []field) int {
 	arg := args[0]
 	p.unsure = p.unsure || arg.many
@@ -155,7 +159,7 @@ func (p *parsed) has(names ...string) bool {
 	return false
 }
 
-// value is the argument of the last of the options that was given with one.
+// value returns the argument of the last of these options that was given with one.
 func (p *parsed) value(names ...string) (field, bool) {
 	for i := len(p.options) - 1; i >= 0; i-- {
 		for _, name := range names {
@@ -167,7 +171,7 @@ func (p *parsed) value(names ...string) (field, bool) {
 	return field{}, false
 }
 
-// values is every argument that any of the options was given, in order.
+// values returns every argument of these options, in order.
 func (p *parsed) values(names ...string) []field {
 	var out []field
 	for _, o := range p.options {

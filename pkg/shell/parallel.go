@@ -2,7 +2,8 @@ package shell
 
 import "strings"
 
-// parallel runs a template with each of the arguments behind ::: or on standard input; a shell reads the result.
+// parallel runs a template with each of the arguments after ::: or on standard input. A shell reads
+// the result.
 func (c *walker) parallel(w *wrapper, inv invocation) {
 	p := w.grammar.parse(inv.fields[1:], true)
 	template, args, known := parallelArgs(p.operands)
@@ -48,7 +49,7 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 		src.hole, src.alien = "{}", alien || arg.alien
 		next.src = &src
 		next.shellCode(replaced(code, "{}", arg), w.name, dialectAny, &positional{dyn: true}, in)
-		if _, ok := findInterpreter(baseName(words[0].text)); ok && known { // with --quote a word stays one
+		if _, ok := findInterpreter(baseName(words[0].text)); ok && known { // with --quote a word is not split
 			run := in
 			run.fields = make([]field, len(words))
 			for i, f := range words {
@@ -59,7 +60,7 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 	}
 }
 
-// parallelCommands: without a template the arguments are the commands.
+// parallelCommands handles a call without a template, whose arguments are the commands.
 func (c *walker) parallelCommands(in, inv invocation, args []field, known bool) {
 	if known {
 		for _, code := range args {
@@ -78,7 +79,7 @@ func (c *walker) parallelCommands(in, inv invocation, args []field, known bool) 
 	}
 }
 
-// argFile is the file behind ::::, if it is one.
+// argFile returns the file after ::::, if there is exactly one.
 func argFile(operands []field) (field, bool) {
 	for i, f := range operands {
 		if f.text == "::::" && i+2 == len(operands) && operands[i+1].text != "-" {
@@ -88,7 +89,8 @@ func argFile(operands []field) (field, bool) {
 	return field{}, false
 }
 
-// parallelArgs splits the operands at :::; known is false when the arguments come from files or standard input.
+// parallelArgs splits the operands at :::. known is false if the arguments come from files or
+// standard input.
 func parallelArgs(operands []field) (template, args []field, known bool) {
 	for i, f := range operands {
 		if !strings.HasPrefix(f.text, ":::") {

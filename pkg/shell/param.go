@@ -41,7 +41,7 @@ func (x *expander) param(pe *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// numeric reports a parameter that the shell keeps as a number: whatever it is, it is one word.
+// numeric reports whether the shell keeps a parameter as a number, which is always one word.
 func (x *expander) numeric(pe *syntax.ParamExp) bool {
 	if pe.Length {
 		return true
@@ -74,8 +74,9 @@ func (x *expander) instead(v alt, quoted bool) {
 	}
 }
 
-// quotedWord is the word of "${v:-word}": single quotes in it are ordinary characters, and what they hold is expanded
-// (POSIX 2.6.2, "the enclosing double-quotes"); so is what $'…' decodes to in bash.
+// quotedWord expands the word of "${v:-word}". Single quotes in it are ordinary characters, and
+// their content is expanded (POSIX 2.6.2, "the enclosing double-quotes"); so is what $'…' decodes
+// to in bash.
 func (x *expander) quotedWord(parts []syntax.WordPart) {
 	for _, part := range parts {
 		switch part := part.(type) {
@@ -115,13 +116,13 @@ func isList(pe *syntax.ParamExp) bool {
 	return lit == "@" || lit == "*"
 }
 
-// plainParam reports whether the expansion is the bare value: nothing is cut from it or put in its place.
+// plainParam reports whether the expansion is the unchanged value: nothing is removed or replaced.
 func plainParam(pe *syntax.ParamExp) bool {
 	return !pe.Excl && !pe.Length && !pe.Width && !pe.IsSet && pe.Flags == nil && pe.Slice == nil && pe.Repl == nil &&
 		pe.Exp == nil && pe.Names == 0 && len(pe.Modifiers) == 0 && pe.NestedParam == nil
 }
 
-// list is "$@", "${a[*]}" and the like.
+// list expands "$@", "${a[*]}" and the like.
 func (x *expander) list(pe *syntax.ParamExp, quoted bool) {
 	items, ok := x.e.items(pe)
 	if !ok {
@@ -143,7 +144,7 @@ func (x *expander) list(pe *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// between stands between two elements: a new word, or a space when the list makes one word.
+// between separates two elements: it begins a new word, or adds a space if the list makes one word.
 func (x *expander) between(joined bool, at int) {
 	if joined {
 		x.b.fixed(" ", at)

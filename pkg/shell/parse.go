@@ -10,11 +10,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// dialect is the shell that will read a text.
+// dialect is the shell that reads a text.
 type dialect uint8
 
 const (
-	dialectScript dialect = iota // the script itself: bash, most likely
+	dialectScript dialect = iota // the script itself: most likely bash
 	dialectAny                   // sh: bash or a POSIX shell, unknown which
 	dialectBash                  // bash
 	dialectPOSIX                 // dash, ash
@@ -24,11 +24,11 @@ const (
 
 var errTooDeep = errors.New("nesting is too deep")
 
-// parsers holds idle parsers: one is 3 KiB of buffers.
+// parsers holds idle parsers, because each has 3 KiB of buffers.
 var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
 
-// parse reads text in one variant of the language. On an error the statements before it are returned too:
-// a shell runs them before it sees the error.
+// parse parses text in one variant of the language. On an error it also returns the statements
+// before it, because a shell runs them before it reaches the error.
 func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
 	p := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(p)
@@ -43,9 +43,9 @@ func parse(text string, lang syntax.LangVariant) (*syntax.File, error) {
 	return file, err
 }
 
-// placeholders is a text with words such as <path/to/file> made ordinary words of
-// the same length, where no shell takes the text as it stands: what a person copies
-// from a manual and has not filled in. The rest of the text is judged as if it ran.
+// placeholders replaces words such as <path/to/file> by ordinary words of the same length, if no
+// shell accepts the text unchanged. A person copies such words from a manual and forgets to fill
+// them in. The rest of the text is judged as if it ran.
 func placeholders(text string) string {
 	at := strings.IndexByte(text, '<')
 	if at < 0 || strings.IndexByte(text[at:], '>') < 0 {
@@ -86,7 +86,8 @@ const placeholderText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// parseDocument reads text as the inside of a here-document: only its expansions mean anything.
+// parseDocument parses text as the body of a here-document, in which only expansions have a
+// meaning.
 func parseDocument(text string) (*syntax.Word, error) {
 	p := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(p)
@@ -94,8 +95,9 @@ func parseDocument(text string) (*syntax.Word, error) {
 	return p.Document(&guard{text: maskReturns(text)})
 }
 
-// returnMask stands for a carriage return while a text is parsed: the parser takes CR LF for a line end, which to a
-// shell is an ordinary character and a line end. A backslash before it escapes the one, not the other.
+// returnMask replaces a carriage return while a text is parsed. The parser takes CR LF for a line
+// end, but to a shell it is an ordinary character and a line end: a backslash before it escapes
+// only the CR.
 const returnMask = "\x0e"
 
 func maskReturns(text string) string {
@@ -112,8 +114,8 @@ func unmaskReturns(text string) string {
 	return strings.ReplaceAll(text, returnMask, "\r")
 }
 
-// unfinished reports whether more text could end what begins in a text: failed says
-// that it does not parse. A here-document without its end does, as for a shell at
+// unfinished reports whether more text could complete a construct that begins in a text; failed
+// says that the text does not parse. A here-document without its end is complete, as for a shell at
 // the end of its script.
 func unfinished(text string, failed bool) bool {
 	if !failed && !strings.Contains(text, "<<") {
@@ -131,8 +133,9 @@ func unfinished(text string, failed bool) bool {
 	return perr.Incomplete || document
 }
 
-// unclosedHeredoc recognises a here-document that ends with the text. Shells warn and run it (bash(1), "Here Documents");
-// inside a substitution it ends with that, which the caller must rule out.
+// unclosedHeredoc recognises a here-document that ends with the text. Shells warn and run it
+// (bash(1), "Here Documents"). Inside a substitution it ends with the substitution, a case that the
+// caller must exclude.
 func unclosedHeredoc(err error) (stop string, ok bool) {
 	var perr syntax.ParseError
 	if err == nil || !errors.As(err, &perr) {
@@ -143,8 +146,9 @@ func unclosedHeredoc(err error) (stop string, ok bool) {
 	return strings.TrimSuffix(stop, "`"), ok
 }
 
-// guard feeds the parser and stops it when its recursion gets deep: a stack overflow could not be recovered from.
-// The parser asks for 1 KiB at a time, so that it cannot get far between two checks.
+// guard feeds the parser and stops it when its recursion gets deep, because a stack overflow cannot
+// be recovered from. The parser asks for 1 KiB at a time, so that it cannot get far between two
+// checks.
 type guard struct {
 	text  string
 	begun bool
@@ -168,10 +172,12 @@ func deepStack() bool {
 	return runtime.Callers(maxFrames, pc[:]) > 0
 }
 
-// ambiguous reports whether each reading that parses counts, as it is not known which shell it will be.
+// ambiguous reports whether each reading that parses counts, because it is unknown which shell it
+// will be.
 func (d dialect) ambiguous() bool { return d == dialectScript || d == dialectAny }
 
-// readings are the variants of the language in which a text of this dialect is to be read, until it parses in one.
+// readings returns the variants of the language in which a text of this dialect is parsed. Unless
+// the dialect is ambiguous, the first that succeeds counts.
 func (d dialect) readings(text string) []syntax.LangVariant {
 	switch d {
 	case dialectPOSIX:
@@ -197,9 +203,10 @@ var (
 	langAny   = []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX}
 )
 
-// differs reports whether a POSIX shell may find other commands in text than bash does. $” is a dollar sign and a plain
-// quotation there, so that the two disagree about what is quoted; for sh also [[ is an ordinary word, (( two subshells,
-// function not special, {a,b} one word.
+// differs reports whether a POSIX shell may find other commands in text than bash does. In a POSIX
+// shell $'…' is a dollar sign and a plain quotation, so that the two disagree about what is quoted.
+// For sh, [[ is also an ordinary word, (( begins two subshells, function is not special, and {a,b}
+// is one word.
 func (d dialect) differs(text string) bool {
 	if strings.Contains(text, "$'") {
 		return true

@@ -20,7 +20,7 @@ const (
 	opLink     = "link"
 )
 
-// use is a path that a command reads or writes, and where it truly lies.
+// use is a path that a command reads or writes, and its real location.
 type use struct {
 	record.PathUse
 	absolute string
@@ -68,10 +68,10 @@ func paths(uses []use) ([]record.PathUse, []string) {
 	return shown, absolute
 }
 
-// target is a path as it is shown, and as it is.
+// target is a path in the form that is shown, and its absolute form.
 type target struct {
 	shown    string
-	absolute string // with its ".." kept: a symbolic link may stand before them; "" when unknown
+	absolute string // with its ".." kept, because a symbolic link may precede them; "" if unknown
 	certain  bool
 }
 
@@ -96,12 +96,14 @@ func (c *walker) locate(f field, d dir) target {
 	return c.settle(d.path+"/"+text, certain && !d.unknown)
 }
 
-// startsDynamic reports whether what is not static stands where it decides whether the path is absolute.
+// startsDynamic reports whether the beginning of a word is not static, so that it is unknown
+// whether the path is absolute.
 func startsDynamic(text string) bool {
 	return strings.HasPrefix(text, "$") || strings.HasPrefix(text, "{}") || strings.HasPrefix(text, "`") || strings.HasPrefix(text, "<(") || strings.HasPrefix(text, ">(")
 }
 
-// settle shows an absolute path as the record wants it: from the work space or the home directory, whichever is nearer.
+// settle converts an absolute path to the form of a record: relative to the work space or the home
+// directory, whichever is nearer.
 func (c *walker) settle(absolute string, certain bool) target {
 	absolute = c.followed(absolute)
 	clean := path.Clean(absolute)
@@ -124,7 +126,7 @@ func (c *walker) settle(absolute string, certain bool) target {
 	return t
 }
 
-// under is clean relative to root, when it lies there.
+// under returns clean relative to root, if it lies there.
 func under(clean, root string) (string, bool) {
 	switch root = path.Clean(root); {
 	case root == "." || root == "/":
@@ -136,7 +138,7 @@ func under(clean, root string) (string, bool) {
 	return rel, ok
 }
 
-// cleanHome cleans a path that begins with ~ or ~name, which is not to be cleaned away.
+// cleanHome cleans a path that begins with ~ or ~name, and keeps this beginning.
 func cleanHome(text string) string {
 	head, rest, found := strings.Cut(text, "/")
 	if !found || rest == "" {
@@ -149,10 +151,10 @@ func cleanHome(text string) string {
 	return head + "/" + rest
 }
 
-// link is a symbolic link that the script makes: absolute paths.
+// link is a symbolic link that the script creates; both paths are absolute.
 type link struct{ name, to string }
 
-// keepLink remembers a symbolic link.
+// keepLink records a symbolic link.
 func (c *walker) keepLink(to field, name target) {
 	if name.absolute == "" || !to.static() || to.many || to.glob || to.home || to.text == "" || len(c.links) >= maxLinks {
 		return
@@ -165,11 +167,11 @@ func (c *walker) keepLink(to field, name target) {
 	c.links = append([]link{{clean, path.Clean(text)}}, c.links...)
 }
 
-// maxLinks bounds the links of one script, and the links on the way to one path.
+// maxLinks limits the links that one script creates, and the links that one path leads through.
 const maxLinks = 20
 
-// followed is an absolute path without the links of the script that it leads
-// through. A link at its end stays: to remove it is not to remove what it is to.
+// followed resolves the links that the script creates in an absolute path. It does not follow a
+// link in the last component, because removing the link does not remove its target.
 func (c *walker) followed(absolute string) string {
 	for range min(len(c.links), maxLinks) {
 		before := absolute
@@ -186,7 +188,7 @@ func (c *walker) followed(absolute string) string {
 	return absolute
 }
 
-// read notes a file that is read, and what it is a link of the script's to.
+// read records a file that is read and, if it is a link that the script creates, the link's target.
 func (c *walker) read(p target, by string) {
 	c.analysis.read(p, by)
 	for _, l := range c.links {
@@ -197,7 +199,8 @@ func (c *walker) read(p target, by string) {
 	}
 }
 
-// harmless are the paths that lead to no file: what is written there is gone, or goes where output goes anyway.
+// harmless reports whether a path leads to no file: what is written there is discarded, or goes
+// where output goes anyway.
 func harmless(clean string) bool {
 	rest, ok := strings.CutPrefix(clean, "/dev/")
 	if !ok {
@@ -214,7 +217,7 @@ func harmless(clean string) bool {
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// cwd is the directory a command runs in, or "" when it is not known.
+// cwd returns the directory a command runs in, or "" if it is unknown.
 func (c *walker) cwd(inv invocation) string {
 	d := c.dirOf(inv)
 	if d.unknown || !strings.HasPrefix(d.path, "/") {
@@ -230,7 +233,7 @@ func (c *walker) dirOf(inv invocation) dir {
 	return c.scope.dir()
 }
 
-// enterDir is directory f, seen from d.
+// enterDir returns the directory f relative to d.
 func (c *walker) enterDir(f field, d dir) dir {
 	text := f.text
 	switch {

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// printEcho is echo. Whether backslashes mean anything without -e depends on the shell: text with any is only known
-// with -e or -E.
+// printEcho handles echo. Whether it interprets backslashes without -e depends on the shell, so
+// text that has any is known only with -e or -E.
 func printEcho(b *fieldBuilder, args []field) bool {
 	newline, escapes, raw := true, false, false
 	for len(args) > 0 && echoFlags(args[0].text) {
@@ -41,7 +41,7 @@ func printEcho(b *fieldBuilder, args []field) bool {
 	return true
 }
 
-// printDir is pwd.
+// printDir handles pwd.
 func (c *walker) printDir(b *fieldBuilder, fields []field) bool {
 	d := c.scope.dir()
 	if d.unknown || len(fields) > 1 {
@@ -51,7 +51,8 @@ func (c *walker) printDir(b *fieldBuilder, fields []field) bool {
 	return true
 }
 
-// printReal is realpath PATH and readlink -f PATH, for the places that are known to be real: elsewhere a symbolic link may stand.
+// printReal handles realpath PATH and readlink -f PATH for places that are known to be real.
+// Elsewhere a symbolic link may exist.
 func (c *walker) printReal(b *fieldBuilder, fields []field) bool {
 	name := fields[0].text
 	for fields = fields[1:]; len(fields) > 1 && isOption(fields[0]); fields = fields[1:] {
@@ -71,7 +72,7 @@ func (c *walker) printReal(b *fieldBuilder, fields []field) bool {
 	return true
 }
 
-// printThere is cd DIR && what prints there.
+// printThere handles cd DIR && COMMAND, where COMMAND prints in that directory.
 func (c *walker) printThere(b *fieldBuilder, cmd *syntax.BinaryCmd) bool {
 	call, ok := cmd.X.Cmd.(*syntax.CallExpr)
 	if !ok || len(cmd.X.Redirs) > 0 && !onlyQuiet(cmd.X.Redirs) || len(call.Args) == 0 || len(call.Assigns) > 0 || call.Args[0].Lit() != "cd" {
@@ -84,12 +85,13 @@ func (c *walker) printThere(b *fieldBuilder, cmd *syntax.BinaryCmd) bool {
 	return in.print(b, cmd.Y)
 }
 
-// onlyQuiet reports redirections to /dev/null and nothing else.
+// onlyQuiet reports whether all redirections are to /dev/null.
 func onlyQuiet(redirs []*syntax.Redirect) bool {
 	return !slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool { return r.Word.Lit() != "/dev/null" && r.Op != syntax.DplOut })
 }
 
-// printRoot is git rev-parse --show-toplevel and --git-dir, in the directory the work space was found from.
+// printRoot handles git rev-parse --show-toplevel and --git-dir in the directory from which the
+// work space was determined.
 func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
 	if len(fields) != 3 || fields[1].text != "rev-parse" {
 		return false
@@ -110,11 +112,11 @@ func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
 	return true
 }
 
-// movesHead are words of commands that change the branch that HEAD is on.
+// movesHead are words of commands that change which branch HEAD is on.
 var movesHead = [...]string{"bisect", "checkout", "clone", "init", "rebase", "switch", "symbolic-ref", "worktree"}
 
-// printBranch is git branch --show-current and what else prints the branch, in the directory the work space was found
-// from, of a script that nowhere moves to another one.
+// printBranch handles git branch --show-current, and other commands that print the branch, in the
+// directory from which the work space was determined. The script must not change the branch.
 func (c *walker) printBranch(b *fieldBuilder, fields []field) bool {
 	var words []string
 	for _, f := range fields[1:] {
@@ -138,7 +140,7 @@ func (c *walker) printBranch(b *fieldBuilder, fields []field) bool {
 	return true
 }
 
-// printPart is dirname PATH and basename PATH [SUFFIX].
+// printPart handles dirname PATH and basename PATH [SUFFIX].
 func printPart(b *fieldBuilder, fields []field) bool {
 	if len(fields) < 2 || len(fields) > 3 || isOption(fields[1]) || fields[1].text == "" {
 		return false
@@ -161,10 +163,11 @@ func echoFlags(text string) bool {
 	return len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], "neE") == ""
 }
 
-// echoOctal turns the \0NNN of echo into the \NNN of $'…'.
+// echoOctal converts the \0NNN of echo to the \NNN of $'…'.
 func echoOctal(s string) string { return strings.ReplaceAll(s, `\0`, `\`) }
 
-// printPrintf is printf with the conversions %s, %b and %%, without widths. The format is used again while arguments last.
+// printPrintf handles printf with the conversions %s, %b and %%, without widths. The format is used
+// again as long as arguments remain.
 func printPrintf(b *fieldBuilder, args []field) bool {
 	if len(args) > 0 && args[0].text == "--" {
 		args = args[1:]
@@ -186,7 +189,7 @@ func printPrintf(b *fieldBuilder, args []field) bool {
 	}
 }
 
-// printFormat goes through the format once and returns the arguments it did not use.
+// printFormat applies the format once and returns the arguments that it did not use.
 func printFormat(b *fieldBuilder, format field, args []field) ([]field, bool) {
 	text := format.text
 	for i := 0; i < len(text); {

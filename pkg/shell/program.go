@@ -8,10 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// program parses and walks a whole text, in every reading its dialect allows. It reports whether some shell could
-// parse the text. The statements before an error are walked too: a shell runs them before it sees the error.
+// program parses and walks a whole text in every reading that its dialect allows. It reports
+// whether some shell could parse the text. The statements before an error are walked too, because a
+// shell runs them before it reaches the error.
 func (c *walker) program(src *source) bool {
-	if strings.Contains(src.text, "$\\\n") { // what joins the $ with the next line, the parser takes apart
+	if strings.Contains(src.text, "$\\\n") { // the parser splits a $ that the shell joins with the next line
 		c.lack(lackParse)
 	}
 	readings := src.readings()
@@ -20,7 +21,7 @@ func (c *walker) program(src *source) bool {
 		parsed = parsed || r.err == nil
 	}
 	after := c.scope
-	if len(readings) > 1 { // each begins with what was known before
+	if len(readings) > 1 { // each starts with what was known before
 		after = c.scope.child()
 	}
 	for i, r := range readings {
@@ -37,17 +38,18 @@ func (c *walker) program(src *source) bool {
 	return parsed
 }
 
-// reading is one of the ways in which a text is read.
+// reading is one way to read a text.
 type reading struct {
 	file  *syntax.File
 	err   error
-	first bool // it decides what variables hold afterwards
-	only  bool // there is no other
+	first bool // it determines the values of variables afterwards
+	only  bool // it is the only one
 	posix bool // no brace expansion
-	loose bool // another shell may see other words, which the parser could not make out
+	loose bool // another shell may read other words, which the parser could not determine
 }
 
-// readings parses the text in each way that its dialect allows; where the dialect is known, until one succeeds.
+// readings parses the text in each way that its dialect allows. If the dialect is known, it stops
+// at the first that succeeds.
 func (s *source) readings() []reading {
 	langs := s.dialect.readings(s.text)
 	var out []reading
@@ -57,7 +59,7 @@ func (s *source) readings() []reading {
 		r.file, r.err = parse(s.text, lang)
 		failed = failed || r.err != nil
 		if out = append(out, r); r.err == nil && !s.dialect.ambiguous() {
-			if i > 0 { // in the place of those that failed
+			if i > 0 { // it replaces those that failed
 				r.first, r.only = true, true
 				return []reading{r}
 			}
@@ -68,8 +70,8 @@ func (s *source) readings() []reading {
 	return out
 }
 
-// readFile walks one reading of a text. Of the script itself, whose shell is most likely bash, the second lists only
-// commands that begin where the first found none.
+// readFile walks one reading of a text. For the script itself, whose shell is most likely bash, the
+// second reading lists only commands that begin where the first found none.
 func (c *walker) readFile(src *source, r reading, after *scope) {
 	if r.file == nil {
 		return
@@ -90,7 +92,7 @@ func (c *walker) readFile(src *source, r reading, after *scope) {
 	}
 }
 
-// twice reports whether a simple command that begins at offset was found by an earlier reading, and notes it.
+// twice reports whether an earlier reading found a simple command at offset, and records this one.
 func (c *walker) twice(offset int) bool {
 	switch {
 	case c.second:
@@ -113,7 +115,7 @@ func (c *walker) notParsed(err error) {
 	}
 }
 
-// describe is a parse error as line:column: text.
+// describe formats a parse error as line:column: text.
 func describe(err error) string {
 	var perr syntax.ParseError
 	if errors.As(err, &perr) {
@@ -126,8 +128,8 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// reread reads code again that stands in a word, in the scope of c: the argument of eval, trap. Code that is not
-// static is read as it stands, its expansions in place; it is opaque all the same.
+// reread analyses code that is in a word, such as the argument of eval or trap, in the scope of c.
+// Code that is not static is read as written, with its expansions in it, and counts as opaque.
 func (c *walker) reread(code field, label string, d dialect) {
 	if c.depth >= maxDepth || c.nest >= maxDepth {
 		c.lack(lackDepth)
@@ -147,7 +149,8 @@ func (c *walker) reread(code field, label string, d dialect) {
 	in.program(src)
 }
 
-// rerun is reread in a new process: sh -c. Only what is exported passes, and what it assigns is gone when it ends.
+// rerun is reread in a new process: sh -c. Only exported variables pass, and assignments end with
+// the process.
 func (c *walker) rerun(code field, label string, d dialect, args *positional, inv invocation) {
 	in := *c
 	in.scope = c.scope.subshell()

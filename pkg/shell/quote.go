@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// piece is part of a $'…' quotation: text as it stands at offset at, or the meaning of an escape there.
+// piece is part of a $'…' quotation: text at offset at, or the meaning of an escape there.
 type piece struct {
 	text    string
 	at      int
@@ -41,7 +41,8 @@ func ansiC(s string) []piece {
 	return out
 }
 
-// ansiEscape decodes one escape, given what follows its backslash, and says how many bytes it took.
+// ansiEscape decodes one escape, given the text after its backslash, and returns how many bytes it
+// used.
 func ansiEscape(s string) (text string, n int) {
 	switch c := s[0]; c {
 	case 'a':
@@ -79,7 +80,7 @@ func ansiEscape(s string) (text string, n int) {
 	return "\\" + s[:1], 1
 }
 
-// hexEscape is \xHH, or \x{HH}.
+// hexEscape decodes \xHH or \x{HH}.
 func hexEscape(s string, most int) (string, int) {
 	if strings.HasPrefix(s[1:], "{") {
 		v, digits := number(s[2:], 16, len(s))
@@ -107,7 +108,7 @@ func runeEscape(s string, most int) (string, int) {
 	return string(rune(v)), 1 + digits
 }
 
-// number reads up to most digits; large values wrap, as only the low bits count.
+// number reads up to most digits. Large values wrap, because only the low bits count.
 func number(s string, base, most int) (v uint32, digits int) {
 	for digits < len(s) && digits < most {
 		d := digit(s[digits])
@@ -130,7 +131,8 @@ func digit(c byte) int {
 	return 255
 }
 
-// quoteArgv writes an argument vector as a shell would read it, and the fields with their places in that text.
+// quoteArgv quotes an argument vector for a shell, and returns the fields with their offsets in
+// that text.
 func quoteArgv(argv []string) (string, []field) {
 	var b strings.Builder
 	fields := make([]field, len(argv))

@@ -8,7 +8,8 @@ import (
 
 const byRedirect = "redirect"
 
-// redirected is the walker of a command with these redirections: they are noted, and what it will read is found.
+// redirected records redirections and returns the walker of the command that has them, with its
+// standard input.
 func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 	in := *c
 	for _, r := range redirs {
@@ -26,7 +27,7 @@ func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 	return &in
 }
 
-// redirect notes one redirection and returns what standard input becomes, when it changes.
+// redirect records one redirection. It returns the new standard input if that changes.
 func (c *walker) redirect(r *syntax.Redirect) (feed, bool) {
 	input := r.N == nil || r.N.Value == "0"
 	if (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && closesMore(r.Word) {
@@ -69,7 +70,8 @@ func (c *walker) inputFile(r *syntax.Redirect) feed {
 	return result
 }
 
-// deviceInput is standard input from a device: /dev/null feeds nothing, /dev/stdin changes nothing.
+// deviceInput returns the standard input from a device: /dev/null is empty, /dev/stdin changes
+// nothing.
 func (c *walker) deviceInput(device string) feed {
 	switch device {
 	case "/dev/stdin", "/dev/fd/0":
@@ -80,7 +82,7 @@ func (c *walker) deviceInput(device string) feed {
 	return feed{kind: feedFile, terminal: true}
 }
 
-// outputFile notes an output redirection.
+// outputFile records an output redirection.
 func (c *walker) outputFile(r *syntax.Redirect) {
 	op := opTruncate
 	switch r.Op {
@@ -105,7 +107,8 @@ func (c *walker) outputFile(r *syntax.Redirect) {
 	})
 }
 
-// closesMore reports a word such as -rm behind >&. To bash >&- ends there, and rm begins a word of its own.
+// closesMore reports whether a word such as -rm follows >&. In bash >&- ends there, and rm begins
+// another word.
 func closesMore(w *syntax.Word) bool {
 	lit, ok := w.Parts[0].(*syntax.Lit)
 	return ok && strings.HasPrefix(lit.Value, "-") && (len(lit.Value) > 1 || len(w.Parts) > 1)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// su runs -c CODE in a shell, or reads its code from standard input; runuser -u USER runs a command.
+// su handles su, which runs -c CODE in a shell or reads its code from standard input, and runuser
+// -u USER, which runs a command.
 func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	if p.has("u", "user") && len(p.operands) > 0 {
 		return inv.inner(w, p.operands), true
@@ -24,7 +25,7 @@ func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	return inv, false
 }
 
-// commandString is a wrapper that hands its operands to a shell.
+// commandString handles a wrapper that passes its operands to a shell.
 func (c *walker) commandString(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	if w.name == "watch" && p.has("x", "exec") && len(p.operands) > 0 {
 		return inv.inner(w, p.operands), true
@@ -60,7 +61,7 @@ func (c *walker) flock(w *wrapper, p *parsed, inv invocation) (invocation, bool)
 	return inv.inner(w, p.operands[1:]), true
 }
 
-// script records a session: -c CODE, or a shell.
+// script handles script, which records a session: -c CODE, or a shell.
 func (c *walker) script(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	if code, ok := p.value("c", "command"); ok {
@@ -79,7 +80,7 @@ func (c *walker) scriptFiles(p *parsed, inv invocation) {
 	}
 }
 
-// setarch takes an optional architecture, and options behind it too.
+// setarch handles setarch, which takes an optional architecture, and options after it too.
 func (c *walker) setarch(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	if len(p.operands) > 0 && !strings.ContainsAny(p.operands[0].text, "0123456789") {
 		return inv.inner(w, p.operands), true
@@ -94,7 +95,7 @@ func (c *walker) setarch(w *wrapper, p *parsed, inv invocation) (invocation, boo
 	return inv, false
 }
 
-// netns is ip netns exec NAME COMMAND.
+// netns handles ip netns exec NAME COMMAND.
 func (c *walker) netns(w *wrapper, inv invocation) (invocation, bool) {
 	p := w.grammar.parse(inv.fields[1:], true)
 	if o := p.operands; len(o) > 3 && (o[0].text == "netns" || o[0].text == "vrf") && o[1].text == "exec" {
@@ -104,7 +105,7 @@ func (c *walker) netns(w *wrapper, inv invocation) (invocation, bool) {
 	return inv, false
 }
 
-// carried is a project's runner: it is listed, and so is what it runs.
+// carried handles a project's runner: it is listed, and so is what it runs.
 func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
@@ -121,8 +122,9 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	return inv.inner(w, p.operands[w.skip:]), true
 }
 
-// confined is ethos-sandbox run COMMAND, ethos-sandbox workspace run NAME -- COMMAND, or ethos-sandbox shell with its code in
-// -c or standard input. What the boundary lets happen is judged all the same.
+// confined handles ethos-sandbox run COMMAND, ethos-sandbox work space run NAME -- COMMAND, and
+// ethos-sandbox shell with its code in -c or standard input. The inner command is judged, although
+// the boundary confines it.
 func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	call := ethosCall(w.name, inv.fields)
 	c.alone(inv, w.name)
@@ -133,7 +135,7 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	if len(call.Unknown) > 0 {
 		c.lack(lackUnresolved)
 	}
-	// One that is called by a path may be another program of that name.
+	// A program that is called by a path may be another one with the same name.
 	bounded := inv.fields[0].text == w.name
 	switch name := call.Name(); name {
 	case "run", "workspace run":
@@ -157,7 +159,7 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 	return inv, false
 }
 
-// bubblewrap is bwrap, whose options take none, one or two words.
+// bubblewrap handles bwrap, whose options take no, one or two words.
 func (c *walker) bubblewrap(w *wrapper, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	for i := 1; i < len(inv.fields); i++ {
@@ -176,7 +178,7 @@ func (c *walker) bubblewrap(w *wrapper, inv invocation) (invocation, bool) {
 	return inv, false
 }
 
-// daemon is start-stop-daemon: a program by option, and its arguments behind "--".
+// daemon handles start-stop-daemon: an option names the program, and its arguments follow "--".
 func (c *walker) daemon(w *wrapper, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], false)
@@ -194,7 +196,7 @@ func (c *walker) daemon(w *wrapper, inv invocation) (invocation, bool) {
 	return inv.inner(w, fields), true
 }
 
-// after is a program that runs what follows one of its options: fd -x rm.
+// after handles a program that runs the words after one of its options: fd -x rm.
 func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 	switch w.name {
 	case "bwrap":
@@ -208,7 +210,7 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 			continue
 		}
 		in := inv.inner(w, inv.fields[i+1:])
-		if w.name == "capsh" { // what stands behind "--" are arguments of bash
+		if w.name == "capsh" { // words after "--" are arguments of bash
 			in.fields = append([]field{literal("bash", f.at(0))}, in.fields...)
 		}
 		if w.name == "fd" || w.name == "fdfind" {
@@ -236,7 +238,7 @@ func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool
 	return inv.inner(w, p.operands), true
 }
 
-// terminal is tmux new-session CODE.
+// terminal handles tmux new-session CODE.
 func (c *walker) terminal(w *wrapper, inv invocation) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
@@ -245,14 +247,14 @@ func (c *walker) terminal(w *wrapper, inv invocation) {
 	}
 	p = w.grammar.parse(p.operands[1:], true)
 	for len(p.operands) > 1 && (p.operands[len(p.operands)-1].text == "Enter" || p.operands[len(p.operands)-1].text == "C-m") {
-		p.operands = p.operands[:len(p.operands)-1] // send-keys types them
+		p.operands = p.operands[:len(p.operands)-1] // send-keys types its operands
 	}
 	if len(p.operands) > 0 {
 		c.shellCode(join(p.operands), w.name, dialectAny, &positional{dyn: true}, inv)
 	}
 }
 
-// fedShell is a program that hands its standard input to a shell.
+// fedShell handles a program that passes its standard input to a shell.
 func (c *walker) fedShell(w *wrapper, inv invocation) {
 	in := c.feedOf(inv)
 	code, known := in.content()
@@ -266,8 +268,8 @@ func (c *walker) fedShell(w *wrapper, inv invocation) {
 	}
 }
 
-// foundByFd dispatches the command of fd once for each directory that is searched, with what fd finds there: all, or
-// what an option or a pattern leaves (fd(1)).
+// foundByFd dispatches the command of fd once for each directory that is searched, with what fd
+// finds there: everything, or what an option or a pattern selects (fd(1)).
 func (c *walker) foundByFd(w *wrapper, inv invocation, args, command []field) (invocation, bool) {
 	p := w.grammar.parse(args, false)
 	f := findArgs{name: "**", roots: p.values("search-path", "base-directory")}

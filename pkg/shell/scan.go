@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// scanWord walks the commands that expanding a word runs, and notes the risks of its expansions. Each word is
-// scanned once, before it is expanded any number of times.
+// scanWord walks the commands that the expansion of a word runs, and records the risks of its
+// expansions. Each word is scanned once, before it is expanded any number of times.
 func (c *walker) scanWord(w *syntax.Word) {
 	if w == nil || len(w.Parts) == 1 {
 		if w == nil {
@@ -20,7 +20,8 @@ func (c *walker) scanWord(w *syntax.Word) {
 	c.scanParts(w.Parts, false)
 }
 
-// scanParts is scanWord for the parts of a word, or of what stands in double quotes or a here-document.
+// scanParts is scanWord for the parts of a word, or for the content of double quotes or a
+// here-document.
 func (c *walker) scanParts(parts []syntax.WordPart, quoted bool) {
 	for _, part := range parts {
 		switch part := part.(type) {
@@ -36,7 +37,7 @@ func (c *walker) scanParts(parts []syntax.WordPart, quoted bool) {
 			in := *c
 			if part.Op == syntax.CmdOut { // it reads what is written to it
 				in.stdin = feed{kind: feedFile}
-				c.stage.skip() // and writes where the command around it does
+				c.stage.skip() // and writes to the output of the enclosing command
 			}
 			in.substituted("process_substitution", part.Stmts, part.Rparen)
 		case *syntax.ArithmExp:
@@ -46,7 +47,7 @@ func (c *walker) scanParts(parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// substituted walks a command or process substitution, which stands outside any pipeline around it.
+// substituted walks a command or process substitution, which is not part of an enclosing pipeline.
 func (c *walker) substituted(label string, stmts []*syntax.Stmt, end syntax.Pos) {
 	in := *c
 	in.stage = nil
@@ -77,8 +78,8 @@ func (c *walker) scanParam(pe *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// scanOperand walks the word of ${v:-word}. Inside double quotes, single quotes do not keep it from being expanded:
-// "${v:-'$(command)'}" runs the command. Patterns are another matter.
+// scanOperand walks the word of ${v:-word}. Inside double quotes, single quotes do not prevent its
+// expansion: "${v:-'$(command)'}" runs the command. This does not hold for patterns.
 func (c *walker) scanOperand(exp *syntax.Expansion, quoted bool) {
 	if exp.Word == nil {
 		return
@@ -95,13 +96,13 @@ func (c *walker) scanOperand(exp *syntax.Expansion, quoted bool) {
 		e := eval{c: c, frozen: true}
 		f := e.single(&syntax.Word{Parts: []syntax.WordPart{q}}, false)
 		if strings.IndexByte(f.text, '"') >= 0 {
-			c.lack(lackParse) // where the quotes around it end is another question
+			c.lack(lackParse) // it is unclear where the surrounding quotes end
 		}
 		c.substitutions(f)
 	}
 }
 
-// scanOperator applies what an expansion does beside having a value: ${v:=word} assigns, ${v@P} runs what the value holds.
+// scanOperator applies the side effects of an expansion: ${v:=word} assigns, ${v@P} runs the value.
 func (c *walker) scanOperator(pe *syntax.ParamExp, quoted bool) {
 	if pe.Param == nil {
 		return
@@ -127,7 +128,8 @@ func (c *walker) scanOperator(pe *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// scanArith walks the substitutions in an arithmetic expression. Its left-leaning chains are as long as the script.
+// scanArith walks the substitutions in an arithmetic expression. It does not recurse along
+// left-associative chains, which may be as long as the script.
 func (c *walker) scanArith(x syntax.ArithmExpr) {
 	for x != nil {
 		switch n := x.(type) {
@@ -154,7 +156,8 @@ func (c *walker) scanArith(x syntax.ArithmExpr) {
 	}
 }
 
-// arithAssign forgets the value of a variable that an expression assigns: the new one is a number.
+// arithAssign discards the known value of a variable that an expression assigns: the new one is a
+// number.
 func (c *walker) arithAssign(n *syntax.BinaryArithm) {
 	switch n.Op {
 	case syntax.Assgn, syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn,
@@ -169,8 +172,9 @@ func (c *walker) forget(x syntax.ArithmExpr) {
 	}
 }
 
-// indexed is a word that the shell evaluates as arithmetic: a[$(command)] runs the command even when quoted
-// (bash(1), "ARITHMETIC EVALUATION"; the classic injection through [[ $x -eq … ]] and test -v).
+// indexed scans a word that the shell evaluates as arithmetic: a[$(command)] runs the command even
+// if quoted (bash(1), "ARITHMETIC EVALUATION"; the classic injection through [[ $x -eq … ]] and
+// test -v).
 func (c *walker) indexed(w *syntax.Word) {
 	f := c.one(w)
 	if f.dyn {
@@ -182,7 +186,8 @@ func (c *walker) indexed(w *syntax.Word) {
 	}
 }
 
-// indexedValues: the value of a variable in an arithmetic expression is an expression too.
+// indexedValues scans the values of a variable in an arithmetic expression, which are evaluated as
+// expressions too.
 func (c *walker) indexedValues(name string, offset int) {
 	v, _ := c.scope.lookup(name)
 	for _, a := range v.alts {
@@ -196,7 +201,7 @@ func (c *walker) indexText(f field) {
 	}
 }
 
-// substitutions reads text as if it stood in double quotes: only its substitutions run.
+// substitutions reads text as if it were in double quotes: only its substitutions run.
 func (c *walker) substitutions(f field) {
 	if !strings.Contains(f.text, "$(") && !strings.Contains(f.text, "`") {
 		return

@@ -5,24 +5,25 @@ import "mvdan.cc/sh/v3/syntax"
 // alt is one value a variable may have.
 type alt struct {
 	text  string
-	list  []string // the elements, of an array
+	list  []string // the elements of an array
 	array bool
-	dyn   bool // not known: text, if any, is only what it may be
+	dyn   bool // not known: text, if any, is only a possible value
 	unset bool
 	glob  bool         // a pattern that stands for file names: dyn too
-	word  *syntax.Word // of ${v:-word}: it takes the place of the value
+	word  *syntax.Word // of ${v:-word}: it replaces the value
 }
 
-// variable is every value a variable may have at one point of the script.
+// variable has every value that a variable may have at one point of the script.
 type variable struct {
 	alts     []alt
 	exported bool
 }
 
-// unknown is the variable about which nothing is known: it comes from the environment, or is computed.
+// unknown is a variable of which nothing is known: it comes from the environment, or is computed.
 var unknown = variable{alts: []alt{{dyn: true}}}
 
-// function is a function of the script. Its body is read anew for each call, with the arguments of that call.
+// function is a function of the script. Its body is walked anew for each call, with the arguments
+// of that call.
 type function struct {
 	name     string
 	body     *syntax.Stmt
@@ -35,21 +36,21 @@ type function struct {
 type positional struct {
 	zero field
 	args []field
-	dyn  bool // more, or others, than args
+	dyn  bool // more arguments than args, or others
 }
 
 // dir is a working directory.
 type dir struct {
-	path    string // absolute; or, when unknown, what is known of it as text, or ""
+	path    string // absolute; if unknown, what is known of it as text, or ""
 	unknown bool
 }
 
-// scope is what the shell remembers. Scopes form a chain: a subshell, a branch or a call writes to a scope of its own,
-// which is thrown away or merged into its parent when it ends.
+// scope is the state of the shell. Scopes form a chain: a subshell, a branch or a call writes to a
+// scope of its own, which is discarded or merged into its parent at its end.
 type scope struct {
 	parent  *scope
 	vars    map[string]variable
-	funcs   map[string][]*function // nil element: perhaps not a function
+	funcs   map[string][]*function // a nil element: perhaps not a function
 	aliases map[string]alias
 	refs    map[string]string   // declare -n
 	locals  map[string]struct{} // names that end with this scope
@@ -62,14 +63,16 @@ type scope struct {
 	shell   *shell // set on the first scope of each shell
 }
 
-// shell is what the scopes of one shell share: a script, a subshell, a command substitution.
+// shell is the state that the scopes of one shell share: a script, a subshell, a command
+// substitution.
 type shell struct {
 	traps     []trap
 	functions []*function
-	history   map[string][]alt // values that variables had since the first trap was set
+	history   map[string][]alt // values that variables have had since the first trap was set
 }
 
-// alias is an alias of the script. It stays: what unalias takes back is still expanded on the same line.
+// alias is an alias of the script. It is never removed, because an alias that unalias removes is
+// still expanded on the same line.
 type alias struct {
 	value field
 }
@@ -80,7 +83,7 @@ type trap struct {
 	in   walker
 }
 
-// root is the shell that s belongs to.
+// root returns the shell that s belongs to.
 func (s *scope) root() *shell {
 	for at := s; ; at = at.parent {
 		if at.shell != nil {
@@ -89,13 +92,14 @@ func (s *scope) root() *shell {
 	}
 }
 
-// child is a scope that begins with what s knows.
+// child returns a scope that starts with the state of s.
 func (s *scope) child() *scope { return &scope{parent: s} }
 
-// subshell is a scope of a shell of its own.
+// subshell returns the first scope of a new subshell.
 func (s *scope) subshell() *scope { return &scope{parent: s, shell: new(shell)} }
 
-// lookup finds a variable. What comes through a process boundary without being exported may be anything there.
+// lookup finds a variable. A variable that is not exported may have any value after a process
+// boundary.
 func (s *scope) lookup(name string) (v variable, set bool) {
 	name = s.referred(name)
 	crossed := false
@@ -111,7 +115,7 @@ func (s *scope) lookup(name string) (v variable, set bool) {
 	return unknown, false
 }
 
-// referred is the variable that a name stands for.
+// referred returns the variable that a name refers to.
 func (s *scope) referred(name string) string {
 	for at := s; at != nil; at = at.parent {
 		if target, ok := at.refs[name]; ok {
@@ -146,7 +150,8 @@ func (s *scope) set(name string, v variable) {
 	}
 }
 
-// functions is what a name may call; nil when no function of the script has it.
+// functions returns the functions that a name may call; nil if no function of the script has the
+// name.
 func (s *scope) functions(name string) []*function {
 	crossed := false
 	for at := s; at != nil; at = at.parent {

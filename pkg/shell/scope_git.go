@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// gitEnvironment is the variables for git that the script exported before, by name, without those that the command itself is given.
+// gitEnvironment returns the variables for git that the script has exported, by name, without those
+// that the command itself is given.
 func (c *walker) gitEnvironment(given []assignment) (out []assignment) {
 	seen := map[string]bool{}
 	for _, a := range given {
@@ -17,7 +18,7 @@ func (c *walker) gitEnvironment(given []assignment) (out []assignment) {
 				continue
 			}
 			seen[name] = true
-			if v.exported || name == "HOME" { // which is exported where the script begins
+			if v.exported || name == "HOME" { // HOME is exported when the script begins
 				out = append(out, assignment{name: name, value: v.only()})
 			}
 		}
@@ -26,7 +27,7 @@ func (c *walker) gitEnvironment(given []assignment) (out []assignment) {
 	return out
 }
 
-// only is the value of a variable that can have one, else one that is not known.
+// only returns the value of a variable that can have just one, else an unknown one.
 func (v variable) only() field {
 	if len(v.alts) == 1 && !v.alts[0].dyn && !v.alts[0].unset && !v.alts[0].array && v.alts[0].word == nil {
 		return field{text: v.alts[0].text}

@@ -6,7 +6,7 @@ import (
 	"ethos/pkg/snippet"
 )
 
-// languageOf is the language of an interpreter's code, when it is one that is read.
+// languageOf returns the language of an interpreter's code, if package snippet reads it.
 func languageOf(name string) snippet.Language {
 	switch strings.TrimRight(name, "0123456789.-") {
 	case "python", "pypy", "ipython", "pythonw", "jython", "micropython":
@@ -43,7 +43,7 @@ func languageOf(name string) snippet.Language {
 	return snippet.None
 }
 
-// snippet follows what an interpreter's code starts and opens.
+// snippet follows the commands that an interpreter's code starts and the files that it opens.
 func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
 	at, d := inv.fields[0].at(0), c.dirOf(inv)
 	for _, act := range acts {
@@ -71,7 +71,7 @@ func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
 	}
 }
 
-// snippetWord is a word of the code: all of it stands where the interpreter does.
+// snippetWord returns a word of the code. Its position is that of the interpreter.
 func (c *walker) snippetWord(text string, at int) field {
 	f := field{text: text, runs: runs{{offset: at, fixed: true}}, offset: at}
 	if text == "~" || strings.HasPrefix(text, "~/") {
@@ -83,7 +83,7 @@ func (c *walker) snippetWord(text string, at int) field {
 	return f
 }
 
-// decodes reports code that is decoded while it runs.
+// decodes reports whether code is decoded while it runs.
 func decodes(acts []snippet.Act) bool {
 	for _, act := range acts {
 		if act.Kind == snippet.Opaque {

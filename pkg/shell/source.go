@@ -5,7 +5,7 @@ import "strings"
 // source is one piece of shell text: the script itself, or code found in one of its strings.
 type source struct {
 	text    string
-	runs    runs // where text comes from; nil for the outermost script, whose offsets are their own
+	runs    runs // where text comes from; nil for the outermost script, whose offsets need no mapping
 	dialect dialect
 	hole    string // a word of the text that stands for run-time input, such as {} of find -exec; "" for none
 	alien   bool   // nothing is known of that input
@@ -19,7 +19,7 @@ func (s *source) at(offset int) int {
 	return s.runs.at(offset)
 }
 
-// slice is the text between two offsets, which the parser may report past the end.
+// slice returns the text between two offsets. The parser may report offsets past the end.
 func (s *source) slice(from, to int) string {
 	to = min(to, len(s.text))
 	if from < 0 || from >= to {
@@ -28,8 +28,8 @@ func (s *source) slice(from, to int) string {
 	return s.text[from:to]
 }
 
-// run says that the bytes of a value from at on come from the outermost script at offset: byte by byte,
-// or all from that one place when fixed (the value of a variable, say, at the place of its use).
+// run says that the bytes of a value from at on come from the outermost script at offset: byte by
+// byte, or all from that one offset if fixed (such as the value of a variable where it is used).
 type run struct {
 	at, offset int
 	fixed      bool
@@ -57,7 +57,7 @@ func (r runs) at(n int) int {
 	return last.offset + n - last.at
 }
 
-// slice is the runs of the value's bytes from n on.
+// slice returns the runs of the value's bytes from n on.
 func (r runs) slice(n int) runs {
 	if n == 0 || len(r) == 0 {
 		return r
@@ -80,7 +80,8 @@ func (r runs) slice(n int) runs {
 	return out
 }
 
-// place is the line and column of an offset of the outermost script, both from 1, the column in bytes.
+// place returns the line and column of an offset of the outermost script. Both count from 1, the
+// column in bytes.
 func (a *analysis) place(offset int) (line, column int) {
 	if a.lines == nil {
 		a.lines = lineStarts(a.outer)
@@ -108,7 +109,8 @@ func lineStarts(text string) []int {
 	}
 }
 
-// clip is at most n bytes of text, ending at a whole character, with an ellipsis when cut.
+// clip returns at most n bytes of text that end at a whole character, with an ellipsis if it was
+// cut.
 func clip(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -9,7 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// transformed is ${v#p}, ${v%p}, ${v^^}, ${v,,} of a static value, where the pattern is one this package can match.
+// transformed returns ${v#p}, ${v%p}, ${v^^}, ${v,,} of a static value, if this package can match
+// the pattern.
 func (e *eval) transformed(v alt, exp *syntax.Expansion) (alt, bool) {
 	arg := e.single(exp.Word, false)
 	if arg.dyn {
@@ -45,7 +46,7 @@ func cased(s string, op syntax.ParExpOperator) string {
 	return string(unicode.ToLower(r)) + s[n:]
 }
 
-// trimPrefix removes a literal, or one that follows a star: ${path##*/}.
+// trimPrefix removes a literal, or a literal after a star: ${path##*/}.
 func trimPrefix(s, pattern string, longest bool) (string, bool) {
 	rest, star := strings.CutPrefix(pattern, "*")
 	if strings.ContainsAny(rest, "*?[\\(") {
@@ -64,7 +65,7 @@ func trimPrefix(s, pattern string, longest bool) (string, bool) {
 	return s[i+len(rest):], true
 }
 
-// trimSuffix removes a literal, or one that a star follows: ${file%.*}.
+// trimSuffix removes a literal, or a literal before a star: ${file%.*}.
 func trimSuffix(s, pattern string, longest bool) (string, bool) {
 	rest, star := strings.CutSuffix(pattern, "*")
 	if strings.ContainsAny(rest, "*?[\\(") {
@@ -83,7 +84,7 @@ func trimSuffix(s, pattern string, longest bool) (string, bool) {
 	return s[:i], true
 }
 
-// replaced is ${v/old/new}, of literals.
+// replaced returns ${v/old/new} for literals.
 func (e *eval) replaced(v alt, r *syntax.Replace) (alt, bool) {
 	from, to := e.single(r.Orig, false), e.single(r.With, false)
 	if v.dyn || v.array || from.dyn || to.dyn || from.text == "" || strings.ContainsAny(from.text, "*?[\\(#%&") || strings.Contains(to.text, "&") {
@@ -99,7 +100,7 @@ func (e *eval) replaced(v alt, r *syntax.Replace) (alt, bool) {
 	return alt{text: strings.Replace(v.text, from.text, to.text, n)}, true
 }
 
-// slice is ${v:from:length}.
+// slice returns ${v:from:length}.
 func (e *eval) slice(v alt, s *syntax.Slice) (alt, bool) {
 	from, ok := e.integer(s.Offset)
 	if !ok || v.dyn || v.array {
@@ -129,7 +130,8 @@ func (e *eval) slice(v alt, s *syntax.Slice) (alt, bool) {
 	return alt{text: string(text[from:to])}, true
 }
 
-// integer is the value of an arithmetic expression that is a whole number, written out or in a variable.
+// integer returns the value of an arithmetic expression that is a whole number, literal or in a
+// variable.
 func (e *eval) integer(x syntax.ArithmExpr) (int, bool) {
 	switch x := x.(type) {
 	case *syntax.Word:

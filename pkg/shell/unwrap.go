@@ -6,7 +6,8 @@ import (
 	"ethos/pkg/ethosargs"
 )
 
-// unwrap takes wrapper w off a command. It returns what the wrapper runs, or false when that has been dealt with.
+// unwrap removes the wrapper w from a command. It returns what the wrapper runs, or false if that
+// has been handled.
 func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 	switch w.kind {
 	case wrapFind:
@@ -66,7 +67,7 @@ func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 // alone lists a wrapper that runs nothing.
 func (c *walker) alone(inv invocation, name string) { c.simple(inv, name) }
 
-// inner is the invocation inside a wrapper.
+// inner returns the invocation inside a wrapper.
 func (inv invocation) inner(w *wrapper, fields []field) invocation {
 	in := inv
 	in.fields = fields
@@ -76,7 +77,7 @@ func (inv invocation) inner(w *wrapper, fields []field) invocation {
 	return in
 }
 
-// plainWrapper is a wrapper whose operands, after some of its own, are the command.
+// plainWrapper handles a wrapper whose operands, after some of its own, are the command.
 func (c *walker) plainWrapper(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	in := inv.inner(w, p.operands)
 	if w.kind == wrapAssign {
@@ -101,7 +102,7 @@ func (c *walker) plainWrapper(w *wrapper, p *parsed, inv invocation) (invocation
 	return inv, false
 }
 
-// envOperands takes NAME=VALUE operands, and the words of env -S, which stand before the other operands.
+// envOperands takes NAME=VALUE operands, and the words of env -S, which precede the other operands.
 func (c *walker) envOperands(w *wrapper, p *parsed, in invocation) invocation {
 	if w.name == "env" {
 		in.cleared = in.cleared || p.has("i", "ignore-environment") || unsets(p)
@@ -133,8 +134,7 @@ func (c *walker) envOperands(w *wrapper, p *parsed, in invocation) invocation {
 	return in
 }
 
-// unsets reports that env takes a variable away that decides over ethos's own
-// programs.
+// unsets reports whether env removes a variable that controls ethos's own programs.
 func unsets(p *parsed) bool {
 	for _, f := range p.values("u", "unset") {
 		if !f.static() || ethosargs.Steers(f.text) {
@@ -144,7 +144,7 @@ func unsets(p *parsed) bool {
 	return false
 }
 
-// envSplit takes the options that the words of env -S may begin with.
+// envSplit takes the options at the beginning of the words of env -S.
 func (c *walker) envSplit(fields []field, in *invocation) []field {
 	if len(fields) == 0 || !isOption(fields[0]) {
 		return fields
@@ -156,7 +156,7 @@ func (c *walker) envSplit(fields []field, in *invocation) []field {
 	return p.operands
 }
 
-// wrapperDir is the option that makes the command run elsewhere.
+// wrapperDir applies the option that makes the command run in another directory.
 func (c *walker) wrapperDir(w *wrapper, p *parsed, in *invocation) {
 	var f field
 	var ok bool
@@ -180,7 +180,7 @@ func (c *walker) wrapperDir(w *wrapper, p *parsed, in *invocation) {
 	}
 }
 
-// wrapperEffects is what a wrapper itself writes.
+// wrapperEffects records what a wrapper itself writes.
 func (c *walker) wrapperEffects(w *wrapper, p *parsed, inv invocation) {
 	var f field
 	var ok bool
@@ -211,7 +211,7 @@ func (c *walker) wrapperEffects(w *wrapper, p *parsed, inv invocation) {
 	}
 }
 
-// screenLog is the file that screen -L -Logfile FILE writes.
+// screenLog returns the file that screen -L -Logfile FILE writes.
 func screenLog(fields []field) (field, bool) {
 	for i, f := range fields[:len(fields)-1] {
 		if f.text == "-Logfile" {

@@ -34,9 +34,9 @@ const (
 	effRsync
 	effCurl
 	effWget
-	effInPlace // writes its operands when told to: gofmt -w
+	effInPlace // rewrites its operands if an option says so: gofmt -w
 	effPack    // gzip
-	effOutput  // writes what -o names
+	effOutput  // writes the file that -o names
 	effSort
 	effGrep
 	effSplit
@@ -52,12 +52,14 @@ const (
 	effSSH
 )
 
-// utility is a program whose operands are files, with the grammar of its options (its manual page).
+// utility is a program whose operands are files. The grammar of its options follows its manual
+// page.
 type utility struct {
 	name   string
 	effect effect
 	grammar
-	// with is the options that turn the effect on (effInPlace), or those that name an output file (effOutput).
+	// with lists the options that turn the effect on (effInPlace), or those that name an output
+	// file (effOutput).
 	with string
 }
 
@@ -225,7 +227,7 @@ var utilities = [...]utility{
 	{name: "zstd", effect: effPack, grammar: grammar{short: "o:D:T:M:", long: "threads= output-dir-flat= rm keep stdout"}},
 }
 
-// findUtility is the entry of a name; GNU tools on other systems have a g in front.
+// findUtility returns the entry of a name. GNU tools on other systems have the prefix g.
 func findUtility(name string) *utility {
 	i := sort.Search(len(utilities), func(i int) bool { return utilities[i].name >= name })
 	if i < len(utilities) && utilities[i].name == name {

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// items is the elements of $@ or of an array.
+// items returns the elements of $@ or of an array.
 func (e *eval) items(pe *syntax.ParamExp) ([]field, bool) {
 	name := pe.Param.Value
 	if name == "@" || name == "*" {
@@ -28,7 +28,7 @@ func (e *eval) items(pe *syntax.ParamExp) ([]field, bool) {
 	return out, true
 }
 
-// variable is the value of a variable under the present choices.
+// variable returns the value of a variable under the current choices.
 func (e *eval) variable(name string) alt {
 	v, set := e.c.scope.lookup(name)
 	if !set {
@@ -56,7 +56,7 @@ func (e *eval) variable(name string) alt {
 	return v.alts[i]
 }
 
-// fromOutside is a variable that the script does not set.
+// fromOutside returns the value of a variable that the script does not set.
 func (e *eval) fromOutside(name string) alt {
 	switch name {
 	case "HOME":
@@ -80,8 +80,8 @@ func (e *eval) fromOutside(name string) alt {
 	return alt{dyn: true}
 }
 
-// paramValue is the one value of an expansion that makes at most one word inside quotes; ok is false when
-// nothing is known about it.
+// paramValue returns the value of an expansion that makes at most one word inside quotes. ok is
+// false if nothing is known about it.
 func (e *eval) paramValue(pe *syntax.ParamExp) (alt, bool) {
 	if pe.Param == nil || pe.Width || pe.IsSet || pe.Flags != nil || pe.Names != 0 || len(pe.Modifiers) > 0 {
 		return alt{}, false
@@ -105,7 +105,7 @@ func (e *eval) paramValue(pe *syntax.ParamExp) (alt, bool) {
 	return v, true
 }
 
-// base is the value before any operator.
+// base returns the value before any operator.
 func (e *eval) base(pe *syntax.ParamExp) (alt, bool) {
 	name := pe.Param.Value
 	if v, ok, special := e.special(name); special {
@@ -118,7 +118,7 @@ func (e *eval) base(pe *syntax.ParamExp) (alt, bool) {
 	return e.element(v, pe.Index)
 }
 
-// scalar is $a of an array: its first element.
+// scalar returns $a of an array: its first element.
 func (v alt) scalar() alt {
 	if !v.array {
 		return v
@@ -129,7 +129,7 @@ func (v alt) scalar() alt {
 	return alt{text: v.list[0], dyn: v.dyn}
 }
 
-// element is ${a[n]}.
+// element returns ${a[n]}.
 func (e *eval) element(v alt, index syntax.ArithmExpr) (alt, bool) {
 	n, ok := e.integer(index)
 	if !ok || v.dyn || !v.array {
@@ -144,7 +144,7 @@ func (e *eval) element(v alt, index syntax.ArithmExpr) (alt, bool) {
 	return alt{text: v.list[n]}, true
 }
 
-// special is $1, $@ as one word, $0, $# and the rest of the special parameters.
+// special returns $1, $@ as one word, $0, $#, or another special parameter.
 func (e *eval) special(name string) (v alt, ok, special bool) {
 	p := e.c.scope.positional()
 	switch name {
@@ -181,7 +181,7 @@ func (e *eval) joined(p *positional) (alt, bool, bool) {
 	return alt{text: strings.Join(texts, " "), dyn: dyn, unset: len(texts) == 0}, true, true
 }
 
-// indirect is ${!name}: the variable that the value names.
+// indirect returns ${!name}: the variable that the value names.
 func (e *eval) indirect(v alt) (alt, bool) {
 	if v.dyn || !syntax.ValidName(v.text) {
 		return alt{dyn: true}, true
@@ -189,7 +189,7 @@ func (e *eval) indirect(v alt) (alt, bool) {
 	return e.variable(v.text).scalar(), true
 }
 
-// operated is ${v:-word}, ${v#pattern}, ${v^^} and the like.
+// operated returns ${v:-word}, ${v#pattern}, ${v^^} and the like.
 func (e *eval) operated(v alt, exp *syntax.Expansion, offset int) (alt, bool) {
 	empty := v.unset || v.text == "" && !v.dyn
 	switch exp.Op {
@@ -197,7 +197,7 @@ func (e *eval) operated(v alt, exp *syntax.Expansion, offset int) (alt, bool) {
 		return e.defaulted(v, v.unset, exp.Word, offset)
 	case syntax.DefaultUnsetOrNull:
 		return e.defaulted(v, empty, exp.Word, offset)
-	case syntax.AssignUnset, syntax.AssignUnsetOrNull: // what it assigns was among the values since the word was scanned
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull: // assigned when the word was scanned
 		if v.unset || empty && exp.Op == syntax.AssignUnsetOrNull {
 			return alt{word: wordOrNone(exp.Word)}, true
 		}
@@ -215,7 +215,7 @@ func (e *eval) operated(v alt, exp *syntax.Expansion, offset int) (alt, bool) {
 	return e.transformed(v, exp)
 }
 
-// defaulted is the value, or word in its place. When it is not known which, both are possible.
+// defaulted returns the value, or word instead of it. If it is unknown which, both are possible.
 func (e *eval) defaulted(v alt, use bool, w *syntax.Word, offset int) (alt, bool) {
 	switch {
 	case use:
@@ -226,7 +226,7 @@ func (e *eval) defaulted(v alt, use bool, w *syntax.Word, offset int) (alt, bool
 	return e.either(w, v, offset)
 }
 
-// alternate is word when the variable is set, else nothing.
+// alternate returns word if the variable is set, else nothing.
 func (e *eval) alternate(v alt, empty bool, w *syntax.Word, offset int) (alt, bool) {
 	switch {
 	case v.dyn:
@@ -237,7 +237,8 @@ func (e *eval) alternate(v alt, empty bool, w *syntax.Word, offset int) (alt, bo
 	return alt{word: wordOrNone(w)}, true
 }
 
-// either is word or other, nobody knows which. As the command's own word both are tried; elsewhere word is what it may be.
+// either returns word or other if it is unknown which. For a command's own word both are tried;
+// elsewhere the result is word, marked as not static.
 func (e *eval) either(w *syntax.Word, other alt, offset int) (alt, bool) {
 	if e.head {
 		if i, ok := e.choose("@"+strconv.Itoa(offset), 2); ok {

@@ -41,7 +41,7 @@ func (c *walker) foreground(s *syntax.Stmt) {
 	c.command(s)
 }
 
-// emptyExec recognises exec with redirections only, which last.
+// emptyExec reports whether a statement is exec with redirections only, which then stay in effect.
 func emptyExec(s *syntax.Stmt) bool {
 	ce, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && len(ce.Args) == 1 && ce.Args[0].Lit() == "exec"
@@ -79,7 +79,7 @@ func (c *walker) command(s *syntax.Stmt) {
 	}
 }
 
-// lesser walks the commands that run others only now and then.
+// lesser walks the less frequent kinds of commands.
 func (c *walker) lesser(s *syntax.Stmt) {
 	switch cmd := s.Cmd.(type) {
 	case *syntax.DeclClause:
@@ -99,7 +99,7 @@ func (c *walker) lesser(s *syntax.Stmt) {
 	}
 }
 
-// subshell walks statements in a shell of their own.
+// subshell walks statements in a subshell.
 func (c *walker) subshell(label string, stmts []*syntax.Stmt) {
 	in, ok := c.fork(label)
 	if !ok {
@@ -135,14 +135,14 @@ func (c *walker) coproc(co *syntax.CoprocClause) {
 
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
-// bare is the binary command a statement is, when it is nothing else.
+// bare returns the binary command of a statement that has nothing else.
 func bare(s *syntax.Stmt) (*syntax.BinaryCmd, bool) {
 	b, ok := s.Cmd.(*syntax.BinaryCmd)
 	return b, ok && len(s.Redirs) == 0 && !s.Background
 }
 
-// spine is the operands of a left-associative chain, first to last, with the operator before each but the first.
-// The chain may be as long as the script: it is not walked by recursion.
+// spine returns the operands of a left-associative chain, first to last, and the operator before
+// each but the first. It does not recurse, because the chain may be as long as the script.
 func spine(b *syntax.BinaryCmd) (stmts []*syntax.Stmt, ops []syntax.BinCmdOperator) {
 	pipe := isPipe(b)
 	for {
@@ -166,7 +166,8 @@ func reverse[T any](list []T) {
 	}
 }
 
-// andOr walks a && b || c. In a run of && each operand sees what those before it assigned; past || either may have run.
+// andOr walks a && b || c. In a run of && each operand sees the assignments of those before it;
+// after ||, either side may have run.
 func (c *walker) andOr(b *syntax.BinaryCmd) {
 	stmts, ops := spine(b)
 	c.operand(c.scope, stmts[0])
@@ -200,7 +201,8 @@ func (c *walker) operand(s *scope, stmt *syntax.Stmt) {
 	in.stmt(stmt)
 }
 
-// pipeline walks a | b | c, each in a shell of its own; the last may be the script's own (lastpipe, zsh, ksh).
+// pipeline walks a | b | c, each in a subshell. The last one may run in the script's own shell
+// (lastpipe, zsh, ksh).
 func (c *walker) pipeline(b *syntax.BinaryCmd) {
 	stmts, _ := spine(b)
 	pipe := &pipeline{names: make([][]string, len(stmts)), unseen: make([]bool, len(stmts))}

@@ -1,6 +1,7 @@
 package shell
 
-// walker is where in the script the walk is. It is copied whenever the walk goes inwards.
+// walker is the current position of the walk in the script. It is copied whenever the walk
+// descends.
 type walker struct {
 	*analysis
 	src        *source
@@ -9,25 +10,25 @@ type walker struct {
 	stage      *stage
 	calls      *call
 	stdin      feed
-	via        []string // wrappers around everything here: time { … }, sudo sh -c
-	depth      int      // how many times code was read again
-	nest       int      // every kind of nesting
-	rounds     int      // how many times the body of the loops around is walked
+	via        []string // wrappers around this position: time { … }, sudo sh -c
+	depth      int      // how often code was parsed again
+	nest       int      // nesting of every kind
+	rounds     int      // how often the bodies of the enclosing loops are walked
 	background bool
-	end        int  // where in the source the substitution ends that the walk is in; 0 outside
+	end        int  // offset at which the enclosing substitution ends; 0 outside of one
 	loose      bool // see reading
-	posix      bool // the text is read as a POSIX shell does
-	first      bool // of two readings of the text
+	posix      bool // the text is read as in a POSIX shell
+	first      bool // this is the first of two readings of the text
 	second     bool
 	aliases    *activeAlias
-	bounded    bool // what is walked runs inside of ethos-sandbox
+	bounded    bool // the code runs inside of ethos-sandbox
 }
 
-// within is the innermost enclosing construct, and those around it.
+// within is the innermost enclosing construct and, through a link, those around it.
 type within struct {
 	outer  *within
 	label  string
-	labels []string // filled when first asked for
+	labels []string // filled on first use
 }
 
 func (w *within) list() []string {
@@ -47,7 +48,7 @@ type call struct {
 	f     *function
 }
 
-// active counts the calls of f that are being walked.
+// active returns how many calls of f are being walked.
 func (c *call) active(f *function) int {
 	n := 0
 	for ; c != nil; c = c.outer {
@@ -58,7 +59,7 @@ func (c *call) active(f *function) int {
 	return n
 }
 
-// activeAlias is an alias whose text is being read: it is not expanded again in it.
+// activeAlias is an alias whose text is being read. It is not expanded again inside that text.
 type activeAlias struct {
 	outer *activeAlias
 	name  string
@@ -73,7 +74,8 @@ func (a *activeAlias) has(name string) bool {
 	return false
 }
 
-// enter is the walker inside a construct, and false when that is nested too deep to be walked.
+// enter returns a walker for the inside of a construct, or false if the nesting is too deep to be
+// walked.
 func (c *walker) enter(label string) (*walker, bool) {
 	if c.nest >= maxDepth {
 		c.lack(lackDepth)
@@ -85,7 +87,7 @@ func (c *walker) enter(label string) (*walker, bool) {
 	return &in, true
 }
 
-// fork is enter into a shell of its own: what it assigns is gone when it ends. The caller must call finish.
+// fork is enter for a subshell: its assignments end with it. The caller must call finish.
 func (c *walker) fork(label string) (*walker, bool) {
 	in, ok := c.enter(label)
 	if ok {
@@ -94,13 +96,14 @@ func (c *walker) fork(label string) (*walker, bool) {
 	return in, ok
 }
 
-// finish ends a shell: its traps run, and functions that nobody called are walked with unknown arguments.
+// finish ends a shell: it walks the traps, and functions that were never called, with unknown
+// arguments.
 func (c *walker) finish() {
 	sh := c.scope.shell
 	for i := 0; i < len(sh.traps) && !c.halted; i++ {
 		c.runTrap(sh.traps[i])
 	}
-	forked := c.scope.parent != nil && len(sh.traps) == 0 // what was not called in it, nobody can call
+	forked := c.scope.parent != nil && len(sh.traps) == 0 // what was not called in it cannot be called any more
 	for i := 0; i < len(sh.functions) && !c.halted; i++ {
 		if f := sh.functions[i]; !f.called && !forked {
 			in := f.in
@@ -110,20 +113,20 @@ func (c *walker) finish() {
 	}
 }
 
-// pipeline is the names of the commands in each of its stages.
+// pipeline has the names of the commands in each of its stages.
 type pipeline struct {
 	names  [][]string
-	unseen []bool // of a stage: a command writes into it that is not listed there
+	unseen []bool // by stage: a command writes into it that is not listed there
 }
 
-// stage is a place in a pipeline, which may stand inside a stage of another.
+// stage is a position in a pipeline, which may be inside a stage of another pipeline.
 type stage struct {
 	pipe  *pipeline
 	index int
 	outer *stage
 }
 
-// add notes a command that reads from or writes to the pipeline.
+// add records a command that reads from or writes to the pipeline.
 func (s *stage) add(name string) {
 	for ; s != nil; s = s.outer {
 		if names := &s.pipe.names[s.index]; len(*names) < maxNames {
@@ -132,15 +135,14 @@ func (s *stage) add(name string) {
 	}
 }
 
-// skip notes that a command writes into the pipeline that is not listed there.
+// skip records that a command writes into the pipeline and is not listed there.
 func (s *stage) skip() {
 	for ; s != nil; s = s.outer {
 		s.pipe.unseen[s.index] = true
 	}
 }
 
-// hidden reports that commands write into a stage before this one that are not
-// listed there.
+// hidden reports whether a command that is not listed writes into a stage before this one.
 func (s *stage) hidden() bool {
 	for ; s != nil; s = s.outer {
 		for _, unseen := range s.pipe.unseen[:s.index] {
@@ -152,7 +154,7 @@ func (s *stage) hidden() bool {
 	return false
 }
 
-// upstream is the names of the commands before this stage, first to last.
+// upstream returns the names of the commands before this stage, first to last.
 func (s *stage) upstream() []string {
 	if s == nil {
 		return []string{}
@@ -167,7 +169,7 @@ func (s *stage) upstream() []string {
 	return out[:min(len(out), maxNames)]
 }
 
-// downstream is the names of the commands after this stage, first to last.
+// downstream returns the names of the commands after this stage, first to last.
 func (s *stage) downstream() []string {
 	out := []string{}
 	for ; s != nil; s = s.outer {

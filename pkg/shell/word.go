@@ -14,15 +14,15 @@ type eval struct {
 	head   bool // the word is the command's own: every value matters, also an unknown one
 }
 
-// choice is a place with several possible values, and the one taken now.
+// choice is a point with several possible values, and the one that is used now.
 type choice struct {
 	key string
 	n   int
 	now int
 }
 
-// expand expands the words of one command and calls yield for each combination of the values that variables are
-// known to have, up to maxAlts; past that the words in question count as not static.
+// expand expands the words of one command and calls yield for each combination of the known values
+// of variables, up to maxAlts. Beyond that limit the words concerned count as not static.
 func (c *walker) expand(words []*syntax.Word, yield func([]field)) {
 	e := eval{c: c}
 	first := e.words(words)
@@ -55,7 +55,7 @@ func (e *eval) combinations() int {
 	return total
 }
 
-// next moves to the next combination; the last choice turns fastest.
+// next moves to the next combination; the last choice changes fastest.
 func (e *eval) next() bool {
 	for i := len(e.chosen) - 1; i >= 0; i-- {
 		ch := &e.chosen[i]
@@ -67,7 +67,7 @@ func (e *eval) next() bool {
 	return false
 }
 
-// choose takes one of several values; false when no choice can be made here.
+// choose selects one of several values. It returns false if no choice can be made here.
 func (e *eval) choose(key string, n int) (int, bool) {
 	for _, ch := range e.chosen {
 		if ch.key == key && ch.n == n {
@@ -101,7 +101,7 @@ func (c *walker) one(w *syntax.Word) field {
 	return e.single(w, false)
 }
 
-// each calls yield for each value that a word which is not split may have.
+// each calls yield for each value that an unsplit word may have.
 func (c *walker) each(w *syntax.Word, yield func(field)) {
 	e := eval{c: c}
 	first := e.single(w, false)
@@ -159,8 +159,8 @@ func (e *eval) word(out []field, w *syntax.Word) []field {
 	return x.out
 }
 
-// unsplit reports an expansion with a lone dollar sign somewhere behind it in the word: $x$. Bash 5.2 does not split
-// that, other shells do.
+// unsplit reports whether a lone dollar sign follows an expansion in the word: $x$. Bash 5.2 does
+// not split that, other shells do.
 func unsplit(parts []syntax.WordPart) bool {
 	expands := false
 	for _, part := range parts {
@@ -176,7 +176,7 @@ func unsplit(parts []syntax.WordPart) bool {
 	return false
 }
 
-// plain handles the word most words are: one literal without anything special.
+// plain handles the most frequent kind of word: one literal without special characters.
 func (e *eval) plain(w *syntax.Word) (field, bool) {
 	if len(w.Parts) != 1 {
 		return field{}, false

@@ -7,17 +7,17 @@ import (
 	"ethos/pkg/protected"
 )
 
-// wordEffect says what words of a program do beside its effect, by its manual
-// page: options, without dashes, and operands.
+// wordEffect lists further effects of a program's words, that is options (without dashes) and
+// operands, from its manual page.
 type wordEffect struct {
 	name   string
 	runs   string // options whose value is code for a shell
 	writes string // options whose value is a file that is written
 	reads  string // options whose value is a file that is read, and shown or sent
-	// target are the operands that are written: "last" of several, "all", "first", "second"
-	// or "third" and those behind it.
+	// target says which operands are written: the "last" of several, "all", "first", or "second" or
+	// "third" and those after it.
 	target string
-	when   string // words of which one must be there for target to count
+	when   string // words, one of which must be present for target to apply
 }
 
 // wordEffects is sorted by name.
@@ -88,7 +88,7 @@ var wordEffects = [...]wordEffect{
 	{name: "yt-dlp", runs: "exec", writes: "o output"},
 }
 
-// words notes what the words of a program do by that table.
+// words records the effects of a program's words according to that table.
 func (do *doing) words(inv invocation) {
 	i := sort.Search(len(wordEffects), func(i int) bool { return wordEffects[i].name >= do.by })
 	if i == len(wordEffects) || wordEffects[i].name != do.by {
@@ -122,7 +122,7 @@ func (do *doing) words(inv invocation) {
 			continue
 		}
 		switch {
-		case option == "wrapper" && contains(strings.Fields(w.runs), option): // words between commas
+		case option == "wrapper" && contains(strings.Fields(w.runs), option): // words separated by commas
 			in := inv
 			in.fields, in.noFunc, in.noShell = nil, true, true
 			for at, word := range byComma(value.text) {
@@ -144,7 +144,7 @@ func (do *doing) words(inv invocation) {
 	}
 }
 
-// byComma are the parts of a text between commas, with their places.
+// byComma yields the parts of a text between commas, with their offsets.
 func byComma(text string) func(yield func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		for at := 0; at <= len(text); {
@@ -157,8 +157,8 @@ func byComma(text string) func(yield func(int, string) bool) {
 	}
 }
 
-// written notes the operands that are written. The last word of a command line is
-// its last operand, whatever its options take.
+// written records the operands that are written. The last word of a command line is its last
+// operand, whatever its options take.
 func (do *doing) written(target string, args, operands []field) {
 	n := len(operands)
 	switch {
@@ -175,10 +175,10 @@ func (do *doing) written(target string, args, operands []field) {
 	}
 }
 
-// shown notes as read the words that programs show or send although they
-// otherwise use credentials where they are kept ([namesOnly]): files that git
-// takes as content or compares outside of a repository, what a container is
-// given to see, what becomes an object of a cluster.
+// shown records as read the words that a program shows or sends, even if the program otherwise uses
+// credentials only where they are kept ([namesOnly]): files that git takes as content or compares
+// outside of a repository, files that a container gets to see, files that become an object of a
+// cluster.
 func (c *walker) shown(inv invocation, name string) {
 	args, d := inv.fields[1:], c.dirOf(inv)
 	take := func(f field) {
@@ -226,9 +226,9 @@ func (c *walker) shown(inv invocation, name string) {
 	}
 }
 
-// quotedFiles notes what a program's own language, which is not read otherwise,
-// names of credentials: the statements of a database, the commands of a client,
-// an expression. input says that standard input holds such.
+// quotedFiles records the credential paths in a program's own language, which is not analysed
+// otherwise: the statements of a database, the commands of a client, an expression. input says that
+// standard input holds such text.
 func (c *walker) quotedFiles(inv invocation, name string) {
 	if !ownLanguage(name) {
 		return
@@ -248,8 +248,8 @@ func (c *walker) quotedFiles(inv invocation, name string) {
 	}
 }
 
-// ownLanguage reports a program whose words or input are code in a language of
-// its own that can open files.
+// ownLanguage reports whether a program's words or input are code in a language of its own that can
+// open files.
 func ownLanguage(name string) bool {
 	switch name {
 	case "sqlite3", "duckdb", "mysql", "mariadb", "psql", "cockroach", "clickhouse", "clickhouse-client", "elixir", "iex", "erl", "ghc", "ghci", "runghc", "osascript", "gimp", "m4", "terraform", "tofu", "lftp", "sftp",

@@ -2,28 +2,28 @@ package shell
 
 import "sort"
 
-// maxWrappers is how many wrappers around one command are still ordinary: sudo env timeout nice.
+// maxWrappers is the highest ordinary number of wrappers around one command: sudo env timeout nice.
 const maxWrappers = 4
 
-// wrapKind says how a wrapper's operands lead to the command it runs.
+// wrapKind says where in a wrapper's words the command is that it runs.
 type wrapKind uint8
 
 const (
 	wrapPlain    wrapKind = iota // after the options, and skip operands
 	wrapAssign                   // after the options, and any NAME=VALUE
-	wrapBuiltin                  // as plain, but in this very shell
+	wrapBuiltin                  // as plain, but in the same shell
 	wrapShell                    // as plain; without a command it starts a shell
 	wrapSu                       // -c CODE, and a user
 	wrapString                   // operands joined are code for a shell
 	wrapFlock                    // FILE COMMAND…, FILE -c CODE, or FD
-	wrapXargs                    // COMMAND and words from standard input
+	wrapXargs                    // COMMAND, and words from standard input
 	wrapFind                     // -exec COMMAND ;
 	wrapParallel                 // COMMAND ::: ARGUMENTS
 	wrapScript                   // -c CODE
 	wrapArch                     // [ARCH] COMMAND
 	wrapNetns                    // netns exec NAME COMMAND
 	wrapCarrier                  // SUBCOMMAND COMMAND…: uv run pytest
-	wrapDirect                   // as carrier, without a subcommand: npx tsc
+	wrapDirect                   // as carrier, but without a subcommand: npx tsc
 	wrapAfter                    // the command follows one of the options in query
 	wrapOption                   // the argument of one of the options in query is code for a shell
 	wrapTerminal                 // SUBCOMMAND, and operands that are code for a shell: tmux
@@ -31,13 +31,14 @@ const (
 	wrapSandbox                  // run COMMAND, or shell -c CODE
 )
 
-// wrapper is a program that runs the command it is given. The grammars are those of the manual pages.
+// wrapper is a program that runs the command it is given. The grammars are those of the manual
+// pages.
 type wrapper struct {
 	name string
 	kind wrapKind
 	skip int // operands before the command
 	grammar
-	query string // words, separated by spaces: options with which no command is run; for some kinds what leads to it
+	query string // words separated by spaces: options with which no command is run; for some kinds the words before it
 }
 
 // wrappers is sorted by name.
@@ -85,7 +86,7 @@ var wrappers = [...]wrapper{
 	{name: "entr", kind: wrapPlain},
 	{name: "env", kind: wrapAssign, grammar: grammar{short: "u:C:S:a:", long: "unset= chdir= split-string= argv0= block-signal? default-signal? ignore-signal? ignore-environment null debug"}},
 	{name: "env-cmd", kind: wrapPlain, grammar: grammar{short: "f:r:e:", long: "file= rc-file= environments="}},
-	{name: "ethos-sandbox", kind: wrapSandbox}, // by the table of pkg/ethosargs
+	{name: "ethos-sandbox", kind: wrapSandbox}, // see the table of pkg/ethosargs
 	{name: "exec", kind: wrapBuiltin, grammar: grammar{short: "a:"}},
 	{name: "fakeroot", kind: wrapPlain, grammar: grammar{short: "l:s:i:b:", long: "lib= faked= unknown-is-real fd-base="}},
 	{name: "faketime", kind: wrapPlain, skip: 1, grammar: grammar{short: "p:", long: "exclude-monotonic"}},
@@ -210,7 +211,7 @@ var wrappers = [...]wrapper{
 	{name: "yarn", kind: wrapCarrier, query: "exec dlx", grammar: grammar{short: "p:", long: "package= cwd="}},
 }
 
-// findWrapper is the entry of a name, or nil.
+// findWrapper returns the entry of a name, or nil.
 func findWrapper(name string) *wrapper {
 	i := sort.Search(len(wrappers), func(i int) bool { return wrappers[i].name >= name })
 	if i < len(wrappers) && wrappers[i].name == name {

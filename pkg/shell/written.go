@@ -8,10 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A script may write a file and run it. The code in it is read where it comes from echo, printf or a here-document of this script; where it does
-// not, the file is one that lies on disk, and its content no fact.
+// A script may write a file and run it. If the content comes from echo, printf or a here-document
+// of this script, the code in it is analysed. Otherwise the file is an existing one on disk, whose
+// content is not a fact.
 
-// keepOutput remembers what a statement prints into the files that its output is redirected to.
+// keepOutput stores what a statement prints as the content of the files that its output is
+// redirected to.
 func (c *walker) keepOutput(s *syntax.Stmt) {
 	for i, r := range s.Redirs {
 		appends := r.Op == syntax.AppOut
@@ -25,7 +27,7 @@ func (c *walker) keepOutput(s *syntax.Stmt) {
 	}
 }
 
-// keep remembers the content of a file; one that is not known takes the place of one that was.
+// keep stores the content of a file. Unknown content replaces known content.
 func (a *analysis) keep(file target, text field, known, appends bool) {
 	name := path.Clean(file.absolute)
 	old, had := a.written[name]
@@ -45,7 +47,7 @@ func (a *analysis) keep(file target, text field, known, appends bool) {
 	a.written[name] = text
 }
 
-// content is what the script wrote into a file before.
+// content returns what the script has written into a file.
 func (c *walker) content(f field, inv invocation) (field, bool) {
 	if len(c.written) == 0 {
 		return field{}, false
@@ -54,7 +56,8 @@ func (c *walker) content(f field, inv invocation) (field, bool) {
 	return text, known
 }
 
-// ownProgram follows a program that the script wrote itself: by its first line, as the kernel does, else as a shell script.
+// ownProgram follows a program that the script has written: by its first line, as the kernel does,
+// or else as a shell script.
 func (c *walker) ownProgram(inv invocation) {
 	text, known := c.content(inv.fields[0], inv)
 	if !known || strings.IndexByte(inv.fields[0].text, '/') < 0 {

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// xargs runs its operands with words from standard input, which are known when that text is.
+// xargs runs its operands with words from standard input, which are known if that text is.
 func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
 	p := w.grammar.parse(inv.fields[1:], true)
 	name, file := p.value("a", "arg-file")
@@ -45,7 +45,7 @@ func (c *walker) xargs(w *wrapper, inv invocation) (invocation, bool) {
 	return in, false
 }
 
-// xargsChunks gives all words to one command, or with -n a few to each of several.
+// xargsChunks passes all words to one command or, with -n, a few to each of several commands.
 func (c *walker) xargsChunks(in invocation, p *parsed, words []field, known bool) (invocation, bool) {
 	size := len(words)
 	if f, ok := p.value("n", "max-args", "L", "max-lines", "l", "s", "max-chars"); ok || p.has("L", "l", "max-lines", "x") {
@@ -73,7 +73,7 @@ func (c *walker) xargsChunks(in invocation, p *parsed, words []field, known bool
 	return in, true
 }
 
-// eachReplaced dispatches a command once for each word that takes the place of a marker in it.
+// eachReplaced dispatches a command once for each word that replaces a marker in it.
 func (c *walker) eachReplaced(inv invocation, marker string, words []field) {
 	for _, word := range words {
 		in := *c
@@ -91,8 +91,8 @@ func (c *walker) eachReplaced(inv invocation, marker string, words []field) {
 	}
 }
 
-// replaced puts a word in place of a marker. Code with a marker that is not known stays as it is: the marker's place is
-// then what is not static in it.
+// replaced replaces a marker by a word. Code with a marker whose value is unknown stays unchanged:
+// the position of the marker is then the part that is not static.
 func replaced(arg field, marker string, word field) field {
 	if marker == "" || !strings.Contains(arg.text, marker) || word.dyn && strings.ContainsAny(arg.text, " \t\n;&|") {
 		return arg
@@ -104,7 +104,8 @@ func replaced(arg field, marker string, word field) field {
 	return out
 }
 
-// hints are words that stand for any number of unknown ones: of find's output what find goes through, of ls's every name, else "{}".
+// hints returns words that stand for any number of unknown ones: for the output of find its roots,
+// for that of ls every name, else "{}".
 func (c *walker) hints(input feed, offset int) []field {
 	unknown := []field{{text: "{}", dyn: true, many: true, alien: !c.lists(input), offset: offset}}
 	if input.kind != feedPipe || !onlyQuiet(input.stmt.Redirs) {
@@ -139,7 +140,7 @@ func (c *walker) hints(input feed, offset int) []field {
 	return unknown
 }
 
-// separator is the character that -d names, with the escapes of C.
+// separator returns the character that -d names, with the escapes of C.
 func separator(name string) string {
 	switch name {
 	case `\n`:
@@ -152,7 +153,8 @@ func separator(name string) string {
 	return name
 }
 
-// xargsWords is the words that xargs reads; when they are not known, one that stands for any number of them.
+// xargsWords returns the words that xargs reads. If they are unknown, it returns one word that
+// stands for any number of them.
 func (c *walker) xargsWords(p *parsed, input feed, lines bool) ([]field, bool) {
 	text, ok := input.static()
 	delimiter, delimited := p.value("d", "delimiter")
