@@ -4,8 +4,9 @@ import (
 	"slices"
 )
 
-// amend lays a consumer's entry over a shipped policy. A protected policy can be made stricter, wider and better explained; its
-// expression stays. Every other shipped policy can be changed in all but its pack, by a file that is trusted; by any other it is made stricter only.
+// amend applies the entry of a consumer's file to a shipped policy. A protected policy can be made
+// stricter, broader and better explained; its expression stays. For any other shipped policy, a
+// trusted file can change everything but the pack; an untrusted file can only make it stricter.
 func (l *loader) amend(f *file, w *written, old *rule) {
 	faults := len(f.faults)
 	if old.Protected {
@@ -39,14 +40,15 @@ func (l *loader) amend(f *file, w *written, old *rule) {
 	l.set.rules[slices.Index(l.set.rules, old)] = &amended
 }
 
-// beside adds a policy to one of the same name, which decides as well: the
-// stricter of the two counts.
+// beside adds a policy that decides in addition to another one of the same name. The stricter
+// result counts.
 func (l *loader) beside(r *rule) {
 	l.set.rules = append(l.set.rules, r)
 	l.set.doubled = true
 }
 
-// refuseWeakening notes every key that would let a protected policy pass more than it did.
+// refuseWeakening records a fault for each key that would let a protected policy pass more than
+// before.
 func (f *file) refuseWeakening(w *written, old *Policy) {
 	refuse := func(key, why string) {
 		f.fault(w.given[key], "policy %q is protected: %s", w.ID, why)
@@ -70,7 +72,8 @@ func (f *file) refuseWeakening(w *written, old *Policy) {
 
 func defaultKinds() []string { return Kinds()[:len(Kinds())-1] }
 
-// covers reports whether the new list has everything of the old one; an old empty list means all.
+// covers reports whether the new list contains everything of the old one. An old list that is empty
+// means all.
 func covers(list, old, everything []string) bool {
 	if len(old) == 0 {
 		old = everything
@@ -83,7 +86,7 @@ func covers(list, old, everything []string) bool {
 	return true
 }
 
-// overlay puts the keys that were given over a policy.
+// overlay copies the keys that were given into a policy.
 func overlay(p *Policy, w *written) {
 	put := map[string]func(){
 		"principle": func() { p.Principle = w.Principle },

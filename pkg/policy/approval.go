@@ -7,8 +7,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// Approved is a decision after a person approved what the named policies say; no names mean all of them. What no approval lifts stands, and
-// so does an error. The matches stay, so that the record says what was approved.
+// Approved returns the decision after a person has approved what the named policies refuse; no
+// names mean all of them. Errors, and policies that no approval overrides, still apply. The matches
+// stay, so that the record says what was approved.
 func (s *Set) Approved(d record.Decision, ids []string) record.Decision {
 	d.Verdict = record.VerdictAllow
 	if len(d.Errors) > 0 {
@@ -23,8 +24,9 @@ func (s *Set) Approved(d record.Decision, ids []string) record.Decision {
 	return d
 }
 
-// Approvable reports whether a person can let a call pass that a policy refuses or asks about: one that asks, one that is not
-// protected, and one whose expression reads actor.admin_approved. Of several policies of a name, each has to be.
+// Approvable reports whether a person can let a call pass that a policy refuses or asks about. That
+// is so for a policy that asks, one that is not protected, and one whose expression reads
+// actor.admin_approved. If several policies have the name, it must hold for each of them.
 func (s *Set) Approvable(id string) bool {
 	known := false
 	for _, r := range s.rules {
@@ -38,7 +40,8 @@ func (s *Set) Approvable(id string) bool {
 	return known
 }
 
-// Blocking lists the policies that stand in a record's way, those among them that no approval lifts, and the codes of errors, which none lifts either.
+// Blocking lists the policies that block a record. never lists those of them that no approval
+// overrides, and the codes of errors, which no approval overrides either.
 func (s *Set) Blocking(d *record.Decision) (ids, never []string) {
 	for _, m := range d.Matches {
 		if !blocks(m.Effect) || slices.Contains(ids, m.ID) {
@@ -58,8 +61,9 @@ func (s *Set) Blocking(d *record.Decision) (ids, never []string) {
 
 func blocks(effect string) bool { return effect == record.VerdictAsk || effect == record.VerdictDeny }
 
-// Needs lists what an approved call needs to work, in the form of ethos-facts --grant: the places that its commands name and, of a package
-// manager, its registries. A place that its words do not show can be any. Nothing is needed where the network is there already.
+// Needs lists what an approved call needs to work, in the form of ethos-facts --grant: the hosts
+// that its commands name and, for a package manager, its registries. A host that its words do not
+// show can be any host. Nothing is needed if network access is already granted.
 func Needs(in *Input) []string {
 	f := in.Facts
 	if f == nil || f.Capabilities.Network.Mode == "host" {
@@ -89,5 +93,5 @@ func Needs(in *Input) []string {
 	return out
 }
 
-// anywhere is the pattern of every public place.
+// anywhere is the pattern that matches every public host.
 const anywhere = "*"

@@ -6,19 +6,20 @@ import (
 	"ethos/pkg/record"
 )
 
-// A blind spot is a fact that analysis could not establish. A policy whose outcome hangs on one cannot be decided, and its action is denied
-// with [CodeIncomplete].
+// A blindSpot is a fact that the analysis could not establish. If the result of a policy depends on
+// one, the policy cannot be decided and the action is denied with [CodeIncomplete].
 //
-// Only codes that leave a whole variable without a value blind it. The others leave a mark of their own in what was established (a
-// command without a name, a path that is not certain, a target that is missing) or mean nothing for most policies; a policy that
-// cares reads them from the variable incomplete.
+// Only codes that leave a whole variable without a value make that variable unknown. The others
+// leave a mark in the facts themselves (a command without a name, a path that is not certain, a
+// target that is missing) or do not matter to most policies. A policy to which they matter reads
+// them from the variable incomplete.
 type blindSpot struct {
 	code  string
 	kinds []string // of action; nil for all
 	vars  []string
 }
 
-// codeFindings is the code of findings that may not be all; see [Input].
+// codeFindings is the code for findings that may be incomplete; see [Input].
 const codeFindings = "findings"
 
 var scripted = []string{record.KindExec, record.KindShell}
@@ -34,7 +35,7 @@ var blindSpots = []blindSpot{
 	{record.IncompleteGitRepo, nil, []string{"repo"}},
 }
 
-// blind lists the variables without a value, each once, and the codes that say so.
+// blind lists the variables without a value, each once, and the codes that are the reason.
 func blind(in *Input) (vars, codes []string) {
 	for _, spot := range blindSpots {
 		if !slices.Contains(in.Facts.Incomplete, spot.code) || spot.kinds != nil && !slices.Contains(spot.kinds, in.Action.Kind) {
@@ -56,8 +57,9 @@ func blind(in *Input) (vars, codes []string) {
 	return vars, codes
 }
 
-// hangsOnRepository reports whether what a git command does may depend on the repository: its aliases, or where a push goes. A command that
-// only reads does not, and an alias cannot take its name.
+// hangsOnRepository reports whether the effect of a git command may depend on the repository: on
+// its aliases, or on where a push goes. A command that only reads does not depend on it, and an
+// alias cannot replace such a command.
 func hangsOnRepository(g record.Git) bool {
 	return !slices.Equal(g.Class, []string{"read"})
 }

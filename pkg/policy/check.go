@@ -12,20 +12,21 @@ import (
 	"ethos/pkg/record"
 )
 
-// FactsFunc places an example's action, whose Cwd is relative, in a work space, and derives its facts. This package does not: stages meet in a
-// record.
+// FactsFunc places the action of an example, whose Cwd is relative, in a work space, and derives
+// its facts. It is passed in because this package does not import the one that derives facts: the
+// stages share only the record.
 type FactsFunc func(context.Context, record.Action, record.Actor) (record.Action, record.Facts, error)
 
 // Report is the outcome of running examples.
 type Report struct {
 	Policies int      // policies checked
-	Bare     []string // those without a refused and an allowed example, each with its place
+	Bare     []string // those without a refused and an allowed example, each with its position
 	Examples int      // examples run
 	Wrong    []WrongExample
 	Coverage Coverage
 }
 
-// Add adds what another report says.
+// Add adds the results of another report.
 func (r *Report) Add(other Report) {
 	r.Policies += other.Policies
 	r.Bare = append(r.Bare, other.Bare...)
@@ -34,13 +35,13 @@ func (r *Report) Add(other Report) {
 	r.Coverage.merge(other.Coverage)
 }
 
-// WrongExample is an example whose policy did not say what the example says.
+// WrongExample is an example for which the policy gave another result than the example expects.
 type WrongExample struct {
 	Policy  string
 	File    string
 	Line    int
 	Column  int
-	Example string // the action, in short
+	Example string // the action, abbreviated
 	Want    string // match | no match
 	Got     string
 }
@@ -58,8 +59,9 @@ func LoadShipped() (*Set, error) {
 	return readShipped(files)
 }
 
-// Check runs the examples of the set's policies, each against its own policy, lets every variable fail in turn, and measures what the examples have seen of
-// the expressions. The error is one of facts.
+// Check runs the examples of the set's policies, each against its own policy. It also lets every
+// variable fail in turn, and measures which parts of the expressions the examples cover. The error
+// is one of deriving facts.
 func (s *Set) Check(ctx context.Context, facts FactsFunc) (Report, error) {
 	var report Report
 	for _, r := range s.rules {
@@ -88,7 +90,7 @@ func (s *Set) Check(ctx context.Context, facts FactsFunc) (Report, error) {
 	return report, nil
 }
 
-// Prove runs the examples and nothing else.
+// Prove only runs the examples.
 func (s *Set) Prove(ctx context.Context, facts FactsFunc) ([]WrongExample, error) {
 	var all []WrongExample
 	for _, r := range s.rules {
@@ -101,7 +103,8 @@ func (s *Set) Prove(ctx context.Context, facts FactsFunc) ([]WrongExample, error
 	return all, nil
 }
 
-// examples runs the examples of one rule. Review sees each record and what was said of it, and has the last word on that.
+// examples runs the examples of one rule. review gets each record and its result, and may replace
+// the result.
 func (s *Set) examples(ctx context.Context, facts FactsFunc, r *rule, review func(in *Input, match bool, got string) (string, error)) ([]WrongExample, error) {
 	var wrong []WrongExample
 	for _, side := range []struct {
@@ -126,7 +129,7 @@ func (s *Set) examples(ctx context.Context, facts FactsFunc, r *rule, review fun
 	return wrong, nil
 }
 
-// turned reminds of what the examples of a policy that allows mean.
+// turned returns a reminder of what the examples mean for a policy whose effect is allow.
 func (r *rule) turned() string {
 	if r.Effect != record.VerdictAllow {
 		return ""
@@ -134,7 +137,7 @@ func (r *rule) turned() string {
 	return " (a policy of effect allow matches its allow examples)"
 }
 
-// outcomeFor says in words what the policy makes of the record.
+// outcomeFor describes the policy's result for the record.
 func (s *Set) outcomeFor(ctx context.Context, r *rule, in *Input, match bool) string {
 	if !r.applies(in.Action.Kind, in.Actor.Mode) {
 		if match {
@@ -151,8 +154,9 @@ func (s *Set) outcomeFor(ctx context.Context, r *rule, in *Input, match bool) st
 	return got
 }
 
-// withoutEach lets one variable after the other fail. A policy that matches must then match or fail, and never pass over in silence: CEL lets
-// false win over an error, which is right only where the expression is false without that part, too.
+// withoutEach lets one variable after the other fail. A policy that matches must then still match
+// or fail, and never silently not match. CEL lets false absorb an error, which is right only if the
+// expression is false without that part too.
 func (s *Set) withoutEach(ctx context.Context, r *rule, in *Input, want string) string {
 	for _, v := range words().variables {
 		vars := newActivation(in)
@@ -178,7 +182,7 @@ func said(matched bool) string {
 	return "no match"
 }
 
-// input makes the record that an example stands for.
+// input returns the record that an example describes.
 func (e *Example) input(ctx context.Context, facts FactsFunc, p *Policy) (*Input, error) {
 	action := record.Action{
 		Kind: e.actions()[0], Argv: e.Argv, Script: e.Command, File: e.File, URL: e.URL, Server: e.Server, Name: e.Name, Input: e.Input, Cwd: e.Cwd,
@@ -209,7 +213,8 @@ func (e *Example) mode(p *Policy) string {
 	return record.ModeSafe
 }
 
-// overlayFacts lays JSON over facts: objects are merged, everything else is replaced. Unknown keys are errors.
+// overlayFacts merges JSON into facts: objects are merged, everything else is replaced. Unknown
+// keys are errors.
 func overlayFacts(facts *record.Facts, over []byte) error {
 	if len(over) == 0 {
 		return nil
@@ -248,7 +253,7 @@ func merge(below, above map[string]any) map[string]any {
 	return below
 }
 
-// String is the example's action, in short.
+// String returns the example's action, abbreviated.
 func (e *Example) String() string {
 	switch {
 	case e.Command != "":

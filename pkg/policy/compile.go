@@ -13,7 +13,7 @@ import (
 	"ethos/pkg/nearest"
 )
 
-// mistake is something wrong in an expression, at an offset in characters.
+// mistake is an error in an expression, at an offset in characters.
 type mistake struct {
 	offset  int
 	message string
@@ -40,7 +40,7 @@ func compile(when string) (*ast.AST, []mistake) {
 	return a, append(badPatterns(a), structs(a)...)
 }
 
-// meant adds to the message of an unknown name the one that is near it.
+// meant adds a similar known name to the message about an unknown name.
 func meant(env *cel.Env, message string) string {
 	rest, ok := strings.CutPrefix(message, "undeclared reference to '")
 	word, _, _ := strings.Cut(rest, "'")
@@ -64,7 +64,7 @@ func meant(env *cel.Env, message string) string {
 	return message
 }
 
-// structs finds literals of record types: they could only be made to mislead.
+// structs finds literals of record types, which could only mislead.
 func structs(a *ast.AST) []mistake {
 	var all []mistake
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a), ast.KindMatcher(ast.StructKind)) {
@@ -106,7 +106,7 @@ func badPatterns(a *ast.AST) []mistake {
 	return all
 }
 
-// literals gives the string literals among expressions, and among the elements of list literals.
+// literals returns the string literals among expressions, and among the elements of list literals.
 func literals(of []ast.Expr) []ast.Expr {
 	var all []ast.Expr
 	for _, e := range of {

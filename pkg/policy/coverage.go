@@ -11,18 +11,19 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Coverage says which parts of the expressions the examples have seen both true and false. A part is what &&, || and ! join, also inside exists and
-// all, where of the elements the last one counts, and the one that settled it.
+// Coverage says for which parts of the expressions the examples gave both results, true and false.
+// A part is an operand of &&, || and !, also inside exists and all, where the last element counts,
+// and the one that decided the result.
 type Coverage struct {
 	Parts   int
 	Both    int
 	Missing []string // file:line: policy: part: never true | never false
 }
 
-// seen remembers the outcomes of one part.
+// seen records the results of one part.
 type seen struct{ yes, no bool }
 
-// observe evaluates every part of a rule for one record, and notes the outcomes.
+// observe evaluates every part of a rule for one record, and records the results.
 func (s *Set) observe(ctx context.Context, r *rule, in *Input, outcomes map[int64]seen) error {
 	checked, err := r.readable()
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *Set) observe(ctx context.Context, r *rule, in *Input, outcomes map[int6
 	return nil
 }
 
-// covered sums up a rule.
+// add adds the results of a rule.
 func (c *Coverage) add(r *rule, outcomes map[int64]seen) {
 	for _, part := range partsOf(r.source.Expr()) {
 		if part.Kind() == ast.LiteralKind {
@@ -72,7 +73,7 @@ func (c *Coverage) merge(other Coverage) {
 	c.Missing = append(c.Missing, other.Missing...)
 }
 
-// partsOf are the bool parts of an expression, outermost first.
+// partsOf returns the bool parts of an expression, outermost first.
 func partsOf(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.CallKind:
@@ -89,7 +90,7 @@ func partsOf(e ast.Expr) []ast.Expr {
 	return []ast.Expr{e}
 }
 
-// predicateParts are the parts of p in list.exists(v, p) and list.all(v, p).
+// predicateParts returns the parts of p in list.exists(v, p) and list.all(v, p).
 func predicateParts(c ast.ComprehensionExpr) []ast.Expr {
 	if c.LoopStep().Kind() != ast.CallKind {
 		return nil

@@ -8,11 +8,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// Decide says what the policies say of a record. It never fails: what cannot be decided is denied, and Errors says why. Subject is left
-// to the caller, who has the line.
+// Decide evaluates the policies for a record. It never fails: what cannot be decided is denied, and
+// Errors gives the reason. The caller sets Subject, because it has the line.
 //
-// A sub-agent is decided in the stricter of its own mode and its parent's. Every policy on the action's kind and mode is decided; Matches has all that matched, strictest first, then by id. The verdict is
-// the strictest effect, deny when there is an error, allow when nothing matched.
+// The action of a sub-agent is decided in the stricter of its own mode and its parent's. Every
+// policy for the action's kind and mode is evaluated. Matches has all that matched, strictest
+// first, then by id. The verdict is the strictest effect: deny if there is an error, allow if
+// nothing matched.
 func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 	d := record.Decision{
 		Verdict: record.VerdictAllow,
@@ -47,7 +49,7 @@ func (s *Set) Decide(ctx context.Context, in Input) record.Decision {
 	return d
 }
 
-// oncePerPolicy keeps the strictest match of each name.
+// oncePerPolicy keeps the strictest match of each policy name.
 func oncePerPolicy(sorted []record.Match) []record.Match {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(sorted, func(m record.Match) bool {
@@ -57,7 +59,8 @@ func oncePerPolicy(sorted []record.Match) []record.Match {
 	})
 }
 
-// folded keeps one of the errors that say a fact is missing: one missing fact stops many policies, and for the same reason.
+// folded keeps one of the errors that report a missing fact, because one missing fact stops many
+// policies for the same reason.
 func folded(errors []record.PolicyError) []record.PolicyError {
 	kept, seen := []record.PolicyError{}, false
 	for _, e := range errors {
@@ -72,7 +75,7 @@ func folded(errors []record.PolicyError) []record.PolicyError {
 	return kept
 }
 
-// missing reports what a record lacks for any decision, nil when it lacks nothing.
+// missing reports what a record lacks for any decision, or nil.
 func (in *Input) missing() *record.PolicyError {
 	switch {
 	case in.Facts == nil:
@@ -87,13 +90,13 @@ func (in *Input) missing() *record.PolicyError {
 	return nil
 }
 
-// enter adds what one policy said to the decision.
+// enter adds the result of one policy to the decision.
 func enter(d *record.Decision, r *rule, in *Input, said outcome, codes []string) {
 	switch {
 	case said.code != "":
 		message := said.message
 		id := r.ID
-		if said.code == CodeIncomplete { // it is about the action, not about the policy that met it first
+		if said.code == CodeIncomplete { // it concerns the action, not the policy that met it first
 			id, message = "", unreadable(in, codes)
 		}
 		d.Errors = append(d.Errors, record.PolicyError{ID: id, Code: said.code, Message: message})

@@ -16,19 +16,20 @@ import (
 	"ethos/pkg/record"
 )
 
-// Bounds of an expression's text and tree; a policy file is input like any other.
+// Limits for the text and the tree of an expression, because a policy file is untrusted input.
 const (
 	maxExpression = 16 << 10 // bytes
 	maxDepth      = 64       // nesting of the tree
 )
 
-// vocabulary is what an expression can name: the variables, typed from the record's structs.
+// vocabulary is the set of names that an expression can use: the variables, typed from the structs
+// of a record.
 type vocabulary struct {
 	*schema
 	variables []variable
 }
 
-// variable is one name of the activation and where it lies in a record.
+// variable is one name of the activation and its value in a record.
 type variable struct {
 	name    string
 	celType *types.Type
@@ -56,8 +57,8 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
-// tools is the catalog that comes with ethos. What a work space adds to it, a
-// record has for the tool at hand alone.
+// tools is the catalog that is part of ethos. Tools that a work space adds appear in a record only
+// if the action uses them.
 var tools = sync.OnceValue(func() *[]record.Tool {
 	var list []record.Tool
 	for _, t := range shipped.Tools() {
@@ -66,11 +67,11 @@ var tools = sync.OnceValue(func() *[]record.Tool {
 	return &list
 })
 
-// catalogDigest is the SHA-256 of the catalog as expressions see it.
+// catalogDigest is the SHA-256 of the catalog in the form that expressions see.
 var catalogDigest = sync.OnceValue(func() string {
 	text, err := json.Marshal(tools())
 	if err != nil {
-		panic(err) // plain data
+		panic(err) // the catalog is plain data
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(text))
 })
@@ -83,12 +84,13 @@ func add[T any](v *vocabulary, name string, from func(*Input) *T) {
 	})
 }
 
-// isVariable reports whether a name is one of the vocabulary, and not of an iteration.
+// isVariable reports whether a name is one of the vocabulary, and not an iteration variable.
 func (v *vocabulary) isVariable(name string) bool {
 	return slices.ContainsFunc(v.variables, func(each variable) bool { return each.name == name })
 }
 
-// environment is the one CEL environment: for compiling, where it holds expressions to their bounds, and for planning.
+// environment is the only CEL environment. It is used to compile expressions, where it enforces
+// their limits, and to plan them.
 var environment = sync.OnceValues(newEnvironment)
 
 func newEnvironment() (*cel.Env, error) {
@@ -112,7 +114,8 @@ func newEnvironment() (*cel.Env, error) {
 	return cel.NewEnv(append(options, functionOptions(v.schema)...)...)
 }
 
-// activation gives an evaluation the variables of one record, made when they are first read.
+// activation provides the variables of one record to an evaluation. It creates each when it is
+// first read.
 type activation struct {
 	in   *Input
 	seen map[string]any

@@ -13,39 +13,41 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Codes of record.PolicyError. Each of them denies.
+// Codes of record.PolicyError. Each of them denies the action.
 const (
 	CodeError      = "policy.error"      // the expression failed
-	CodeCost       = "policy.cost"       // it went over its cost limit
+	CodeCost       = "policy.cost"       // it exceeded its cost limit
 	CodeDeadline   = "policy.deadline"   // it ran out of time
-	CodeIncomplete = "policy.incomplete" // its outcome hangs on a fact that could not be established
+	CodeIncomplete = "policy.incomplete" // its result depends on a fact that could not be established
 	CodeNoFacts    = "decision.no_facts" // the record has no facts
 	CodeNoActor    = "decision.no_actor" // the record does not say who asks
 )
 
-// Bounds of one evaluation. Every shipped policy stays below a tenth of the cost on the largest scripts that facts describe.
+// Default limits of one evaluation. Every shipped policy stays below a tenth of the cost limit for
+// the largest scripts that facts describe.
 const (
-	defaultCost     = 1_000_000       // units of CEL's cost model: about one a step of the interpreter, half a second in all
+	defaultCost     = 1_000_000       // units of CEL's cost model: about one per step of the interpreter, half a second in all
 	defaultDeadline = 5 * time.Second // wall clock
-	interruptEvery  = 64              // iterations between two looks at the clock
+	interruptEvery  = 64              // iterations between two checks of the clock
 )
 
-// outcome is what an expression said of a record.
+// outcome is the result of an expression for a record.
 type outcome struct {
 	matched bool
-	code    string // of the failure, "" when there was none
+	code    string // of the failure, "" if there was none
 	message string
 }
 
-// expression is a checked expression and, once it was needed, its plan. It is not safe for concurrent use.
+// expression is a checked expression and, after its first use, its plan. It is not safe for
+// concurrent use.
 type expression struct {
-	packed  string      // the checked expression as shipped; "" when it was compiled here
-	checked *ast.AST    // nil until it was unpacked
-	plan    cel.Program // every fact known
-	partial cel.Program // some facts unknown
+	packed  string      // the checked expression as shipped; "" if it was compiled here
+	checked *ast.AST    // nil until it is unpacked
+	plan    cel.Program // for records with all facts known
+	partial cel.Program // for records with unknown facts
 }
 
-// eval decides the expression for a record. The facts named in blind are taken for unknown.
+// eval evaluates the expression for a record. The facts named in blind count as unknown.
 func (x *expression) eval(ctx context.Context, vars *activation, blind []string, bounds Bounds) outcome {
 	ctx, cancel := context.WithTimeout(ctx, bounds.Deadline)
 	defer cancel()
@@ -57,7 +59,7 @@ func (x *expression) eval(ctx context.Context, vars *activation, blind []string,
 	return outcomeOf(value, err)
 }
 
-// program plans at first use and pairs the plan with its variables.
+// program returns the plan, which it makes on first use, together with its variables.
 func (x *expression) program(vars *activation, blind []string, bounds Bounds) (cel.Program, any, error) {
 	if len(blind) == 0 {
 		program, err := x.planned(&x.plan, bounds)
@@ -94,7 +96,7 @@ func outcomeOf(value ref.Val, err error) outcome {
 	return outcome{matched: bool(truth)}
 }
 
-// planned makes a program at first use.
+// planned makes a plan on first use.
 func (x *expression) planned(kept *cel.Program, bounds Bounds, options ...cel.ProgramOption) (cel.Program, error) {
 	if *kept != nil {
 		return *kept, nil
@@ -116,7 +118,8 @@ func (x *expression) planned(kept *cel.Program, bounds Bounds, options ...cel.Pr
 	return *kept, err
 }
 
-// costs charges a call of one of our functions for what it looks at; CEL knows the rest.
+// costs gives the cost of a call of one of ethos's functions: the number of values that it
+// examines. CEL knows the cost of everything else.
 type costs struct{}
 
 // CallCost implements interpreter.ActualCostEstimator.

@@ -14,12 +14,11 @@ import (
 	"ethos/pkg/record"
 )
 
-// ErrAmended is returned by [Except] for a file that has an entry of the policy
-// already.
+// ErrAmended is returned by [Except] for a file that already has an entry for the policy.
 var ErrAmended = errors.New("the file has an entry of this policy already")
 
-// Exactly is the expression that holds for one action in its directory, and for
-// no other. ok is false for a kind of action that cannot be named so.
+// Exactly returns the expression that is true for one action in its directory and for no other. ok
+// is false for a kind of action that cannot be identified in this way.
 func Exactly(a *record.Action) (expression string, ok bool) {
 	dir := "action.cwd == " + strconv.Quote(a.Cwd)
 	if a.Cwd == a.Workspace {
@@ -45,10 +44,10 @@ func Exactly(a *record.Action) (expression string, ok bool) {
 	return fmt.Sprintf("action.kind == %q && %s && %s", a.Kind, dir, what), true
 }
 
-// Except adds to the text of a policy file, "" for none, an entry that takes what
-// an expression holds for out of a policy, and returns the new text and the entry.
-// The rest of the text stays as it is. The error wraps [ErrAmended], or says why
-// the text has no room for the entry.
+// Except adds an entry to the text of a policy file ("" for none) that exempts the actions for
+// which expression is true from a policy. It returns the new text and the entry. The rest of the
+// text does not change. The error wraps [ErrAmended], or says why the entry cannot be added to the
+// text.
 func Except(text []byte, p *Policy, expression, comment string) (changed, entry []byte, err error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -58,7 +57,7 @@ func Except(text []byte, p *Policy, expression, comment string) (changed, entry 
 	if len(bytes.TrimSpace(text)) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		lines[len(lines)-1] = append(slices.Clip(lines[len(lines)-1]), '\n')
 	}
-	if len(doc.Content) == 0 { // nothing, or comments
+	if len(doc.Content) == 0 { // empty, or only comments
 		entry = exception("  ", p, expression, comment)
 		return slices.Concat(bytes.Join(lines, nil), []byte("version: 1\npolicies:\n"), entry), entry, nil
 	}
@@ -82,7 +81,7 @@ func Except(text []byte, p *Policy, expression, comment string) (changed, entry 
 	return slices.Concat(bytes.Join(lines, nil), []byte("policies:\n"), entry), entry, nil
 }
 
-// roomIn is the indent of the entries of a list.
+// roomIn returns the indent of the entries of a list.
 func roomIn(lines [][]byte, list *yaml.Node, id string) (indent string, err error) {
 	if list.Kind == yaml.ScalarNode && list.Tag == "!!null" && list.Value == "" {
 		return "  ", nil
@@ -105,7 +104,7 @@ func roomIn(lines [][]byte, list *yaml.Node, id string) (indent string, err erro
 	return string(first[:dash]), nil
 }
 
-// exception is the entry in a list.
+// exception returns the entry as an element of a list.
 func exception(indent string, p *Policy, expression, comment string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s- id: %s\n%s  # %s\n%s  when: |-\n", indent, p.ID, indent, printable.Line(comment), indent)

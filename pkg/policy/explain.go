@@ -14,30 +14,30 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Explanation is how one policy judged one record.
+// Explanation says how one policy judged one record.
 type Explanation struct {
 	Policy  Policy
-	Asked   bool   // the policy is on this kind of action and mode
-	Skipped bool   // its need was not met, so its expression is false without being run
+	Asked   bool   // the policy applies to this kind of action and mode
+	Skipped bool   // its need is not met, so its expression is false without being evaluated
 	Matched bool   // the expression is true
-	Code    string // of a failure: policy.error …; it denies
+	Code    string // the code of a failure, such as policy.error; it denies
 	Message string
-	Parts   []Part   // the terms of the expression, joined by &&, || and !
-	Read    []Part   // the facts it read
+	Parts   []Part   // the operands of &&, || and ! in the expression
+	Read    []Part   // the facts that the expression reads
 	Unknown []string // variables without a value
 }
 
 // Part is a piece of an expression and its value as JSON.
 type Part struct {
 	Text  string
-	Value string // "error: …" where it failed, "unknown" where it hangs on a fact without a value
+	Value string // "error: …" if it failed, "unknown" if it depends on a fact without a value
 }
 
-// maxShown bounds a value in an explanation, in bytes.
+// maxShown is the size limit of a value in an explanation, in bytes.
 const maxShown = 400
 
-// Explain judges a record by every policy, or by those named, and says why. Every part of an expression is evaluated, also those that the
-// verdict did not need.
+// Explain judges a record by every policy, or by those named, and gives the reasons. It evaluates
+// every part of an expression, also parts that the verdict does not depend on.
 func (s *Set) Explain(ctx context.Context, in Input, ids ...string) ([]Explanation, error) {
 	if fault := in.missing(); fault != nil {
 		return nil, fmt.Errorf("%s: %s", fault.Code, fault.Message)
@@ -83,7 +83,7 @@ func (s *Set) explain(ctx context.Context, in *Input, r *rule) (Explanation, err
 	return e, nil
 }
 
-// readable is the rule's expression with its source, which the shipped form leaves out.
+// readable returns the rule's expression with source positions, which the shipped form omits.
 func (r *rule) readable() (*ast.AST, error) {
 	if r.source == nil {
 		checked, mistakes := compile(r.When)
@@ -95,8 +95,8 @@ func (r *rule) readable() (*ast.AST, error) {
 	return r.source, nil
 }
 
-// traced evaluates an expression and keeps the value of each part: with cel.OptExhaustiveEval of every part, otherwise of those that the
-// outcome needed.
+// traced evaluates an expression and keeps the value of each part: of every part with
+// cel.OptExhaustiveEval, otherwise of those that were evaluated for the result.
 func traced(ctx context.Context, checked *ast.AST, vars *activation, unknown []string, bounds Bounds, how ...cel.EvalOption) (outcome, interpreter.EvalState, error) {
 	env, err := environment()
 	if err != nil {
@@ -128,7 +128,7 @@ type witness struct {
 	state   interpreter.EvalState
 }
 
-// terms lists the parts that the logical operators join.
+// terms lists the operands of the logical operators.
 func (w witness) terms(e ast.Expr, to *[]Part) {
 	if e.Kind() == ast.CallKind {
 		switch e.AsCall().FunctionName() {
@@ -146,7 +146,8 @@ func (w witness) terms(e ast.Expr, to *[]Part) {
 	*to = append(*to, Part{textOf(w.checked, e), show(value)})
 }
 
-// facts lists the variables and field chains that the expression reads, outermost iteration variables aside.
+// facts lists the variables and field chains that the expression reads, except the variables of
+// outermost iterations.
 func (w witness) facts(a *ast.AST, vars *activation, to *[]Part) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a), ast.AllMatcher()) {
 		path := chain(e)
@@ -161,7 +162,7 @@ func (w witness) facts(a *ast.AST, vars *activation, to *[]Part) {
 	}
 }
 
-// chain is a variable followed by field names, nil for any other expression.
+// chain returns a variable followed by field names, or nil for any other expression.
 func chain(e ast.Expr) []string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -174,13 +175,14 @@ func chain(e ast.Expr) []string {
 	return nil
 }
 
-// isOperand reports whether the expression is only a step of a longer chain.
+// isOperand reports whether the expression is only part of a longer chain.
 func isOperand(e ast.NavigableExpr) bool {
 	above, ok := e.Parent()
 	return ok && above.Kind() == ast.SelectKind
 }
 
-// follow reads a chain from the record; a name that is no variable, such as that of an iteration, has no value.
+// follow reads a chain from the record. A name that is not a variable of the record, such as an
+// iteration variable, has no value.
 func (a *activation) follow(path []string) (ref.Val, bool) {
 	found, ok := a.ResolveName(path[0])
 	if !ok {

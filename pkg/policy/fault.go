@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Fault is one thing wrong in a policy file, and where.
+// Fault is one error in a policy file, with its position.
 type Fault struct {
 	File    string
-	Line    int // 1-based; 0 when the fault is of the whole file
+	Line    int // 1-based; 0 if the fault concerns the whole file
 	Column  int // 1-based, in characters
 	Message string
 	Source  string // the line of text
 }
 
-// Error is the fault as compilers print it: file:line:column: message, then the line and a caret.
+// Error formats the fault as compilers do: file:line:column: message, then the line and a caret.
 func (f *Fault) Error() string {
 	if f.Line == 0 {
 		return f.File + ": " + f.Message
@@ -28,7 +28,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s\n  %s | %s\n  %s | %s^", head, number, f.Source, strings.Repeat(" ", len(number)), caretIndent(f.Source, f.Column))
 }
 
-// caretIndent keeps tabs, so that the caret stands under its character in any terminal.
+// caretIndent keeps tabs, so that the caret is under its character in any terminal.
 func caretIndent(source string, column int) string {
 	var out strings.Builder
 	for i, r := range []rune(source) {
@@ -43,7 +43,7 @@ func caretIndent(source string, column int) string {
 	return out.String()
 }
 
-// Faults are all the things wrong in the files that were loaded, in file order.
+// Faults are all errors in the files that were loaded, in the order of the files.
 type Faults []*Fault
 
 func (f Faults) Error() string {
@@ -54,7 +54,7 @@ func (f Faults) Error() string {
 	return strings.Join(text, "\n")
 }
 
-// Unwrap gives the single faults to errors.As.
+// Unwrap returns the single faults for errors.As.
 func (f Faults) Unwrap() []error {
 	all := make([]error, len(f))
 	for i := range f {
@@ -63,7 +63,7 @@ func (f Faults) Unwrap() []error {
 	return all
 }
 
-// orNil is the faults as an error, nil when there are none.
+// orNil returns the faults as an error, nil if there are none.
 func (f Faults) orNil() error {
 	if len(f) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (f Faults) orNil() error {
 	return f
 }
 
-// IsFault reports whether err is about the text of a policy file.
+// IsFault reports whether err concerns the text of a policy file.
 func IsFault(err error) bool {
 	var one *Fault
 	return errors.As(err, &one)

@@ -15,38 +15,38 @@ import (
 
 // Source is the text of one policy file.
 type Source struct {
-	Name string // as messages name it
+	Name string // the name in messages
 	Text []byte
-	// Trusted lets the file weaken shipped policies that are not protected:
-	// a person has named it, or accepted this content of it. Otherwise the
-	// shipped policy decides beside the amended one.
+	// Trusted lets the file weaken shipped policies that are not protected, because a person has
+	// named it, or accepted this content of it. Otherwise the shipped policy also decides, besides
+	// the amended one.
 	Trusted bool
-	// Around is a file of a work tree that the work space lies in: what it adds
-	// counts, what it defines a second time does too, and it weakens nothing.
+	// Around marks a file of a work tree that contains the work space. The policies that it adds
+	// apply, also if their names are already in use, and it weakens nothing.
 	Around bool
-	// Ceiling is a file of the machine's administrator: no other file weakens what
-	// it says, and no approval lifts what it denies.
+	// Ceiling marks a file of the machine's administrator. No other file weakens its policies, and
+	// no approval overrides their denial.
 	Ceiling bool
-	// Digest is "sha256:" and the SHA-256 of Text, for a file of a work space,
-	// which decisions list; "" for any other.
+	// Digest is "sha256:" and the SHA-256 of Text for a file of a work space, which decisions list.
+	// It is "" for any other file.
 	Digest string
-	// Last is the content that a person has accepted of the file, where that is
-	// another one: what it needs proven stays needed until Text is accepted.
+	// Last is the content of the file that a person has accepted, if it differs from Text. Proofs
+	// that it requires stay required until Text is accepted.
 	Last []byte
 }
 
-// file is a policy file as it was written.
+// file is a parsed policy file.
 type file struct {
 	*document
 	trusted, around bool
 	ceiling         bool
 	digest          string
-	widens          []string // what it weakens, or would
+	widens          []string // what it weakens, or would weaken if trusted
 	packs           []string
 	principles      []writtenPrinciple
 	policies        []*written
 	proofs          []needs.Rule
-	last            []needs.Rule // that a person has accepted, where the file has others
+	last            []needs.Rule // those of the content that a person has accepted, if it differs
 }
 
 type writtenPrinciple struct {
@@ -54,17 +54,17 @@ type writtenPrinciple struct {
 	at *yaml.Node
 }
 
-// written is a policy as it stands in a file: which keys were given, and where.
+// written is a policy as given in a file: which keys are present, and where.
 type written struct {
 	Policy
 	at    *yaml.Node
 	given map[string]*yaml.Node
 }
 
-// keys of a policy, in the order they are documented.
+// policyKeys are the keys of a policy, in the order of their documentation.
 var policyKeys = []string{"id", "pack", "principle", "effect", "on", "modes", "when", "message", "remedy", "examples", "protected"}
 
-// readFile parses the text of one policy file. Faults are collected in the result.
+// readFile parses the text of one policy file. It collects faults in the result.
 func readFile(s Source) *file {
 	d, root := parseYAML(s.Name, s.Text)
 	f := &file{document: d, trusted: (s.Trusted || s.Ceiling) && !s.Around, around: s.Around, ceiling: s.Ceiling, digest: s.Digest}
@@ -78,7 +78,7 @@ func readFile(s Source) *file {
 	return f
 }
 
-// accepted reads what the file needed when a person accepted it.
+// accepted reads the proofs that the file required when a person accepted it.
 func (f *file) accepted(s Source) {
 	was := readFile(Source{Name: s.Name + " (as it was trusted)", Text: s.Last})
 	f.faults = append(f.faults, was.faults...)
@@ -90,7 +90,7 @@ func (f *file) accepted(s Source) {
 	}
 }
 
-// keys are those of the file; see [amendable] for which can weaken.
+// keys returns the keys of the file. See [amendable] for those that can weaken.
 func (f *file) keys() []key {
 	return []key{
 		{"version", true, f.readVersion},
@@ -101,7 +101,8 @@ func (f *file) keys() []key {
 	}
 }
 
-// readProof reads which commands the files of some paths need; without paths, all files.
+// readProof reads which commands are required as proof for the files of some paths; without paths,
+// for all files.
 func (f *file) readProof(n *yaml.Node) {
 	r := needs.Rule{Needs: []string{}}
 	f.mapping(n, "a proof",
@@ -121,7 +122,7 @@ func (f *file) readProof(n *yaml.Node) {
 				r.Needs = append(r.Needs, command)
 			}
 		})})
-	if r.Paths == nil { // an empty list means all, as one that is left out does
+	if r.Paths == nil { // an empty list means all, as does a missing one
 		r.Paths = []string{"**"}
 	}
 	f.proofs = append(f.proofs, r)
@@ -169,7 +170,7 @@ func (f *file) readPolicy(n *yaml.Node) {
 		}}
 	}
 	f.mapping(n, "a policy", keys...)
-	if w.Effect == record.VerdictAllow { // its examples of allow are what it matches
+	if w.Effect == record.VerdictAllow { // the examples under allow are those that it matches
 		w.Examples.Deny, w.Examples.Allow = w.Examples.Allow, w.Examples.Deny
 	}
 	f.policies = append(f.policies, w)
@@ -205,7 +206,7 @@ func (d *document) examples(to *Examples) func(*yaml.Node) {
 	}
 }
 
-// example reads a command, or a mapping that says which action, by whom, under which facts.
+// example reads a command, or a mapping that gives the action, the actor and the facts.
 func (d *document) example(n *yaml.Node) Example {
 	e := Example{Line: n.Line, Column: n.Column}
 	if n.Kind == yaml.ScalarNode {
@@ -238,7 +239,7 @@ func (d *document) example(n *yaml.Node) Example {
 	return e
 }
 
-// actions lists the kinds of action the example gives.
+// actions lists the kinds of action that the example gives.
 func (e *Example) actions() []string {
 	var kinds []string
 	for kind, given := range map[string]bool{
@@ -273,7 +274,7 @@ func (d *document) toolExample(e *Example) func(*yaml.Node) {
 	}
 }
 
-// toolInput keeps the arguments of a tool as JSON.
+// toolInput stores the arguments of a tool as JSON.
 func (d *document) toolInput(to *[]byte) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		var value map[string]any
@@ -287,7 +288,8 @@ func (d *document) toolInput(to *[]byte) func(*yaml.Node) {
 	}
 }
 
-// factsExample keeps the mapping as JSON: it is laid over the derived facts when the example is run, and decoded strictly then.
+// factsExample stores the mapping as JSON. When the example is run, it is decoded strictly and
+// merged into the derived facts.
 func (d *document) factsExample(e *Example) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if !d.is(n, yaml.MappingNode, "facts", "a mapping") {
@@ -306,7 +308,7 @@ func (d *document) factsExample(e *Example) func(*yaml.Node) {
 
 var levels = []string{"error", "warning", "note"}
 
-// finding reads one that a tool reported.
+// finding reads one finding of a tool.
 func (d *document) finding(n *yaml.Node) Finding {
 	f := Finding{Level: "error"}
 	number := func(to *int, what string) func(*yaml.Node) {
@@ -329,7 +331,8 @@ func (d *document) finding(n *yaml.Node) Finding {
 	return f
 }
 
-// locate finds where in the file a character of a scalar stands, whatever the scalar's style, by walking text and file side by side.
+// locate returns the position in the file of a character of a scalar, in any scalar style. It walks
+// through the text and the file in parallel.
 func (d *document) locate(n *yaml.Node, offset int) (line, column int) {
 	line, column = n.Line, n.Column
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
@@ -361,8 +364,8 @@ func (d *document) locate(n *yaml.Node, offset int) (line, column int) {
 
 func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }
 
-// place names a policy's position for lists: file:line.
+// place formats a policy's position for lists: file:line.
 func (p *Policy) place() string { return p.File + ":" + strconv.Itoa(p.Line) }
 
-// shippedName is how messages name a file of a pack.
+// shippedName returns the name of a file of a pack for messages.
 func shippedName(pack, name string) string { return "pack:" + path.Join(pack, name) }

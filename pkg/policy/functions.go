@@ -98,7 +98,7 @@ func celUnseen(shell, git ref.Val) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, unseen(shell.(*object).pointer().(*record.Shell), gitOf(git)))
 }
 
-// gitOf unpacks a list whose elements the checker has proven to be git commands.
+// gitOf converts a list whose elements the type checker has proven to be git commands.
 func gitOf(list ref.Val) (all []record.Git) {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		all = append(all, *it.Next().(*object).pointer().(*record.Git))
@@ -153,7 +153,7 @@ func truthOr(truth bool, err error) ref.Val {
 	return types.Bool(truth)
 }
 
-// stringsOf unpacks a list whose elements the checker has proven to be strings.
+// stringsOf converts a list whose elements the type checker has proven to be strings.
 func stringsOf(list ref.Val) []string {
 	var all []string
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
@@ -162,7 +162,8 @@ func stringsOf(list ref.Val) []string {
 	return all
 }
 
-// sizeOf is the number of strings or paths a call of ours looks at, for its cost.
+// sizeOf returns the number of strings or paths that a call of one of ethos's functions examines,
+// for its cost.
 func sizeOf(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case traits.Sizer:

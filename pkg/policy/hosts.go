@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// isLoopback reports whether a host is this machine: localhost, a name below it, 127.0.0.0/8, ::1, or the unspecified address, which
-// the kernel takes for it.
+// isLoopback reports whether a host is this machine: localhost, a name below it, 127.0.0.0/8, ::1,
+// or the unspecified address, which the kernel treats as this machine.
 func isLoopback(host string) bool {
 	host = canonicalHost(host)
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -17,7 +17,7 @@ func isLoopback(host string) bool {
 	return err == nil && (addr.IsLoopback() || addr.IsUnspecified())
 }
 
-// hostOf is the host name of a URL, "" when it has none.
+// hostOf returns the host name of a URL, or "".
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"ethos/pkg/record"
 )
 
-// Options say which policies decide.
+// Options says which policies decide.
 type Options struct {
-	Packs   []string // shipped packs beside core
+	Packs   []string // shipped packs besides core
 	Sources []Source // the consumer's files, in order
 	Bounds  Bounds
-	Ceiling string // digest of what the machine's administrator allows at most, which decisions tell; "" for none
+	Ceiling string // digest of the administrator's ceiling, which decisions report; "" for none
 }
 
-// Load makes the set of the packs that always decide, those that are named here or in a source, and the policies of the sources. The error is
-// [Faults] when a file is wrong, and names the pack when it is not known.
+// Load returns the set of the packs that always decide, the packs named in the options or in a
+// source, and the policies of the sources. The error is [Faults] if a file is wrong. For an unknown
+// pack it names the pack.
 func Load(o Options) (*Set, error) {
 	l := &loader{set: &Set{bounds: o.Bounds.orDefault(), ceiling: o.Ceiling}}
 	files := make([]*file, len(o.Sources))
@@ -56,7 +57,8 @@ func Load(o Options) (*Set, error) {
 	return l.set.seal(), nil
 }
 
-// proofs adds what a file needs proven, and what it needed when it was trusted. A work tree around has another root.
+// proofs adds the proofs that a file requires, and those that it required when it was trusted. A
+// work tree that contains the work space has another root.
 func (l *loader) proofs(f *file) {
 	if len(f.proofs) > 0 && !f.around {
 		l.set.proofs = append(l.set.proofs, needs.File{Name: f.name, Rules: f.proofs})
@@ -69,10 +71,10 @@ func (l *loader) proofs(f *file) {
 // loader builds a set.
 type loader struct {
 	set      *Set
-	reserved []string // principles of the administrator
+	reserved []string // principles defined by the administrator
 }
 
-// shipped adds a pack of this program, once.
+// shipped adds a shipped pack, once.
 func (l *loader) shipped(name string) error {
 	if slices.Contains(l.set.packs, name) {
 		return nil
@@ -118,15 +120,15 @@ func (l *loader) find(id string) *rule {
 	return nil
 }
 
-// Local is the pack of a consumer's policy that names none.
+// Local is the pack of a consumer's policy that names no pack.
 const Local = "local"
 
-// consumer adds the policies of a file, each on its own or as an amendment to a shipped one.
+// consumer adds the policies of a file. Each is new, or amends a shipped policy.
 func (l *loader) consumer(f *file) {
 	seen := map[string]bool{}
 	for _, w := range f.policies {
 		if w.ID == "" {
-			continue // its fault is noted
+			continue // its fault is recorded
 		}
 		old := l.find(w.ID)
 		switch {
@@ -145,7 +147,7 @@ func (l *loader) consumer(f *file) {
 	}
 }
 
-// again adds a policy of a work tree around, whose name the work space has given to one of its own.
+// again adds a policy of an outer work tree whose name the work space also uses.
 func (l *loader) again(f *file, w *written) {
 	if w.Pack == "" {
 		w.Pack = Local
@@ -161,12 +163,12 @@ func (l *loader) again(f *file, w *written) {
 
 func whereElse(r *rule) string {
 	if r == nil {
-		return " in this file" // and was not good enough to be kept
+		return " in this file" // and has a fault, so it was not kept
 	}
 	return " at " + r.place()
 }
 
-// choices are, behind a key that is missing, the values that it can have.
+// choices lists, for the message about a missing key, the values that the key can have.
 func (l *loader) choices(key string) string {
 	switch key {
 	case "effect":
@@ -213,7 +215,7 @@ func (l *loader) checkPrinciple(f *file, w *written) {
 	}
 }
 
-// rule compiles a written policy, nil when it has no expression that compiles.
+// rule compiles a policy. It returns nil if there is no expression that compiles.
 func (f *file) rule(w *written) *rule {
 	if w.When == "" {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"ethos/pkg/record"
 )
 
-// pathsBlank stands in a message for the paths that a policy matched.
+// pathsBlank is the placeholder in a message for the paths that a policy matched.
 const pathsBlank = "{paths}"
 
-// maxPaths is how many paths a message names.
+// maxPaths limits how many paths a message names.
 const maxPaths = 3
 
 var (
@@ -24,11 +24,10 @@ var (
 	ofQuotes    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"`) })
 )
 
-// paths names, in parentheses, those paths of a record that the policy's
-// expression speaks of: files protected as it says, what is read or written
-// among its patterns and names, what lies outside, and what is no build output,
-// where it asks for that. Where it names none of them, it is what is deleted,
-// moved or changed.
+// paths returns, in parentheses, the paths of a record that the policy's expression refers to:
+// files of the protection classes that it names, reads or writes that match its patterns and names,
+// paths outside of the work space, and paths that are not build output, if the expression tests for
+// these. If it refers to no path, the result has the paths that are deleted, moved or changed.
 func (p *Policy) paths(in *Input) string {
 	var found []string
 	add := func(path string) {
@@ -77,14 +76,14 @@ func (p *Policy) paths(in *Input) string {
 	return " (" + named + ")"
 }
 
-// spoken is what an expression says of paths.
+// spoken says how an expression refers to paths.
 type spoken struct {
-	kinds    []string // of protected files
+	kinds    []string // protection classes of files
 	patterns []string
 	names    []string
-	outside  bool // it asks what lies outside of the work space
-	kept     bool // it asks what is no build output
-	all      bool // it asks whether anything is written
+	outside  bool // it tests for paths outside of the work space
+	kept     bool // it tests for paths that are not build output
+	all      bool // it tests whether anything is written
 }
 
 func (p *Policy) spoken() (s spoken) {
@@ -112,7 +111,7 @@ func (p *Policy) spoken() (s spoken) {
 	return s
 }
 
-// ways are, of each fact that could not be established, what is the matter and the way out.
+// ways has, for each fact that could not be established, the problem and the remedy.
 var ways = map[string]string{
 	record.IncompleteParse:       "the script cannot be read%s: close every quote, bracket and here-document, or put the code into a file and run that",
 	record.IncompleteDepth:       "commands are nested too deeply to be judged: write the inner script to a file and run that",
@@ -125,7 +124,7 @@ var ways = map[string]string{
 	record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is the matter with it",
 }
 
-// unreadable says what kept an action from being judged, and the way out.
+// unreadable says why an action could not be judged, and gives the remedy.
 func unreadable(in *Input, codes []string) string {
 	var all []string
 	for _, code := range codes {

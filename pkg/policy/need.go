@@ -8,10 +8,12 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// A need is a condition, cheap to test, without which an expression is false. It is derived from the checked expression, never written
-// by hand, so it cannot disagree with it: where it fails, the expression would have evaluated to false, and not to an error.
+// A need is a condition without which an expression is false, and which is cheap to test. It is
+// derived from the checked expression and never written by hand, so the two cannot disagree: if the
+// need is not met, the expression would have evaluated to false, and not to an error.
 //
-// That last part rests on CEL's rule that false absorbs an error in &&, and that || and exists are false only when every part is.
+// The last point relies on CEL's rules that false absorbs an error in &&, and that || and exists
+// are false only if every part is false.
 type need struct {
 	op    needOp
 	fact  fact   // of an atom
@@ -22,10 +24,10 @@ type need struct {
 type needOp uint8
 
 const (
-	always    needOp = iota // nothing can be told: evaluate
-	never                   // the expression is false of every record
-	all                     // each of
-	anyOf                   // one of
+	always    needOp = iota // nothing can be concluded: evaluate the expression
+	never                   // the expression is false for every record
+	all                     // all of the needs in of
+	anyOf                   // at least one of the needs in of
 	equals                  // some value of the fact is value
 	differs                 // some value of the fact is not value
 	matches                 // some value of the fact matches the glob value
@@ -72,7 +74,7 @@ func (d deriver) of(e ast.Expr) need {
 	return need{}
 }
 
-// truth is a test of a field that is itself a bool.
+// truth returns the need for a field that is itself a bool.
 func (d deriver) truth(e ast.Expr, value string) need {
 	if d.types[e.ID()] != types.BoolType {
 		return need{}
@@ -105,7 +107,7 @@ func (d deriver) call(c ast.CallExpr) need {
 	return need{}
 }
 
-// runs needs the name, and each word that is written out.
+// runs returns the need for the name, and for each word that is a literal.
 func (d deriver) runs(args []ast.Expr) need {
 	parts := []need{d.atom(equals, "Command.name", args[1])}
 	if len(args) == 3 && args[2].Kind() == ast.ListKind {
@@ -116,7 +118,7 @@ func (d deriver) runs(args []ast.Expr) need {
 	return conjunction(parts)
 }
 
-// touches is exact when the patterns are written out.
+// touches is exact if the patterns are literals.
 func (d deriver) touches(args []ast.Expr) need {
 	fact := d.factOf(args[0])
 	if !factNamed(fact).isPaths() || args[1].Kind() != ast.ListKind {
@@ -142,7 +144,7 @@ func (d deriver) each(args []ast.Expr) []need {
 	return needs
 }
 
-// conjunction keeps what can be tested; one never is enough.
+// conjunction keeps the parts that can be tested. One part that is never makes it never.
 func conjunction(parts []need) need {
 	var kept []need
 	for _, p := range parts {
@@ -159,7 +161,7 @@ func conjunction(parts []need) need {
 	return join(all, kept, need{})
 }
 
-// disjunction tells nothing as soon as one part tells nothing.
+// disjunction concludes nothing if any part concludes nothing.
 func disjunction(parts []need) need {
 	var kept []need
 	for _, p := range parts {
@@ -193,7 +195,7 @@ func (d deriver) compare(op needOp, args []ast.Expr) need {
 	return d.atom(op, d.factOf(args[1]), args[0])
 }
 
-// membership reads `fact in ["a", "b"]` and `"a" in fact`.
+// membership handles `fact in ["a", "b"]` and `"a" in fact`.
 func (d deriver) membership(args []ast.Expr) need {
 	if args[1].Kind() != ast.ListKind {
 		return d.atom(equals, d.factOf(args[1]), args[0])
@@ -206,7 +208,7 @@ func (d deriver) membership(args []ast.Expr) need {
 	return disjunction(options)
 }
 
-// atom is a test of a fact against a literal; without either it tells nothing.
+// atom compares a fact with a literal. Without either it concludes nothing.
 func (d deriver) atom(op needOp, fact string, literal ast.Expr) need {
 	if literal.Kind() != ast.LiteralKind {
 		return need{}
@@ -227,7 +229,8 @@ func known(op needOp, name, value string) need {
 	return need{op: op, fact: f, value: value}
 }
 
-// exists reads the expansion of list.exists(v, p): a fold from false that ends at the first true, by accumulator || p.
+// exists handles the expansion of list.exists(v, p): a fold from false that ends at the first true,
+// with the step accumulator || p.
 func (d deriver) exists(c ast.ComprehensionExpr) need {
 	if c.AccuInit().Kind() != ast.LiteralKind || c.AccuInit().AsLiteral() != types.False || c.HasIterVar2() ||
 		c.Result().Kind() != ast.IdentKind || c.LoopStep().Kind() != ast.CallKind {
@@ -250,18 +253,20 @@ func (d deriver) exists(c ast.ComprehensionExpr) need {
 	return conjunction([]need{known(someValue, fact, ""), inner.of(step.Args()[1])})
 }
 
-// joined stands for the lists of two facts put together. It has no values of its own to test, but its elements' fields have.
+// joined stands for the concatenation of the lists of two facts. It has no values of its own to
+// test, but the fields of its elements have.
 const joined = "+"
 
-// factOf names the fact that an expression reads: a variable, an iteration variable over strings, a field chain from one, or two lists
-// joined. Such expressions cannot fail. "" for everything else.
+// factOf names the fact that an expression reads: a variable, an iteration variable over strings, a
+// field chain from one, or two concatenated lists. Such expressions cannot fail. It returns "" for
+// everything else.
 func (d deriver) factOf(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.IdentKind:
 		if fact, ok := d.scope[e.AsIdent()]; ok {
 			return fact
 		}
-		if e.AsIdent() == "catalog" { // its tools have the type of the record's one, whose values say nothing of them
+		if e.AsIdent() == "catalog" { // its tools have the type of the record's tool, whose values do not describe them
 			return ""
 		}
 		return e.AsIdent()
@@ -280,7 +285,7 @@ func (d deriver) factOf(e ast.Expr) string {
 	return ""
 }
 
-// recordType is the name of a record struct, without the prefix that expressions see.
+// recordType returns the name of a record struct without the prefix that expressions see.
 func recordType(t *types.Type) (string, bool) {
 	if t == nil || t.Kind() != types.StructKind || len(t.TypeName()) <= len(typePrefix) {
 		return "", false

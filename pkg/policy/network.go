@@ -27,8 +27,8 @@ func isRemote(c *record.Command) bool {
 	return r.Remote()
 }
 
-// reading is what a command says of the places that it connects to. A program of
-// which nothing is known says it by variables alone.
+// reading returns what a command says about the hosts that it connects to. Of an unknown program
+// only the variables are known.
 func reading(c *record.Command) netargs.Reading {
 	if r := netargs.Read(c); r.Known {
 		return r
@@ -36,7 +36,7 @@ func reading(c *record.Command) netargs.Reading {
 	return netargs.Variables(c)
 }
 
-// connections are the readings of all commands of a script.
+// connections returns the readings of all commands of a script.
 func connections(s *record.Shell, git []record.Git) (all []netargs.Reading) {
 	for i := range s.Commands {
 		all = append(all, reading(&s.Commands[i]))
@@ -47,8 +47,8 @@ func connections(s *record.Shell, git []record.Git) (all []netargs.Reading) {
 	return all
 }
 
-// unlisted lists the places that a script names and that the network's lists do
-// not allow, each once. The loopback is the command's own.
+// unlisted lists the hosts that a script names and that the network lists do not allow, each once.
+// The loopback does not count, because the command has its own.
 func unlisted(s *record.Shell, git []record.Git, n *record.Network) []string {
 	rules, readable := rulesOf(n)
 	out := []string{}
@@ -62,8 +62,8 @@ func unlisted(s *record.Shell, git []record.Git, n *record.Network) []string {
 	return out
 }
 
-// rulesOf makes rules of the lists. An allow pattern that means nothing allows
-// nothing; a deny pattern that means nothing could be about any place.
+// rulesOf converts the lists to rules. An allow pattern that cannot be parsed allows nothing; a
+// deny pattern that cannot be parsed could mean any host.
 func rulesOf(n *record.Network) (r netrule.Rules, readable bool) {
 	for _, text := range n.AllowDomains {
 		if p, err := netrule.ParsePattern(text); err == nil {
@@ -82,8 +82,8 @@ func allowed(r netrule.Rules, t netargs.Target) bool {
 	return r.Destination(t.Host, t.Port).Allowed
 }
 
-// unseen lists what of a script connects to a place that its words do not show:
-// an option, a variable or a program, each once.
+// unseen lists the parts of a script that connect to a host that its words do not show: an option,
+// a variable or a program, each once.
 func unseen(s *record.Shell, git []record.Git) []string {
 	out := []string{}
 	for _, r := range connections(s, git) {
@@ -96,8 +96,8 @@ func unseen(s *record.Shell, git []record.Git) []string {
 	return out
 }
 
-// blanks are what a message or a remedy can have filled in, in braces. Without a
-// record they are told in general.
+// blanks are the placeholders, in braces, that can occur in a message or a remedy. Without a record
+// they have a general text.
 var blanks = []struct {
 	name string
 	fill func(*Input) string
@@ -106,7 +106,7 @@ var blanks = []struct {
 	{"{origins}", fillOrigins}, {"{executed}", fillExecuted},
 }
 
-// filled is a text with its blanks filled in from a record; nil is none.
+// filled replaces the placeholders of a text from a record; nil is no record.
 func filled(text string, in *Input) string {
 	for _, b := range blanks {
 		if strings.Contains(text, b.name) {
@@ -116,7 +116,7 @@ func filled(text string, in *Input) string {
 	return text
 }
 
-// Told are the message and the remedy of a policy without a record.
+// Told returns the message and the remedy of a policy without a record.
 func (p *Policy) Told() (message, remedy string) {
 	return strings.ReplaceAll(filled(p.Message, nil), pathsBlank, ""), filled(p.Remedy, nil)
 }
@@ -168,8 +168,8 @@ func fillNeeds(in *Input) string {
 	return ": " + strings.Join(all, "; ")
 }
 
-// allowingEntry is the line of repo_config.yaml that lets the tool of an action
-// reach what its commands name, beside what it reaches already.
+// allowingEntry returns the line of repo_config.yaml that lets the tool of an action reach the
+// hosts that its commands name, in addition to those that it may reach already.
 func allowingEntry(in *Input) string {
 	if in == nil {
 		return "{tool: TOOL, allow_domains: [NAME]}"
@@ -192,14 +192,13 @@ func allowingEntry(in *Input) string {
 	return "{tool: " + id + `, allow_domains: ["` + strings.Join(names, `", "`) + `"]}`
 }
 
-// fillDeclare says how a person lets the tool of an action reach what its
-// commands name.
+// fillDeclare says how a person lets the tool of an action reach the hosts that its commands name.
 func fillDeclare(in *Input) string {
 	return "a person writes " + allowingEntry(in) + " under sandbox.network_tools in repo_config.yaml and accepts it with `ethos-decide trust`"
 }
 
-// fillAllow is the same where the network is approved already: a person may have
-// done it by flags.
+// fillAllow is fillDeclare for an action whose network access is already approved, possibly by
+// flags.
 func fillAllow(in *Input) string {
 	if in != nil {
 		places := unlisted(&in.Facts.Shell, in.Facts.Git, &in.Facts.Capabilities.Network)
@@ -218,7 +217,8 @@ func grants(names []string) string {
 	return strings.Join(names, " ")
 }
 
-// ofOrigin lists something of each file that would run and that nobody has looked at.
+// ofOrigin calls get for each file that would run and that nobody has reviewed, and lists the
+// results.
 func ofOrigin(in *Input, get func(*record.File) string) (list []string) {
 	for i := range in.Facts.Files {
 		if f := &in.Facts.Files[i]; f.Origin != nil && f.Origin.Executed && !f.Origin.Reviewed {
@@ -230,7 +230,7 @@ func ofOrigin(in *Input, get func(*record.File) string) (list []string) {
 	return list
 }
 
-// fillOrigins says of each of them which run has written it.
+// fillOrigins says for each of these files which run has written it.
 func fillOrigins(in *Input) string {
 	if in == nil {
 		return "a script"
@@ -248,7 +248,7 @@ func fillOrigins(in *Input) string {
 	return named
 }
 
-// fillExecuted are the files as arguments of a command.
+// fillExecuted returns these files as arguments of a command.
 func fillExecuted(in *Input) string {
 	if in == nil {
 		return "FILE"

@@ -14,8 +14,8 @@ var packFiles embed.FS
 // principlesFile holds the principles that the shipped packs share.
 const principlesFile = "principles.yaml"
 
-// readShipped compiles the shipped packs from their text: packs/NAME/*.yaml, core first. This is what the embedded form is made of, and
-// where the examples are.
+// readShipped compiles the shipped packs from their text: packs/NAME/*.yaml, core first. The
+// embedded form is generated from this. Only the text has the examples.
 func readShipped(files fs.FS) (*Set, error) {
 	l := &loader{set: &Set{bounds: Bounds{}.orDefault()}}
 	text, err := fs.ReadFile(files, principlesFile)
@@ -73,7 +73,8 @@ func (l *loader) packText(files fs.FS, pack string) (Faults, error) {
 	return faults, nil
 }
 
-// packPolicies holds shipped policies to more than a consumer's: each has all its parts and two examples of either kind.
+// packPolicies checks shipped policies more strictly than a consumer's: each must have all its
+// parts and two examples of either kind.
 func (l *loader) packPolicies(f *file, pack string) {
 	for _, w := range f.policies {
 		if l.find(w.ID) != nil {

@@ -11,9 +11,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// A checked expression in packed form is its tree in prefix order: for each node a tag, the name of its type when that is a record struct
-// (the planner reads no other), the overloads or the variable that the checker resolved it to, and its parts. Source positions
-// are left out; node ids are given anew, in order. Strings carry their length; numbers are varints.
+// A checked expression in packed form is its tree in prefix order. Each node has a tag, the name of
+// its type if that is a record struct (the planner reads no other), the overloads or the variable
+// to which the checker resolved it, and its parts. Source positions are omitted; node ids are
+// assigned anew, in order. Strings are preceded by their length; numbers are varints.
 
 // The tags of packed nodes and literals.
 const (
@@ -39,7 +40,8 @@ const (
 	tagBytes
 )
 
-// pack writes a checked expression. It refuses what shipped policies have no use for: struct literals, optional elements, enum constants.
+// pack encodes a checked expression. It refuses constructs that shipped policies do not use: struct
+// literals, optional elements, enum constants.
 func pack(a *ast.AST) (packed []byte, err error) {
 	p := &packer{checked: a}
 	p.node(a.Expr())

@@ -14,7 +14,8 @@ import (
 // matchGlob matches a doublestar pattern against a whole value.
 func matchGlob(pattern, value string) (bool, error) { return doublestar.Match(pattern, value) }
 
-// isUnder reports whether p is dir or lies below it, by text. Both are cleaned first; nothing lies under "".
+// isUnder reports whether p is dir or lies below it, by text. Both are cleaned first; nothing lies
+// under "".
 func isUnder(p, dir string) bool {
 	if p == "" || dir == "" {
 		return false
@@ -31,8 +32,8 @@ func isUnder(p, dir string) bool {
 	return strings.HasPrefix(p, dir+"/")
 }
 
-// hits reports whether a path that a command names, itself perhaps a glob, may be a path of the pattern. A deletion or a
-// move of a directory hits everything below it.
+// hits reports whether a path that a command names, which may be a glob, may match the pattern. The
+// deletion or move of a directory hits everything below it.
 func hits(pattern, named string, op string) (bool, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return false, doublestar.ErrBadPattern
@@ -53,8 +54,9 @@ func mayHit(pattern, named, op string) bool {
 	return overlap(pattern, named) || (op == "delete" || op == "move") && holds(named, pattern)
 }
 
-// apart reports, cheaply, that a pattern and a named path have nothing in common: every path that the pattern matches, and every directory above
-// one, has the pattern's first written-out name in it, the roots aside.
+// apart reports, at low cost, that a pattern and a named path cannot overlap. Every path that the
+// pattern matches, and every directory above one except the roots, contains the first literal name
+// of the pattern.
 func apart(pattern, named string) bool {
 	switch named {
 	case "/", ".", "~", "..":
@@ -71,8 +73,9 @@ func apart(pattern, named string) bool {
 	return false
 }
 
-// holds reports whether the named directory has among its parts what the pattern names: it is the root that the pattern starts from, or matches
-// the pattern's beginning up to a name. Where a pattern may start anywhere, any directory may hold a match; then only the name counts.
+// holds reports whether the named directory may contain a path that the pattern matches: it is the
+// root from which the pattern starts, or it matches the beginning of the pattern up to a name. If a
+// pattern may start anywhere, any directory may contain a match; then only the name counts.
 func holds(named, pattern string) bool {
 	if named == "." {
 		return !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~")
@@ -86,7 +89,8 @@ func holds(named, pattern string) bool {
 	return false
 }
 
-// alternatives writes the braces of a pattern out: a{b,c} is ab and ac. A pattern whose braces do not pair stays as it is.
+// alternatives expands the braces of a pattern: a{b,c} is ab and ac. A pattern whose braces do not
+// pair stays unchanged.
 func alternatives(pattern string) []string {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 {
@@ -124,7 +128,7 @@ func touchesUse(u *record.PathUse, patterns []string) (bool, error) {
 	return false, nil
 }
 
-// touchesFile compares every name that is known of a file.
+// touchesFile compares every known name of a file.
 func touchesFile(f *record.File, patterns []string) (bool, error) {
 	for _, name := range namesOf(f) {
 		for _, p := range patterns {
@@ -136,7 +140,8 @@ func touchesFile(f *record.File, patterns []string) (bool, error) {
 	return false, nil
 }
 
-// namesOf are the names of a file: as written, within the work space, and where its symbolic links lead.
+// namesOf returns the names of a file: as written, within the work space, and the targets of its
+// symbolic links.
 func namesOf(f *record.File) []string {
 	names := []string{f.Path}
 	if f.WorkspaceRelative != "" && f.WorkspaceRelative != f.Path {
@@ -148,12 +153,14 @@ func namesOf(f *record.File) []string {
 	return names
 }
 
-// pathMax is PATH_MAX of linux/limits.h: the kernel refuses a longer path, so a longer one is not worth comparing.
+// pathMax is PATH_MAX of linux/limits.h. The kernel refuses a longer path, so such a path is not
+// compared.
 const pathMax = 4096
 
-// overlap reports whether some path may match a pattern without braces and the path that a command names, which may be a glob too. It errs on the side of
-// true: a character class is taken for any character, and for anything is a path longer than the kernel takes. As in the shell, a wildcard of the command
-// does not stand for names that begin with a dot; one of the pattern does.
+// overlap reports whether some path may match both a pattern without braces and the path that a
+// command names, which may be a glob too. It errs on the side of true: a character class counts as
+// any character, and a path longer than the kernel accepts counts as anything. As in the shell, a
+// wildcard of the command does not match names that begin with a dot; one of the pattern does.
 func overlap(pattern, named string) bool {
 	if len(pattern) > pathMax || len(named) > pathMax {
 		return true
@@ -171,8 +178,9 @@ func overlap(pattern, named string) bool {
 		func(i, j int) bool { return nameOverlap(x[i], y[j]) })
 }
 
-// align reports whether two sequences with stars can be laid over each other, star meaning any number of the other's elements; takes says
-// which elements of the first the second's stars may stand for. It takes time in proportion to n×m.
+// align reports whether two sequences with stars can match each other, where a star stands for any
+// number of elements of the other sequence. takes says which elements of the first the second's
+// stars may stand for. It takes time in proportion to n×m.
 func align(n, m int, starX, starY, takes func(int) bool, same func(i, j int) bool) bool {
 	next, row := make([]bool, m+1), make([]bool, m+1)
 	for i := n; i >= 0; i-- {
@@ -213,10 +221,10 @@ func nameOverlap(pattern, named string) bool {
 		})
 }
 
-// class stands for a character class, which is taken for any one character.
+// class replaces a character class, which counts as any one character.
 const class = '\x01'
 
-// classless has class in place of each character class; one that is not closed is taken for anything.
+// classless replaces each character class by class. A class that is not closed counts as anything.
 func classless(name string) string {
 	if !strings.Contains(name, "[") {
 		return name
@@ -229,7 +237,7 @@ func classless(name string) string {
 			return b.String()
 		}
 		end := -1
-		if body := strings.TrimLeft(rest, "!^"); len(body) > 0 { // "]" may be the first of them
+		if body := strings.TrimLeft(rest, "!^"); len(body) > 0 { // "]" may be the first character of a class
 			if end = strings.IndexByte(body[1:], ']'); end >= 0 {
 				end += 1 + len(rest) - len(body)
 			}
@@ -243,8 +251,9 @@ func classless(name string) string {
 	}
 }
 
-// matchDomain compares a host name with "example.com" (itself) or "*.example.com" (any depth below it, not itself). Case and a trailing dot do
-// not count. An address matches only the same address.
+// matchDomain compares a host name with "example.com" (only itself) or "*.example.com" (any depth
+// below it, but not itself). It ignores case and a trailing dot. An address matches only the same
+// address.
 func matchDomain(host, pattern string) bool {
 	host, pattern = canonicalHost(host), canonicalHost(pattern)
 	if host == "" {

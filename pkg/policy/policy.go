@@ -6,34 +6,33 @@ import (
 	"ethos/pkg/record"
 )
 
-// Policy is one rule: when its expression is true of a record, its effect applies.
+// Policy is one rule: if its expression is true for a record, its effect applies.
 type Policy struct {
 	ID        string
 	Pack      string
 	Principle string
 	Effect    string   // record.VerdictDeny, Ask, Warn or Allow
-	On        []string // action kinds; all but event when left out
-	Modes     []string // trust modes; all when left out
+	On        []string // action kinds; all but event if omitted
+	Modes     []string // trust modes; all if omitted
 	When      string   // CEL, of type bool
 	Message   string   // what was refused, in one sentence, for the model
-	Remedy    string   // the smallest thing that would be allowed
-	Protected bool     // a consumer's file can tighten it, never remove or weaken it
+	Remedy    string   // the smallest change that would be allowed
+	Protected bool     // a consumer's file can tighten it, but never remove or weaken it
 	Examples  Examples
-	File      string // where it is written; pack:core/files.yaml for shipped ones
+	File      string // the file that defines it; pack:core/files.yaml for shipped ones
 	Line      int
 	Column    int
 }
 
-// Principle is a reason that policies share.
+// Principle is a reason that several policies share.
 type Principle struct {
 	ID    string
 	Title string
 }
 
-// Examples are actions with a known outcome. A deny example must be matched by
-// its policy, an allow example must not be. A file writes those of a policy
-// whose effect is allow the other way round, as allow and deny: there they are
-// exchanged when they are read.
+// Examples are actions with a known result. A policy must match its deny examples and must not
+// match its allow examples. In a file, a policy whose effect is allow has them the other way round;
+// they are exchanged when the file is read.
 type Examples struct {
 	Deny  []Example
 	Allow []Example
@@ -45,50 +44,51 @@ type Example struct {
 	Argv         []string
 	File         *record.FileAction
 	URL          string
-	Server, Name string // an MCP tool
-	Input        []byte // JSON, of the tool
+	Server, Name string // of an MCP tool
+	Input        []byte // JSON, the input of the tool
 	Cwd          string // relative to the example's work space
-	Mode         string // the first of the policy's modes when left out, safe when it has none
+	Mode         string // if omitted, the first of the policy's modes, or safe if it has none
 	Approved     bool   // admin_approved
 	Interactive  bool   // the agent can type into it
-	Confined     bool   // the answer puts it inside of a boundary
+	Confined     bool   // the reply puts it inside a boundary
 	Agent        string
 	Tool         string
-	Parent       string // mode of the parent, of a sub-agent
-	Facts        []byte // JSON merged over the derived facts
+	Parent       string // mode of the parent of a sub-agent
+	Facts        []byte // JSON, merged into the derived facts
 	Findings     []Finding
 	Line, Column int
 }
 
-// Input is the record that is decided. Expressions read it; nothing writes it.
+// Input is the record that is decided. Expressions read it; nothing writes to it.
 type Input struct {
 	Action *record.Action
 	Actor  *record.Actor
 	Facts  *record.Facts
-	// Findings are what the tool reported, where the record has what it printed.
+	// Findings are the findings of the tool, if the record has its output.
 	Findings []Finding
-	// FindingsUnknown says that there may be more: what it printed was cut off, or is
-	// not of its format.
+	// FindingsUnknown says that there may be more findings: the output was truncated, or is not in
+	// the tool's format.
 	FindingsUnknown bool
 }
 
-// Finding is one thing that a tool reported, as expressions see it.
+// Finding is one finding of a tool, in the form that expressions see.
 type Finding struct {
-	Tool      string `json:"tool"`  // within the one that ran, such as a linter of golangci-lint; else ""
-	Rule      string `json:"rule"`  // the tool's own name, "" where it has none; ethos.tool_failed for a failure that the output does not explain
+	Tool      string `json:"tool"`  // the tool within the one that ran, such as a linter of golangci-lint; else ""
+	Rule      string `json:"rule"`  // the tool's own rule name, "" if it has none; ethos.tool_failed for a failure that the output does not explain
 	Level     string `json:"level"` // error | warning | note
 	Message   string `json:"message"`
-	Path      string `json:"path"` // from the work space, absolute outside of it, "" where it is not known
-	Line      int    `json:"line"` // from 1; 0 where it is not known
+	Path      string `json:"path"` // relative to the work space, absolute outside of it, "" if unknown
+	Line      int    `json:"line"` // 1-based; 0 if unknown
 	Column    int    `json:"column"`
 	EndLine   int    `json:"end_line"`
 	EndColumn int    `json:"end_column"`
 }
 
-// strictness orders effects and verdicts, loosest first.
+// strictness has the effects and verdicts, least strict first.
 var strictness = []string{record.VerdictAllow, record.VerdictWarn, record.VerdictAsk, record.VerdictDeny}
 
-// Stricter reports whether verdict a is stricter than b: deny > ask > warn > allow. What is no verdict counts as deny.
+// Stricter reports whether verdict a is stricter than b: deny > ask > warn > allow. An unknown
+// verdict counts as deny.
 func Stricter(a, b string) bool { return rank(a) > rank(b) }
 
 func rank(verdict string) int {
@@ -98,15 +98,16 @@ func rank(verdict string) int {
 	return len(strictness) - 1
 }
 
-// Kinds are the action kinds a policy can be on.
+// Kinds returns the action kinds that a policy can apply to.
 func Kinds() []string {
 	return []string{record.KindExec, record.KindShell, record.KindFile, record.KindFetch, record.KindMCP, record.KindEvent}
 }
 
-// Modes are the trust modes, strictest first: what one allows, the next allows too, except that auto refuses where safe asks.
+// Modes returns the trust modes, strictest first. What one mode allows, the next allows too, except
+// that auto refuses where safe asks.
 func Modes() []string { return record.Modes() }
 
-// applies reports whether the policy speaks of this kind of action in this mode.
+// applies reports whether the policy applies to this kind of action in this mode.
 func (p *Policy) applies(kind, mode string) bool {
 	if len(p.On) == 0 && kind == record.KindEvent {
 		return false
@@ -114,7 +115,7 @@ func (p *Policy) applies(kind, mode string) bool {
 	return (len(p.On) == 0 || slices.Contains(p.On, kind)) && (len(p.Modes) == 0 || slices.Contains(p.Modes, mode))
 }
 
-// Kinds are the action kinds the policy is on, written out.
+// Kinds returns the action kinds that the policy applies to; an omitted list is expanded.
 func (p *Policy) Kinds() []string {
 	if len(p.On) == 0 {
 		return defaultKinds()
@@ -122,7 +123,7 @@ func (p *Policy) Kinds() []string {
 	return slices.Clone(p.On)
 }
 
-// InModes are the trust modes the policy holds in, written out.
+// InModes returns the trust modes in which the policy applies; an omitted list is expanded.
 func (p *Policy) InModes() []string {
 	if len(p.Modes) == 0 {
 		return Modes()

@@ -7,11 +7,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// fact is something of a record that a need can test: all values of one field, wherever a record has it. A field of a type that stands in
-// several places has the values of all of them, which can only make a need easier to meet. Of a list of structs it is one empty value for each.
+// fact is a part of a record that a need can test: all values of one field, wherever it occurs in
+// the record. A field of a type that occurs in several places has the values of all of them, which
+// can only make a need easier to meet. A list of structs has one empty value for each element.
 type fact uint8
 
-// factTable names the facts as needs spell them, type and field, and lists their values.
+// factTable has the name of each fact as needs use it, type and field, and the function that lists
+// its values.
 var factTable = [...]struct {
 	name   string
 	values func(*Input) []string
@@ -84,7 +86,7 @@ var factTable = [...]struct {
 	{"File.protected", ofFiles(func(f *record.File) string { return f.Protected })},
 }
 
-// factNamed finds a fact, 0 when there is none of that name.
+// factNamed returns the fact with a name, or 0.
 func factNamed(name string) fact {
 	for i := range factTable {
 		if factTable[i].name == name {
@@ -94,7 +96,7 @@ func factNamed(name string) fact {
 	return 0
 }
 
-// sight is a record as needs see it: each fact's values, listed when first asked for.
+// sight is a record as needs see it: the values of each fact, listed on first use.
 type sight struct {
 	in     *Input
 	values [len(factTable)][]string
@@ -146,7 +148,8 @@ func ofWidenings(in *Input) []string {
 	})
 }
 
-// ofUses gathers from reads and writes: an expression does not say which of them a path came from.
+// ofUses lists values from reads and writes together, because an expression does not say which of
+// them a path came from.
 func ofUses(get func(*record.PathUse) string) func(*Input) []string {
 	one := func(u *record.PathUse) []string { return []string{get(u)} }
 	return func(in *Input) []string {
@@ -167,10 +170,10 @@ func gather[T any](elements []T, get func(*T) []string) []string {
 	return all
 }
 
-// manyValues is where looking for duplicates costs more than it saves.
+// manyValues is the number of values from which searching for duplicates costs more than it saves.
 const manyValues = 32
 
-// wordsOf are the words of a command as an expression sees them.
+// wordsOf returns the words of a command as an expression sees them.
 func wordsOf(c *record.Command) []string {
 	words := make([]string, len(c.Argv))
 	for i, w := range c.Argv {
@@ -187,7 +190,8 @@ func assigned(c *record.Command) []string {
 	return names
 }
 
-// met reports whether a record meets the need. When it does not, the expression is false of the record.
+// met reports whether a record meets the need. If it does not, the expression is false for the
+// record.
 func (n *need) met(s *sight) bool {
 	switch n.op {
 	case always:
@@ -219,7 +223,8 @@ func (n *need) met(s *sight) bool {
 	return false
 }
 
-// accepts tests one value of the need's fact. A pattern that cannot be matched is left to the expression to fail on.
+// accepts tests one value of the need's fact. It accepts every value for a malformed pattern, so
+// that the expression is evaluated and fails.
 func (n *need) accepts(v string) bool {
 	switch n.op {
 	case equals:
@@ -233,12 +238,13 @@ func (n *need) accepts(v string) bool {
 	return true
 }
 
-// isPaths reports whether a fact is a list of paths, which can be touched.
+// isPaths reports whether a fact is a list of paths, for which touched can be tested.
 func (f fact) isPaths() bool {
 	return slices.Contains([]string{"Shell.reads", "Shell.writes", "files"}, factTable[f].name)
 }
 
-// touches reports whether a path of the fact may be among the pattern, which is well-formed and without braces.
+// touches reports whether a path of the fact may match the pattern, which is well-formed and
+// without braces.
 func (s *sight) touches(f fact, pattern string) bool {
 	switch factTable[f].name {
 	case "Shell.reads":

@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// typePrefix stands before the name of every record type in an expression: ethos.Command.
+// typePrefix precedes the name of every record type in an expression: ethos.Command.
 const typePrefix = "ethos."
 
 // structure is the CEL view of one record struct.
@@ -21,7 +21,8 @@ type structure struct {
 	fields  map[string]structField
 }
 
-// structField is one field of a structure. Pointers to strings are seen as strings, "" where they are nil; raw JSON is seen as its text.
+// structField is one field of a structure. A pointer to a string appears as a string, "" if it is
+// nil; raw JSON appears as its text.
 type structField struct {
 	position int // in names
 	index    int // in the Go struct
@@ -30,8 +31,8 @@ type structField struct {
 
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
-// schema derives CEL types from Go structs by their json tags, each struct once. When every root was derived it only is read, and then it is
-// safe for concurrent use.
+// schema derives CEL types from Go structs by their json tags, each struct once. After every root
+// type is derived it is only read, and is then safe for concurrent use.
 type schema struct {
 	byType map[reflect.Type]*structure
 	byName map[string]*structure
@@ -66,7 +67,8 @@ func (s *schema) celType(t reflect.Type) *types.Type {
 	panic(fmt.Sprintf("policy: no CEL type for %s", t))
 }
 
-// structure returns the view of a struct type, derived at first use. A type may contain itself.
+// structure returns the view of a struct type, which is derived on first use. A type may contain
+// itself.
 func (s *schema) structure(t reflect.Type) *structure {
 	if known := s.byType[t]; known != nil {
 		return known
@@ -89,7 +91,8 @@ func (s *schema) named(name string) (*structure, bool) {
 	return found, ok
 }
 
-// provider answers the checker and the planner from the schema. Record types cannot be constructed in an expression.
+// provider gives the types of the schema to the checker and the planner. An expression cannot
+// construct record types.
 type provider struct {
 	types.Provider
 	*schema

@@ -24,29 +24,29 @@ func (b Bounds) orDefault() Bounds {
 	return Bounds{Cost: cmp.Or(b.Cost, defaultCost), Deadline: cmp.Or(b.Deadline, defaultDeadline)}
 }
 
-// Set is the policies that decide together. It is not safe for concurrent use.
+// Set is a set of policies that decide together. It is not safe for concurrent use.
 type Set struct {
 	rules      []*rule
 	principles []Principle
 	packs      []string
 	digest     string
 	bounds     Bounds
-	// configuration is what decisions say of the files of work spaces.
+	// configuration is what decisions report about the files of work spaces.
 	configuration []record.Configuration
-	doubled       bool // a policy's name stands for several
+	doubled       bool // several policies share a name
 	proofs        needs.Set
-	ceiling       string // digest
+	ceiling       string // its digest
 }
 
 // rule is a policy that is ready to be evaluated.
 type rule struct {
 	Policy
 	need   need
-	reads  []string // variables
+	reads  []string // the variables that it reads
 	digest string
 	expr   expression
 	source *ast.AST // with positions; compiled when it is first explained
-	// ceiling marks what the machine's administrator has written, or amended.
+	// ceiling marks a policy that the machine's administrator has defined or amended.
 	ceiling bool
 }
 
@@ -70,11 +70,13 @@ func (s *Set) Principles() []Principle { return slices.Clone(s.principles) }
 // Packs names the packs, core first.
 func (s *Set) Packs() []string { return slices.Clone(s.packs) }
 
-// Proofs are the commands that files of the work space need. They decide nothing.
+// Proofs returns the commands that files of the work space require as proof. They do not affect
+// decisions.
 func (s *Set) Proofs() needs.Set { return slices.Clone(s.proofs) }
 
-// Digest is "sha256:" and the SHA-256, in hex, over the digests of all policies, ordered by id. Two sets with the same digest decide alike
-// and say the same; where a policy is written does not count.
+// Digest returns "sha256:" and the SHA-256, in hex, over the digests of all policies, ordered by
+// id. Two sets with the same digest make the same decisions with the same messages; the position of
+// a policy in a file does not count.
 func (s *Set) Digest() string { return s.digest }
 
 // seal computes the set's digest.
@@ -95,7 +97,7 @@ func (s *Set) seal() *Set {
 	return s
 }
 
-// unknownTo are the unknown variables that the rule reads.
+// unknownTo returns the unknown variables that the rule reads.
 func (r *rule) unknownTo(unknown []string) []string {
 	if len(unknown) == 0 {
 		return nil
@@ -103,11 +105,12 @@ func (r *rule) unknownTo(unknown []string) []string {
 	return slices.DeleteFunc(slices.Clone(unknown), func(name string) bool { return !slices.Contains(r.reads, name) })
 }
 
-// digestOf is the SHA-256, in hex, of everything in a policy that decides or is said.
+// digestOf returns the SHA-256, in hex, of everything in a policy that affects a decision or its
+// text.
 func digestOf(p *Policy) string {
 	text, err := json.Marshal([]any{p.ID, p.Pack, p.Principle, p.Effect, p.On, p.Modes, p.When, p.Message, p.Remedy, p.Protected})
 	if err != nil {
-		panic(err) // strings and a bool
+		panic(err) // only strings and a bool
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

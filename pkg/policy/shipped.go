@@ -13,12 +13,13 @@ const (
 
 //go:generate go test -run "^(TestShippedIsCurrent|TestPage)$" -update .
 
-// compiled holds the checked expressions of the shipped policies, one after the other, packed.
+// compiled holds the packed checked expressions of the shipped policies, concatenated.
 //
 //go:embed compiled.bin
 var compiled string
 
-// shippedPolicy is a policy of this program, compiled ahead. Examples are left in the text of the pack.
+// shippedPolicy is a precompiled policy of this program. Its examples are only in the text of the
+// pack.
 type shippedPolicy struct {
 	policy   Policy
 	need     need
@@ -30,14 +31,15 @@ type shippedPolicy struct {
 // Packs names the shipped packs, core first.
 func Packs() []string { return slices.Clone(shippedPacks) }
 
-// ShippedPrinciples lists the principles that shipped policies rest on.
+// ShippedPrinciples lists the principles of the shipped policies.
 func ShippedPrinciples() []Principle { return slices.Clone(shippedPrinciples) }
 
 func isShipped(id string) bool {
 	return slices.ContainsFunc(shippedPolicies, func(p shippedPolicy) bool { return p.policy.ID == id })
 }
 
-// shippedRules makes the rules of one pack; nothing is unpacked before it is evaluated.
+// shippedRules returns the rules of one pack. Expressions are unpacked when they are first
+// evaluated.
 func shippedRules(pack string) []*rule {
 	var rules []*rule
 	for i := range shippedPolicies {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// show is a value as JSON, cut to what a person will read.
+// show returns a value as JSON, truncated for display.
 func show(v ref.Val) string {
 	switch {
 	case types.IsError(v):
@@ -33,7 +33,7 @@ func show(v ref.Val) string {
 	return string(text)
 }
 
-// plain turns a CEL value into what encoding/json writes.
+// plain converts a CEL value to one that encoding/json writes.
 func plain(v ref.Val) any {
 	switch v := v.(type) {
 	case *object:

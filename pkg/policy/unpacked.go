@@ -10,10 +10,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// errPacked is what unpack says of text that pack did not write.
+// errPacked is the error of unpack for text that pack did not write.
 var errPacked = errors.New("packed expression is damaged")
 
-// unpack reads a packed expression back into the form that the planner takes.
+// unpack decodes a packed expression into the form that the planner takes.
 func unpack(packed string) (*ast.AST, error) {
 	u := &unpacker{
 		in: []byte(packed), make: ast.NewExprFactory(),
@@ -47,7 +47,7 @@ func (u *unpacker) signed() int64 {
 	return n
 }
 
-// skip drops what was read; a size of nothing ends the reading.
+// skip drops what was read. A size of zero ends the reading.
 func (u *unpacker) skip(size int) {
 	if size <= 0 {
 		u.damaged, size = true, len(u.in)
@@ -66,7 +66,7 @@ func (u *unpacker) text() string {
 	return s
 }
 
-// count reads a number of elements, each of which takes a byte at least.
+// count reads a number of elements, each of which takes at least one byte.
 func (u *unpacker) count() int {
 	n := u.number()
 	if n > uint64(len(u.in)) {
@@ -76,7 +76,7 @@ func (u *unpacker) count() int {
 	return int(n)
 }
 
-// head reads what every node begins with and gives the node its id.
+// head reads the beginning of a node and assigns its id.
 func (u *unpacker) head() (tag uint64, id int64) {
 	tag = u.number()
 	u.id++

@@ -10,8 +10,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// object is one struct of a record as a CEL value. Fields become CEL values when they are first read, and are kept for
-// the next policy. An object belongs to one decision and is not safe for concurrent use.
+// object is one struct of a record as a CEL value. A field is converted to a CEL value when it is
+// first read, and kept for the next policy. An object belongs to one decision and is not safe for
+// concurrent use.
 type object struct {
 	schema *schema
 	as     *structure
@@ -24,7 +25,7 @@ func (s *schema) object(v reflect.Value) *object {
 	return &object{schema: s, as: as, value: v, read: make([]ref.Val, len(as.names))}
 }
 
-// pointer is the struct behind the object, such as *record.Shell.
+// pointer returns the struct behind the object, such as *record.Shell.
 func (o *object) pointer() any { return o.value.Addr().Interface() }
 
 func (o *object) isSet(f structField) bool { return !o.value.Field(f.index).IsZero() }
@@ -36,7 +37,7 @@ func (o *object) field(f structField) ref.Val {
 	return o.read[f.position]
 }
 
-// val makes the CEL value of an addressable part of a record.
+// val returns the CEL value of an addressable part of a record.
 func (s *schema) val(v reflect.Value) ref.Val {
 	if v.Type() == rawMessage {
 		return types.String(v.Bytes())
@@ -108,7 +109,7 @@ func (o *object) Equal(other ref.Val) ref.Val {
 // Type implements ref.Val.
 func (o *object) Type() ref.Type { return o.as.celType }
 
-// Value implements ref.Val. Field access by the planner goes through it to FieldType.GetFrom.
+// Value implements ref.Val. The planner's field access reaches FieldType.GetFrom through it.
 func (o *object) Value() any { return o }
 
 // Get implements traits.Indexer.
@@ -137,10 +138,10 @@ func (o *object) find(name ref.Val) (structField, ref.Val) {
 	return f, nil
 }
 
-// MarshalJSON shows the object as the record does.
+// MarshalJSON encodes the object as in a record.
 func (o *object) MarshalJSON() ([]byte, error) { return json.Marshal(o.pointer()) }
 
-// adapter makes values of what cel-go itself meets in a record.
+// adapter converts values that cel-go itself encounters in a record.
 type adapter struct{ *schema }
 
 // NativeToValue implements types.Adapter.

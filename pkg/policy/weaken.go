@@ -7,16 +7,16 @@ import (
 	"ethos/pkg/record"
 )
 
-// amendable says, for each key of a policy, whether a value that amends a
-// shipped policy can let it pass more than it did. nil: no value can. A test
-// compares it with policyKeys; a key that is missing counts as one that can.
+// amendable says, for each key of a policy, whether a new value in an amendment can let the shipped
+// policy pass more than before. nil means that no value can. A test compares the map with
+// policyKeys; a missing key counts as one that can.
 //
-// Nothing else in a policy file weakens: a pack, a principle and a policy of
-// one's own are added to what decides, and the strictest match counts. What it
-// needs proven is added to what it needed when a person accepted it.
+// Nothing else in a policy file weakens. Packs, principles and new policies are added to those that
+// decide, and the strictest match counts. Required proofs are added to those that the accepted
+// content required.
 var amendable = map[string]func(w *written, old *Policy) bool{
 	"id":        nil,
-	"pack":      nil, // another one is a fault
+	"pack":      nil, // a different one is a fault
 	"principle": nil, // a reason; it decides nothing
 	"message":   nil,
 	"remedy":    nil,
@@ -28,8 +28,8 @@ var amendable = map[string]func(w *written, old *Policy) bool{
 	"when":      func(w *written, old *Policy) bool { return strings.TrimSpace(w.When) != strings.TrimSpace(old.When) },
 }
 
-// weakenings lists the keys of an amendment that can let its policy pass more,
-// each as "policies.ID.key: value".
+// weakenings lists the keys of an amendment that can let its policy pass more, each as
+// "policies.ID.key: value".
 func weakenings(w *written, old *Policy) (out []string) {
 	for _, key := range policyKeys {
 		at := w.given[key]
@@ -44,7 +44,7 @@ func weakenings(w *written, old *Policy) (out []string) {
 	return out
 }
 
-// valueOf is what a key is changed to, and from what where that is short.
+// valueOf returns the new value of a key, with the old one if that is short.
 func valueOf(key string, w *written, old *Policy) string {
 	switch key {
 	case "effect":
@@ -59,7 +59,7 @@ func valueOf(key string, w *written, old *Policy) string {
 	return "changed"
 }
 
-// report is what the decisions of the set say of a file that counted.
+// report returns what the decisions of the set report about a file that was used.
 func (f *file) report() record.Configuration {
 	widens := slices.Clone(f.widens)
 	if f.around || widens == nil {
@@ -68,6 +68,5 @@ func (f *file) report() record.Configuration {
 	return record.Configuration{Path: f.name, Digest: f.digest, Trusted: f.trusted, Widens: widens}
 }
 
-// Configuration lists the files of work spaces that the set was made from, with
-// what they weaken.
+// Configuration lists the files of work spaces from which the set was made, with what they weaken.
 func (s *Set) Configuration() []record.Configuration { return slices.Clone(s.configuration) }

@@ -6,7 +6,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// word is the text of a word of a command, "" where it is not static.
+// word returns the text of a word of a command, or "" if it is not static.
 func word(w *string) string {
 	if w == nil {
 		return ""
@@ -14,8 +14,8 @@ func word(w *string) string {
 	return *w
 }
 
-// runsCommand reports whether a script runs the command of that base name with all of args among its words, in that order. A word that is not
-// static equals nothing.
+// runsCommand reports whether a script runs the command of that base name with all of args among
+// its words, in that order. A word that is not static equals nothing.
 func runsCommand(s *record.Shell, name string, args []string) bool {
 	for i := range s.Commands {
 		if c := &s.Commands[i]; c.Name == name && hasWords(c.Argv, args) {
@@ -37,9 +37,10 @@ func hasWords(argv []*string, args []string) bool {
 	return len(args) == 0
 }
 
-// hasOption reports whether a command line gives one of the options: a letter, alone or in a cluster (-rf), or a long name, abbreviated as
-// getopt_long(3) allows (--recurs) or with a value (--name=value). Words after "--" are operands. A letter that takes a value
-// ends its cluster; which ones do is not known here, so -ofile is read as the letters o, f, i, l, e.
+// hasOption reports whether a command line gives one of the options: a letter, alone or in a
+// cluster (-rf), or a long name, abbreviated as getopt_long(3) allows (--recurs) or with a value
+// (--name=value). Words after "--" are operands. A letter that takes a value ends its cluster, but
+// the letters that do so are not known here: -ofile is read as the letters o, f, i, l, e.
 func hasOption(c *record.Command, letters string, names []string) bool {
 	for _, w := range c.Argv[min(1, len(c.Argv)):] {
 		text := word(w)
@@ -77,11 +78,11 @@ func isUnresolved(c *record.Command) bool {
 	return c.Dynamic
 }
 
-// interpreters run a file that is named on their command line.
+// interpreters are programs that run a file named on their command line.
 const interpreters = " bash sh zsh dash ksh fish source . python python2 python3 perl ruby node deno bun php lua Rscript osascript pwsh "
 
-// executesFile reports whether a script runs a file: as a command, or by an interpreter that gets it as a word. Path is as in a record: relative to the work space,
-// or absolute, or below "~".
+// executesFile reports whether a script runs a file, as a command or as a word of an interpreter.
+// path has the form of a record: relative to the work space, or absolute, or below "~".
 func executesFile(s *record.Shell, path string) bool {
 	for i := range s.Commands {
 		c := &s.Commands[i]

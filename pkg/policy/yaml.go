@@ -13,17 +13,19 @@ import (
 	"ethos/pkg/nearest"
 )
 
-// maxFile bounds a policy file.
+// maxFile is the size limit of a policy file in bytes.
 const maxFile = 1 << 20
 
-// document is one YAML file being read. It collects faults and goes on, so that one run shows them all.
+// document is a YAML file while it is read. It collects faults and continues, so that one run
+// reports all of them.
 type document struct {
 	name   string
 	lines  []string
 	faults Faults
 }
 
-// parseYAML reads exactly one document. Anchors, aliases, merges and duplicate keys are faults: what a reviewer reads is what is loaded.
+// parseYAML reads exactly one document. Anchors, aliases, merges and duplicate keys are faults, so
+// that the file means what a reviewer reads.
 func parseYAML(name string, text []byte) (*document, *yaml.Node) {
 	d := &document{name: name, lines: strings.Split(string(text), "\n")}
 	if len(text) > maxFile {
@@ -43,7 +45,7 @@ func parseYAML(name string, text []byte) (*document, *yaml.Node) {
 	return d, root.Content[0]
 }
 
-// syntax turns the parser's "yaml: line 3: …" into a fault.
+// syntax converts the parser's "yaml: line 3: …" to a fault.
 func (d *document) syntax(err error) {
 	if errors.Is(err, io.EOF) {
 		d.faults = append(d.faults, &Fault{File: d.name, Message: "the file is empty"})
@@ -75,14 +77,14 @@ func (d *document) faultAt(line, column int, format string, args ...any) {
 	d.faults = append(d.faults, f)
 }
 
-// key is what one key of a mapping means.
+// key describes one key of a mapping.
 type key struct {
 	name     string
 	required bool
 	read     func(*yaml.Node)
 }
 
-// mapping reads a mapping whose keys are all known, none twice, none missing.
+// mapping reads a mapping. Unknown, duplicate and missing keys are faults.
 func (d *document) mapping(n *yaml.Node, what string, keys ...key) {
 	if !d.is(n, yaml.MappingNode, what, "a mapping") {
 		return
@@ -119,7 +121,7 @@ func suggestion(word string, names []string) string {
 	return "; known are " + strings.Join(names, ", ")
 }
 
-// is checks a node's kind, and refuses anchors and aliases.
+// is checks the kind of a node, and refuses anchors and aliases.
 func (d *document) is(n *yaml.Node, kind yaml.Kind, what, wanted string) bool {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -192,7 +194,7 @@ func (d *document) wordList(to *[]string, what string, words []string) func(*yam
 			var word string
 			d.oneOf(&word, what, words)(e)
 			switch {
-			case word == "": // its fault is noted
+			case word == "": // its fault is recorded
 			case slices.Contains(*to, word):
 				d.fault(e, "%s names %q twice", what, word)
 			default:
