@@ -10,10 +10,10 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Refusal is the error of a destination that is not reached.
+// Refusal is the error for a destination that the gateway did not connect to.
 type Refusal struct {
 	Verdict rule.Verdict
-	Err     error // the cause, where there is one beyond the rules
+	Err     error // the underlying error, if there is one besides the rules
 }
 
 func (r *Refusal) Error() string {
@@ -29,8 +29,8 @@ func refuse(reason rule.Reason, err error) *Refusal {
 	return &Refusal{Verdict: rule.Verdict{Reason: reason}, Err: err}
 }
 
-// attempt is one destination that a client asks for, until its event is
-// written.
+// attempt is one destination that a client asked for. It lives until its event
+// is written.
 type attempt struct {
 	gateway *Gateway
 	host    rule.Host
@@ -42,21 +42,21 @@ func (g *Gateway) begin(door Door, host rule.Host, port uint16) *attempt {
 	return &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}}
 }
 
-// refused writes the event of an attempt that carried nothing.
+// refused writes the event of an attempt that carried no data.
 func (a *attempt) refused(err error) {
 	a.note(err)
 	a.event.Allowed = false
 	a.end()
 }
 
-// stillOpen is the detail of [Stopped].
+// stillOpen is the detail text of [Stopped].
 const stillOpen = "it was under way when the run ended"
 
-// note keeps a refusal for the event.
+// note records the refusal for the event.
 func (a *attempt) note(err error) {
 	var r *Refusal
 	switch {
-	case errors.Is(err, context.Canceled): // only the gateway's end cancels
+	case errors.Is(err, context.Canceled): // only stopping the gateway cancels
 		r = refuse(Stopped, errors.New(stillOpen))
 	case errors.Is(err, hello.ErrEarly):
 		r = refuse(Interrupted, err)

@@ -12,82 +12,87 @@ import (
 	"ethos/pkg/egress/upstream"
 )
 
-// Resolver resolves names outside; *net.Resolver is one.
+// Resolver looks up names outside the sandbox; *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Dialer dials judged addresses and upstream proxies; *net.Dialer is one. An
-// address that it is given is never a name, unless it is that of a proxy.
+// Dialer connects to allowed addresses and to upstream proxies; *net.Dialer
+// implements it. It gets IP addresses only, never a name, except for the name
+// of an upstream proxy.
 type Dialer = upstream.Dialer
 
-// SNIMode says what becomes of a TLS client that does not name the judged host.
+// SNIMode selects how the gateway treats a TLS client whose server name is not
+// the requested host.
 type SNIMode int
 
 const (
-	// SNIRequire refuses a TLS client whose server name is not the judged name,
-	// or that hides it by encrypted ClientHello.
+	// SNIRequire refuses a TLS client whose server name differs from the
+	// requested host, or is hidden by encrypted ClientHello.
 	SNIRequire SNIMode = iota
-	// SNIAllow lets every TLS client through.
+	// SNIAllow accepts every TLS client.
 	SNIAllow
 )
 
-// Config is what a Gateway is made of. Its zero value allows nothing.
+// Config configures a Gateway. The zero value allows nothing.
 type Config struct {
 	Rules rule.Rules
 	SNI   SNIMode
 
-	// Table maps names to addresses; nil is a new one over the default ranges.
+	// Table maps names to addresses; nil means a new table over the default
+	// ranges.
 	Table *pool.Table
 
-	// Resolver resolves allowed names; nil is that of the Go runtime, which
-	// reads the host's hosts file and resolv.conf.
+	// Resolver looks up allowed names; nil means the resolver of the Go
+	// runtime, which reads the host's hosts file and resolv.conf.
 	Resolver Resolver
 
-	// Dialer connects; nil is a plain net.Dialer.
+	// Dialer connects; nil means a zero net.Dialer.
 	Dialer Dialer
 
-	// Hosts is the host's hosts file; see ParseHosts. The name server answers
-	// its loopback names as the host would.
+	// Hosts holds the host's hosts file; see ParseHosts. For its loopback names
+	// the name server gives the same answer as the host would.
 	Hosts Hosts
 
-	// Search are the search domains of the namespace's resolv.conf. A name that
-	// a resolver made with one, and that is not allowed, does not exist.
+	// Search lists the search domains in the namespace's resolv.conf. The name
+	// server answers NXDOMAIN for a name that a resolver formed with one of
+	// them, unless the name is allowed.
 	Search []string
 
-	// Upstream is the caller's own proxy, nil for none.
+	// Upstream is the caller's own proxy; nil means none.
 	Upstream *upstream.Proxies
 
-	// Intercept opens the TLS of some hosts; nil opens none.
+	// Intercept terminates the TLS of some hosts; nil intercepts none.
 	Intercept *Intercept
 
-	// Sink takes the events; nil drops them.
+	// Sink receives the events; nil drops them.
 	Sink Sink
 
-	// MaxConns bounds the connections of all listeners together; more wait in
-	// their backlogs. Each takes up to six descriptors, of two sockets and two
-	// pipes. 0 is 4096.
+	// MaxConns limits the open connections of all listeners together; further
+	// clients wait in the listeners' backlogs. A connection uses up to six
+	// descriptors: two sockets and two pipes. 0 means 4096.
 	MaxConns int
 
-	// HeadTimeout bounds the time for a request head, a SOCKS handshake or a
-	// ClientHello that has begun. 0 is 10 s.
+	// HeadTimeout limits the time for a request head, a SOCKS handshake or a
+	// ClientHello, counted from its first byte. 0 means 10 s.
 	HeadTimeout time.Duration
 
-	// DialTimeout bounds resolving and connecting. 0 is 30 s.
+	// DialTimeout limits the time for resolving and connecting. 0 means 30 s.
 	DialTimeout time.Duration
 }
 
-// Gateway serves the doors. Its methods may be called concurrently.
+// Gateway serves the listeners of the sandbox's network. Its methods are safe
+// for concurrent use.
 type Gateway struct {
 	config      Config
 	names       *names
 	resolutions *resolutions
-	slots       chan struct{} // one for each connection
+	slots       chan struct{} // one per connection
 	further     chan struct{} // see maxFurther
 	forward     *forwarder
 }
 
-// New returns a gateway for a configuration.
+// New returns a Gateway for the configuration.
 func New(c Config) (*Gateway, error) {
 	if c.MaxConns < 0 || c.HeadTimeout < 0 || c.DialTimeout < 0 {
 		return nil, errors.New("egress: a limit is negative")
@@ -123,7 +128,7 @@ func New(c Config) (*Gateway, error) {
 	return g, nil
 }
 
-// Table is the gateway's table of names.
+// Table returns the gateway's table of names.
 func (g *Gateway) Table() *pool.Table { return g.config.Table }
 
 func orDefault[T int | time.Duration](value, standard T) T {

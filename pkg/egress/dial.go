@@ -13,8 +13,8 @@ import (
 	"ethos/pkg/egress/upstream"
 )
 
-// dial judges, resolves, judges again and connects; the attempt learns what
-// was decided.
+// dial checks the destination, resolves it, checks the addresses and connects.
+// It records the decision in the attempt.
 func (a *attempt) dial(ctx context.Context) (relay.Conn, error) {
 	if err := a.judge(); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (a *attempt) dial(ctx context.Context) (relay.Conn, error) {
 	return a.reach(ctx, a.gateway.config.Upstream.Tunnel(a.host.String(), a.event.Port))
 }
 
-// reach connects to the judged host, through a proxy where via is one.
+// reach connects to the checked host, through the proxy via unless via is nil.
 func (a *attempt) reach(ctx context.Context, via *url.URL) (relay.Conn, error) {
 	config := a.gateway.config
 	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
@@ -46,7 +46,7 @@ func (a *attempt) reach(ctx context.Context, via *url.URL) (relay.Conn, error) {
 	return a.opened(conn)
 }
 
-// judge is the judgement before anything is resolved.
+// judge checks the destination against the rules before any name is resolved.
 func (a *attempt) judge() error {
 	v := a.gateway.config.Rules.Destination(a.host, a.event.Port)
 	a.event.Rule = v.Rule
@@ -77,14 +77,14 @@ func isLoopback(at net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// maxAddresses bounds what one name resolves to.
+// maxAddresses limits the addresses tried for one name.
 const maxAddresses = 32
 
-// addresses are the judged addresses of the host. Those that are refused are
-// left out; where none is left the first refusal is the error.
+// addresses returns the allowed addresses of the host. It leaves out refused
+// addresses; if none is left, it returns the first refusal as the error.
 func (a *attempt) addresses(ctx context.Context) ([]netip.Addr, error) {
 	if a.host.Addr().IsValid() {
-		return []netip.Addr{a.host.Addr()}, nil // judged as it is
+		return []netip.Addr{a.host.Addr()}, nil // already checked by judge
 	}
 	found, err := a.gateway.resolutions.lookup(ctx, a.host)
 	if err != nil {
@@ -95,16 +95,17 @@ func (a *attempt) addresses(ctx context.Context) ([]netip.Addr, error) {
 	})
 }
 
-// headStart is how long an address is tried alone: RFC 8305, section 5.
+// headStart is the time one address is tried before the next one starts: RFC
+// 8305, section 5.
 const headStart = 250 * time.Millisecond
 
-// maxFurther bounds the addresses that are tried beside the first of each
-// connection, of all connections together: a name server outside can name many
-// that do not answer.
+// maxFurther limits, over all connections together, the addresses tried in
+// parallel to the first address of each connection. Without it an outside name
+// server could return many addresses that never answer.
 const maxFurther = 128
 
-// race connects to the first address that answers. The next one is tried when
-// one has failed or has had its head start, and further has room.
+// race connects to the first address that answers. It starts the next attempt
+// when one has failed, or when its head start is over and further has room.
 func race(ctx context.Context, dialer Dialer, addrs []netip.Addr, port uint16, further chan struct{}) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,46 +1,45 @@
-// Package egress lets programs reach the destinations that rules name, and no
-// others, whether or not they know of a proxy.
+// Package egress lets programs reach the destinations that rules name, and no others. Programs need
+// not know about a proxy.
 //
 //	gateway, err := egress.New(egress.Config{Rules: rules, Sink: sink})
 //	go gateway.ServeDNS(ctx, packetConn)
 //	go gateway.ServeTransparent(ctx, listener)
 //	go gateway.ServeProxy(ctx, proxyListener)
 //
-// The transparent door needs a network namespace in which the ranges of the
-// name table are local and no other route leads out (AnyIP: a route of type
-// "local" to lo, ip-route(8)). The name server gives an allowed name an address
-// of the table; a connection to that address can only mean that name. Sockets
-// made inside the namespace and served from outside of it make the door: a
-// socket stays in the namespace where it was made, network_namespaces(7).
+// Transparent connections need a network namespace in which the ranges of the name table are local
+// addresses and no other route leads out (AnyIP: a route of type "local" to lo, ip-route(8)). The
+// name server gives each allowed name an address from the table, so a connection to that address
+// identifies the name. The listening sockets are created inside the namespace and served from
+// outside: a socket stays in the namespace in which it was created, network_namespaces(7).
 //
-// The explicit proxy takes HTTP CONNECT, plain HTTP requests and SOCKS5 on one
-// port, told apart by the first byte.
+// The explicit proxy accepts HTTP CONNECT, plain HTTP requests and SOCKS5 on one port. The first
+// byte tells them apart.
 //
 // # Contract
 //
-// At every door: the name is judged, then resolved, then each address is
-// judged, then a judged address is dialled, never the name again. So a name
-// that resolves to a private address, now or a moment later, gains nothing.
+// Every listener first checks the name, then resolves it, then checks each address, then connects
+// to a checked address; it never resolves the name again. A name that resolves to a private
+// address, now or later, therefore gains nothing.
 //
-// A TLS client must name the judged host in its ClientHello unless
-// [Config.SNI] says otherwise. The hello is read and never changed.
+// A TLS client must name the checked host in its ClientHello unless [Config.SNI] says otherwise.
+// The gateway reads the hello and never changes it.
 //
-// [Intercept] opens the TLS of the hosts that it names, by a certificate of
-// the user's authority: their requests are judged by method and path, and
-// credentials put in that the program does not have. It is off by default.
+// [Intercept] terminates the TLS of the hosts that it names, with a certificate from the user's
+// authority. It checks their requests by method and path, and adds credentials that the program
+// does not have. It is off by default.
 //
-// Each connection that a door took, allowed or not, is one [Event], and so is
-// each name that the name server refused, once.
+// Each accepted connection, allowed or not, produces one [Event]. So does each name that the name
+// server refused, once per name.
 //
-// A refused transparent connection is reset. Streams end as their peers end
-// them, by a half-close or a reset; nothing is cut by a time limit while both
-// peers keep it. Heads and handshakes that do not arrive in time are.
+// A refused transparent connection is reset. A stream ends as its peers end it, by a half-close or
+// a reset; no time limit cuts it while both peers keep it open. Request heads and handshakes that
+// take too long are cut.
 //
 // # Limits
 //
-// What goes to an allowed host is not judged: not the content, and not, within
-// TLS or on plain connections, a Host field. Behind an upstream proxy the
-// addresses cannot be judged, because it resolves the names. UDP but DNS is not
-// carried. A client that speaks first, and whose first message is shorter than
-// six bytes and could begin a TLS record, is held up as one. An event is kept in memory until its connection ends.
+// The gateway does not check what is sent to an allowed host: not the content and, within TLS or on
+// other plain connections, not a Host field. Behind an upstream proxy it cannot check addresses,
+// because the proxy resolves the names. Of UDP it carries DNS only. A client that speaks first,
+// with a first message shorter than six bytes that could begin a TLS record, is delayed as if it
+// spoke TLS. An event stays in memory until its connection ends.
 package egress

@@ -7,10 +7,10 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Door is the way by which a destination was asked for.
+// Door is the way in which a client asked for a destination.
 type Door string
 
-// The doors.
+// The doors of the gateway.
 const (
 	DoorTransparent Door = "transparent"
 	DoorConnect     Door = "connect"
@@ -19,54 +19,55 @@ const (
 	DoorDNS         Door = "dns"
 )
 
-// The reasons of a refusal, beside those of package rule. They are the values
-// of the header x-ethos-error.
+// The reasons for a refusal, in addition to those of package rule. They are the
+// values of the header x-ethos-error.
 const (
-	BadRequest    rule.Reason = "bad-request"        // no HTTP, SOCKS5 or host name, or a doubtful one
-	UnknownTarget rule.Reason = "unknown-address"    // an address of the table that no name has
-	Unresolved    rule.Reason = "unresolved"         // an allowed name has no address
-	Unreachable   rule.Reason = "unreachable"        // no judged address took the connection
+	BadRequest    rule.Reason = "bad-request"        // not HTTP, SOCKS5 or a host name, or ambiguous
+	UnknownTarget rule.Reason = "unknown-address"    // an address of the table that belongs to no name
+	Unresolved    rule.Reason = "unresolved"         // an allowed name without an address
+	Unreachable   rule.Reason = "unreachable"        // no allowed address accepted the connection
 	UpstreamError rule.Reason = "upstream-proxy"     // the upstream proxy refused or failed
-	DeniedSNI     rule.Reason = "denied-server-name" // TLS for another server name than the judged one
-	BadHello      rule.Reason = "bad-client-hello"   // TLS that does not begin with one clear ClientHello
+	DeniedSNI     rule.Reason = "denied-server-name" // TLS for a server name other than the checked one
+	BadHello      rule.Reason = "bad-client-hello"   // TLS that does not begin with one unambiguous ClientHello
 	HiddenName    rule.Reason = "hidden-server-name" // TLS with encrypted ClientHello
 	Overloaded    rule.Reason = "too-many-names"     // the table is full
-	Interrupted   rule.Reason = "connection-reset"   // allowed, and ended by an error of either side
+	Interrupted   rule.Reason = "connection-reset"   // allowed, but ended by an error on either side
 	Stopped       rule.Reason = "ended-with-run"     // still under way when the gateway was stopped
 )
 
-// Event is one connection, or one refused name.
+// Event describes one connection or one refused name.
 type Event struct {
-	Time     time.Time     `json:"time"` // when it was asked for
+	Time     time.Time     `json:"time"` // when the client asked
 	Door     Door          `json:"door"`
-	Name     string        `json:"name"` // A-labels or an address; as it was asked for where it is no host
+	Name     string        `json:"name"` // A-labels or an address; the client's text if that is not a host
 	Port     uint16        `json:"port,omitempty"`
-	Address  string        `json:"address,omitempty"` // that was dialled
+	Address  string        `json:"address,omitempty"` // the address that was dialled
 	Via      string        `json:"via,omitempty"`     // the upstream proxy
 	Sent     int64         `json:"sent"`              // bytes from the client to the server
 	Received int64         `json:"received"`
 	Duration time.Duration `json:"duration_ns"`
 	Allowed  bool          `json:"allowed"`
 	Rule     string        `json:"rule,omitempty"`   // the pattern that decided
-	Reason   rule.Reason   `json:"reason,omitempty"` // of a refusal, a failure or an unclean end
-	Detail   string        `json:"detail,omitempty"` // the reason in words
+	Reason   rule.Reason   `json:"reason,omitempty"` // for a refusal, a failure or an unclean end
+	Detail   string        `json:"detail,omitempty"` // the reason in plain words
 	Remedy   string        `json:"remedy,omitempty"` // the smallest pattern, or [rule.Endpoint], that would allow it
 }
 
-// Sink takes events. Record is called concurrently, at the end of a
-// connection, and should not block.
+// Sink receives events. Record is called concurrently when a connection ends,
+// and should not block.
 type Sink interface {
 	Record(Event)
 }
 
-// SinkFunc makes a function a Sink.
+// SinkFunc adapts a function to a Sink.
 type SinkFunc func(Event)
 
 // Record calls f.
 func (f SinkFunc) Record(e Event) { f(e) }
 
-// Refusals is a Sink that keeps, for each name that rules refused, the pattern
-// that would allow it, in the order of their first refusal. It is bounded.
+// Refusals is a Sink that keeps, for each name that the rules refused, the
+// pattern that would allow it, in the order of the first refusals. The number
+// of names is limited.
 type Refusals struct {
 	mu      sync.Mutex
 	seen    map[string]int
@@ -74,17 +75,17 @@ type Refusals struct {
 	dropped int
 }
 
-// Refused is a destination that rules refused.
+// Refused is a destination that the rules refused.
 type Refused struct {
 	Name   string
-	Port   uint16 // 0 where only the name was asked for
+	Port   uint16 // 0 if only the name was asked for
 	Reason rule.Reason
-	Remedy string // "" where a deny pattern stands against it
+	Remedy string // "" if a deny pattern matches
 }
 
 const maxRefusals = 1000
 
-// Record keeps a refusal by rules and passes over everything else.
+// Record keeps a refusal by the rules and ignores all other events.
 func (r *Refusals) Record(e Event) {
 	switch e.Reason {
 	case rule.NotAllowed, rule.Denied, rule.DeniedAddress:
@@ -100,7 +101,7 @@ func (r *Refusals) Record(e Event) {
 	i, known := r.seen[e.Name]
 	switch {
 	case known && r.remedy[i].Port == 0:
-		r.remedy[i] = refused // the port is known now
+		r.remedy[i] = refused // now the port is known
 	case known:
 	case len(r.remedy) == maxRefusals:
 		r.dropped++
@@ -110,7 +111,8 @@ func (r *Refusals) Record(e Event) {
 	}
 }
 
-// List returns the refused names, and how many more there were.
+// List returns the refused names kept, and the number of further ones that were
+// not.
 func (r *Refusals) List() (refused []Refused, more int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,11 +19,12 @@ import (
 	"ethos/pkg/egress/upstream"
 )
 
-// forwarder forwards plain HTTP requests. net/http reads the request again,
-// after package head has found nothing doubtful in it; httputil.ReverseProxy
-// takes the hop-by-hop fields off and carries upgrades. One connection has one
-// request, in and out, so that no second request hides behind the first. A
-// client that ends its sending direction has gone away, as net/http sees it.
+// forwarder forwards plain HTTP requests. Package head has already rejected
+// ambiguous requests when net/http reads the request again;
+// httputil.ReverseProxy removes the hop-by-hop fields and handles upgrades. A
+// connection carries one request, in and out, so that no second request hides
+// behind the first. net/http treats a client that closes its sending direction
+// as gone.
 type forwarder struct {
 	proxy       *httputil.ReverseProxy
 	headTimeout time.Duration
@@ -35,7 +36,7 @@ func newForwarder(g *Gateway) *forwarder {
 	f.proxy = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.Host = r.Out.URL.Host
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it was written
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // exactly as the client wrote it
 		},
 		Transport:    transport(),
 		ErrorLog:     quiet,
@@ -44,11 +45,11 @@ func newForwarder(g *Gateway) *forwarder {
 	return f
 }
 
-// errand is one request on its way: what was judged, and the connection that
-// was dialled for it.
+// errand is one request being forwarded: the checked destination, and the
+// connection dialled for it.
 type errand struct {
 	*attempt
-	via     *url.URL // an HTTP proxy that takes the request as it is
+	via     *url.URL // an HTTP proxy that accepts the plain request
 	wire    *counted
 	failure atomic.Pointer[Event]
 }
@@ -88,7 +89,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write counts first: the answer may be there before write(2) has returned.
+// Write counts before it writes, because the answer may arrive before write(2)
+// returns.
 func (c *counted) Write(p []byte) (int, error) {
 	c.sent.Add(int64(len(p)))
 	n, err := c.Conn.Write(p)
@@ -96,7 +98,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// plain forwards one request that is no CONNECT.
+// plain forwards one request that is not a CONNECT.
 func (g *Gateway) plain(ctx context.Context, client *inbound, request head.Request, raw []byte) {
 	authority, err := request.Authority()
 	if err != nil {
@@ -130,8 +132,8 @@ func (g *Gateway) plain(ctx context.Context, client *inbound, request head.Reque
 	a.end()
 }
 
-// dial connects for a request: to a judged address, through a tunnel of an
-// upstream proxy, or to an upstream proxy that forwards.
+// dial connects for a request: to a checked address, through a tunnel of an
+// upstream proxy, or to an upstream proxy that forwards the request.
 func (e *errand) dial(ctx context.Context) error {
 	if err := e.judge(); err != nil {
 		return err
@@ -155,23 +157,24 @@ func (e *errand) dial(ctx context.Context) error {
 	return err
 }
 
-// serve serves the one request of a connection with net/http.
+// serve handles the one request of a connection with net/http.
 func (f *forwarder) serve(ctx context.Context, client *inbound) {
 	serveConn(ctx, client, &http.Server{Handler: f, ReadHeaderTimeout: f.headTimeout}, false)
 }
 
-// serveConn serves one connection with net/http until it is closed.
+// serveConn serves one connection with net/http until the connection is closed.
 func serveConn(ctx context.Context, conn net.Conn, server *http.Server, keepAlive bool) {
 	done := make(chan struct{})
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	server.MaxHeaderBytes = 2 * head.Limit
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	server.SetKeepAlivesEnabled(keepAlive)
-	_ = server.Serve(&single{conn: &closing{Conn: conn, done: done}, done: done}) // ends with the connection
+	_ = server.Serve(&single{conn: &closing{Conn: conn, done: done}, done: done}) // returns when the connection closes
 	<-done
 }
 
-// ServeHTTP forwards a request to the judged host, whatever its text was.
+// ServeHTTP sends a request to the checked host, whatever host the request text
+// names.
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := errandOf(r.Context())
 	r.URL.Scheme, r.URL.User = "http", nil
@@ -190,16 +193,16 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.proxy.ServeHTTP(w, r)
 }
 
-// tell answers with a refusal.
+// tell writes a refusal as the HTTP response.
 func tell(w http.ResponseWriter, e Event) {
 	status, body := answer(e)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set(ErrorHeader, string(e.Reason))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// failed answers for a request whose server did not.
+// failed writes the response for a request whose server failed.
 func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	e := errandOf(r.Context())
 	failure := e.event
@@ -208,7 +211,7 @@ func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	tell(w, failure)
 }
 
-// single is a listener of one connection.
+// single is a listener that returns one connection.
 type single struct {
 	conn net.Conn
 	once sync.Once
@@ -227,7 +230,7 @@ func (s *single) Accept() (conn net.Conn, err error) {
 func (s *single) Close() error   { return nil }
 func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
 
-// closing tells when a connection is closed.
+// closing signals when its connection is closed.
 type closing struct {
 	net.Conn
 	once sync.Once

@@ -10,11 +10,11 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Hosts are names with fixed addresses, by their normal form.
+// Hosts maps names, in normal form, to fixed addresses.
 type Hosts map[string][]netip.Addr
 
-// ParseHosts reads a hosts file, hosts(5). Lines that do not name an address
-// and hosts are passed over, as the C library does.
+// ParseHosts parses a hosts file, hosts(5). Like the C library, it ignores
+// lines that do not name an address and hosts.
 func ParseHosts(r io.Reader) (Hosts, error) {
 	hosts := Hosts{}
 	scanner := bufio.NewScanner(r)

@@ -13,50 +13,53 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Intercept opens the TLS of some hosts, so that requests can be judged and
-// credentials put in. It opens the hosts that its fields name, and no others;
-// those speak HTTP/1 to the client, with TLS or without, and nothing else.
+// Intercept terminates the TLS of some hosts, so that requests can be checked
+// and credentials added. It intercepts the hosts that its fields name, and no
+// others. These hosts speak HTTP/1 to the client, with or without TLS, and no
+// other protocol.
 type Intercept struct {
-	// Authority makes the certificates that clients see. It must be trusted by
-	// the programs inside. Without one no TLS is opened, and all that there can
-	// be are injections that are Plain.
+	// Authority issues the certificates that clients see. The programs inside
+	// must trust it. Without an Authority no TLS is intercepted, and only
+	// injections with Plain set have an effect.
 	Authority *leaf.Authority
 
-	// Roots verify the servers; nil are those of the system.
+	// Roots verify the servers' certificates; nil means the system's roots.
 	Roots *x509.CertPool
 
-	// Endpoints are the requests that are allowed. A host that one of them
-	// names may get such requests only.
+	// Endpoints lists the allowed requests. A host that one of them names gets
+	// no other requests.
 	Endpoints rule.Endpoints
 
-	// Injections put credentials in.
+	// Injections add credentials to requests.
 	Injections []Injection
 }
 
-// Endpoint names requests.
+// Endpoint names requests to hosts.
 type Endpoint = rule.Endpoint
 
-// Injection replaces a sentinel in one header field of the requests to one
-// host by a secret, so that the program never has it. A sentinel as the user
-// or password of "Basic" credentials is replaced as well. What the host shows
-// of a request in its response, the program sees.
+// Injection replaces a placeholder value (the sentinel) in one header field of
+// requests to one host with a secret, so that the program never holds the
+// secret. It also replaces a sentinel that is the user or password of "Basic"
+// credentials. The program does see whatever the host echoes of a request in
+// its response.
 type Injection struct {
 	Host     rule.Host
 	Header   string
 	Sentinel string
 	Secret   string
 
-	// Plain puts the secret into requests without TLS as well.
+	// Plain also adds the secret to requests without TLS.
 	Plain bool
 }
 
 // The reasons for which a request to an intercepted host is refused.
 const (
-	DeniedRequest rule.Reason = "denied-request" // a method or path that no endpoint names
-	DeniedHost    rule.Reason = "denied-host"    // for another host than the judged one
+	DeniedRequest rule.Reason = "denied-request" // no endpoint allows the method and path
+	DeniedHost    rule.Reason = "denied-host"    // for a host other than the checked one
 )
 
-// minSentinel keeps a sentinel from standing in a field by chance.
+// minSentinel is the minimum length of a sentinel in bytes, so that none occurs
+// in a field by chance.
 const minSentinel = 16
 
 func (i *Intercept) check() error {
@@ -79,7 +82,7 @@ func (i *Intercept) check() error {
 	return nil
 }
 
-// opens reports that connections to a host are opened.
+// opens reports whether connections to a host are intercepted.
 func (i *Intercept) opens(h rule.Host, port uint16) bool {
 	if i == nil {
 		return false
@@ -88,7 +91,7 @@ func (i *Intercept) opens(h rule.Host, port uint16) bool {
 		i.injects(h)
 }
 
-// judge judges a request to an intercepted host.
+// judge checks a request to an intercepted host.
 func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request) error {
 	standard := map[bool]uint16{true: 443, false: 80}[secure]
 	asked, askedPort, err := rule.ParseAuthority(r.Host, standard)
@@ -114,16 +117,16 @@ func (i *Intercept) injects(h rule.Host) bool {
 	return slices.ContainsFunc(i.Injections, func(j Injection) bool { return j.Host == h })
 }
 
-// upgrade reports that a request asks for a protocol that is not WebSocket. What
-// follows in HTTP/2 (h2c, RFC 7540 section 3.2) or TLS would be requests that
-// nobody reads.
+// upgrade reports whether a request asks to switch to a protocol other than
+// WebSocket. The HTTP/2 (h2c, RFC 7540 section 3.2) or TLS that follows would
+// carry requests that nobody checks.
 func upgrade(r *http.Request) (to string, other bool) {
 	to = strings.Join(r.Header.Values("Upgrade"), ", ")
 	return to, to != "" && !strings.EqualFold(strings.TrimSpace(to), "websocket")
 }
 
-// remedy is the smallest endpoint that would allow a request, "" where the
-// request is not one that a person could allow by itself.
+// remedy returns the smallest endpoint that would allow a request, or "" if no
+// endpoint could allow that request alone.
 func remedy(h rule.Host, port uint16, method, path string) string {
 	host := h.String()
 	if port != 80 && port != 443 {
@@ -136,7 +139,7 @@ func remedy(h rule.Host, port uint16, method, path string) string {
 	return e.String()
 }
 
-// inject puts the credentials for a host into a request.
+// inject adds the credentials for a host to a request.
 func (i *Intercept) inject(h rule.Host, secure bool, r *http.Request) {
 	for _, j := range i.Injections {
 		if j.Host != h || !secure && !j.Plain {

@@ -16,7 +16,7 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// names answers the name server of the namespace.
+// names answers the queries to the namespace's name server.
 type names struct {
 	*Gateway
 	rules  rule.Rules
@@ -26,24 +26,24 @@ type names struct {
 	sink   Sink
 
 	mu    sync.Mutex
-	told  map[string]bool // refused names that have had their event
+	told  map[string]bool // refused names whose event was written
 	asked []asked
 }
 
-// asked is an allowed name that was asked for.
+// asked is an allowed name that was queried.
 type asked struct {
 	host      rule.Host
-	connected bool // a connection to it has come
+	connected bool // a connection to it was made
 }
 
-// maxTold bounds the memory of refused names; beyond it each refusal is an
-// event.
+// maxTold limits the refused names remembered; beyond it every refusal writes
+// an event.
 const maxTold = 10_000
 
-// maxUnconnected bounds the memory of names that were asked for.
+// maxUnconnected limits the queried names remembered.
 const maxUnconnected = 100
 
-// noteAsked keeps that a name was asked for.
+// noteAsked records that a name was queried.
 func (n *names) noteAsked(h rule.Host) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,7 +52,7 @@ func (n *names) noteAsked(h rule.Host) {
 	}
 }
 
-// noteConnected keeps that a connection to a host has come.
+// noteConnected records a connection to a host.
 func (n *names) noteConnected(h rule.Host) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,10 +63,10 @@ func (n *names) noteConnected(h rule.Host) {
 	}
 }
 
-// Unconnected returns allowed names that were asked for and to which no
-// connection has come, the first hundred names that were asked for considered,
-// in that order. Who gave up did so for a reason of its own, or meant a port
-// that nobody listens on.
+// Unconnected returns the allowed names that were queried but never connected
+// to, in the order of their queries. It considers the first hundred queried
+// names. A client may have given up for a reason of its own, or have wanted a
+// port that nothing listens on.
 func (g *Gateway) Unconnected() (hosts []rule.Host) {
 	g.names.mu.Lock()
 	defer g.names.mu.Unlock()
@@ -93,12 +93,13 @@ func newNames(g *Gateway) (*names, error) {
 	return n, nil
 }
 
-// ServeDNS answers queries by datagram until ctx ends. It closes conn.
+// ServeDNS answers queries over UDP until ctx ends. It closes conn.
 func (g *Gateway) ServeDNS(ctx context.Context, conn net.PacketConn) error {
 	return dns.ServeUDP(ctx, conn, g.names)
 }
 
-// ServeDNSStream answers queries by TCP until ctx ends. It closes the listener.
+// ServeDNSStream answers queries over TCP until ctx ends. It closes the
+// listener.
 func (g *Gateway) ServeDNSStream(ctx context.Context, listener net.Listener) error {
 	return dns.ServeTCP(ctx, listener, g.names)
 }
@@ -133,9 +134,10 @@ func (n *names) Lookup(ctx context.Context, text string) dns.Answer {
 	return dns.Answer{Status: dns.Blocked}
 }
 
-// resolved answers for an allowed name what it is outside: a name that does not
-// exist, or whose addresses are all refused, is told at once, and not by each
-// connection. A proxy of the caller's resolves by itself.
+// resolved answers for an allowed name according to its outside resolution: a
+// name that does not exist, or whose addresses are all refused, fails at the
+// query instead of at each connection. With an upstream proxy nothing is
+// resolved here, because the proxy does it.
 func (n *names) resolved(ctx context.Context, h rule.Host) dns.Answer {
 	if n.config.Upstream.Tunnel(h.Name(), 443) != nil {
 		return n.assign(h)
@@ -172,8 +174,8 @@ func (n *names) assign(h rule.Host) dns.Answer {
 	return answer
 }
 
-// fixed are the addresses of the hosts file that mean something inside: the
-// loopback, which is the namespace's own, and addresses that rules name.
+// fixed returns the addresses in the hosts file that are valid inside: loopback
+// addresses, which are the namespace's own, and addresses that the rules name.
 func (n *names) fixed(h rule.Host) (addrs []netip.Addr) {
 	if d := n.rules.Query(h); d.Reason == rule.Denied {
 		return nil
@@ -186,8 +188,9 @@ func (n *names) fixed(h rule.Host) (addrs []netip.Addr) {
 	return addrs
 }
 
-// searched reports that a name ends in a search domain, and whether the name
-// without it is known, so that its refusal says nothing.
+// searched reports whether a name ends in a search domain, and whether the name
+// without it is known. If it is known, a refusal of the longer name carries no
+// information.
 func (n *names) searched(h rule.Host) (searched, known bool) {
 	for _, suffix := range n.search {
 		inner, ok := strings.CutSuffix(h.Name(), suffix)
@@ -211,7 +214,7 @@ func (n *names) Reverse(addr netip.Addr) (string, bool) {
 	return rule.Localhost.Name(), true
 }
 
-// refuse records a refused name at its first refusal.
+// refuse writes the event for a refused name, at its first refusal.
 func (n *names) refuse(name string, v rule.Verdict, detail string) {
 	n.mu.Lock()
 	told := n.told[name]

@@ -17,26 +17,26 @@ import (
 	"ethos/pkg/egress/relay"
 )
 
-// opened is a connection to an intercepted host: requests come out of it one
-// by one, are judged, and go to that host.
+// opened is a connection to an intercepted host. Its requests are read one by
+// one, checked, and sent to that host.
 type opened struct {
 	*attempt
 	secure bool
-	server atomic.Pointer[relay.Conn] // dialled already, for the first request
+	server atomic.Pointer[relay.Conn] // already dialled, for the first request
 	proxy  *httputil.ReverseProxy
 
-	failure atomic.Pointer[error] // the last one of the server
+	failure atomic.Pointer[error] // the last server error
 }
 
-// open serves a client of an intercepted host, and writes the event of its
-// connection. Each request that is refused has an event of its own.
+// open serves a client of an intercepted host and writes the event of its
+// connection. Each refused request has an event of its own.
 func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) {
 	defer server.Close()
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn) })
 	defer stop()
 	t := &tunnel{attempt: a, client: client}
 	first, err := t.first()
-	if err == io.EOF { // a client that asks for nothing
+	if err == io.EOF { // the client sent no request
 		client.Close()
 		a.end()
 		return
@@ -80,8 +80,8 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	a.end()
 }
 
-// first is the hello of a client, or the first bytes of a plain request. A
-// client that sends nothing is waited for.
+// first reads the client's hello, or the first bytes of a plain request. It
+// waits for a client that sends nothing.
 func (t *tunnel) first() (hello.First, error) {
 	first, err := hello.Read(&timely{inbound: t.client, limit: t.gateway.config.HeadTimeout})
 	if err == nil && t.gateway.config.SNI == SNIAllow {
@@ -97,8 +97,8 @@ func (o *opened) certificate() (*tls.Certificate, error) {
 	return o.gateway.config.Intercept.Authority.Certificate(o.host.String())
 }
 
-// transport reaches the judged host: over the connection that is there, and
-// over new ones that are judged like it.
+// transport returns a transport to the checked host. It uses the existing
+// connection first, then new ones, which are checked in the same way.
 func (o *opened) transport() *http.Transport {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		if server := o.server.Swap(nil); server != nil {
@@ -127,7 +127,7 @@ func (o *opened) transport() *http.Transport {
 	}
 }
 
-// ServeHTTP judges one request and sends it to the judged host.
+// ServeHTTP checks one request and sends it to the checked host.
 func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i := o.gateway.config.Intercept
 	if r.Method == http.MethodConnect {
@@ -148,8 +148,7 @@ func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.proxy.ServeHTTP(w, r)
 }
 
-// refuseRequest answers for a request that is not sent on, and writes its
-// event.
+// refuseRequest answers a request that is not forwarded, and writes its event.
 func (o *opened) refuseRequest(w http.ResponseWriter, err error) {
 	a := o.gateway.begin(o.event.Door, o.host, o.event.Port)
 	a.event.Rule = o.event.Rule

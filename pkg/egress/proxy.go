@@ -20,7 +20,7 @@ func (g *Gateway) ServeProxy(ctx context.Context, listener net.Listener) error {
 	return g.serve(ctx, listener, g.explicit)
 }
 
-// explicit tells the protocols apart by the first byte.
+// explicit selects the protocol by the first byte.
 func (g *Gateway) explicit(ctx context.Context, conn *net.TCPConn) {
 	stop := context.AfterFunc(ctx, func() { relay.Reset(conn) })
 	defer stop()
@@ -55,7 +55,7 @@ func (g *Gateway) socks(ctx context.Context, client *inbound) {
 		server, err = a.dial(ctx)
 	}
 	if err != nil {
-		_ = socks.Reply(client, replyCode(err)) // the client may be gone
+		_ = socks.Reply(client, replyCode(err)) // the client may have disconnected
 		client.Close()
 		a.refused(err)
 		return
@@ -67,8 +67,8 @@ func (g *Gateway) socks(ctx context.Context, client *inbound) {
 	a.tunnel(ctx, client, server)
 }
 
-// ask begins the attempt of an explicit door. err is that of the host's
-// spelling.
+// ask begins an attempt at an explicit door. err is the error from parsing the
+// host.
 func (g *Gateway) ask(door Door, host rule.Host, port uint16, text string, err error) (*attempt, error) {
 	if err == nil {
 		host, err = g.named(host)
@@ -82,7 +82,7 @@ func (g *Gateway) ask(door Door, host rule.Host, port uint16, text string, err e
 	return a, err
 }
 
-// malformed writes the event of a client that did not get as far as naming a
+// malformed writes the event of a client that failed before it named a
 // destination.
 func (g *Gateway) malformed(door Door, name string, err error) Event {
 	a := &attempt{gateway: g, event: Event{Time: time.Now(), Door: door, Name: name}}
@@ -90,8 +90,8 @@ func (g *Gateway) malformed(door Door, name string, err error) Event {
 	return a.event
 }
 
-// abandoned ends an attempt whose client went away while it was dialled, or
-// whose gateway was stopped.
+// abandoned ends an attempt whose client disconnected during the dial, or whose
+// gateway was stopped.
 func (a *attempt) abandoned(ctx context.Context, client, server net.Conn) {
 	relay.Reset(client, server)
 	a.event.Reason, a.event.Detail = Interrupted, "the client went away"
@@ -119,9 +119,9 @@ func (g *Gateway) http(ctx context.Context, client *inbound) {
 	g.plain(ctx, client, request, raw)
 }
 
-// hangUp answers with a refusal and closes. What the client has still sent is
-// read first, for a moment: otherwise the kernel would reset the connection,
-// and the answer with it.
+// hangUp answers with a refusal and closes the connection. It first reads, for
+// a moment, what the client has still sent: otherwise the kernel would reset
+// the connection and discard the answer.
 func (g *Gateway) hangUp(client *inbound, e Event) {
 	defer client.Close()
 	if client.SetDeadline(time.Now().Add(time.Second)) != nil {

@@ -13,10 +13,10 @@ import (
 	"ethos/pkg/egress/socks"
 )
 
-// ErrorHeader is the header of a refusal; its value is the reason.
+// ErrorHeader is the response header of a refusal; its value is the reason.
 const ErrorHeader = "x-ethos-error"
 
-// refusalBody is the body of a refusal by the HTTP doors.
+// refusalBody is the body of a refusal over HTTP.
 type refusalBody struct {
 	Error   rule.Reason `json:"error"`
 	Message string      `json:"message"`
@@ -26,10 +26,10 @@ type refusalBody struct {
 	Remedy  string      `json:"remedy,omitempty"`
 }
 
-// answer is the HTTP status, the header and the body that tell a refusal.
+// answer returns the HTTP status, header and body for a refusal.
 func answer(e Event) (status int, body []byte) {
 	body, err := json.Marshal(refusalBody{e.Reason, e.Detail, e.Name, e.Port, e.Rule, e.Remedy})
-	if err != nil { // no such field can fail
+	if err != nil { // cannot happen: every field is encodable
 		body = []byte("{}")
 	}
 	switch e.Reason {
@@ -43,7 +43,7 @@ func answer(e Event) (status int, body []byte) {
 	return status, append(body, '\n')
 }
 
-// response is a refusal as bytes; the connection ends with it.
+// response returns a refusal as bytes. The connection ends after it.
 func response(e Event) []byte {
 	status, body := answer(e)
 	head := "HTTP/1.1 " + strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n" +
@@ -52,7 +52,7 @@ func response(e Event) []byte {
 	return append([]byte(head), body...)
 }
 
-// replyCode is the SOCKS5 reply that tells a refusal.
+// replyCode returns the SOCKS5 reply code for a refusal.
 func replyCode(err error) socks.Code {
 	var r *Refusal
 	var dnsError *net.DNSError

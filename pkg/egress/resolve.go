@@ -12,13 +12,14 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// resolutions asks outside for the addresses of names. An answer is kept long
-// enough for the connection that follows a query, and a failure shorter.
+// resolutions looks up the addresses of names outside. It caches an answer for
+// long enough to serve the connection that follows a query, and a failure for a
+// shorter time.
 type resolutions struct {
 	resolver Resolver
 	timeout  time.Duration
-	kept     time.Duration // an answer
-	slots    chan struct{} // one for each name that is asked for
+	kept     time.Duration // lifetime of an answer
+	slots    chan struct{} // one per name being resolved
 
 	mu    sync.Mutex
 	known map[string]*resolution
@@ -34,12 +35,12 @@ type resolution struct {
 const (
 	keptAnswer  = 5 * time.Second
 	keptFailure = time.Second
-	maxKept     = 1000 // names; then all that has ended is forgotten
-	maxAsked    = 64   // names at one time, of two sockets each; more wait
+	maxKept     = 1000 // names; beyond it all finished entries are dropped
+	maxAsked    = 64   // names at one time, with two sockets each; more wait
 )
 
-// lookup returns the addresses of a name. Queries for one name at one time ask
-// once.
+// lookup returns the addresses of a name. Concurrent lookups of one name share
+// one query.
 func (r *resolutions) lookup(ctx context.Context, h rule.Host) ([]netip.Addr, error) {
 	if h.IsLocal() {
 		return loopback, nil
@@ -83,8 +84,8 @@ func (e *resolution) ended() bool {
 
 func (e *resolution) over() bool { return e.ended() && time.Now().After(e.until) }
 
-// ask resolves a name. One with a dot is asked for as it stands, without the
-// search domains of the host.
+// ask resolves a name. A name with a dot is looked up as it is, without the
+// host's search domains.
 func (r *resolutions) ask(name string, e *resolution) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
 	defer cancel()
@@ -111,8 +112,8 @@ func (r *resolutions) ask(name string, e *resolution) {
 	}
 }
 
-// judged are the addresses of a host that a judgement lets through. Where none
-// is left the first refusal is the error.
+// judged returns the addresses of a host that judge allows. If none is left, it
+// returns the first refusal as the error.
 func judged(h rule.Host, found []netip.Addr, judge func(netip.Addr) rule.Verdict) ([]netip.Addr, error) {
 	var good []netip.Addr
 	var refusal error

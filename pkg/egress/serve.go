@@ -11,7 +11,8 @@ import (
 )
 
 // serve runs handle for each connection of a listener until ctx ends or the
-// listener is closed; then it waits for what runs. ctx ends the connections.
+// listener is closed, and then waits for the running handlers. The end of ctx
+// ends the connections.
 func (g *Gateway) serve(ctx context.Context, listener net.Listener, handle func(context.Context, *net.TCPConn)) error {
 	if tcp, ok := listener.(*net.TCPListener); ok {
 		relay.Local(tcp)
@@ -28,7 +29,7 @@ func (g *Gateway) serve(ctx context.Context, listener net.Listener, handle func(
 			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return nil
 			}
-			select { // no descriptors or memory: the backlog holds the client
+			select { // out of descriptors or memory: clients wait in the backlog
 			case <-ctx.Done():
 				return nil
 			case <-time.After(5 * time.Millisecond):

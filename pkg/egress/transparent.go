@@ -11,9 +11,9 @@ import (
 )
 
 // ServeTransparent serves connections whose local address is the destination
-// that the program meant: an address that the name server handed out, an
-// address that the rules name, or the loopback, which stands for "localhost"
-// of the host. It closes the listener.
+// that the program asked for: an address that the name server returned, an
+// address that the rules name, or the loopback, which stands for the host's
+// "localhost". It closes the listener.
 func (g *Gateway) ServeTransparent(ctx context.Context, listener net.Listener) error {
 	return g.serve(ctx, listener, g.transparent)
 }
@@ -39,7 +39,7 @@ func (g *Gateway) transparent(ctx context.Context, conn *net.TCPConn) {
 	a.tunnel(ctx, &inbound{Conn: conn}, server)
 }
 
-// meant is the destination behind a local address.
+// meant returns the destination that a local address stands for.
 func (g *Gateway) meant(addr netip.Addr, port uint16) (rule.Host, error) {
 	host := rule.HostOf(addr)
 	if name, ok := g.config.Table.Name(addr); ok {
@@ -54,8 +54,8 @@ func (g *Gateway) meant(addr netip.Addr, port uint16) (rule.Host, error) {
 	return host, nil
 }
 
-// named is the destination that a client of the explicit proxy asks for. An
-// address of the table means its name there as well.
+// named returns the destination that a client of the explicit proxy asks for.
+// An address of the table stands for its name here too.
 func (g *Gateway) named(host rule.Host) (rule.Host, error) {
 	if !host.Addr().IsValid() || !g.config.Table.Contains(host.Addr()) {
 		return host, nil

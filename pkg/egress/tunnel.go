@@ -15,7 +15,8 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// inbound is a client's connection, with bytes that were read off it already.
+// inbound is a client's connection, together with the bytes already read from
+// it.
 type inbound struct {
 	relay.Conn
 	pending []byte
@@ -30,9 +31,9 @@ func (c *inbound) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// tunnel relays between a client and the server that was dialled for it, and
-// writes the event. The client's first bytes are judged before any of them
-// reaches the server.
+// tunnel relays between a client and the server dialled for it, and writes the
+// event. It checks the client's first bytes before any of them reaches the
+// server.
 func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn) {
 	if a.gateway.config.Intercept.opens(a.host, a.event.Port) {
 		a.open(ctx, client, server)
@@ -41,7 +42,7 @@ func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn
 	a.carry(ctx, client, server)
 }
 
-// carry is a tunnel that nobody opens.
+// carry relays a connection without interception.
 func (a *attempt) carry(ctx context.Context, client *inbound, server relay.Conn) {
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn, server) })
 	defer stop()
@@ -65,11 +66,11 @@ type tunnel struct {
 	*attempt
 	client   *inbound
 	retry    hello.Retry
-	spoke    atomic.Bool   // the server has sent something
+	spoke    atomic.Bool   // the server has sent data
 	answered chan struct{} // closed when retry has decided
 }
 
-// up is the way from the client to the server.
+// up copies from the client to the server.
 func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
 	pieces := [][]byte{t.client.pending}
 	if t.gateway.config.SNI == SNIRequire {
@@ -90,9 +91,9 @@ func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
 }
 
 // judged reads the client's first bytes and returns those that may be sent. It
-// sends a hello itself, and what follows only after the server has answered:
-// where that asks for another hello, it is judged as well, because some
-// servers heed its name.
+// sends a hello itself, and the bytes after it only once the server has
+// answered. If the server asks for another hello, judged checks that one too,
+// because some servers use its name.
 func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err error) {
 	buffer := make([]byte, 4096)
 	k, err := t.client.Read(buffer)
@@ -102,7 +103,7 @@ func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err err
 	if err != nil {
 		return nil, 0, err
 	}
-	if t.spoke.Load() { // a server of TLS never speaks first
+	if t.spoke.Load() { // a TLS server never sends first
 		return [][]byte{buffer[:k], t.client.pending}, 0, nil
 	}
 	t.client.pending = append(buffer[:k], t.client.pending...)
@@ -130,7 +131,7 @@ func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err err
 	return [][]byte{second.Raw, second.Rest, t.client.pending}, int64(n), err
 }
 
-// read reads and judges a hello. A client that sends nothing has none.
+// read reads and checks a hello. A client that sends nothing has none.
 func (t *tunnel) read(read func(io.Reader) (hello.First, error)) (hello.First, error) {
 	first, err := read(&timely{inbound: t.client, limit: t.gateway.config.HeadTimeout})
 	if err == io.EOF {
@@ -142,8 +143,8 @@ func (t *tunnel) read(read func(io.Reader) (hello.First, error)) (hello.First, e
 	return first, t.client.SetReadDeadline(time.Time{})
 }
 
-// down is the way from the server to the client. It reads the beginning by
-// itself until it is clear whether it is a HelloRetryRequest.
+// down copies from the server to the client. It reads the beginning itself,
+// until that is known to be a HelloRetryRequest or not.
 func (t *tunnel) down(client, server relay.Conn) (received int64, err error) {
 	defer func() {
 		select {
@@ -176,7 +177,8 @@ func (t *tunnel) down(client, server relay.Conn) (received int64, err error) {
 	return received + n, err
 }
 
-// helloError judges the first bytes of a client.
+// helloError returns the error for a client's first bytes, or nil if they are
+// allowed.
 func (t *tunnel) helloError(first hello.First, err error) error {
 	var timeout net.Error
 	switch {
@@ -192,8 +194,8 @@ func (t *tunnel) helloError(first hello.First, err error) error {
 	return t.serverName(first.ServerName)
 }
 
-// serverName judges the server name of a TLS client. A client of an address
-// has none, or one that the rules allow by itself.
+// serverName checks the server name of a TLS client. A client of an address has
+// none, or one that the rules allow on its own.
 func (t *tunnel) serverName(text string) error {
 	if text == "" && t.host.Addr().IsValid() {
 		return nil
@@ -214,8 +216,8 @@ func (t *tunnel) serverName(text string) error {
 	return refuse(DeniedSNI, fmt.Errorf("the TLS client names the server %.300q, %s was judged", text, t.host))
 }
 
-// timely bounds the time of a message once its first byte is there, and not
-// the time until then.
+// timely limits the time of a message from its first byte on, but not the wait
+// for that byte.
 type timely struct {
 	*inbound
 	limit time.Duration

@@ -9,60 +9,62 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Names says what is known of names. Its methods are called concurrently.
+// Names supplies what is known about names. Its methods are called
+// concurrently.
 type Names interface {
-	// Lookup judges a name, in the client's spelling, without the final dot.
+	// Lookup decides on a name, given in the client's spelling without the
+	// final dot.
 	Lookup(ctx context.Context, name string) Answer
 
-	// Reverse is the name of an address.
+	// Reverse returns the name that belongs to an address.
 	Reverse(addr netip.Addr) (string, bool)
 }
 
-// Status is what becomes of a name.
+// Status is the outcome of a lookup.
 type Status int
 
 const (
-	Refused Status = iota // REFUSED: no question that is answered here
+	Refused Status = iota // REFUSED: not a question that this server answers
 	Blocked               // NXDOMAIN, "Blocked": the name may not be reached
-	Found                 // the addresses, or an empty answer
+	Found                 // the addresses, or an empty answer if there are none
 	Absent                // NXDOMAIN: there is no such name
-	Failed                // SERVFAIL: it cannot be said now
+	Failed                // SERVFAIL: a temporary failure
 )
 
-// Answer is what is known of one name.
+// Answer is the result of looking up one name.
 type Answer struct {
 	Status Status
 	Addrs  []netip.Addr // IPv4 and IPv6, when Found
 }
 
-// Transport bounds a response.
+// Transport is the size limit of a response in bytes.
 type Transport int
 
 const (
-	UDP Transport = 1232  // DNS flag day 2020; a client that offers less gets less
+	UDP Transport = 1232  // DNS flag day 2020; a client that offers less gets a smaller limit
 	TCP Transport = 65535 // RFC 1035, section 4.2.2
 )
 
 const (
 	headerLen   = 12
 	minUDP      = 512 // RFC 1035, section 4.2.1
-	ttl         = 60  // seconds; an address is never given to another name
+	ttl         = 60  // seconds; an address is never reused for another name
 	badVersion  = dnsmessage.RCode(16)
 	optionEDE   = 15 // RFC 8914, section 2: the option
 	codeBlocked = 15 // RFC 8914, section 4.16: its code "Blocked"
 )
 
-// query is the part of a message that an answer depends on.
+// query holds the parts of a message that determine the answer.
 type query struct {
 	header   dnsmessage.Header
 	question dnsmessage.Question
-	asked    bool // question is there
+	asked    bool // the message has a question
 	edns     bool
-	limit    int // bytes that the client takes
+	limit    int // largest response in bytes that the client accepts
 	rcode    dnsmessage.RCode
 }
 
-// Respond returns the response to one message, nil when there is to be none.
+// Respond returns the response to one message, or nil if the message gets none.
 func Respond(ctx context.Context, message []byte, transport Transport, names Names) []byte {
 	if len(message) < headerLen || message[2]&0x80 != 0 { // QR: a response
 		return nil
@@ -82,7 +84,7 @@ func Respond(ctx context.Context, message []byte, transport Transport, names Nam
 	return response
 }
 
-// read takes a message apart; what it does not understand becomes the rcode.
+// read parses a message. What it cannot interpret is recorded as the rcode.
 func read(message []byte, transport Transport) query {
 	q := query{limit: int(transport)}
 	if transport == UDP {
@@ -117,7 +119,8 @@ func read(message []byte, transport Transport) query {
 	return q
 }
 
-// readAdditionals looks for EDNS, RFC 6891; false is a malformed message.
+// readAdditionals looks for the EDNS record, RFC 6891. It returns false for a
+// malformed message.
 func (q *query) readAdditionals(p *dnsmessage.Parser, transport Transport) bool {
 	for {
 		h, err := p.AdditionalHeader()
@@ -145,7 +148,7 @@ func (q *query) readAdditionals(p *dnsmessage.Parser, transport Transport) bool 
 	}
 }
 
-// resolve answers a question; target is the name in a PTR answer.
+// resolve answers one question; target is the name for a PTR answer.
 func resolve(ctx context.Context, q dnsmessage.Question, names Names) (answer Answer, target string) {
 	if q.Class != dnsmessage.ClassINET && q.Class != dnsmessage.ClassANY || transfers(q.Type) {
 		return Answer{Status: Refused}, ""
@@ -163,10 +166,12 @@ func resolve(ctx context.Context, q dnsmessage.Question, names Names) (answer An
 	return names.Lookup(ctx, name), ""
 }
 
-// transfers reports the types that ask for a zone or for a mailbox: 251 to 254.
+// transfers reports whether the type asks for a zone transfer or mailbox data:
+// 251 to 254.
 func transfers(t dnsmessage.Type) bool { return t >= 251 && t <= 254 }
 
-// build writes a response; truncated leaves the records out and says so.
+// build encodes a response. If truncated is set, it leaves out the records and
+// sets the TC bit.
 func (q query) build(answer Answer, target string, truncated bool) ([]byte, error) {
 	rcode := q.rcode
 	if rcode == dnsmessage.RCodeSuccess {
@@ -206,7 +211,7 @@ var rcodes = [...]dnsmessage.RCode{
 	Absent: dnsmessage.RCodeNameError, Failed: dnsmessage.RCodeServerFailure,
 }
 
-// records writes the answer section: the records of the type that was asked.
+// records writes the answer section: the records of the requested type.
 func (q query) records(b *dnsmessage.Builder, addrs []netip.Addr, target string) error {
 	h := dnsmessage.ResourceHeader{Name: q.question.Name, Class: dnsmessage.ClassINET, TTL: ttl}
 	wants := func(t dnsmessage.Type) bool { return q.question.Type == t || q.question.Type == dnsmessage.TypeALL }
@@ -232,7 +237,7 @@ func (q query) records(b *dnsmessage.Builder, addrs []netip.Addr, target string)
 	return nil
 }
 
-// opt writes the EDNS record, with the extended error where a name is blocked.
+// opt writes the EDNS record, with the extended error if the name is blocked.
 func opt(b *dnsmessage.Builder, rcode dnsmessage.RCode, blocked bool) error {
 	var h dnsmessage.ResourceHeader
 	if err := h.SetEDNS0(int(UDP), rcode, false); err != nil {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// reverseName reads a name below in-addr.arpa (RFC 1035, section 3.5) or
-// ip6.arpa (RFC 3596, section 2.5) that is the one of a whole address.
+// reverseName parses a name below in-addr.arpa (RFC 1035, section 3.5) or
+// ip6.arpa (RFC 3596, section 2.5). It accepts only the names of complete
+// addresses.
 func reverseName(name string) (netip.Addr, bool) {
 	name = strings.ToLower(name)
 	if rest, ok := strings.CutSuffix(name, ".in-addr.arpa"); ok {

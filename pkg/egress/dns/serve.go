@@ -12,18 +12,18 @@ import (
 
 const (
 	idle     = 10 * time.Second // RFC 7766, section 6.2.3
-	maxConns = 64               // a client of TCP waits for its turn
+	maxConns = 64               // further TCP clients wait
 
-	maxQueries = 256 // datagrams beyond them wait in the socket
+	maxQueries = 256 // further datagrams wait in the socket
 )
 
 // ServeUDP answers the datagrams of a socket until ctx ends or the socket is
-// closed. It closes the socket.
+// closed. It closes the socket before it returns.
 func ServeUDP(ctx context.Context, conn net.PacketConn, names Names) error {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	defer conn.Close()
-	buffer := make([]byte, 4096) // a longer query is cut, and answered as malformed
+	buffer := make([]byte, 4096) // a longer query is truncated, and answered as malformed
 	slots := make(chan struct{}, maxQueries)
 	defer func() {
 		for range maxQueries {
@@ -36,7 +36,7 @@ func ServeUDP(ctx context.Context, conn net.PacketConn, names Names) error {
 			return nil
 		}
 		if err != nil {
-			// An ICMP error of an earlier answer (udp(7)), or no memory.
+			// An ICMP error caused by an earlier answer (udp(7)), or no memory.
 			if !pause(ctx) {
 				return nil
 			}
@@ -46,14 +46,14 @@ func ServeUDP(ctx context.Context, conn net.PacketConn, names Names) error {
 		slots <- struct{}{}
 		go func() {
 			if response := Respond(ctx, message, UDP, names); response != nil {
-				_, _ = conn.WriteTo(response, from) // the client asks again
+				_, _ = conn.WriteTo(response, from) // the client will retry
 			}
 			<-slots
 		}()
 	}
 }
 
-// pause keeps a persistent error from using a processor up.
+// pause keeps a persistent error from turning into a busy loop.
 func pause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -63,8 +63,8 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// ServeTCP answers the connections of a listener until ctx ends or the
-// listener is closed. It closes the listener and waits for its connections.
+// ServeTCP answers the connections of a listener until ctx ends or the listener
+// is closed. It closes the listener and waits for its connections.
 func ServeTCP(ctx context.Context, listener net.Listener, names Names) error {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
@@ -93,7 +93,7 @@ func ServeTCP(ctx context.Context, listener net.Listener, names Names) error {
 	}
 }
 
-// serveConn answers message after message; each has its length before it.
+// serveConn answers one message after the other; a length field precedes each.
 func serveConn(ctx context.Context, conn net.Conn, names Names) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()

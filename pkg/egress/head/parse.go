@@ -4,20 +4,20 @@ import (
 	"strings"
 )
 
-// Request is the head of one request.
+// Request is the head of one HTTP request.
 type Request struct {
 	Method, Target string
-	Minor          int // of HTTP/1
+	Minor          int // minor version of HTTP/1
 	Host           string
 	Fields         []Field
 }
 
-// Field is one header field, its name as it was written.
+// Field is one header field, with its name as written.
 type Field struct{ Name, Value string }
 
 const maxFields = 100
 
-// Parse reads what [Read] returned.
+// Parse parses the head that [Read] returned.
 func Parse(raw []byte) (Request, error) {
 	text, ok := strings.CutSuffix(string(raw), "\r\n\r\n")
 	if err := lines(raw); err != nil {
@@ -74,8 +74,8 @@ func requestLine(line string) (Request, error) {
 	return r, nil
 }
 
-// notVisible is all but VCHAR, RFC 5234: a target has neither spaces nor bytes
-// beyond ASCII.
+// notVisible reports a character outside VCHAR, RFC 5234: a target has neither
+// spaces nor bytes beyond ASCII.
 func notVisible(c rune) bool { return c <= ' ' || c >= 0x7f }
 
 func field(line string) (Field, error) {
@@ -92,7 +92,7 @@ func field(line string) (Field, error) {
 	return Field{name, value}, nil
 }
 
-// token is the grammar of names, RFC 9110 section 5.6.2.
+// token reports whether s follows the grammar of names, RFC 9110 section 5.6.2.
 func token(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -104,7 +104,8 @@ func token(s string) bool {
 	return s != ""
 }
 
-// framing judges the fields that say where a request ends and whom it is for.
+// framing checks the fields that say where a request ends and which host it is
+// for.
 func framing(r Request) error {
 	lengths, codings, hosts := r.values("Content-Length"), r.values("Transfer-Encoding"), r.values("Host")
 	switch {
@@ -135,8 +136,9 @@ func (r Request) values(name string) (all []string) {
 	return all
 }
 
-// Authority is the host and port of an absolute-form target, RFC 9112 section
-// 3.2.2: of "http" only, without user information, and the same as Host.
+// Authority returns the host and port of an absolute-form target, RFC 9112
+// section 3.2.2. The scheme must be "http"; user information is an error, and
+// so is an authority that differs from Host.
 func (r Request) Authority() (string, error) {
 	const scheme = "http://"
 	if len(r.Target) < len(scheme) || !strings.EqualFold(r.Target[:len(scheme)], scheme) {
@@ -159,5 +161,5 @@ func (r Request) Authority() (string, error) {
 	return authority, nil
 }
 
-// bare takes the default port off.
+// bare removes the default port.
 func bare(authority string) string { return strings.TrimSuffix(authority, ":80") }

@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// Limit is the usual bound of a head.
+// Limit is the usual maximum length of a head in bytes.
 const Limit = 8 << 10
 
-// ErrMalformed is wrapped by the error of a head that is not HTTP/1.
+// ErrMalformed is wrapped by the errors for a head that is not HTTP/1.
 var ErrMalformed = errors.New("malformed HTTP request")
 
-// ErrTooLong is the error of a head beyond the limit.
+// ErrTooLong is the error for a head longer than the limit.
 var ErrTooLong = errors.New("HTTP request head too long")
 
 func malformed(format string, args ...any) error {
@@ -22,8 +22,9 @@ func malformed(format string, args ...any) error {
 
 var end = []byte("\r\n\r\n")
 
-// Read reads up to the empty line. raw ends with it; rest is what came with it.
-// A line that does not end in CR LF is an error as soon as it is read.
+// Read reads up to and including the empty line. raw ends with that line; rest
+// is what was read beyond it. A line that does not end in CR LF is an error as
+// soon as it is read.
 func Read(r io.Reader, limit int) (raw, rest []byte, err error) {
 	buffer := make([]byte, 0, 1024)
 	for {
@@ -55,7 +56,7 @@ func Read(r io.Reader, limit int) (raw, rest []byte, err error) {
 	}
 }
 
-// lines holds that CR and LF stand together.
+// lines checks that CR and LF occur only together.
 func lines(b []byte) error {
 	for i, c := range b {
 		switch {

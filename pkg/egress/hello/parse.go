@@ -6,7 +6,7 @@ const (
 	extECH        = 0xfe0d
 )
 
-// field is the rest of a structure; a read past its end makes it bad.
+// field is the unread rest of a structure; a read past its end marks it bad.
 type field struct {
 	b   []byte
 	bad bool
@@ -29,7 +29,7 @@ func (f *field) number(bytes int) (n int) {
 	return n
 }
 
-// vector is a field whose length stands before it in so many bytes.
+// vector reads a field whose length precedes it in the given number of bytes.
 func (f *field) vector(bytes int) field {
 	n := f.number(bytes)
 	return field{b: f.take(n), bad: f.bad}
@@ -37,7 +37,7 @@ func (f *field) vector(bytes int) field {
 
 func (f *field) more() bool { return !f.bad && len(f.b) > 0 }
 
-// parse reads the body of a ClientHello: RFC 8446, section 4.1.2.
+// parse parses the body of a ClientHello: RFC 8446, section 4.1.2.
 func (first *First) parse(body []byte) error {
 	f := field{b: body}
 	version := f.number(2)
@@ -84,8 +84,9 @@ func (first *First) extensions(list field) error {
 	return nil
 }
 
-// serverName reads a ServerNameList. It holds one host_name; no other type of
-// name was ever defined, and servers differ in what they do with one.
+// serverName parses a ServerNameList. The list must hold exactly one host_name:
+// no other name type was ever defined, and servers differ in how they treat
+// one.
 func (first *First) serverName(data field) error {
 	list := data.vector(2)
 	kind, name := list.number(1), list.vector(2)

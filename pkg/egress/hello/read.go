@@ -6,26 +6,26 @@ import (
 	"io"
 )
 
-// MaxLen bounds a ClientHello with its record headers. Hellos with
-// post-quantum key shares and ECH have some 4 KiB.
+// MaxLen limits a ClientHello with its record headers, in bytes. Hellos with
+// post-quantum key shares and ECH have about 4 KiB.
 const MaxLen = 32 << 10
 
-// First is the beginning of a stream.
+// First is the beginning of a client's stream.
 type First struct {
 	Raw  []byte // the ClientHello, or the first bytes of another protocol
 	Rest []byte // what was read beyond the ClientHello
 
-	TLS        bool   // it is a ClientHello
-	ServerName string // the host_name of server_name, RFC 6066, as it was written; "" for none
+	TLS        bool   // the stream begins with a ClientHello
+	ServerName string // the host_name of server_name, RFC 6066, as written; "" for none
 	ECH        bool   // it has an encrypted_client_hello extension, real or GREASE
 }
 
-// ErrMalformed is wrapped by the error of a stream that begins like TLS and
+// ErrMalformed is wrapped by the errors for a stream that begins like TLS but
 // not with a ClientHello.
 var ErrMalformed = errors.New("malformed TLS ClientHello")
 
-// ErrEarly is wrapped by the error of a stream that ended within what could
-// have become a ClientHello.
+// ErrEarly is wrapped by the error for a stream that ended before its
+// ClientHello was complete.
 var ErrEarly = errors.New("the client went away within its ClientHello")
 
 func malformed(reason string) error { return fmt.Errorf("%w: %s", ErrMalformed, reason) }
@@ -41,13 +41,13 @@ const (
 	maxFragment            = 1 << 14
 )
 
-// Read reads a stream up to the end of its ClientHello, or the first bytes of
-// a stream that is not TLS. An error of r is returned as it is.
+// Read reads a stream up to the end of its ClientHello, or the first bytes of a
+// stream that is not TLS. It returns an error of r unchanged.
 func Read(r io.Reader) (First, error) { return read(r, false) }
 
-// ReadSecond reads the ClientHello that answers a HelloRetryRequest. Records
-// of change_cipher_spec (RFC 8446, appendix D.4) and of early data may come
-// before it.
+// ReadSecond reads the ClientHello that answers a HelloRetryRequest. Records of
+// type change_cipher_spec (RFC 8446, appendix D.4) and early data may precede
+// it.
 func ReadSecond(r io.Reader) (First, error) { return read(r, true) }
 
 func read(r io.Reader, second bool) (First, error) {
@@ -78,15 +78,15 @@ func read(r io.Reader, second bool) (First, error) {
 	}
 }
 
-// scanner puts the handshake message together from the records of a stream.
+// scanner assembles the handshake message from the records of a stream.
 type scanner struct {
 	second  bool
-	at      int    // bytes of whole records that were used
-	message []byte // the handshake message so far
-	foreign bool   // the stream is not TLS
+	at      int    // bytes of complete records consumed so far
+	message []byte // handshake message so far
+	foreign bool   // stream is not TLS
 }
 
-// scan takes in whole records; done is true when the message is complete or
+// scan consumes complete records. done is true when the message is complete or
 // the stream is not TLS.
 func (s *scanner) scan(raw []byte) (done bool, err error) {
 	for {
@@ -123,7 +123,7 @@ func (s *scanner) scan(raw []byte) (done bool, err error) {
 	}
 }
 
-// expects judges the type of the next record.
+// expects checks the type of the next record.
 func (s *scanner) expects(kind byte, length int) error {
 	switch {
 	case kind == recordHandshake && length <= maxFragment:
@@ -134,8 +134,8 @@ func (s *scanner) expects(kind byte, length int) error {
 	return malformed("another record where the ClientHello should be")
 }
 
-// complete reports that the message is whole. Bytes after it are none of a
-// ClientHello, which ends its flight: RFC 8446, section 5.1.
+// complete reports whether the message is complete. Bytes after it are an
+// error, because a ClientHello ends its flight: RFC 8446, section 5.1.
 func (s *scanner) complete() (bool, error) {
 	m := s.message
 	if len(m) > 0 && m[0] != 1 { // client_hello
@@ -171,11 +171,11 @@ const (
 	yes
 )
 
-// likeTLS reports whether a server of TLS could take b for TLS. Servers differ:
-// crypto/tls takes any version below 0x1000 in the first record, and skips
-// alerts of warning; some take a ClientHello in the form of SSLv2, RFC 5246
-// appendix E.2. A first handshake message that is no ClientHello is an error to
-// all of them, so it can as well be another protocol.
+// likeTLS reports whether a TLS server could take b for TLS. Servers differ:
+// crypto/tls accepts any version below 0x1000 in the first record, and skips
+// warning alerts; some servers accept a ClientHello in SSLv2 form, RFC 5246
+// appendix E.2. All of them reject a first handshake message that is not a
+// ClientHello, so such a stream may be another protocol.
 func likeTLS(b []byte) likeness {
 	switch kind := b[0]; {
 	case kind == recordHandshake:
@@ -204,7 +204,7 @@ func likeTLS(b []byte) likeness {
 	})
 }
 
-// prefix judges the first n bytes: no as soon as one is wrong.
+// prefix compares the first n bytes and answers no at the first mismatch.
 func prefix(b []byte, n int, right func(i int) bool) likeness {
 	for i := range min(n, len(b)) {
 		if !right(i) {

@@ -2,24 +2,24 @@ package hello
 
 import "encoding/hex"
 
-// retryRandom is the random of a ServerHello that is a HelloRetryRequest:
-// SHA-256 of "HelloRetryRequest", RFC 8446 section 4.1.3.
+// retryRandom is the random value that marks a ServerHello as a
+// HelloRetryRequest: SHA-256 of "HelloRetryRequest", RFC 8446 section 4.1.3.
 const retryRandom = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c"
 
 // Retry recognises a HelloRetryRequest at the beginning of what a server sends.
-// The zero Retry is ready for use.
+// The zero value is ready for use.
 type Retry struct {
 	seen    int
 	decided bool
 	retry   bool
 }
 
-// retryRandomAt follows the record header, the handshake header and the
-// version.
+// retryRandomAt is the offset of the random value: after the record header, the
+// handshake header and the version.
 const retryRandomAt = recordHeader + 4 + 2
 
-// Feed takes the next bytes of the server and reports whether it is known what
-// the message is.
+// Feed takes the next bytes from the server. It reports whether they decide
+// what the message is.
 func (r *Retry) Feed(b []byte) (decided bool) {
 	random, _ := hex.DecodeString(retryRandom) // a constant
 	for _, c := range b {
@@ -48,5 +48,5 @@ func (r *Retry) Feed(b []byte) (decided bool) {
 	return r.decided
 }
 
-// IsRetry reports that the server asked for a second ClientHello.
+// IsRetry reports whether the server asked for a second ClientHello.
 func (r *Retry) IsRetry() bool { return r.retry }

@@ -1,4 +1,4 @@
-// Package leaf makes server certificates for hosts, signed by an authority of
+// Package leaf issues server certificates for hosts, signed by an authority of
 // the user.
 //
 //	authority, err := leaf.New(pair)
@@ -6,9 +6,10 @@
 //
 // # Contract
 //
-// A certificate names one host and lives for a day, or as long as the
-// authority if that is less. The key of the authority signs leaves and nothing
-// else. An Authority is safe for concurrent use, and its memory is bounded.
+// A certificate names one host. It is valid for a day, or until the authority
+// expires if that is earlier. The authority's key signs leaf certificates and
+// nothing else. An Authority is safe for concurrent use, and its memory is
+// limited.
 package leaf
 
 import (
@@ -32,17 +33,17 @@ const (
 	maxKept = 1000
 )
 
-// Authority signs leaves.
+// Authority signs leaf certificates.
 type Authority struct {
 	certificate *x509.Certificate
 	signer      crypto.Signer
-	key         *ecdsa.PrivateKey // of the leaves
+	key         *ecdsa.PrivateKey // the key of all leaf certificates
 
 	mu   sync.Mutex
 	kept map[string]*tls.Certificate
 }
 
-// New takes the certificate and the key of an authority.
+// New returns an Authority with the certificate and key of pair.
 func New(pair tls.Certificate) (*Authority, error) {
 	if len(pair.Certificate) == 0 {
 		return nil, errors.New("authority: no certificate")
@@ -69,7 +70,7 @@ func New(pair tls.Certificate) (*Authority, error) {
 	return &Authority{certificate: certificate, signer: signer, key: key, kept: map[string]*tls.Certificate{}}, nil
 }
 
-// Certificate is the leaf for a name or an address.
+// Certificate returns the leaf certificate for a name or an address.
 func (a *Authority) Certificate(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -107,7 +108,7 @@ func (a *Authority) mint(host string, now time.Time) (*tls.Certificate, error) {
 	} else {
 		template.DNSNames = []string{host}
 	}
-	if len(host) <= 64 { // the upper bound of a common name, RFC 5280
+	if len(host) <= 64 { // the maximum length of a common name, RFC 5280
 		template.Subject = pkix.Name{CommonName: host}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, a.key.Public(), a.signer)

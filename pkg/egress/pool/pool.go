@@ -1,5 +1,5 @@
-// Package pool hands out addresses for names, one name one address, out of a
-// range that is routed to the loopback interface of a network namespace.
+// Package pool assigns addresses to names, one address per name and family,
+// from a range that is routed to the loopback interface of a network namespace.
 //
 //	table, err := pool.New(pool.DefaultIPv4, pool.DefaultIPv6)
 //	v4, v6, ok := table.Assign("example.com")
@@ -7,13 +7,14 @@
 //
 // # Contract
 //
-// An address that was handed out belongs to its name for the life of the
-// table: nothing is evicted, so a connection to it can only mean that name. A
-// table that is full assigns no more. A Table is safe for concurrent use.
+// An assigned address belongs to its name for the life of the table. The table
+// evicts nothing, so a connection to an address identifies the name. A full
+// table assigns no more addresses. A Table is safe for concurrent use.
 //
 // # Limits
 //
-// A name costs its length and about 100 bytes; the IPv4 range is the bound.
+// A name costs its length and about 100 bytes. The size of the IPv4 range
+// limits the number of names.
 package pool
 
 import (
@@ -41,7 +42,7 @@ type Table struct {
 }
 
 // New returns an empty table over an IPv4 and an IPv6 range. Either may be the
-// zero prefix, for a namespace that has only the other family.
+// zero prefix, for a namespace without that family.
 func New(v4, v6 netip.Prefix) (*Table, error) {
 	size := 1 << 20
 	for _, p := range []netip.Prefix{v4, v6} {
@@ -49,7 +50,7 @@ func New(v4, v6 netip.Prefix) (*Table, error) {
 			return nil, errors.New("address range " + p.String() + ": has bits beyond its length")
 		}
 		if p.IsValid() {
-			size = min(size, 1<<min(20, p.Addr().BitLen()-p.Bits())-2) // without the first and the last
+			size = min(size, 1<<min(20, p.Addr().BitLen()-p.Bits())-2) // without the first and the last address
 		}
 	}
 	if v4.IsValid() && !v4.Addr().Is4() || v6.IsValid() && !v6.Addr().Is6() || !v4.IsValid() && !v6.IsValid() || size < 1 {
@@ -58,9 +59,9 @@ func New(v4, v6 netip.Prefix) (*Table, error) {
 	return &Table{v4: v4, v6: v6, size: size, index: map[string]int{}}, nil
 }
 
-// Assign returns the addresses of a name, new ones at its first call. An
-// address of a family that the table does not have is not valid. ok is false
-// when the table is full.
+// Assign returns the addresses of a name; the first call for a name assigns
+// them. The address of a family that the table does not have is invalid. ok is
+// false if the table is full.
 func (t *Table) Assign(name string) (v4, v6 netip.Addr, ok bool) {
 	t.mu.RLock()
 	i, known := t.index[name]
@@ -88,7 +89,7 @@ func (t *Table) add(name string) (int, bool) {
 	return i, true
 }
 
-// Name returns the name that an address was handed out for.
+// Name returns the name that an address was assigned to.
 func (t *Table) Name(addr netip.Addr) (string, bool) {
 	addr = addr.Unmap()
 	t.mu.RLock()
@@ -103,17 +104,17 @@ func (t *Table) Name(addr netip.Addr) (string, bool) {
 	return t.names[i], true
 }
 
-// Contains reports that an address is of the ranges, handed out or not.
+// Contains reports whether an address lies in the ranges, assigned or not.
 func (t *Table) Contains(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	return t.v4.Contains(addr) || t.v6.Contains(addr)
 }
 
-// Ranges are the networks of the table; one that it does not have is not
-// valid.
+// Ranges returns the networks of the table. A network that the table does not
+// have is invalid.
 func (t *Table) Ranges() (v4, v6 netip.Prefix) { return t.v4, t.v6 }
 
-// at is address i of a range, counted from the second one.
+// at returns address i of a range, counted from the second address.
 func at(p netip.Prefix, i int) netip.Addr {
 	if !p.IsValid() {
 		return netip.Addr{}

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local prepares a connection of this machine's loopback, or a listener for
-// such. Where BBR is the machine's congestion control it would pace what is
-// sent, which costs half of the throughput and keeps nobody from congestion.
-// Reno is in every kernel and may be had by everyone: tcp(7), TCP_CONGESTION.
-// Without it all works, and slower.
+// Local prepares a connection over this machine's loopback, or a listener for
+// such connections. If BBR is the system's congestion control, it would pace
+// what is sent, which halves the throughput and prevents no congestion. Reno is
+// in every kernel and available to every user: tcp(7), TCP_CONGESTION. If
+// setting it fails, the connection works but is slower.
 func Local(c syscall.Conn) {
 	raw, err := c.SyscallConn()
 	if err != nil {

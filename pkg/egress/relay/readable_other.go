@@ -4,7 +4,8 @@ package relay
 
 import "net"
 
-// readable does not wait: the read that follows does, with its buffer.
+// readable does not wait: the read that follows waits, while it holds its
+// buffer.
 func readable(*net.TCPConn) error { return nil }
 
 func notConnected(error) bool { return false }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readable waits until a read would not block: for bytes or the end. The error
-// of a connection is returned here, because recv(2) tells it once.
+// readable waits until a read would not block: until there are bytes, or the
+// end of the stream. It returns the error of the connection, because recv(2)
+// reports it only once.
 func readable(c *net.TCPConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -28,5 +29,6 @@ func readable(c *net.TCPConn) error {
 	return pending
 }
 
-// notConnected reports the shutdown(2) of a connection that is gone.
+// notConnected reports whether err is the error of shutdown(2) on a connection
+// that no longer exists.
 func notConnected(err error) bool { return errors.Is(err, unix.ENOTCONN) }

@@ -7,31 +7,34 @@ import (
 	"sync"
 )
 
-// Conn is a connection that can end its sending direction alone.
+// Conn is a connection whose sending direction can be closed alone.
 type Conn interface {
 	net.Conn
 	CloseWrite() error
 }
 
-// A Way copies from src to dst until src ends.
+// Way copies from src to dst until src ends.
 type Way func(dst, src Conn) (int64, error)
 
 const (
-	// bufferSize is what one stream moves at once.
+	// bufferSize is the number of bytes that one stream moves at once.
 	bufferSize = 64 << 10
 
-	// A stream that has moved as much, and as much at once, is a bulk one.
+	// A stream is a bulk stream once it has moved bulkAfter bytes in total and
+	// bulkRead bytes in one read.
 	bulkAfter, bulkRead = 64 << 10, 8 << 10
 
-	// bulkSize is when a bulk stream lets go of its pipe, so that one which has
-	// become quiet holds none for ever.
+	// bulkSize is the number of bytes after which a bulk stream releases its
+	// pipe, so that a stream that has become idle does not hold a pipe for
+	// ever.
 	bulkSize = 1 << 30
 )
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // Both runs up (client to server) and down (server to client) until both have
-// ended, and closes the connections. The error is the first one of either way.
+// ended, and closes the connections. It returns the first error of either
+// direction.
 func Both(client, server Conn, up, down Way) (sent, received int64, err error) {
 	var upErr, downErr error
 	var once sync.Once
@@ -73,10 +76,10 @@ func oneWay(dst, src Conn, way Way) (int64, error) {
 func Reset(conns ...net.Conn) {
 	for _, c := range conns {
 		if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
-			c = secure.NetConn() // without the close_notify of TLS
+			c = secure.NetConn() // skips the close_notify of TLS
 		}
 		if lingerer, ok := c.(interface{ SetLinger(sec int) error }); ok {
-			_ = lingerer.SetLinger(0) // a closed connection has none
+			_ = lingerer.SetLinger(0) // fails only on a closed connection
 		}
 		c.Close()
 	}
@@ -108,7 +111,8 @@ func Stream(dst, src Conn) (total int64, err error) {
 	}
 }
 
-// step waits for bytes without holding a buffer, and moves one buffer of them.
+// step waits for bytes without holding a buffer, and then moves up to one
+// buffer of them.
 func step(to, from *net.TCPConn) (int64, error) {
 	if err := readable(from); err != nil {
 		return 0, err

@@ -1,5 +1,6 @@
-// Package rule says which destinations a program may reach: patterns of names
-// and addresses, their composition, and the judgement of one destination.
+// Package rule decides which destinations a program may reach. It holds
+// patterns of names and addresses, their composition, and the check of one
+// destination.
 //
 //	allow, err := rule.ParseSet([]string{"*.example.com", "db.corp:5432"})
 //	rules := rule.Rules{Allow: allow}
@@ -8,24 +9,24 @@
 //
 // # Contract
 //
-// A destination is judged in its one normal form, [Host]: a name case-folded,
-// in IDNA A-labels (UTS 46, non-transitional), without its trailing dot; or an
-// address, whatever its spelling was (octal, hexadecimal, short, IPv4-mapped).
-// What has no normal form is refused. Whoever dials must dial the normal form,
-// never the text that was judged.
+// A destination is checked in its one normal form, [Host]. That is a
+// case-folded name in IDNA A-labels (UTS 46, non-transitional) without its
+// trailing dot, or an address, whatever its spelling was (octal, hexadecimal,
+// short, IPv4-mapped). Text without a normal form is refused. The caller must
+// dial the normal form, never the text.
 //
-// A name is judged by [Rules.Destination] before it is resolved, and each
-// address that it resolves to by [Rules.Address] before it is dialled. An
+// [Rules.Destination] checks a name before it is resolved. [Rules.Address]
+// checks each address that the name resolves to before it is dialled. An
 // address of a special block (loopback, private, link-local, multicast,
 // metadata service, …: [Classify]) is refused unless a pattern lies inside that
-// block: neither "*" nor 0.0.0.0/0 opens one.
+// block: neither "*" nor 0.0.0.0/0 allows one.
 //
-// An empty allow-list allows nothing. A deny pattern wins over every allow
-// pattern. [Rules.Within] only narrows: what two rule sets allow together is
-// exactly what each of them allows.
+// An empty allow-list allows nothing. A deny pattern overrides every allow
+// pattern. [Rules.Within] only narrows: its result allows exactly what each of
+// the two rule sets allows.
 //
 // # Limits
 //
-// The package resolves nothing and opens no socket. A name that is allowed
-// says nothing about the content that its server serves.
+// The package resolves no names and opens no socket. An allowed name says
+// nothing about the content that its server returns.
 package rule

@@ -9,22 +9,23 @@ import (
 	"strings"
 )
 
-// Endpoint names requests to hosts. A host that one of several endpoints names
-// may get what one of them allows, and nothing else. Its text form is
+// Endpoint names requests to hosts. A host named by one or more endpoints gets
+// the requests that any of them allows, and no others. The text form is
 //
 //	api.example.com                          every request
 //	api.example.com GET,HEAD /v1/* /status   these methods at these paths
 //	api.example.com -                        no request
 type Endpoint struct {
 	Host    Pattern
-	Methods []string // none is every method
-	Paths   []string // "/a" is that path, "/a/*" every path that begins with "/a/"; none is every path
+	Methods []string // empty: every method
+	Paths   []string // "/a" is that path, "/a/*" every path that begins with "/a/"; empty: every path
 }
 
-// nothing is the text of an endpoint without requests; its one method is "".
+// nothing is the text for an endpoint that allows no request; its one method is
+// "".
 const nothing = "-"
 
-// ParseEndpoint reads the text form. The host is a name or *.name, each with an
+// ParseEndpoint parses the text form. The host is a name or *.name, with an
 // optional port.
 func ParseEndpoint(text string) (Endpoint, error) {
 	words := strings.Fields(text)
@@ -54,7 +55,7 @@ func ParseEndpoint(text string) (Endpoint, error) {
 	return e.normal(), e.Check()
 }
 
-// Check refuses what names no request.
+// Check returns an error if the endpoint is not well-formed.
 func (e Endpoint) Check() error {
 	if (e.Host == Pattern{}) {
 		return errors.New("a request rule names no host")
@@ -81,7 +82,7 @@ func (e Endpoint) normal() Endpoint {
 	return e
 }
 
-// String is the text form, which ParseEndpoint reads.
+// String returns the text form, which ParseEndpoint accepts.
 func (e Endpoint) String() string {
 	e = e.normal()
 	if e.none() {
@@ -96,13 +97,13 @@ func (e Endpoint) String() string {
 
 func (e Endpoint) none() bool { return len(e.Methods) == 1 && e.Methods[0] == "" }
 
-// Names reports that the endpoint is about a host.
+// Names reports whether the endpoint names a host.
 func (e Endpoint) Names(h Host, port uint16) bool {
 	return (Rules{Deny: Set{e.Host}}).Destination(h, port).Reason == Denied
 }
 
-// Allows reports that a request to a host that it names is one of the
-// endpoint's. The path is as it was sent, with its escapes and without its query.
+// Allows reports whether the endpoint allows a request to a host that it names.
+// The path is as sent, with its escapes and without its query.
 func (e Endpoint) Allows(method, escaped string) bool {
 	if method == "" || len(e.Methods) > 0 && !slices.Contains(e.Methods, method) {
 		return false
@@ -113,7 +114,8 @@ func (e Endpoint) Allows(method, escaped string) bool {
 	return unambiguous(escaped) && slices.ContainsFunc(e.Paths, func(p string) bool { return coversPath(p, escaped) })
 }
 
-// coversPath: every path of q is one of p; q is a pattern or a path.
+// coversPath reports whether pattern p matches every path that q matches; q is
+// a pattern or a path.
 func coversPath(p, q string) bool {
 	if prefix, ok := strings.CutSuffix(p, "*"); ok {
 		return strings.HasPrefix(q, prefix)
@@ -121,8 +123,9 @@ func coversPath(p, q string) bool {
 	return p == q
 }
 
-// unambiguous reports a path that every server reads alike: without dot segments,
-// empty segments, parameters, and escapes of what means something in a path.
+// unambiguous reports whether every server interprets a path alike. Such a path
+// has no dot segments, empty segments, parameters, or escapes of characters
+// that are special in a path.
 func unambiguous(escaped string) bool {
 	clean := path.Clean(escaped)
 	if strings.HasSuffix(escaped, "/") && clean != "/" {
@@ -135,7 +138,8 @@ func unambiguous(escaped string) bool {
 	return !slices.ContainsFunc([]string{"%2e", "%2f", "%5c", "%25", "%3b", "%00"}, func(e string) bool { return strings.Contains(lower, e) })
 }
 
-// covers reports that every request of x to the hosts of region is one of e's.
+// covers reports whether e allows every request that x allows to the hosts of
+// region.
 func (e Endpoint) covers(x Endpoint, region Pattern) bool {
 	within := func(have, of []string, covers func(have, of string) bool) bool {
 		if len(have) == 0 {
@@ -149,7 +153,7 @@ func (e Endpoint) covers(x Endpoint, region Pattern) bool {
 	return e.Host.Covers(region) && (x.none() || within(e.Methods, x.Methods, same) && within(e.Paths, x.Paths, coversPath))
 }
 
-// meet is what both endpoints allow; false where that is nothing.
+// meet returns what both endpoints allow; false if that is nothing.
 func (e Endpoint) meet(x Endpoint) (Endpoint, bool) {
 	host, ok := e.Host.Meet(x.Host)
 	both := func(a, b []string, covers func(p, q string) bool) (list []string, some bool) {
@@ -172,11 +176,11 @@ func (e Endpoint) meet(x Endpoint) (Endpoint, bool) {
 	return Endpoint{host, methods, paths}.normal(), ok && some && any
 }
 
-// Endpoints are the requests that hosts may get. A host that none names gets
-// every request.
+// Endpoints lists the requests that hosts get. A host that no endpoint names
+// gets every request.
 type Endpoints []Endpoint
 
-// ParseEndpoints reads a list of text forms.
+// ParseEndpoints parses a list of text forms.
 func ParseEndpoints(texts []string) (Endpoints, error) {
 	list := make(Endpoints, 0, len(texts))
 	for _, text := range texts {
@@ -189,7 +193,7 @@ func ParseEndpoints(texts []string) (Endpoints, error) {
 	return list, nil
 }
 
-// Strings are the text forms.
+// Strings returns the text forms.
 func (l Endpoints) Strings() []string {
 	out := make([]string, len(l))
 	for i, e := range l {
@@ -198,8 +202,8 @@ func (l Endpoints) Strings() []string {
 	return out
 }
 
-// Judge says of a request to a host whether it is allowed, and whether the list
-// is about the host at all.
+// Judge reports whether the list names a host, and whether a request to it is
+// allowed.
 func (l Endpoints) Judge(h Host, port uint16, method, escaped string) (named, allowed bool) {
 	for _, e := range l {
 		if e.Names(h, port) {
@@ -211,8 +215,8 @@ func (l Endpoints) Judge(h Host, port uint16, method, escaped string) (named, al
 	return named, !named
 }
 
-// within reports that whatever x allows of the hosts that the list names, the
-// list allows.
+// within reports whether the list allows everything that x allows for the hosts
+// that the list names.
 func (l Endpoints) within(x Endpoint) bool {
 	return !slices.ContainsFunc(l, func(y Endpoint) bool {
 		region, overlap := x.Host.Meet(y.Host)
@@ -220,9 +224,9 @@ func (l Endpoints) within(x Endpoint) bool {
 	})
 }
 
-// Meet allows nothing that one of the lists does not allow. Of an endpoint that
-// goes past the other list, what both allow is kept, and its hosts get nothing
-// else.
+// Meet returns a list that allows only what both lists allow. Of an endpoint
+// that exceeds the other list it keeps what both allow; the endpoint's hosts
+// get nothing else.
 func (l Endpoints) Meet(m Endpoints) Endpoints {
 	out := Endpoints{}
 	for _, side := range [][2]Endpoints{{l, m}, {m, l}} {
@@ -242,7 +246,8 @@ func (l Endpoints) Meet(m Endpoints) Endpoints {
 	return out.normal()
 }
 
-// normal is sorted, and has no endpoint that another one covers.
+// normal returns the list sorted, without endpoints that another endpoint
+// covers.
 func (l Endpoints) normal() Endpoints {
 	slices.SortFunc(l, func(a, b Endpoint) int { return cmp.Compare(a.String(), b.String()) })
 	l = slices.CompactFunc(l, func(a, b Endpoint) bool { return a.String() == b.String() })
@@ -260,8 +265,8 @@ func (l Endpoints) normal() Endpoints {
 	return out
 }
 
-// Beyond lists what of the list goes past a limit: endpoints that allow more, and
-// as "without …" those of the limit whose hosts the list does not name.
+// Beyond lists what exceeds a limit: endpoints that allow more, and, as
+// "without …", the endpoints of the limit whose hosts the list does not name.
 func (l Endpoints) Beyond(limit Endpoints) (out []string) {
 	for _, x := range l {
 		if !limit.within(x) {

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// Host is a destination in its normal form: a name or an address. Hosts are
+// Host is a destination in normal form: a name or an address. Hosts are
 // comparable; the zero Host is no destination.
 type Host struct {
 	name string
 	addr netip.Addr
 }
 
-// HostOf is the host of an address: IPv4-mapped IPv6 addresses become IPv4, a
-// zone is dropped.
+// HostOf returns the host of an address. An IPv4-mapped IPv6 address becomes
+// IPv4, and a zone is dropped.
 func HostOf(addr netip.Addr) Host { return Host{addr: addr.Unmap().WithZone("")} }
 
-// Localhost is the name of the loopback interface: RFC 6761, section 6.3.
+// Localhost is the name for the loopback interface: RFC 6761, section 6.3.
 var Localhost = Host{name: "localhost"}
 
-// Name is the name in A-labels, "" for an address.
+// Name returns the name in A-labels, or "" for an address.
 func (h Host) Name() string { return h.name }
 
-// Addr is the address; it is not valid for a name.
+// Addr returns the address; it is invalid for a name.
 func (h Host) Addr() netip.Addr { return h.addr }
 
-// IsZero reports that h is no destination.
+// IsZero reports whether h is the zero Host.
 func (h Host) IsZero() bool { return h == Host{} }
 
-// String is the name, or the address without brackets.
+// String returns the name, or the address without brackets.
 func (h Host) String() string {
 	if h.addr.IsValid() {
 		return h.addr.String()
@@ -39,15 +39,15 @@ func (h Host) String() string {
 	return h.name
 }
 
-// IsLocal reports that h is "localhost" or a name below it, which resolve to
-// the loopback interface and are never looked up: RFC 6761, section 6.3.
+// IsLocal reports whether h is "localhost" or a name below it. Such names stand
+// for the loopback interface and are never looked up: RFC 6761, section 6.3.
 func (h Host) IsLocal() bool { return local(h.name) }
 
 func local(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// JoinPort writes host and port as they stand in a URL.
+// JoinPort returns host and port in the form that URLs use.
 func (h Host) JoinPort(port uint16) string {
 	if h.addr.Is6() {
 		return "[" + h.addr.String() + "]:" + strconv.Itoa(int(port))
@@ -55,15 +55,15 @@ func (h Host) JoinPort(port uint16) string {
 	return h.String() + ":" + strconv.Itoa(int(port))
 }
 
-// ErrHost is wrapped by every error about a host that has no normal form.
+// ErrHost is wrapped by every error for a host without a normal form.
 var ErrHost = errors.New("not a host")
 
 func badHost(s, reason string) error { return fmt.Errorf("%w: %.300q: %s", ErrHost, s, reason) }
 
 // ParseHost returns the normal form of a host as programs write it: a name in
 // any script and case, or an address in any spelling that inet_aton(3) or the
-// WHATWG URL standard reads, IPv6 with or without brackets. It takes no port,
-// no user information and no percent-encoding.
+// WHATWG URL standard accepts, with or without brackets for IPv6. It rejects
+// ports, user information and percent-encoding.
 func ParseHost(s string) (Host, error) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
@@ -92,8 +92,8 @@ func ParseHost(s string) (Host, error) {
 	return Host{name: name}, nil
 }
 
-// parseIPv6 drops the zone: a zone selects an interface and is not part of
-// what a rule can name. The rest is judged as the address that it is.
+// parseIPv6 drops the zone, because a zone selects an interface and rules
+// cannot name one. The rest is checked as the address that it is.
 func parseIPv6(whole, s string) (Host, error) {
 	s, _, _ = strings.Cut(s, "%")
 	addr, err := netip.ParseAddr(s)
@@ -103,13 +103,13 @@ func parseIPv6(whole, s string) (Host, error) {
 	return HostOf(addr), nil
 }
 
-// badName says why a lower-case ASCII text is no host name, "" when it is one.
-// Underscores are taken: real hosts have them.
+// badName says why a lower-case ASCII text is not a host name, or returns "" if
+// it is one. Underscores are valid, because existing hosts have them.
 func badName(name string) string {
 	if name == "" {
 		return "empty"
 	}
-	if len(name) > 253 { // RFC 1035, section 2.3.4, as text without the root
+	if len(name) > 253 { // RFC 1035, section 2.3.4, in text form without the root
 		return "longer than 253 bytes"
 	}
 	for label := range strings.SplitSeq(name, ".") {
@@ -131,9 +131,9 @@ func notNameByte(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// ParseAuthority reads "host:port" or, with a default port other than 0,
-// "host". User information before the last "@" is dropped, as it is no part of
-// the destination.
+// ParseAuthority parses "host:port" or, if defaultPort is not 0, also "host".
+// It drops user information before the last "@", which is not part of the
+// destination.
 func ParseAuthority(s string, defaultPort uint16) (Host, uint16, error) {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		s = s[i+1:]
@@ -153,7 +153,7 @@ func ParseAuthority(s string, defaultPort uint16) (Host, uint16, error) {
 	return host, port, err
 }
 
-// splitPort takes ":port" off a name, an IPv4 address or a bracketed IPv6
+// splitPort splits ":port" off a name, an IPv4 address or a bracketed IPv6
 // address. An IPv6 address without brackets has no port.
 func splitPort(s string) (host, port string, has bool) {
 	if strings.HasPrefix(s, "[") {
@@ -169,7 +169,8 @@ func splitPort(s string) (host, port string, has bool) {
 	return s, "", false
 }
 
-// parsePort takes decimal digits without sign or leading zero, from 1 up.
+// parsePort parses decimal digits without sign or leading zero, from 1 to
+// 65535.
 func parsePort(s string) (uint16, bool) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return uint16(n), err == nil && n > 0 && s[0] != '0' && s[0] != '+'

@@ -11,20 +11,20 @@ import (
 // Pattern names destinations. The forms are
 //
 //	example.com      the name alone
-//	*.example.com    every name below it, at any depth, and not itself
+//	*.example.com    every name below it, at any depth, but not the name itself
 //	*                every name and every global address
 //	192.0.2.7        an address, IPv4 or IPv6
 //	192.0.2.0/24     a network
 //
 // each with an optional ":port" (IPv6 in brackets). Patterns are comparable.
 type Pattern struct {
-	name   string // A-labels; "" with below is "*"
+	name   string // A-labels; "" together with below means "*"
 	below  bool
 	prefix netip.Prefix
-	port   uint16 // 0 is any
+	port   uint16 // 0 means any port
 }
 
-// ParseError is a pattern that means nothing, or not clearly one thing.
+// ParseError is the error for a pattern that is invalid or ambiguous.
 type ParseError struct {
 	Pattern string
 	Reason  string
@@ -32,8 +32,8 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return fmt.Sprintf("pattern %.300q: %s", e.Pattern, e.Reason) }
 
-// ParsePattern reads one pattern. It is strict where a person could mean two
-// things: addresses have their usual spelling only, networks no host bits.
+// ParsePattern parses one pattern. It rejects ambiguous input: addresses must
+// have their usual spelling, and networks no host bits.
 func ParsePattern(s string) (Pattern, error) {
 	refuse := func(reason string) (Pattern, error) { return Pattern{}, &ParseError{s, reason} }
 	if strings.Contains(s, "://") || strings.ContainsAny(s, "@?#\\") {
@@ -111,7 +111,7 @@ func (p Pattern) host(s, text string) (Pattern, error) {
 	return p, nil
 }
 
-// String writes the pattern in its one normal form, which ParsePattern reads.
+// String returns the pattern in its normal form, which ParsePattern accepts.
 func (p Pattern) String() string {
 	host := p.name
 	switch {
@@ -133,23 +133,23 @@ func (p Pattern) String() string {
 	return host + ":" + strconv.Itoa(int(p.port))
 }
 
-// Host is the pattern without its port: a name, *.name, *, an address or a
+// Host returns the pattern without its port: a name, *.name, *, an address or a
 // network.
 func (p Pattern) Host() string {
 	p.port = 0
 	return p.String()
 }
 
-// Port is the port of the pattern, 0 for any.
+// Port returns the port of the pattern, or 0 for any port.
 func (p Pattern) Port() uint16 { return p.port }
 
-// Prefix is the network of the pattern; it is not valid for a name.
+// Prefix returns the network of the pattern; it is invalid for a name.
 func (p Pattern) Prefix() netip.Prefix { return p.prefix }
 
 func (p Pattern) everything() bool { return p.below && p.name == "" }
 
-// names reports that h is among the hosts of the pattern by its text alone;
-// deny patterns judge so.
+// names reports whether the text of the pattern alone matches h. Deny patterns
+// are matched this way.
 func (p Pattern) names(h Host) bool {
 	switch {
 	case p.everything():
@@ -164,7 +164,7 @@ func (p Pattern) names(h Host) bool {
 	return h.name == p.name
 }
 
-// contains also looks at the IPv4 address that an IPv6 address embeds.
+// contains also checks the IPv4 address that an IPv6 address embeds.
 func (p Pattern) contains(addr netip.Addr) bool {
 	if p.prefix.Contains(addr) {
 		return true
@@ -173,9 +173,9 @@ func (p Pattern) contains(addr netip.Addr) bool {
 	return ok && p.prefix.Contains(inner.Addr())
 }
 
-// grants reports that the pattern, in an allow-list, stands for h. A special
-// address is granted only by a pattern of its own scope, and the names of the
-// loopback only by a pattern that says localhost.
+// grants reports whether the pattern allows h when it is in an allow-list. Only
+// a pattern of the same scope allows a special address, and only a pattern with
+// localhost allows the loopback names.
 func (p Pattern) grants(h Host) bool {
 	if h.addr.IsValid() {
 		at := netip.PrefixFrom(h.addr, h.addr.BitLen())

@@ -6,44 +6,45 @@ import (
 	"strconv"
 )
 
-// Rules are an allow-list and a deny-list. The zero Rules allow nothing.
+// Rules hold an allow-list and a deny-list. The zero value allows nothing.
 type Rules struct {
 	Allow, Deny Set
 
-	// Ports are what an allow pattern without a port stands for; nil is every
-	// port. A deny pattern without a port always denies every port.
+	// Ports lists the ports that an allow pattern without a port stands for;
+	// nil means every port. A deny pattern without a port always denies every
+	// port.
 	Ports []uint16
 }
 
-// Reason says why a destination was refused; it is the value of the header
+// Reason says why a destination was refused. It is the value of the header
 // x-ethos-error.
 type Reason string
 
-// The reasons that rules have.
+// The reasons for a refusal by rules.
 const (
-	NotAllowed    Reason = "denied-by-allowlist" // no allow pattern grants it
-	Denied        Reason = "denied-by-denylist"  // a deny pattern names it
+	NotAllowed    Reason = "denied-by-allowlist" // no allow pattern matches
+	Denied        Reason = "denied-by-denylist"  // a deny pattern matches
 	DeniedAddress Reason = "denied-address"      // a special address that is not listed
 )
 
-// Verdict is the judgement of one destination.
+// Verdict is the result of checking one destination.
 type Verdict struct {
 	Allowed bool
-	Reason  Reason // "" when allowed
-	Rule    string // the pattern that decided; "" when none did
+	Reason  Reason // "" if allowed
+	Rule    string // the pattern that decided, "" if none did
 	Class   Class  // of a refused address
 
-	// Remedy is the smallest allow pattern that would let the destination
-	// through; "" when none would, because a deny pattern stands against it.
+	// Remedy is the smallest allow pattern that would allow the destination. It
+	// is "" if none would, because a deny pattern matches.
 	Remedy string
 }
 
-// Within returns the rules that allow what both rules allow, and no more.
+// Within returns the rules that allow exactly what both r and parent allow.
 func (r Rules) Within(parent Rules) Rules {
 	return Rules{Allow: parent.explicit().Meet(r.explicit()), Deny: parent.Deny.Union(r.Deny)}
 }
 
-// explicit is the allow-list with the ports written out.
+// explicit returns the allow-list with the ports written out.
 func (r Rules) explicit() Set {
 	if r.Ports == nil {
 		return r.Allow
@@ -51,8 +52,8 @@ func (r Rules) explicit() Set {
 	return r.Allow.At(r.Ports)
 }
 
-// Destination judges what a program asked for, before a name is resolved. For
-// an address this is the whole judgement.
+// Destination checks what a program asked for, before a name is resolved. For
+// an address it is the complete check.
 func (r Rules) Destination(h Host, port uint16) Verdict {
 	if h.IsZero() {
 		return Verdict{Reason: NotAllowed}
@@ -70,8 +71,8 @@ func (r Rules) Destination(h Host, port uint16) Verdict {
 	return v
 }
 
-// Address judges one address that an allowed name resolved to. A name of the
-// loopback ("localhost", listed as such) may resolve to a loopback address.
+// Address checks one address that an allowed name resolved to. A loopback name
+// ("localhost", listed as such) may resolve to a loopback address.
 func (r Rules) Address(h Host, addr netip.Addr, port uint16) Verdict {
 	at := HostOf(addr)
 	if p, ok := r.denies(at, port); ok {
@@ -91,15 +92,16 @@ func (r Rules) Address(h Host, addr netip.Addr, port uint16) Verdict {
 	return Verdict{Reason: DeniedAddress, Rule: name.String(), Class: class, Remedy: at.JoinPort(port)}
 }
 
-// Resolved judges one address of an allowed name for which no port is known:
-// whether it can be reached at any port. The remedy is for all ports at which
-// the name is allowed, or for the last of them where no one pattern is.
+// Resolved checks one address of an allowed name when no port is known: it
+// reports whether the address can be reached at any port. The remedy covers all
+// ports at which the name is allowed, or only the last of them if no single
+// pattern covers all.
 func (r Rules) Resolved(h Host, addr netip.Addr) (v Verdict) {
 	ports := append([]uint16{0}, r.Ports...)
 	for _, p := range r.Allow {
 		ports = append(ports, p.port)
 	}
-	listed := true // a pattern without a port would do
+	listed := true // a pattern without a port suffices
 	for _, port := range ports {
 		if _, ok := r.grants(h, port); !ok {
 			continue
@@ -115,8 +117,8 @@ func (r Rules) Resolved(h Host, addr netip.Addr) (v Verdict) {
 	return v
 }
 
-// PortsOf lists the ports at which a host can be reached, as far as patterns name
-// them, in ascending order; nil where a pattern stands for every port.
+// PortsOf lists, in ascending order, the ports at which a host can be reached,
+// as far as patterns name them. It is nil if a pattern allows every port.
 func (r Rules) PortsOf(h Host) []uint16 {
 	ports := []uint16{}
 	for _, p := range r.Allow {
@@ -134,7 +136,8 @@ func (r Rules) PortsOf(h Host) []uint16 {
 	return slices.DeleteFunc(slices.Compact(ports), func(port uint16) bool { return !r.Destination(h, port).Allowed })
 }
 
-// Query judges a name for which no port is known: whether any port is allowed.
+// Query checks a name when no port is known: it reports whether the name is
+// allowed at any port.
 func (r Rules) Query(h Host) Verdict {
 	for _, p := range r.Deny {
 		if p.port == 0 && p.names(h) {
@@ -181,7 +184,7 @@ func classOf(h Host) Class {
 	return ""
 }
 
-// String is the verdict in words for people.
+// String returns the verdict as text for people.
 func (v Verdict) String() string {
 	switch {
 	case v.Allowed:

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Set is a list of patterns; it stands for the union of what they name.
+// Set is a list of patterns. It stands for the union of what they name.
 type Set []Pattern
 
-// ParseSet reads a list of patterns. The result is sorted and has no pattern
-// twice.
+// ParseSet parses a list of patterns. The result is sorted and has no
+// duplicates.
 func ParseSet(patterns []string) (Set, error) {
 	s := make(Set, 0, len(patterns))
 	for _, text := range patterns {
@@ -28,7 +28,7 @@ func (s Set) normal() Set {
 	return slices.Compact(s)
 }
 
-// Strings are the patterns in their normal form.
+// Strings returns the patterns in normal form.
 func (s Set) Strings() []string {
 	out := make([]string, len(s))
 	for i, p := range s {
@@ -37,7 +37,7 @@ func (s Set) Strings() []string {
 	return out
 }
 
-// Covers reports that, in allow-lists, all that q grants is granted by p.
+// Covers reports whether, in allow-lists, p grants everything that q grants.
 func (p Pattern) Covers(q Pattern) bool {
 	return p.coversHost(q) && (p.port == 0 || p.port == q.port)
 }
@@ -58,7 +58,8 @@ func (p Pattern) coversHost(q Pattern) bool {
 	return !q.below && p.name == q.name
 }
 
-// Meet is what both patterns grant; false when that is nothing.
+// Meet returns the pattern for what both patterns grant; false if that is
+// nothing.
 func (p Pattern) Meet(q Pattern) (Pattern, bool) {
 	if !p.coversHost(q) {
 		p, q = q, p
@@ -72,7 +73,7 @@ func (p Pattern) Meet(q Pattern) (Pattern, bool) {
 	return q, true
 }
 
-// Meet is the allow-list of what both lists allow.
+// Meet returns the allow-list of what both lists allow.
 func (s Set) Meet(t Set) Set {
 	out := Set{}
 	for _, p := range s {
@@ -85,7 +86,7 @@ func (s Set) Meet(t Set) Set {
 	return out.normal()
 }
 
-// At is the set with these ports in the place of none.
+// At returns the set with these ports added to the patterns that have no port.
 func (s Set) At(ports []uint16) Set {
 	out := Set{}
 	for _, p := range s {
@@ -101,7 +102,7 @@ func (s Set) At(ports []uint16) Set {
 	return out
 }
 
-// Union is the list of what either list names.
+// Union returns the list of what either list names.
 func (s Set) Union(t Set) Set { return slices.Concat(s, t).normal() }
 
 // Beyond lists the patterns of an allow-list that no pattern of limit covers.

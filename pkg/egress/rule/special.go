@@ -5,42 +5,41 @@ import (
 	"sync"
 )
 
-// Class names the special block that an address belongs to, in words for
-// messages: "loopback", "private", …; "" is an ordinary global address.
+// Class names the special block of an address in words for messages: "loopback", "private", …. It
+// is "" for an ordinary global address.
 type Class string
 
-// Metadata is the class of the addresses at which a cloud gives its machines
-// their credentials.
+// Metadata is the class of the addresses at which cloud providers give credentials to their
+// machines.
 const Metadata Class = "metadata service"
 
-// Classify returns the class of an address. An address that embeds an IPv4
-// address (NAT64, 6to4) has the class of what it embeds, if that is special.
+// Classify returns the class of an address. For an address that embeds an IPv4 address (NAT64,
+// 6to4) it returns the class of the embedded address, if that is special.
 func Classify(addr netip.Addr) Class {
 	addr = addr.Unmap().WithZone("")
 	return scopeOf(netip.PrefixFrom(addr, addr.BitLen())).class
 }
 
-// Loopback reports a pattern that opens this machine's own loopback: a name of
-// it, or addresses of it. connect(2) takes the unspecified address for it.
+// Loopback reports whether a pattern allows this machine's own loopback: it is a loopback name, or
+// covers loopback addresses. connect(2) treats the unspecified address as loopback.
 func (p Pattern) Loopback() bool {
 	class := p.scope().class
 	return local(p.name) || class == "loopback" || class == "unspecified"
 }
 
-// scope is the smallest special block around a prefix; the zero scope is the
-// global Internet. A prefix opens the addresses of its own scope and no others.
+// scope is the smallest special block around a prefix; the zero scope is the global Internet. A
+// prefix allows the addresses of its own scope and no others.
 type scope struct {
 	class Class
 	block netip.Prefix
-	via   netip.Prefix // the translation prefix when block is embedded
+	via   netip.Prefix // the translation prefix, if block is embedded
 }
 
-// blocks are the IANA special-purpose registries (RFC 6890 and its updates) as
-// of 2025, without those that are globally reachable, and the addresses of
-// cloud metadata services. Those for documentation (RFC 5737, RFC 3849) are not
-// among them: no network has services there but one that was set up to be
-// reached by name, such as a mirror of a registry. IPv6 outside 2000::/3 is special as a whole: IANA
-// has assigned no global unicast address there but the NAT64 prefix.
+// blocks lists the IANA special-purpose registries (RFC 6890 and its updates) as of 2025, without
+// the globally reachable ones, and adds the addresses of cloud metadata services. The documentation
+// blocks (RFC 5737, RFC 3849) are left out: a network has services there only if they were set up
+// to be reached by name, such as a mirror of a registry. IPv6 outside 2000::/3 is special as a
+// whole, because IANA has assigned no global unicast address there except the NAT64 prefix.
 var blocks = sync.OnceValue(func() []scope {
 	table := []struct {
 		class    Class
@@ -68,7 +67,7 @@ var blocks = sync.OnceValue(func() []scope {
 		{"Teredo", []string{"2001::/32"}},                      // RFC 4380
 		{"IPv4 translation", []string{"64:ff9b:1::/48"}},       // RFC 8215
 		{"IPv4 in IPv6", []string{"::/96", "::ffff:0:0:0/96"}}, // RFC 4291 2.5.5.1, RFC 2765
-		{"", []string{"64:ff9b::/96"}},                         // RFC 6052: as global as what it embeds
+		{"", []string{"64:ff9b::/96"}},                         // RFC 6052: as global as the embedded address
 	}
 	var all []scope
 	for _, row := range table {
@@ -79,7 +78,7 @@ var blocks = sync.OnceValue(func() []scope {
 	return all
 })
 
-// scopeOf returns the most specific block that holds all of p.
+// scopeOf returns the most specific block that contains all of p.
 func scopeOf(p netip.Prefix) scope {
 	if via, inner, ok := embedded(p); ok {
 		if s := scopeOf(inner); s.class != "" {
@@ -99,8 +98,7 @@ func scopeOf(p netip.Prefix) scope {
 	return best
 }
 
-// The prefixes that carry an IPv4 address: RFC 6052 after 96 bits, RFC 3056
-// after 16.
+// The prefixes that embed an IPv4 address: RFC 6052 after 96 bits, RFC 3056 after 16.
 var (
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 	sixTo = netip.MustParsePrefix("2002::/16")
@@ -119,5 +117,5 @@ func embedded(p netip.Prefix) (via, inner netip.Prefix, ok bool) {
 	return netip.Prefix{}, netip.Prefix{}, false
 }
 
-// encloses reports that every address of q is one of p.
+// encloses reports whether p contains every address of q.
 func encloses(p, q netip.Prefix) bool { return p.Bits() <= q.Bits() && p.Contains(q.Addr()) }

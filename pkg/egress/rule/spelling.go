@@ -10,16 +10,16 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// profile maps as browsers do for a lookup (UTS 46, non-transitional), with
-// hyphens in the third and fourth place allowed as the WHATWG URL standard has
-// it. Lengths and characters are checked by badName.
+// profile maps names as browsers do for a lookup (UTS 46, non-transitional). It
+// allows hyphens in the third and fourth position, as the WHATWG URL standard
+// does. badName checks lengths and characters.
 var profile = sync.OnceValue(func() *idna.Profile {
 	return idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(),
 		idna.CheckJoiners(true), idna.CheckHyphens(false), idna.StrictDomainName(false))
 })
 
-// asciiName case-folds a name, writes it in A-labels and takes the one trailing
-// dot off that names the root.
+// asciiName case-folds a name, converts it to A-labels and removes one trailing
+// dot, which names the root.
 func asciiName(s string) (string, error) {
 	if len(s) > 1024 {
 		return "", badHost(s, "too long")
@@ -39,7 +39,7 @@ func asciiName(s string) (string, error) {
 	return strings.TrimSuffix(strings.ToLower(name), "."), nil
 }
 
-// plain reports a text that IDNA does not change: ASCII without A-labels.
+// plain reports whether IDNA leaves a text unchanged: ASCII without A-labels.
 func plain(name string) bool {
 	for i := range len(name) {
 		if name[i] >= 0x80 {
@@ -49,9 +49,10 @@ func plain(name string) bool {
 	return !strings.Contains(name, "xn--")
 }
 
-// soundALabel holds that an A-label decodes to text beyond ASCII that encodes
-// to it again. Without it "xn--example-" would be a second spelling of
-// "example" for some decoders (CVE-2024-12224 in another library).
+// soundALabel reports whether an A-label decodes to text beyond ASCII that
+// encodes to the same label. Without this check "xn--example-" would be a
+// second spelling of "example" for some decoders (CVE-2024-12224 in another
+// library).
 func soundALabel(label string) bool {
 	if !strings.HasPrefix(label, "xn--") {
 		return true
@@ -64,7 +65,7 @@ func soundALabel(label string) bool {
 	return err == nil && again == label
 }
 
-// endsInNumber is the "ends in a number" test of the WHATWG URL standard: such
+// endsInNumber is the "ends in a number" test of the WHATWG URL standard. Such
 // a host is an IPv4 address or an error, never a name.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
@@ -78,8 +79,8 @@ func endsInNumber(name string) bool {
 	return ok
 }
 
-// parseIPv4 reads the one to four numbers of inet_aton(3), each decimal, octal
-// (0…) or hexadecimal (0x…); the last fills the bytes that are left.
+// parseIPv4 parses the one to four numbers of inet_aton(3), each decimal, octal
+// (0…) or hexadecimal (0x…). The last number fills the remaining bytes.
 func parseIPv4(name string) (netip.Addr, bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 4 {
@@ -108,7 +109,7 @@ func parseIPv4(name string) (netip.Addr, bool) {
 	return netip.AddrFrom4(b), true
 }
 
-// parseNumber reads one number of an IPv4 address. "0x" is 0, as in browsers.
+// parseNumber parses one number of an IPv4 address. "0x" is 0, as in browsers.
 func parseNumber(s string) (uint64, bool) {
 	base := 10
 	switch {

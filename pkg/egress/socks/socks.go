@@ -1,17 +1,18 @@
-// Package socks is the server's side of the SOCKS5 handshake, RFC 1928.
+// Package socks implements the server side of the SOCKS5 handshake, RFC 1928.
 //
 //	request, err := socks.Handshake(conn)
 //	err = socks.Reply(conn, socks.Succeeded)
 //
 // # Contract
 //
-// CONNECT is the one command, no authentication the one method. Handshake
-// answers what it refuses itself; after it has returned a request, the caller
-// answers with [Reply], once. It reads the bytes of the request and no more.
+// The only command is CONNECT, the only authentication method "none". Handshake
+// itself answers what it refuses. After it has returned a request, the caller
+// answers with [Reply], once. Handshake reads the bytes of the request and no
+// more.
 //
 // # Limits
 //
-// The caller bounds the time. SOCKS4 is not read.
+// The caller limits the time. SOCKS4 is not supported.
 package socks
 
 import (
@@ -22,10 +23,10 @@ import (
 	"net/netip"
 )
 
-// Version is the first byte of a client.
+// Version is the first byte that a SOCKS5 client sends.
 const Version = 5
 
-// Code is the reply of a server: RFC 1928, section 6.
+// Code is the reply code of a server: RFC 1928, section 6.
 type Code byte
 
 const (
@@ -48,8 +49,8 @@ const (
 	kindIPv6         = 4
 )
 
-// ErrHandshake is wrapped by the error of a client that does not speak SOCKS5
-// or asks for what is not offered.
+// ErrHandshake is wrapped by the errors for a client that does not speak SOCKS5
+// or asks for something unsupported.
 var ErrHandshake = errors.New("socks5")
 
 // Request is the destination that a client asks for.
@@ -58,7 +59,7 @@ type Request struct {
 	Port uint16
 }
 
-// Handshake reads a client's greeting and request.
+// Handshake reads a client's greeting and request, and answers the greeting.
 func Handshake(rw io.ReadWriter) (Request, error) {
 	if err := greet(rw); err != nil {
 		return Request{}, err
@@ -141,7 +142,7 @@ func refuse(w io.Writer, code Code, reason string) error {
 	return fmt.Errorf("%w: %s", ErrHandshake, reason)
 }
 
-// Reply answers a request. The bound address is not told.
+// Reply answers a request. It does not disclose the bound address.
 func Reply(w io.Writer, code Code) error {
 	_, err := w.Write([]byte{Version, byte(code), 0, kindIPv4, 0, 0, 0, 0, 0, 0})
 	return err

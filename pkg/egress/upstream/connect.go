@@ -16,13 +16,13 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// Dialer connects to a proxy; *net.Dialer is one.
+// Dialer connects to a proxy; *net.Dialer implements it.
 type Dialer interface {
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Connect opens a tunnel to target ("host:port") through a proxy. Names are
-// resolved by the proxy.
+// Connect opens a tunnel to target ("host:port") through a proxy. The proxy
+// resolves names.
 func Connect(ctx context.Context, dialer Dialer, via *url.URL, target string) (net.Conn, error) {
 	if via.Scheme == "socks5" || via.Scheme == "socks5h" {
 		return connectSOCKS(ctx, dialer, via, target)
@@ -43,7 +43,7 @@ func Connect(ctx context.Context, dialer Dialer, via *url.URL, target string) (n
 	return conn, nil
 }
 
-// Dial connects to an HTTP proxy itself, with TLS for https.
+// Dial connects to an HTTP proxy, with TLS if its scheme is https.
 func Dial(ctx context.Context, dialer Dialer, via *url.URL) (net.Conn, error) {
 	conn, err := dialer.DialContext(ctx, "tcp", address(via))
 	if err != nil {
@@ -60,8 +60,8 @@ func Dial(ctx context.Context, dialer Dialer, via *url.URL) (net.Conn, error) {
 	return secure, nil
 }
 
-// handshaker is what golang.org/x/net/proxy returns for SOCKS5. With it the
-// connection keeps its own type, and with it the half-close.
+// handshaker is the type that golang.org/x/net/proxy returns for SOCKS5. Used
+// this way the connection keeps its own type, and so its half-close.
 type handshaker interface {
 	DialWithConn(ctx context.Context, conn net.Conn, network, address string) (net.Addr, error)
 }
@@ -92,8 +92,8 @@ func connectSOCKS(ctx context.Context, dialer Dialer, via *url.URL, target strin
 	return conn, nil
 }
 
-// Authorization is the value of Proxy-Authorization for a user, "" for none:
-// RFC 7617.
+// Authorization returns the value of Proxy-Authorization for a user, or "" for
+// none: RFC 7617.
 func Authorization(user *url.Userinfo) string {
 	if user == nil {
 		return ""
@@ -121,12 +121,12 @@ func request(conn io.ReadWriter, user *url.Userinfo, target string) error {
 	return nil
 }
 
-// maxReply bounds the head of a proxy's answer.
+// maxReply limits the head of a proxy's answer, in bytes.
 const maxReply = 8 << 10
 
-// readReply reads the head of an answer byte by byte: what follows it belongs
-// to the tunnel. A successful answer to CONNECT has no body, whatever its
-// fields say: RFC 9110, section 9.3.6.
+// readReply reads the head of an answer byte by byte, because what follows
+// belongs to the tunnel. A successful answer to CONNECT has no body, whatever
+// its fields say: RFC 9110, section 9.3.6.
 func readReply(r io.Reader) (status int, err error) {
 	reply := make([]byte, 0, 256)
 	for !bytes.HasSuffix(reply, []byte("\r\n\r\n")) {

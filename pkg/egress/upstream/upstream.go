@@ -1,4 +1,4 @@
-// Package upstream goes through the proxy that the caller's own environment
+// Package upstream connects through the proxy that the caller's own environment
 // names: HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 //
 //	proxies, err := upstream.New(upstream.FromEnviron(os.Environ()))
@@ -8,14 +8,14 @@
 //
 // # Contract
 //
-// A value that cannot be parsed is an error of [New], never a direct
-// connection; no error tells a value, since it may hold a password. NO_PROXY
-// has the meaning that golang.org/x/net/http/httpproxy gives it: loopback
-// destinations are always direct.
+// A value that cannot be parsed is an error of [New], and never leads to a
+// direct connection. Errors do not show values, since they may hold a password.
+// NO_PROXY has the meaning that golang.org/x/net/http/httpproxy gives it:
+// connections to loopback are always direct.
 //
-// A proxy is trusted like the caller's environment: its own address is not
-// judged. It resolves the names that it is asked for, so the addresses behind
-// it cannot be judged here.
+// A proxy is trusted like the caller's environment: the rules do not apply to
+// its own address. The proxy resolves the names that it is asked for, so the
+// addresses behind it cannot be checked here.
 package upstream
 
 import (
@@ -29,11 +29,11 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Values are the variables as they stand in the environment.
+// Values holds the variables as set in the environment.
 type Values struct{ HTTPSProxy, HTTPProxy, NoProxy string }
 
-// FromEnviron reads the variables out of an environment. Lower case wins, as
-// in curl; of a name that is there twice the last one counts.
+// FromEnviron reads the variables from an environment. Lower-case names take
+// precedence, as in curl; of duplicate names the last one counts.
 func FromEnviron(environ []string) Values {
 	get := func(names ...string) (value string) {
 		for _, name := range names {
@@ -52,13 +52,13 @@ func FromEnviron(environ []string) Values {
 	}
 }
 
-// Proxies say which proxy leads to a destination. A nil *Proxies says none.
+// Proxies selects the proxy for a destination. A nil *Proxies selects none.
 type Proxies struct {
 	values Values
 	choose func(*url.URL) (*url.URL, error)
 }
 
-// New checks the values. It returns nil when they name no proxy.
+// New checks the values. It returns nil if they name no proxy.
 func New(v Values) (*Proxies, error) {
 	if v.HTTPSProxy == "" && v.HTTPProxy == "" {
 		return nil, nil
@@ -72,14 +72,14 @@ func New(v Values) (*Proxies, error) {
 	return &Proxies{v, config.ProxyFunc()}, nil
 }
 
-// unsound says why a value is no proxy. httpproxy itself drops such a value in
-// silence, and would then connect directly.
+// unsound says why a value is not a valid proxy. httpproxy would silently drop
+// such a value and connect directly.
 func unsound(value string) string {
 	if value == "" {
 		return ""
 	}
 	if !strings.Contains(value, "://") {
-		value = "http://" + value // as httpproxy and curl read it
+		value = "http://" + value // as httpproxy and curl interpret it
 	}
 	u, err := url.Parse(value)
 	if err != nil {
@@ -109,8 +109,8 @@ func supported(scheme string) bool {
 	return false
 }
 
-// Tunnel is the proxy for a connection of any kind: HTTPS_PROXY, and for port
-// 80 without one HTTP_PROXY. It is nil for a direct connection.
+// Tunnel returns the proxy for a connection of any kind: HTTPS_PROXY or, for
+// port 80 if that is unset, HTTP_PROXY. It returns nil for a direct connection.
 func (p *Proxies) Tunnel(host string, port uint16) *url.URL {
 	if p == nil {
 		return nil
@@ -122,8 +122,8 @@ func (p *Proxies) Tunnel(host string, port uint16) *url.URL {
 	return p.choice(scheme, host, port)
 }
 
-// Forward is the proxy for a plain HTTP request, HTTP_PROXY; nil for a direct
-// connection.
+// Forward returns the proxy for a plain HTTP request, HTTP_PROXY, or nil for a
+// direct connection.
 func (p *Proxies) Forward(host string, port uint16) *url.URL {
 	if p == nil {
 		return nil
@@ -133,13 +133,13 @@ func (p *Proxies) Forward(host string, port uint16) *url.URL {
 
 func (p *Proxies) choice(scheme, host string, port uint16) *url.URL {
 	u, err := p.choose(&url.URL{Scheme: scheme, Host: net.JoinHostPort(host, strconv.Itoa(int(port)))})
-	if err != nil { // only in a CGI environment, which New does not set
+	if err != nil { // only in a CGI environment, which New never sets
 		return nil
 	}
 	return u
 }
 
-// address is the host:port of a proxy.
+// address returns the host:port of a proxy.
 func address(proxy *url.URL) string {
 	port := proxy.Port()
 	if port == "" {
@@ -151,8 +151,8 @@ func address(proxy *url.URL) string {
 	return net.JoinHostPort(proxy.Hostname(), port)
 }
 
-// Redacted names a proxy without its user and password.
+// Redacted returns a proxy's URL without user and password.
 func Redacted(proxy *url.URL) string { return proxy.Scheme + "://" + address(proxy) }
 
-// ErrProxy is wrapped by the errors of a proxy that refuses or misbehaves.
+// ErrProxy is wrapped by the errors for a proxy that refuses or misbehaves.
 var ErrProxy = errors.New("upstream proxy")
