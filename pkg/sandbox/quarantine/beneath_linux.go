@@ -15,10 +15,10 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// tree is one writable tree. Its directory is opened once, at the start: what
-// another program puts in its place is another tree.
+// tree is one writable tree. Its directory is opened once, at the start. If
+// another program puts a directory in its place, that is a different tree.
 type tree struct {
-	path string // absolute, without links
+	path string // absolute, without symbolic links
 	fd   int
 }
 
@@ -30,7 +30,7 @@ func openTree(path string) (*tree, error) {
 	return &tree{path, fd}, nil
 }
 
-// rel is the part of a path below the tree.
+// rel returns a path relative to the tree.
 func (t *tree) rel(path string) string {
 	if path == t.path {
 		return "."
@@ -38,12 +38,12 @@ func (t *tree) rel(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, t.path), "/")
 }
 
-// longest is how much of a path one call is given: less than PATH_MAX of
-// limits.h, which bounds a call and not a tree.
+// longest limits the part of a path, in bytes, that is passed to one system
+// call. It is less than PATH_MAX of limits.h, which limits a call but not the
+// depth of a tree.
 const longest = 4000
 
-// open opens what lies at a path of the tree, and nothing that a link leads to:
-// openat2(2).
+// open opens a path in the tree without following symbolic links: openat2(2).
 func (t *tree) open(path string, flags int) (int, error) {
 	rel := t.rel(path)
 	at := t.fd
@@ -71,7 +71,7 @@ func (t *tree) open(path string, flags int) (int, error) {
 	return fd, nil
 }
 
-// parent opens the directory that a path is in.
+// parent opens the directory that contains a path.
 func (t *tree) parent(path string) (fd int, name string, err error) {
 	dir, name := filepath.Split(path)
 	fd, err = t.open(strings.TrimRight(dir, "/"), unix.O_PATH|unix.O_DIRECTORY)
@@ -91,13 +91,13 @@ func openBeneath(at int, name string, flags int) (fd int, err error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for {
 		fd, err = unix.Openat2(at, name, &how)
-		if err != unix.EINTR && err != unix.EAGAIN { // EAGAIN: something was renamed meanwhile
+		if err != unix.EINTR && err != unix.EAGAIN { // EAGAIN: something was renamed concurrently
 			return fd, err
 		}
 	}
 }
 
-// listing is a directory that was listed, and is open still.
+// listing is the contents of a directory that is still open.
 type listing struct {
 	path    string
 	fd      int
@@ -131,15 +131,16 @@ func (t *tree) entries(path string) ([]treescan.Entry, error) {
 	return l.entries, nil
 }
 
-// file is a regular file that is read. An [os.File] would ask the kernel whether
-// it can be polled.
+// file is a regular file being read. [os.File] is not used, because it would
+// ask the kernel whether the file can be polled.
 type file struct {
 	fd   int
 	size int64
 	mode uint32
 }
 
-// file opens a regular file to read. A FIFO or a device does not hold it up.
+// file opens a regular file for reading. It does not block on a FIFO or a
+// device.
 func (t *tree) file(path string) (*file, error) {
 	fd, err := t.open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
@@ -158,7 +159,7 @@ func (t *tree) file(path string) (*file, error) {
 	return &file{fd, st.Size, st.Mode}, nil
 }
 
-// Read is [io.Reader].
+// Read implements [io.Reader].
 func (f *file) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -179,17 +180,17 @@ func (f *file) Read(b []byte) (int, error) {
 
 func (f *file) close() { unix.Close(f.fd) }
 
-// text reads up to a bound.
+// text reads the file up to a limit in bytes.
 func (f *file) text(limit int64) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, min(max(f.size, 0), limit)+bytes.MinRead))
 	_, err := b.ReadFrom(io.LimitReader(f, limit))
 	return b.Bytes(), err
 }
 
-// errKind is the error of what is read and is no regular file.
+// errKind is the error for reading something that is not a regular file.
 var errKind = errors.New("not a regular file")
 
-// link reads a symbolic link.
+// link returns the target of a symbolic link.
 func (t *tree) link(path string) (string, error) {
 	fd, err := t.open(path, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
@@ -204,7 +205,7 @@ func (t *tree) link(path string) (string, error) {
 	return string(b[:n]), nil
 }
 
-// where is the path of an open file: proc(5).
+// where returns the path of an open file: proc(5).
 func where(fd int) (string, error) {
 	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 	if err == nil && !filepath.IsAbs(path) {

@@ -14,7 +14,7 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// stamp tells whether a directory's mode was changed.
+// stamp returns values that change when the mode of a directory changes.
 func (t *tree) stamp(path string) (s [2]int64) {
 	fd, err := t.open(path, unix.O_PATH)
 	if err != nil {
@@ -28,9 +28,9 @@ func (t *tree) stamp(path string) (s [2]int64) {
 	return s
 }
 
-// open makes directories that the command closed to their owner readable again,
-// and searches them. Those that were closed at the start, and are as they were,
-// are the person's.
+// open makes directories readable again that the command made unreadable to
+// their owner, and scans them. Directories that were unreadable at the start
+// and have not changed belong to the user and stay as they are.
 func (s *Session) open(t *tree, scan *treescan.Tree) {
 	for todo := scan.Unreadable; len(todo) > 0; {
 		u := todo[0]
@@ -54,7 +54,7 @@ func (s *Session) open(t *tree, scan *treescan.Tree) {
 	slices.SortFunc(scan.Places, func(a, b place) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// reopen lets the owner of a directory search it.
+// reopen gives the owner of a directory the permission to search it.
 func (s *Session) reopen(t *tree, u treescan.Unreadable) error {
 	if !errors.Is(u.Err, fs.ErrPermission) || !s.writable(u.Path) {
 		return u.Err
@@ -62,8 +62,8 @@ func (s *Session) reopen(t *tree, u treescan.Unreadable) error {
 	return t.permit(u.Path, unix.S_IRWXU)
 }
 
-// permit adds permissions to a file or directory of the caller's. A descriptor
-// that is only a path cannot be given to fchmod(2).
+// permit adds permissions to a file or directory that the caller owns.
+// fchmod(2) does not accept an O_PATH descriptor.
 func (t *tree) permit(path string, mode uint32) error {
 	fd, err := t.open(path, unix.O_PATH)
 	if err != nil {

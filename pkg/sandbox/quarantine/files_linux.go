@@ -15,7 +15,7 @@ type place = treescan.Place
 
 var errLarge = errors.New("larger than any that git writes")
 
-// check judges a file by the table of checks.
+// check checks a file by the table of checks.
 func (g *gitDir) check(part, path string) {
 	name := filepath.Base(path)
 	if part != "" {
@@ -39,8 +39,9 @@ func (g *gitDir) check(part, path string) {
 	}
 }
 
-// alternates are other directories of objects: gitrepository-layout(5). Outside of
-// the trees they must exist, so that nobody can make them later.
+// alternates checks a list of alternate object directories:
+// gitrepository-layout(5). Directories outside of the trees must exist, so that
+// nobody can create them later.
 func (g *gitDir) alternates(path, text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" || line[0] == '#' {
@@ -54,7 +55,8 @@ func (g *gitDir) alternates(path, text string) string {
 	return ""
 }
 
-// todo leaves out lines that run a command, but those that were there.
+// todo removes the lines of a todo list that run a command, except for lines
+// that were there at the start.
 func (g *gitDir) todo(path string) {
 	text, err := g.text(path)
 	if err != nil {
@@ -67,12 +69,13 @@ func (g *gitDir) todo(path string) {
 	}
 }
 
-// index puts an index aside that git would be misled by, or would not read.
+// index quarantines an index that would mislead git, or that git would not
+// read.
 func (g *gitDir) index(path string) {
 	f, err := g.tree.file(path)
 	if err == nil {
 		defer f.close()
-		if f.size == 0 { // git takes it for none
+		if f.size == 0 { // git ignores it
 			return
 		}
 		_, err = checkIndex(f, g.hashSize(), f.size)
@@ -82,8 +85,9 @@ func (g *gitDir) index(path string) {
 	}
 }
 
-// hashSize is the length of an object's name: extensions.objectFormat, which
-// counts where it stands in the configuration that work trees share.
+// hashSize returns the length of an object name in bytes. It follows
+// extensions.objectFormat, which counts only in the configuration that the work
+// trees share.
 func (g *gitDir) hashSize() int {
 	if g.hash > 0 {
 		return g.hash
@@ -105,11 +109,10 @@ func (g *gitDir) hashSize() int {
 	return g.hash
 }
 
-// sha1Size is the length of an object's name in the format that git has without
-// a setting.
+// sha1Size is the length of an object name in git's default format, in bytes.
 const sha1Size = 20
 
-// format is the length after a setting.
+// format returns the length of an object name after applying a setting.
 func format(e gitrepo.Entry, hash int) int {
 	if e.Key == "extensions.objectformat" && e.Value == "sha256" {
 		return 32
@@ -117,8 +120,8 @@ func format(e gitrepo.Entry, hash int) int {
 	return hash
 }
 
-// config leaves out the settings of a configuration that are not inert, but
-// those that were there.
+// config removes the settings of a configuration that are not inert, except for
+// settings that were there at the start.
 func (g *gitDir) config(path string) {
 	if g.pass.seen[path] {
 		return
@@ -168,17 +171,18 @@ func (g *gitDir) config(path string) {
 	}
 }
 
-// unusual reports whether a configuration has what programs that read git's
-// configuration do not agree about: lines that go on, carriage returns, a byte
-// order mark.
+// unusual reports whether a configuration has constructs that programs
+// interpret differently: continuation lines, carriage returns, a byte order
+// mark.
 func unusual(text string) bool {
 	return strings.Contains(text, "\\\n") || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff")
 }
 
 // ownWorkTree reports whether core.worktree leads to the work tree of this git
-// directory: one whose .git names it, as git submodule writes both. Git would
-// check files out into any other: hooks, settings, or the sources of a
-// neighbour. What led there at the start may still, to the same directory.
+// directory: one whose .git names this directory. git submodule writes both. In
+// any other directory git would overwrite files on checkout: hooks, settings,
+// or the sources of another project. A value that was there at the start stays
+// allowed if it leads to the same directory.
 func (g *gitDir) ownWorkTree(config, value string) bool {
 	to, err := g.tree.resolve(g.path, value)
 	if err == nil && to.dir && g.writable(to.path) && g.namedBy(to.path) {
@@ -213,7 +217,7 @@ func (g *gitDir) namedBy(worktree string) bool {
 	return err == nil && to.path == g.path
 }
 
-// written is a configuration of settings.
+// written returns a configuration with the given settings.
 func written(list []gitrepo.Entry) []byte {
 	var text strings.Builder
 	for _, e := range list {
@@ -222,7 +226,7 @@ func written(list []gitrepo.Entry) []byte {
 	return []byte(text.String())
 }
 
-// setting writes one setting as git-config(1) reads it.
+// setting returns one setting in the syntax of git-config(1).
 func setting(e gitrepo.Entry) string {
 	section, rest, _ := strings.Cut(e.Key, ".")
 	sub, name := "", rest
@@ -237,7 +241,7 @@ func setting(e gitrepo.Entry) string {
 	return line + ` = "` + quotedValue.Replace(e.Value) + "\"\n"
 }
 
-// What git-config(1) escapes in double quotes.
+// The characters that git-config(1) escapes in double quotes.
 var (
 	quotedSubsection = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	quotedValue      = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)

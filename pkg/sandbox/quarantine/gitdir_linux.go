@@ -12,17 +12,17 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// gitDir is one git directory that is judged.
+// gitDir is one git directory being checked.
 type gitDir struct {
 	*Session
 	*tree
 	path string
-	own  bool // it is nothing but a git directory: names that git does not make are none of a project's
+	own  bool // it can only be a git directory, so names that git does not make are not project files
 	sole bool // it has no commondir: its configuration is the one that its work trees share
-	hash int  // bytes of an object's name, 0 before they are known
+	hash int  // length of an object name in bytes, 0 if not known yet
 }
 
-// dotGit judges an entry of the name .git in a work tree.
+// dotGit checks an entry named .git in a work tree.
 func (s *Session) dotGit(t *tree, path string, typ fs.FileMode) {
 	g := &gitDir{Session: s, tree: t, path: path, own: true}
 	switch typ {
@@ -37,7 +37,7 @@ func (s *Session) dotGit(t *tree, path string, typ fs.FileMode) {
 	}
 }
 
-// kindOf names what a file is.
+// kindOf returns the name of a file type.
 func kindOf(typ fs.FileMode) string {
 	switch typ {
 	case fs.ModeSymlink:
@@ -54,7 +54,7 @@ func kindOf(typ fs.FileMode) string {
 	return "a device"
 }
 
-// gitDir judges one git directory.
+// gitDir checks one git directory.
 func (s *Session) gitDir(c candidate) {
 	t := s.treeOf(c.path)
 	if t == nil || s.pass.seen[c.path] {
@@ -63,7 +63,7 @@ func (s *Session) gitDir(c candidate) {
 	s.pass.seen[c.path] = true
 	dir, err := t.list(c.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return // it was put aside with what it lay in
+		return // already moved with the directory around it
 	}
 	if err != nil {
 		s.note(Finding{Path: c.path, What: "a git directory that cannot be read", Err: err})
@@ -71,7 +71,7 @@ func (s *Session) gitDir(c candidate) {
 	}
 	defer dir.close()
 	g := &gitDir{Session: s, tree: t, path: c.path, own: c.own || strings.Contains(c.path, "/.git/")}
-	order := func(e treescan.Entry) int { // where the rest is read by what these say
+	order := func(e treescan.Entry) int { // the other files are read according to these
 		return slices.Index([]string{"commondir", "config"}, e.Name)
 	}
 	slices.SortStableFunc(dir.entries, func(a, b treescan.Entry) int { return order(b) - order(a) })
@@ -81,12 +81,12 @@ func (s *Session) gitDir(c candidate) {
 	}
 }
 
-// entry judges one entry of a git directory, or of a part of it.
+// entry checks one entry of a git directory, or of a part of it.
 func (g *gitDir) entry(part string, dir listing, e treescan.Entry) {
 	path, typ := join(dir.path, e.Name), e.Type
 	r := roleOf(part, e.Name)
 	if part == "" && e.Name == g.scope.Kept {
-		return // a git directory that is a writable tree itself
+		return // a git directory that is itself a writable tree
 	}
 	isDir := r >= subtree
 	switch {
@@ -109,7 +109,7 @@ func (g *gitDir) entry(part string, dir listing, e treescan.Entry) {
 	}
 }
 
-// stray is something that git does not make.
+// stray handles an entry that git does not create.
 func (g *gitDir) stray(path string, typ fs.FileMode) {
 	if typ == fs.ModeSymlink {
 		g.symlink(path, true)
@@ -118,15 +118,15 @@ func (g *gitDir) stray(path string, typ fs.FileMode) {
 	g.odd(path, kindOf(typ)+" that git does not make")
 }
 
-// odd puts something aside, unless it was there.
+// odd quarantines an entry, unless it was there at the start.
 func (g *gitDir) odd(path, what string) {
 	if !g.allowed("odd", path, what) {
 		g.aside(path, what)
 	}
 }
 
-// symlink is left when it was there, and leads where it led. What it leads to is
-// judged as what stands in its place.
+// symlink keeps a symbolic link that was there at the start with the same
+// target. The target is checked as if it stood in the link's place.
 func (g *gitDir) symlink(path string, isDir bool) {
 	to, err := g.tree.link(path)
 	if err != nil {
@@ -160,7 +160,7 @@ func (g *gitDir) symlink(path string, isDir bool) {
 	}
 }
 
-// directory judges a directory by its role.
+// directory checks a directory according to its role.
 func (g *gitDir) directory(r role, name, path string) {
 	if r == subtree {
 		g.subtree(path)
@@ -194,11 +194,11 @@ func (g *gitDir) directory(r role, name, path string) {
 	}
 }
 
-// parts judges a directory of which every name is known, if it is there.
+// parts checks a directory in which every name is known, if it exists.
 func (g *gitDir) parts(part, path string) {
 	dir, err := g.tree.list(path)
 	if err != nil {
-		return // what is no directory, subtree has told
+		return // subtree has reported what is not a directory
 	}
 	defer dir.close()
 	for _, e := range dir.entries {
@@ -206,8 +206,8 @@ func (g *gitDir) parts(part, path string) {
 	}
 }
 
-// module judges what lies among the git directories of submodules, whose names
-// may have slashes in them.
+// module checks an entry among the git directories of submodules. The names of
+// submodules may contain slashes.
 func (g *gitDir) module(path string) {
 	entries, err := g.tree.entries(path)
 	if err != nil {
@@ -229,7 +229,8 @@ func (g *gitDir) module(path string) {
 	}
 }
 
-// subtree puts aside what is neither a file nor a directory, however deep.
+// subtree quarantines everything below a directory that is neither a file nor a
+// directory, at any depth.
 func (g *gitDir) subtree(path string) {
 	for _, scan := range g.scans {
 		i, _ := slices.BinarySearchFunc(scan.Places, path, func(p place, path string) int { return strings.Compare(p.Path, path) })
@@ -246,7 +247,7 @@ func (g *gitDir) subtree(path string) {
 	}
 }
 
-// hook judges an entry of a directory of hooks. git-init(1) makes samples, which
+// hook checks an entry of a hooks directory. git-init(1) creates samples, which
 // git does not run.
 func (g *gitDir) hook(path string, e treescan.Entry) {
 	if e.Type == 0 && strings.HasSuffix(e.Name, ".sample") {
@@ -255,7 +256,8 @@ func (g *gitDir) hook(path string, e treescan.Entry) {
 	g.program(path, e.Type, "a hook")
 }
 
-// program puts aside what would run, unless the same was there.
+// program quarantines something executable, unless it was there unchanged at
+// the start.
 func (g *gitDir) program(path string, typ fs.FileMode, what string) {
 	id := kindOf(typ)
 	switch typ {
@@ -269,7 +271,7 @@ func (g *gitDir) program(path string, typ fs.FileMode, what string) {
 	}
 }
 
-// modeOf tells whether a file can be executed.
+// modeOf says whether a file is executable.
 func (g *gitDir) modeOf(path string) string {
 	fd, err := g.tree.open(path, unix.O_PATH)
 	if err != nil {
@@ -286,7 +288,7 @@ func (g *gitDir) modeOf(path string) string {
 	return "-"
 }
 
-// file judges a file by its role.
+// file checks a file according to its role.
 func (g *gitDir) file(r role, part, path string) {
 	switch r {
 	case settings:
@@ -312,8 +314,8 @@ func isPrivileged(dir int, name string) bool {
 
 const privileged = "a file with a set-ID bit"
 
-// maxText bounds what is read of a file that git reads as text. Git's own are far
-// below it; what is larger is put aside as a whole.
+// maxText limits the bytes read of a file that git reads as text. The files
+// that git writes are far smaller; a larger file is quarantined as a whole.
 const maxText = 8 << 20
 
 // text reads a file.

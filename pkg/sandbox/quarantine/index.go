@@ -11,27 +11,27 @@ import (
 	"strings"
 )
 
-// index reads an index as git does, and in one way only: gitformat-index(5),
-// read-cache.c. Where git has two ways, by the length in the flags or the final
-// NUL of a name, and by the order of the entries or the table of offsets that its
-// threads use, both must lead to the same names.
+// index parses an index strictly as git does: gitformat-index(5), read-cache.c.
+// Git has two ways to read some parts: the length of a name from the flags or
+// from the final NUL, and the entries in order or by the offset table that its
+// threads use. Both ways must give the same names.
 type index struct {
 	in      *bufio.Reader
 	at      int64
-	hash    int // bytes of an object's name
+	hash    int // length of an object name in bytes
 	version uint32
 	name    []byte
-	offsets []int64 // of the entries, as far as a block could begin there
-	base    string  // the shared index that a split one builds on
+	offsets []int64 // of the entries at which a block could begin
+	base    string  // the shared index that a split index is based on
 	entries uint32
-	bare    bool // an entry has no name: in a split index it replaces one of the shared
+	bare    bool // an entry has no name: in a split index it replaces a shared one
 }
 
 var errIndex = errors.New("not an index that git writes")
 
-// checkIndex reports why an index is not one that git may be given; base names
-// the file that a split index builds on. It reads on, in constant memory, up to
-// the first entry that is not in order.
+// checkIndex says why an index must not be given to git; base is the name of
+// the file that a split index is based on. It reads in constant memory and
+// stops at the first invalid entry.
 func checkIndex(in io.Reader, hash int, size int64) (base string, err error) {
 	x := &index{in: bufio.NewReaderSize(in, int(min(size, maxIndexName))), hash: hash}
 	head, err := x.take(12)
@@ -64,7 +64,7 @@ func (x *index) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Where the parts of an entry stand: gitformat-index(5), and the flags of
+// The offsets of the fields in an entry: gitformat-index(5), and the flags of
 // cache.h.
 const (
 	modeAt   = 24
@@ -73,7 +73,8 @@ const (
 	extended = 0x4000
 )
 
-// maxEntries is several times what the largest known repositories have.
+// maxEntries is several times the number of entries in the largest known
+// repositories.
 const maxEntries = 16 << 20
 
 // maxIndexName is above PATH_MAX.
@@ -101,7 +102,7 @@ func (x *index) entry() error {
 	if keep == 0 {
 		x.offsets = append(x.offsets, start)
 	} else {
-		x.offsets = append(x.offsets, -1) // git's threads begin without a name before
+		x.offsets = append(x.offsets, -1) // git's threads begin without a previous name
 	}
 	rest, err := x.in.ReadSlice(0)
 	if err != nil || len(rest) > maxIndexName {
@@ -125,7 +126,8 @@ func (x *index) entry() error {
 	return indexPath(string(x.name), mode)
 }
 
-// kept is how much of the name before goes on in this one: version 4.
+// kept returns the length of the prefix shared with the previous name: version
+// 4.
 func (x *index) kept() (int, error) {
 	strip := 0
 	for i := 0; ; i++ { // varint.c, decode_varint
@@ -148,15 +150,15 @@ func (x *index) kept() (int, error) {
 	return len(x.name) - strip, nil
 }
 
-// The types of an entry in its mode: git gives them no other permissions.
+// The types of an entry in its mode. Git gives them no other permissions.
 const (
 	modeDirectory = 0o040000 // of a sparse index
 	modeLink      = 0o120000
 	modeGitlink   = 0o160000
 )
 
-// indexPath is read-cache.c, verify_path, and that the mode is one that git
-// writes.
+// indexPath implements the checks of read-cache.c, verify_path, and checks that
+// the mode is one that git writes.
 func indexPath(name string, mode uint32) error {
 	switch mode {
 	case 0o100644, 0o100755, 0o100664, modeLink, modeGitlink:
@@ -171,9 +173,10 @@ func indexPath(name string, mode uint32) error {
 	return nil
 }
 
-// plainPath reports whether a path of a work tree stays in it, and out of git
+// plainPath reports whether a path stays in the work tree and outside of git
 // directories: read-cache.c, verify_path. Names that file systems other than
-// Linux's take for .git are left to core.protectHFS and core.protectNTFS.
+// those of Linux treat as .git are left to core.protectHFS and
+// core.protectNTFS.
 func plainPath(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") || strings.IndexByte(part, 0) >= 0 {
@@ -192,8 +195,8 @@ func gitModules(name string) bool {
 	return false
 }
 
-// extensions reads what follows the entries. Those that say where entries are
-// must say what was seen.
+// extensions reads what follows the entries. Extensions that record the
+// positions of entries must match the entries read.
 func (x *index) extensions(size int64) error {
 	end, entries := x.at, x.entries
 	for x.at+8 <= size-int64(x.hash) {
@@ -242,7 +245,7 @@ func (x *index) link(n int64) error {
 	return err
 }
 
-// endOfEntries: the offset is where the entries ended.
+// endOfEntries checks that the recorded offset is the end of the entries.
 func (x *index) endOfEntries(n, end int64) error {
 	if n < 4 || n > 64 {
 		return errIndex
@@ -254,8 +257,8 @@ func (x *index) endOfEntries(n, end int64) error {
 	return err
 }
 
-// offsetTable: each block begins where the entry of its number does, and all of
-// them are the entries.
+// offsetTable checks that each block begins at the entry with its number, and
+// that the blocks cover all entries.
 func (x *index) offsetTable(n int64, entries uint32) error {
 	if n < 4 || n > int64(entries)*8+64 {
 		return errIndex

@@ -10,9 +10,9 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// ScanOptions are those of a scan of a writable root from which a run can begin:
-// [Scope.Scans]. settings are those of [Scope], kept is the path of what ethos
-// keeps for itself in the root, memory the file of the memory.
+// ScanOptions returns the options for a scan of a writable root that a run can
+// start from: [Scope.Scans]. settings are those of [Scope], kept is the path of
+// ethos's own directory in the root, and memory is the scan cache file.
 func ScanOptions(settings []string, kept, memory string) treescan.Options {
 	inGit := ""
 	if kept != "" {
@@ -26,13 +26,14 @@ func ScanOptions(settings []string, kept, memory string) treescan.Options {
 	}
 }
 
-// keptInGit is where the sandbox keeps caches in a work space that has no
-// directory of ethos. As a name it is none that a git directory may hold.
+// keptInGit is where the sandbox keeps caches in a workspace without a
+// directory of ethos. Git gives no file in a git directory this name.
 const keptInGit = ".git/coding-ethos"
 
-// interest picks what tells a git directory, the names of settings, what no git
-// directory may hold, and what the plan hides: environment files, and what ethos
-// keeps in a git directory.
+// interest selects the names that a scan reports: those that identify a git
+// directory, the names of settings, names that no git directory may hold, and
+// what the plan hides: environment files, and ethos's own directory in a git
+// directory.
 func interest(settings []string) func(string, fs.FileMode) bool {
 	names := append([]string{".git", "head", "objects", "refs", "commondir", filepath.Base(keptInGit), ".coding-ethos"}, settings...)
 	return func(name string, typ fs.FileMode) bool {

@@ -18,28 +18,27 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// journal is what a session knew when its run began, in a file that outlives
-// the process. It is locked for as long as the process lives and removed by
-// [Session.Finish]: one that nobody holds was left by a run that was killed, or
-// by one that could not put aside what it found.
+// journal is a file with what a session knew when its run began. It outlives the process. The
+// process holds a lock on it as long as it lives, and [Session.Finish] removes it. A journal that
+// nobody has locked was left by a killed run, or by a run that could not move what it found.
 //
-// A line is a word and its operands. Strings are quoted as in Go, for a path
-// can have any byte. The line "end" says that the journal is whole. What could
-// not be put aside follows it: nothing else is judged again.
+// A line is a word and its operands. Strings are quoted as in Go, because a path can contain any
+// byte. The line "end" marks the journal as complete. The findings that could not be moved follow
+// it; when they are present, nothing else is checked again.
 type journal struct {
 	file *os.File
 	path string
-	end  int64 // of what was known at the start
+	end  int64 // end of the record of the start
 }
 
 const (
 	journalHead = "ethos run 1"
 	journalEnd  = "end"
-	// unfinished begins the name of a journal that is still being written.
+	// unfinished is the first character in the name of a journal that is still being written.
 	unfinished = "."
 )
 
-// write keeps what the session knows in a new file of dir.
+// write saves what the session knows in a new file in dir.
 func (s *Session) write(dir string) (err error) {
 	name := random()
 	file, err := os.OpenFile(filepath.Join(dir, unfinished+name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -92,8 +91,7 @@ func (s *Session) print(out io.Writer) {
 	fmt.Fprintln(out, journalEnd)
 }
 
-// close removes the journal of a run that has been judged, unless something is
-// left that could not be put aside.
+// close removes the journal of a run that has been checked, unless something could not be moved.
 func (j *journal) close(left []string) {
 	if j == nil {
 		return
@@ -111,18 +109,18 @@ func (j *journal) close(left []string) {
 	os.Remove(j.path)
 }
 
-// Recover judges what runs left that ended without [Session.Finish]: ethos was
-// killed; and what others could not put aside. dir is their [Scope.Journals]; of scope, Home, Settings, Kept and
-// Memory count. It must have returned before the plan of the next run is made,
-// which would take what they left for the person's.
+// Recover checks the leftovers of runs that ended without [Session.Finish] because ethos was
+// killed, and findings that earlier runs could not move. dir is their [Scope.Journals]; of scope it
+// uses Home, Settings, Kept and Memory. It must return before the plan of the next run is made,
+// which would otherwise treat the leftovers as the user's own files.
 //
-// What the person changed since then cannot be told from what the command did,
-// where the command could have done it. What is still in force is judged again
-// the next time, and nothing else.
+// Changes that the user made since then cannot be told apart from the command's, at places that the
+// command could write to. A finding that could not be moved is checked again the next time, and
+// nothing else is.
 func Recover(ctx context.Context, dir string, scope Scope) (found []Finding) {
 	names, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // no run was ever begun
+		return nil // no run has ever begun
 	}
 	for _, e := range names {
 		if strings.HasPrefix(e.Name(), unfinished) {
@@ -137,7 +135,7 @@ func Recover(ctx context.Context, dir string, scope Scope) (found []Finding) {
 	return found
 }
 
-// abandoned opens a journal that no process holds; nil for any other file.
+// abandoned opens a journal that no process holds locked. It returns nil for any other file.
 func abandoned(path string) *journal {
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -145,14 +143,14 @@ func abandoned(path string) *journal {
 	}
 	var st unix.Stat_t
 	if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil ||
-		unix.Fstat(int(file.Fd()), &st) != nil || st.Nlink == 0 { // finished since it was listed
+		unix.Fstat(int(file.Fd()), &st) != nil || st.Nlink == 0 { // finished since the directory was listed
 		file.Close()
 		return nil
 	}
 	return &journal{file: file, path: path}
 }
 
-// judge finishes the session that wrote the journal.
+// judge completes the session that wrote the journal.
 func (j *journal) judge(ctx context.Context, scope Scope) []Finding {
 	s, err := j.session(scope)
 	if s != nil {
@@ -166,8 +164,8 @@ func (j *journal) judge(ctx context.Context, scope Scope) []Finding {
 	return s.Finish(ctx)
 }
 
-// session reads the journal. Roots that are gone, or are other directories by
-// now, are left out.
+// session reads the journal. It leaves out roots that no longer exist, or that are different
+// directories now.
 func (j *journal) session(scope Scope) (*Session, error) {
 	s := newSession(scope)
 	in := bufio.NewReader(j.file)
@@ -204,8 +202,8 @@ func (j *journal) session(scope Scope) (*Session, error) {
 	return s, nil
 }
 
-// readLeft reads what could not be put aside before; nil after a run that was
-// killed, of which everything is judged.
+// readLeft reads the list of findings that could not be moved. It returns nil after a killed run,
+// for which everything is checked.
 func readLeft(in *bufio.Reader) (left map[string]bool, err error) {
 	for {
 		line, err := in.ReadString('\n')
@@ -229,7 +227,7 @@ func readLeft(in *bufio.Reader) (left map[string]bool, err error) {
 
 var errLine = errors.New("a line that is none of a journal")
 
-// parse takes over what one line says.
+// parse adds the content of one line to the session.
 func (s *Session) parse(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	if word == "known" {
@@ -274,7 +272,7 @@ func (s *Session) parse(line string) error {
 	return nil
 }
 
-// add opens a root that is the directory that it was.
+// add opens a root if it is still the same directory.
 func (s *Session) add(path string, ino int64) {
 	t, err := openTree(path)
 	if err != nil {

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// A role is what git takes a part of a git directory for, by its name:
-// gitrepository-layout(5), path.c, and the GIT_PATH_FUNC of git's source.
+// role is what git uses a part of a git directory for, by its name:
+// gitrepository-layout(5), path.c, and GIT_PATH_FUNC in git's source.
 type role int
 
 const (
-	unknown   role = iota // git does not make it
-	data                  // a file whose text git neither runs nor takes for a path
-	checked               // a file whose text must be what git writes: checks
-	settings              // a file of configuration
+	unknown   role = iota // git does not create it
+	data                  // a file that git neither runs nor reads as a path
+	checked               // a file whose text must be what git writes: see checks
+	settings              // a configuration file
 	indexFile             // an index
-	todoFile              // the list of a rebase, cherry-pick or revert
-	pointer               // a file that names the directory of a git directory
+	todoFile              // the todo list of a rebase, cherry-pick or revert
+	pointer               // a file that names a git directory
 	treeName              // a file that names the .git file of a work tree
-	subtree               // a directory of directories and files, whatever their names
-	empty                 // a directory in which nothing may be that git would use
-	hooksDir              // hooks
-	listed                // a directory of which every name is known
-	modules               // a directory of git directories, however deep
+	subtree               // a directory of directories and files with any names
+	empty                 // a directory that may hold nothing that git would use
+	hooksDir              // the hooks directory
+	listed                // a directory in which every name is known
+	modules               // a directory of git directories, at any depth
 	worktrees             // a directory of git directories
 )
 
-// topLevel are the files and directories of a git directory by name.
+// topLevel maps the names in a git directory to their roles.
 var topLevel = map[string]role{
 	"HEAD": checked, "config": settings, "config.worktree": settings, "index": indexFile, "commondir": pointer, "gitdir": treeName,
 	"description": data, "packed-refs": data, "shallow": data, "gc.pid": data, "gc.log": data, "locked": data, "rebased-patches": data,
@@ -36,10 +36,10 @@ var topLevel = map[string]role{
 	"lfs": subtree, "svn": subtree, "fsmonitor--daemon": subtree, "reftable": listed,
 	"hooks": hooksDir, "info": listed, "rebase-merge": listed, "rebase-apply": listed, "sequencer": listed,
 	"branches": empty, "remotes": empty, "modules": modules, "worktrees": worktrees,
-	filepath.Base(keptInGit): listed, // a run beside this one holds its place, and nothing may be in it
+	filepath.Base(keptInGit): listed, // a parallel run uses it as a placeholder; nothing may be in it
 }
 
-// inside are the files of directories of which every name is known.
+// inside maps the file names in directories in which every name is known.
 var inside = map[string]map[string]role{
 	"info":         with(roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"), map[string]role{"attributes": checked}),
 	"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
@@ -60,7 +60,7 @@ var inside = map[string]map[string]role{
 	"reftable": {"tables.list": checked},
 }
 
-// checks are those of the files whose text must be what git writes.
+// checks holds the checks for files whose text must be what git writes.
 var checks = map[string]check{
 	"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords, "BISECT_START": noOption, "BISECT_TERMS": terms, "MERGE_AUTOSTASH": objectName,
 	"sequencer/opts": sequencerOptions, "sequencer/head": objectName, "sequencer/abort-safety": objectName,
@@ -89,8 +89,8 @@ func with(all, more map[string]role) map[string]role {
 	return all
 }
 
-// roleOf is the role of a name in a part of a git directory; part is "" for its
-// top.
+// roleOf returns the role of a name in a part of a git directory; part is ""
+// for the top.
 func roleOf(part, name string) role {
 	if part != "" {
 		if r, ok := inside[part][name]; ok {
@@ -101,7 +101,7 @@ func roleOf(part, name string) role {
 	if r, ok := topLevel[name]; ok {
 		return r
 	}
-	if r, ok := topLevel[strings.ToLower(name)]; ok { // the same file where a file system does not tell case
+	if r, ok := topLevel[strings.ToLower(name)]; ok { // the same file on a case-insensitive file system
 		return r
 	}
 	switch {
@@ -113,8 +113,8 @@ func roleOf(part, name string) role {
 	return unknown
 }
 
-// numbered are the names in a listed directory that hold a number: mails of git
-// am, and tables.
+// numbered returns the role of names with a number in a listed directory: mails
+// of git am, and tables.
 func numbered(part, name string) role {
 	switch {
 	case strings.HasSuffix(name, ".lock"):
@@ -129,8 +129,8 @@ func numbered(part, name string) role {
 	return unknown
 }
 
-// temporary are names that git makes for a short time, and leaves when it is
-// killed: index.c, shallow.c, fast-import.c.
+// temporary reports names that git creates for a short time and leaves behind
+// when it is killed: index.c, shallow.c, fast-import.c.
 func temporary(name string) bool {
 	for _, prefix := range []string{"shallow_", "sharedindex_", "fast_import_crash_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -140,8 +140,8 @@ func temporary(name string) bool {
 	return false
 }
 
-// capitals are pseudo-refs and the texts of messages, such as FETCH_HEAD:
-// refs.c, is_pseudoref_syntax.
+// capitals reports the names of pseudo-refs and message files, such as
+// FETCH_HEAD: refs.c, is_pseudoref_syntax.
 func capitals(name string) bool {
 	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789") == "" && name[0] >= 'A' && name[0] <= 'Z'
 }

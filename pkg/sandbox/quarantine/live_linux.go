@@ -8,13 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// live are the sessions of runs that are under way. What they left so far may be
-// taken away again before they end, and put back by the run that now begins.
+// live returns the sessions of runs in progress. What such a run has left so
+// far may be moved away before it ends, and then be put back by the run that
+// begins now.
 func live(dir string, scope Scope) (list []*Session) {
 	if dir == "" {
 		return nil
 	}
-	names, _ := os.ReadDir(dir) // none: no run was ever begun
+	names, _ := os.ReadDir(dir) // none: no run has ever begun
 	for _, e := range names {
 		if strings.HasPrefix(e.Name(), unfinished) {
 			continue
@@ -23,7 +24,7 @@ func live(dir string, scope Scope) (list []*Session) {
 		if err != nil {
 			continue
 		}
-		if unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil { // somebody holds it
+		if unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil { // another process holds the lock
 			j := &journal{file: file, path: file.Name()}
 			if s, err := j.session(scope); err == nil {
 				list = append(list, s)
@@ -36,8 +37,8 @@ func live(dir string, scope Scope) (list []*Session) {
 	return list
 }
 
-// doubt forgets what another run, which is under way, did not know when it
-// began: it can have come from that run's command.
+// doubt removes from the known files what another run in progress did not know
+// when it began, because that run's command may have created it.
 func (s *Session) doubt(others []*Session) {
 	for _, other := range others {
 		for id, path := range s.where {

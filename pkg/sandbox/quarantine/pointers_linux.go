@@ -15,10 +15,11 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// maxGitFile is the bound of setup.c, read_gitfile_gently.
+// maxGitFile is the limit in setup.c, read_gitfile_gently, in bytes.
 const maxGitFile = 1 << 20
 
-// gitFile judges .git as a file. What git does not take for one leads nowhere.
+// gitFile checks a file named .git. A file that git does not accept as such
+// leads nowhere.
 func (g *gitDir) gitFile(path string) {
 	text, err := g.text(path)
 	if err != nil {
@@ -30,12 +31,12 @@ func (g *gitDir) gitFile(path string) {
 	}
 	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 	if !ok || len(text) > maxGitFile {
-		name = "" // read otherwise by other programs
+		name = "" // other programs read it differently
 	}
 	g.leads(path, name, "a .git file to ", "head")
 }
 
-// commonDir judges the file commondir: gitrepository-layout(5).
+// commonDir checks the file commondir: gitrepository-layout(5).
 func (g *gitDir) commonDir(path string) {
 	text, err := g.text(path)
 	if err != nil {
@@ -45,8 +46,8 @@ func (g *gitDir) commonDir(path string) {
 	g.leads(path, strings.TrimRight(string(text), "\r\n"), "a file commondir to ", "objects")
 }
 
-// workTree judges the file gitdir of a linked work tree, which git worktree
-// repair writes to.
+// workTree checks the file gitdir of a linked work tree. git worktree repair
+// writes to the path in it.
 func (g *gitDir) workTree(path string) {
 	text, err := g.text(path)
 	if err != nil {
@@ -56,8 +57,9 @@ func (g *gitDir) workTree(path string) {
 	g.leads(path, strings.TrimRight(string(text), "\r\n"), "a work tree at ", "")
 }
 
-// leads judges a file that names a directory. It must lie in the trees, or be the
-// one that was named before. has is what tells it for git: then it is judged.
+// leads checks a file that names a directory. The directory must lie in the
+// trees, or be the one named at the start. If it contains the entry has, git
+// would use it, and it is checked.
 func (g *gitDir) leads(path, name, what, has string) {
 	to, err := g.tree.resolve(filepath.Dir(path), name)
 	if err != nil || strings.ContainsAny(name, "\r\n") {
@@ -84,8 +86,8 @@ func (g *gitDir) leads(path, name, what, has string) {
 	}
 }
 
-// follow judges what a setting that was there at the start leads to, where the
-// command can change it: more configuration, hooks, and programs by name.
+// follow checks what an existing setting refers to, if the command can change
+// it: further configuration, hooks, and programs by name.
 func (g *gitDir) follow(file string, e gitrepo.Entry) {
 	section, _, _ := strings.Cut(e.Key, ".")
 	switch {
@@ -101,7 +103,7 @@ func (g *gitDir) follow(file string, e gitrepo.Entry) {
 			return
 		}
 		g.hooks(to.path)
-		if filepath.Base(to.path) == "_" { // husky: these run the ones beside
+		if filepath.Base(to.path) == "_" { // husky: these run the scripts beside the directory
 			g.hooks(filepath.Dir(to.path))
 		}
 	case gitargs.Executes(e.Key, e.Value):
@@ -116,7 +118,7 @@ func (g *gitDir) follow(file string, e gitrepo.Entry) {
 	}
 }
 
-// hooks judges a directory of hooks in a work tree.
+// hooks checks a hooks directory in a work tree.
 func (g *gitDir) hooks(path string) {
 	other := *g
 	other.tree = g.treeOf(path)
@@ -131,7 +133,8 @@ func (g *gitDir) hooks(path string) {
 	}
 }
 
-// top is where git starts hooks and programs: the work tree.
+// top returns the directory in which git starts hooks and programs: the work
+// tree.
 func (g *gitDir) top() string {
 	if filepath.Base(g.path) == ".git" {
 		return filepath.Dir(g.path)
@@ -139,8 +142,8 @@ func (g *gitDir) top() string {
 	return g.path
 }
 
-// named is what a path in a configuration leads to; ok says that the command can
-// change it.
+// named returns the target of a path in a configuration; ok reports whether the
+// command can change it.
 func (g *gitDir) named(base, value string) (target, bool) {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok && g.scope.Home != "" {
 		value = g.scope.Home + "/" + rest
@@ -152,8 +155,8 @@ func (g *gitDir) named(base, value string) (target, bool) {
 	return target{}, false
 }
 
-// setting judges a file or directory whose name decides what runs outside. rel
-// is its path from the directory in which that name stands.
+// setting checks a file or directory whose name decides what runs outside. rel
+// is its path relative to the directory in which that name stands.
 func (s *Session) setting(t *tree, path, rel string, typ fs.FileMode) {
 	if typ != fs.ModeDir && s.scope.Runs != nil && !s.scope.Runs(rel) {
 		return

@@ -7,17 +7,17 @@ import (
 	"ethos/pkg/gitrepo"
 )
 
-// promisors are the remotes of one configuration from which git fetches objects
-// that are missing, without being asked: gitprotocol-v2(5), promisor-remote.c.
-// git status is enough.
+// promisors holds the remotes of one configuration from which git fetches
+// missing objects without being asked: gitprotocol-v2(5), promisor-remote.c.
+// Even git status does it.
 type promisors struct {
 	urls    map[string][]string // by remote
-	rewrite bool                // url.*.insteadOf makes other addresses of them
+	rewrite bool                // url.*.insteadOf rewrites addresses
 }
 
 func promisorsIn(text []byte) promisors {
 	p := promisors{urls: map[string][]string{}}
-	_ = gitrepo.ParseConfig("", text, func(e gitrepo.Entry) error { // an error is config's
+	_ = gitrepo.ParseConfig("", text, func(e gitrepo.Entry) error { // config reports the error
 		if name, ok := remoteOf(e.Key, "url"); ok {
 			p.urls[name] = append(p.urls[name], e.Value)
 		}
@@ -27,7 +27,7 @@ func promisorsIn(text []byte) promisors {
 	return p
 }
 
-// remoteOf is the name in a key remote.NAME.VARIABLE.
+// remoteOf returns NAME from a key remote.NAME.VARIABLE.
 func remoteOf(key, variable string) (string, bool) {
 	rest, ok := strings.CutPrefix(key, "remote.")
 	if !ok {
@@ -36,7 +36,8 @@ func remoteOf(key, variable string) (string, bool) {
 	return strings.CutSuffix(rest, "."+variable)
 }
 
-// of is the remote that a setting makes one to fetch from; "" for other settings.
+// of returns the remote that a setting turns into a promisor, or "" for other
+// settings.
 func (p promisors) of(e gitrepo.Entry) string {
 	if e.Key == "extensions.partialclone" {
 		return e.Value
@@ -47,15 +48,16 @@ func (p promisors) of(e gitrepo.Entry) string {
 	return ""
 }
 
-// misplaced reports whether a setting says where a remote is, in a file other
-// than the one that git writes it to: judged alone, that one would lie.
+// misplaced reports whether a setting gives the address of a remote in a file
+// other than the one that git writes it to. Checking that file alone would then
+// give a wrong result.
 func misplaced(path, key string) bool {
 	return filepath.Base(path) != "config" && (strings.HasPrefix(key, "url.") || strings.HasPrefix(key, "remote."))
 }
 
-// lead reports where fetching from a remote leads, and whether that is by git's
-// own helper for HTTP: ssh(1), and git in another repository, would start
-// unasked. A name without an address is taken for one.
+// lead returns where fetching from a remote leads, and whether it uses git's
+// own HTTP helper. Otherwise ssh(1), or git in another repository, would start
+// unasked. A remote name without an address counts as the address.
 func (p promisors) lead(name string) (where string, plain bool) {
 	urls := p.urls[name]
 	plain = len(urls) > 0 && !p.rewrite

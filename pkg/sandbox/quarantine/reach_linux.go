@@ -2,8 +2,8 @@ package quarantine
 
 import "golang.org/x/sys/unix"
 
-// origin tells a file from another under its name: an inode's number is given to
-// a new file once it is free.
+// origin identifies a file in addition to its inode number, because the kernel
+// reuses the number of a deleted file.
 type origin struct {
 	ino         uint64
 	seconds     int64
@@ -12,7 +12,7 @@ type origin struct {
 
 func originOf(st unix.Statx_t) origin { return origin{st.Ino, st.Btime.Sec, st.Btime.Nsec} }
 
-// protect remembers what the command was kept from.
+// protect records the paths that the command cannot write to.
 func (s *Session) protect() {
 	s.readOnly = map[string]origin{}
 	for _, path := range s.scope.ReadOnly {
@@ -23,9 +23,9 @@ func (s *Session) protect() {
 }
 
 // writable reports whether the command could change what lies at a path. The
-// plan says no where a mount protects it. A mount protects the file that it was
-// made on, under that name: not another that was put there since, by a person or
-// by a run that goes on beside this one, and not one that has a second name.
+// plan says no for paths that a mount protects. A mount protects one file under
+// one name. It does not protect a file that a user or a parallel run put there
+// later, nor one with a second name.
 func (s *Session) writable(path string) bool {
 	switch {
 	case s.treeOf(path) == nil:
@@ -37,7 +37,7 @@ func (s *Session) writable(path string) bool {
 	return ok && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 || s.replaced(path)
 }
 
-// replaced reports whether something else lies where the command was kept from.
+// replaced reports whether a protected path now holds a different file.
 func (s *Session) replaced(path string) bool {
 	for protected, was := range s.readOnly {
 		if !within(path, protected) {
@@ -50,7 +50,8 @@ func (s *Session) replaced(path string) bool {
 	return false
 }
 
-// stat looks at what lies at a path of the trees, no link followed.
+// stat returns the status of a path in the trees without following symbolic
+// links.
 func (s *Session) stat(path string) (st unix.Statx_t, ok bool) {
 	t := s.treeOf(path)
 	if t == nil {

@@ -9,17 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// target is what a path in a file of git's leads to.
+// target is what a path in one of git's files leads to.
 type target struct {
-	path    string // absolute, without links
-	missing bool   // nothing is there
+	path    string // absolute, without symbolic links
+	missing bool   // it does not exist
 	dir     bool
 }
 
 var errLeaves = errors.New("a path that cannot be followed")
 
-// resolve follows a path as git does when it stands in base: by the kernel, links
-// first. Of what does not exist, the directory that does is followed.
+// resolve resolves a path relative to base as git does, with the kernel's
+// rules: symbolic links first. For a path that does not exist, it resolves the
+// existing parent directory.
 func (t *tree) resolve(base, name string) (target, error) {
 	if name == "" || len(name) > longest || strings.IndexByte(name, 0) >= 0 {
 		return target{}, errLeaves
@@ -48,7 +49,7 @@ func (t *tree) resolve(base, name string) (target, error) {
 		if last == ".." {
 			return target{}, errLeaves
 		}
-		if isLink(at, name) { // that leads nowhere yet
+		if isLink(at, name) { // a dangling link
 			return target{}, errLeaves
 		}
 		if last != "." && last != "" {
@@ -73,7 +74,8 @@ func isLink(at int, name string) bool {
 	return unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// found is the target of an open file, or of names that are not there in it.
+// found returns the target for an open file, or for missing names below an open
+// directory.
 func found(fd int, rest []string) (target, error) {
 	path, err := where(fd)
 	if err != nil {

@@ -14,95 +14,98 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// Scope is where a command can leave something. Paths are absolute and have no
+// Scope says where a command can leave files. Paths are absolute and without
 // symbolic links.
 type Scope struct {
-	Roots    []string               // directories that it can write to, none within another
-	Writable func(path string) bool // whether it could change what lies there; nil: everything in the roots
-	Home     string                 // of the person, for "~/" in a configuration; may be ""
-	// Settings are the names of files and directories, anywhere in the roots, that
-	// decide what runs outside or under which policy.
+	Roots    []string               // directories that the command can write to, none inside another
+	Writable func(path string) bool // reports whether the command could change a path; nil: everything in the roots
+	Home     string                 // the user's home, for "~/" in a configuration; may be ""
+	// Settings lists names of files and directories, anywhere in the roots,
+	// that decide what runs outside or under which policy.
 	Settings []string
-	// Runs reports whether one of the files of Settings runs something, by its path
-	// from the directory in which the name stands; nil: each does.
+	// Runs reports whether a file under one of the Settings names runs
+	// something. rel is its path relative to the directory in which the name
+	// stands. If Runs is nil, every such file does.
 	Runs func(rel string) bool
-	// Kept is the name of the directory of each root that is ethos's own. What is
-	// put aside goes to its folder "quarantine".
+	// Kept is the name of ethos's own directory in each root. Findings are
+	// moved to its subdirectory "quarantine".
 	Kept string
-	// Memory names the file in which a scan of a root is remembered for the next
-	// run; nil or "" for none.
+	// Memory returns the cache file for the scan of a root, which the next run
+	// uses. nil or "" means no cache.
 	Memory func(root string) string
-	// Journals is the directory, out of every command's reach, in which a run
-	// keeps what it knew at its start for [Recover]; "" for none.
+	// Journals is the directory in which a run saves, for [Recover], what it
+	// knew at its start. No command can reach it. "" means no journal.
 	Journals string
-	// ReadOnly are the paths in the roots that the command could not change; for
-	// [Recover], when Writable is gone.
+	// ReadOnly lists the paths in the roots that the command could not change.
+	// [Recover] uses it, because Writable is gone by then.
 	ReadOnly []string
-	// Scans are scans of Roots that were made at the start with [ScanOptions]:
-	// those roots are not scanned again for it.
+	// Scans holds scans of Roots that were made at the start with
+	// [ScanOptions]. Those roots are not scanned again at the start.
 	Scans []*treescan.Tree
-	// Before are what [Session.Scanned] returned of a session with the same scope:
-	// only what has changed since then is listed again.
+	// Before is the result of [Session.Scanned] for a session with the same
+	// scope. Only what has changed since then is listed again.
 	Before []*treescan.Tree
 }
 
-// Finding is one thing that was left.
+// Finding is one thing that the command left.
 type Finding struct {
 	Path  string // the file
-	What  string // what it is, or what in it
-	Aside string // where it is kept as it was; "" when it is not
-	// Rest says that a file without what was found stands at Path.
+	What  string // what it is, or what it contains
+	Aside string // where it was moved to; "" if it was not moved
+	// Rest says that the rest of the file, without what was found, is still at
+	// Path.
 	Rest bool
-	Err  error // why it is still in force; nil when it is not
-	// Again says that it was found before, when its run ended, and could not be
-	// put aside then.
+	Err  error // why it is still in effect; nil if it is not
+	// Again says that it was already found when its run ended, and could not be
+	// moved then.
 	Again bool
 }
 
-// Session is one run: what was there when it began, and what it left.
+// Session holds the state of one run: what existed when it began, and what it
+// left.
 type Session struct {
 	scope    Scope
-	settings []string // of the scope, in lower case
+	settings []string // of the scope, lower-cased
 	trees    []*tree
 	scans    []*treescan.Tree
-	known    map[identifier]bool // what was there at the start
+	known    map[identifier]bool // what existed at the start
 	where    map[identifier]string
 	heads    map[string]string   // HEAD files at the start
-	closed   map[string][2]int64 // directories that could not be searched at the start: inode and change time
+	closed   map[string][2]int64 // directories that were not searchable at the start: inode and change time
 	learning bool
-	readOnly map[string]origin // what Scope.ReadOnly were at the start
+	readOnly map[string]origin // the files at Scope.ReadOnly at the start
 	started  time.Time
 	store    map[*tree]*store
 	found    []Finding
 	pass     *pass
 	journal  *journal
-	left     []string        // what could not be put aside
-	only     map[string]bool // what alone is judged; nil: everything
+	left     []string        // what could not be moved
+	only     map[string]bool // the only paths to check; nil: everything
 	fault    error           // why there is no journal
 }
 
-// identifier stands for one thing that was there: a hash of its place, its kind
-// and its text.
+// identifier stands for one thing that existed: a hash of its path, kind and
+// content.
 type identifier [16]byte
 
 func newSession(scope Scope) *Session {
 	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, where: map[identifier]string{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
 }
 
-// pass is one look through all trees.
+// pass is one walk through all trees.
 type pass struct {
-	seen  map[string]bool // git directories that were judged
+	seen  map[string]bool // git directories already checked
 	queue []candidate
 }
 
-// candidate is a directory that git could take for a git directory.
+// candidate is a directory that git could recognise as a git directory.
 type candidate struct {
 	path string
-	own  bool // it is nothing else: .git, or a submodule's
+	own  bool // it is certainly one: .git, or a submodule's
 }
 
-// Begin remembers what is there. It must have returned before the command
-// starts. What it cannot see counts as what the command left.
+// Begin records what exists. It must return before the command starts. What it
+// cannot read counts later as left by the command.
 func Begin(ctx context.Context, scope Scope) *Session {
 	s := newSession(scope)
 	s.learning = true
@@ -118,7 +121,7 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	for _, t := range s.trees {
 		scan, err := s.scan(ctx, t)
 		if err != nil {
-			scan = &treescan.Tree{Root: t.path} // everything counts as left
+			scan = &treescan.Tree{Root: t.path} // everything counts as new
 		}
 		s.scans = append(s.scans, scan)
 		for _, u := range scan.Unreadable {
@@ -136,11 +139,11 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	return s
 }
 
-// Unjournaled says why nothing will be known of this run once its process was
-// killed; nil when that is kept, or was not asked for.
+// Unjournaled says why [Recover] will know nothing of this run if its process
+// is killed. It is nil if there is a journal, or none was asked for.
 func (s *Session) Unjournaled() error { return s.fault }
 
-// scan is the one that was made of a tree already, or a new one.
+// scan returns the scan already made of a tree, or makes one.
 func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
 	for _, scan := range s.scope.Scans {
 		if scan.Root == t.path {
@@ -162,7 +165,7 @@ func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
 	return treescan.Scan(ctx, t.path, ScanOptions(s.scope.Settings, kept, memory))
 }
 
-// Finish puts aside what came to be since the start, or changed, and would run or
+// Finish moves away what was added or changed since the start and would run or
 // lead elsewhere. Everything that the command started must be dead.
 func (s *Session) Finish(ctx context.Context) []Finding {
 	s.Look(ctx)
@@ -171,8 +174,9 @@ func (s *Session) Finish(ctx context.Context) []Finding {
 	return s.found
 }
 
-// Look does what Finish does while something may be alive: what it changes
-// meanwhile is left to the next look. It returns all that was found so far.
+// Look does the same as Finish while processes may be alive. Changes made
+// during the scan are left to the next call. It returns everything found so
+// far.
 func (s *Session) Look(ctx context.Context) []Finding {
 	for i, t := range s.trees {
 		scan, err := s.again(ctx, i)
@@ -182,16 +186,17 @@ func (s *Session) Look(ctx context.Context) []Finding {
 		}
 		s.scans[i] = scan
 		s.open(t, scan)
-		_ = scan.Save() // a memory that cannot be kept makes the next run slower
+		_ = scan.Save() // without a saved scan the next run is only slower
 	}
 	s.look()
 	return s.found
 }
 
-// Scanned are the latest scans of the roots.
+// Scanned returns the latest scans of the roots.
 func (s *Session) Scanned() []*treescan.Tree { return s.scans }
 
-// again scans a tree once more, or for the first time where the start could not.
+// again scans a tree once more, or for the first time if the scan at the start
+// failed.
 func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 	if s.scans[i].Dirs == 0 {
 		return s.scan(ctx, s.trees[i])
@@ -199,8 +204,8 @@ func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 	return s.scans[i].Rescan(ctx)
 }
 
-// Close releases what the session has open. A run that did not begin leaves
-// nothing to judge.
+// Close releases the session's open files. It is for a run that did not begin
+// and so has nothing to check.
 func (s *Session) Close() {
 	s.journal.close(nil)
 	s.journal = nil
@@ -220,7 +225,7 @@ func lower(list []string) (out []string) {
 	return out
 }
 
-// look goes through what the scans found.
+// look checks everything that the scans found.
 func (s *Session) look() {
 	s.pass = &pass{seen: map[string]bool{}}
 	for _, scan := range s.scans {
@@ -235,7 +240,7 @@ func (s *Session) look() {
 	}
 }
 
-// place judges what is of interest in one directory.
+// place checks the relevant entries of one directory.
 func (s *Session) place(p treescan.Place) {
 	t := s.treeOf(p.Path)
 	var has []string
@@ -255,8 +260,8 @@ func (s *Session) place(p treescan.Place) {
 	}
 }
 
-// isGitDir is setup.c, is_git_directory, of the lower-cased names in a directory:
-// some file systems do not tell upper case from lower.
+// isGitDir implements setup.c, is_git_directory, for the lower-cased names in a
+// directory, because some file systems are case-insensitive.
 func isGitDir(has []string) bool {
 	all := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(has, name) })
@@ -273,7 +278,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// treeOf is the tree that a path lies in, or nil.
+// treeOf returns the tree that contains a path, or nil.
 func (s *Session) treeOf(path string) *tree {
 	for _, t := range s.trees {
 		if within(path, t.path) {
@@ -283,8 +288,8 @@ func (s *Session) treeOf(path string) *tree {
 	return nil
 }
 
-// allowed reports whether something was there at the start. id tells it from
-// everything else: its place, its kind, and its text.
+// allowed reports whether something existed at the start. The parts identify
+// it: its path, its kind and its content.
 func (s *Session) allowed(parts ...string) bool {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	id := identifier(sum[:len(identifier{})])
@@ -295,13 +300,13 @@ func (s *Session) allowed(parts ...string) bool {
 	return s.known[id]
 }
 
-// digest tells texts apart.
+// digest returns a hash of a text.
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// sum is the digest of a file, or says why there is none.
+// sum returns the digest of a file, or says why there is none.
 func (t *tree) sum(path string) string {
 	f, err := t.file(path)
 	if err != nil {

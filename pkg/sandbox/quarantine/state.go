@@ -9,16 +9,16 @@ import (
 	"ethos/pkg/gitrepo"
 )
 
-// A check reads a file of git's own and reports what in it is not what git
-// writes there; "" is nothing.
+// check reads one of git's own files and says what in it is not what git writes
+// there; "" means nothing.
 type check func(text string) (fault string)
 
-// strategies are those that come with git; any other name is a program
-// git-merge-NAME, and one with a slash in it a program anywhere.
+// strategies are the ones that come with git. Any other name is a program
+// git-merge-NAME, and a name with a slash is a program at that path.
 var strategies = []string{"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"}
 
-// nothing is for a file that is of use only where it says something: another run
-// may hold its place.
+// nothing accepts only an empty file. A file of this kind has an effect only if
+// it has text, and a parallel run may have created it as a placeholder.
 func nothing(text string) string {
 	if text != "" {
 		return "attributes, by which git chooses programs"
@@ -33,7 +33,7 @@ func strategy(text string) string {
 	return ""
 }
 
-// matching is a check by a pattern for the whole text.
+// matching returns a check that matches the whole text with a pattern.
 func matching(pattern, what string) check {
 	expression := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + pattern + `)\z`) })
 	return func(text string) string {
@@ -52,8 +52,8 @@ const (
 
 var (
 	objectName = matching(`(?:`+hexName+`)?\s*`, "no name of an object")
-	// head is what a HEAD file may be: refs.c. A name that leads out of refs is
-	// none.
+	// head checks the text of a HEAD file: refs.c. A name that leads out of
+	// refs is invalid.
 	head = func(text string) string {
 		if strings.Contains(text, "..") {
 			return "no name of a branch"
@@ -62,16 +62,16 @@ var (
 	}
 	headText = matching(`ref:\s*`+refName+`\s*|`+hexName+`\s*`, "no name of a branch or a commit")
 
-	// counter: git-prompt.sh puts msgnum, end, next and last into PS1 as they are,
-	// and the shell expands what stands in a prompt.
+	// counter: git-prompt.sh puts msgnum, end, next and last into PS1
+	// unchanged, and the shell expands PS1.
 	counter  = matching(`[0-9]{0,18}\s*`, "something beside a number")
 	headName = matching(`(?:`+refName+`|detached HEAD|HEAD)?\s*`, "no name of a branch")
 
-	// authorScript was once given to a shell, and is read by sequencer.c,
-	// parse_key_value_squoted.
+	// authorScript was once passed to a shell; now sequencer.c,
+	// parse_key_value_squoted, reads it.
 	authorScript = matching(`(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:`+quoted+`|\\!)+\n)*`, "something beside the author's name, address and date")
-	// quotedWords are what quote.c, sq_quote_argv writes: BISECT_NAMES was given
-	// to eval by git-bisect.sh.
+	// quotedWords are what quote.c, sq_quote_argv, writes. git-bisect.sh passed
+	// BISECT_NAMES to eval.
 	quotedWords   = matching(`(?: ?(?:`+quoted+`|\\!)+)*\s*`, "something beside quoted paths")
 	signOption    = matching(`\s*`, "an option to sign: gpg runs")
 	strategyWords = matching(`[A-Za-z0-9 '=/._-]*\s*`, "something beside options of a merge strategy")
@@ -81,7 +81,8 @@ var (
 	tables        = matching(`(?:0x[0-9a-f]+-0x[0-9a-f]+-[0-9A-Za-z]+\.(?:ref|log)\n)*`, "names that are not those of tables")
 )
 
-// mergeRR are the paths that rerere writes resolutions to: rerere.c, read_rr.
+// mergeRR checks the paths that rerere writes resolutions to: rerere.c,
+// read_rr.
 func mergeRR(text string) string {
 	for record := range strings.SplitSeq(strings.TrimSuffix(text, "\x00"), "\x00") {
 		if record == "" {
@@ -97,7 +98,7 @@ func mergeRR(text string) string {
 
 var rerereName = matching(hexName+`(?:\.[0-9]+)?`, "no name of a conflict")
 
-// sequencerOptions is sequencer.c, save_opts.
+// sequencerOptions checks the file that sequencer.c, save_opts, writes.
 func sequencerOptions(text string) (fault string) {
 	err := gitrepo.ParseConfig("", []byte(text), func(e gitrepo.Entry) error {
 		name, ok := strings.CutPrefix(e.Key, "options.")
@@ -117,13 +118,13 @@ func sequencerOptions(text string) (fault string) {
 	return fault
 }
 
-// todoWords are the commands of the list of a rebase that run nothing:
+// todoWords are the commands in a rebase's todo list that run nothing:
 // git-rebase(1), sequencer.c todo_command_info.
 var todoWords = []string{"pick", "p", "revert", "edit", "e", "reword", "r", "fixup", "f", "squash", "s", "break", "b", "label", "l", "reset", "t", "merge", "m", "update-ref", "u", "noop", "drop", "d"}
 
-// todo parts the list of a rebase into the lines that git is left with, and those
-// that it is not: commands to run, and what is no command of git's. keep says of
-// a line that it was there before.
+// todo splits a rebase's todo list into the lines that stay, and the lines to
+// remove: commands to run, and anything that is not a command of git. keep
+// reports whether a line was there at the start.
 func todo(text string, keep func(line string) bool) (rest string, out []string) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

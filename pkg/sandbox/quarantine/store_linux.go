@@ -18,22 +18,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// store is where what was found in one tree is kept: a directory of this run.
+// store is the directory of this run in which the findings of one tree are
+// kept.
 type store struct {
 	fd   int
 	path string
 	err  error
 }
 
-// The names of what is put aside. Nothing in the store is what it was: a
-// directory of that name is no git directory, and no program runs.
+// The names in the store. Nothing in the store keeps its effect: a directory
+// with that name is not a git directory, and no program is executable.
 const (
 	folder = "quarantine"
 	suffix = ".quarantined"
 )
 
-// aside takes something out of force. Whatever fails, it is tried to give it
-// another name where it lies.
+// aside takes something out of effect. If it cannot be moved to the store,
+// aside tries to rename it in its place.
 func (g *gitDir) aside(path, what string) {
 	if !g.judges(path) {
 		return
@@ -47,13 +48,15 @@ func (g *gitDir) aside(path, what string) {
 	g.told(f)
 }
 
-// judges reports whether what is found at a path is put aside: not what the
-// command could not change, nor, after an earlier run, what was not left then.
+// judges reports whether a finding at a path is to be moved. It is not if the
+// command could not change the path or, after an earlier run, if that run did
+// not report it as left over.
 func (s *Session) judges(path string) bool {
 	return s.writable(path) && (s.only == nil || s.only[path])
 }
 
-// told notes what became of something, and keeps what is left for the next time.
+// told records the outcome for a finding, and saves what is left over for the
+// next run.
 func (s *Session) told(f Finding) {
 	f.Again = s.only != nil
 	if f.Err != nil && f.Aside == "" {
@@ -62,8 +65,8 @@ func (s *Session) told(f Finding) {
 	s.note(f)
 }
 
-// remake puts back what git cannot do without: a repository that is none makes
-// git look for one further up.
+// remake recreates the files that git needs to recognise a repository. Without
+// them git would look for a repository in a parent directory.
 func (g *gitDir) remake(t *tree, path string) (bool, error) {
 	if filepath.Dir(path) != g.path {
 		return false, nil
@@ -84,7 +87,8 @@ func (g *gitDir) remake(t *tree, path string) (bool, error) {
 	return false, nil
 }
 
-// replace puts a file aside, and leaves the rest of its text under its name.
+// replace moves a file to the store, and leaves the rest of its text under its
+// name.
 func (g *gitDir) replace(path, what string, text, rest []byte) {
 	if !g.judges(path) {
 		return
@@ -100,7 +104,7 @@ func (g *gitDir) replace(path, what string, text, rest []byte) {
 	if f.Err == nil {
 		f.Err = t.create(path, rest, mode)
 		if f.Err != nil {
-			f.Rest, f.Err = false, nil // out of force all the same
+			f.Rest, f.Err = false, nil // out of effect all the same
 		}
 	}
 	g.told(f)
@@ -130,7 +134,7 @@ func (t *tree) create(path string, text []byte, mode uint32) error {
 	return err
 }
 
-// move takes a file or directory into the store, and returns where it is then.
+// move moves a file or directory to the store and returns its new path.
 func (g *gitDir) move(t *tree, path string) (string, error) {
 	dir, name, err := t.parent(path)
 	if err != nil {
@@ -154,9 +158,9 @@ func (g *gitDir) move(t *tree, path string) (string, error) {
 	return "", explain(errors.Join(err, again))
 }
 
-// Keep takes into the store what somebody else has put aside, by another name in
-// the directory that it was in. path is what it was called. Everything that the
-// command started must be dead. It returns where the thing is then.
+// Keep moves to the store something that another part of ethos has already
+// renamed within its directory. path is its original path. Everything that the
+// command started must be dead. It returns the new path.
 func (s *Session) Keep(from, path string) (string, error) {
 	t := s.treeOf(from)
 	if t == nil {
@@ -178,8 +182,8 @@ func (s *Session) Keep(from, path string) (string, error) {
 	return st.take(t, dir, name, path)
 }
 
-// rename moves a name; where the directory may not be written to, its owner lets
-// it be.
+// rename moves a name. If the directory is not writable, its owner makes it
+// writable first.
 func rename(t *tree, from int, name, dir string, to int, as string) error {
 	err := unix.Renameat2(from, name, to, as, unix.RENAME_NOREPLACE)
 	if errors.Is(err, fs.ErrPermission) && t.permit(dir, unix.S_IRWXU) == nil {
@@ -188,7 +192,7 @@ func rename(t *tree, from int, name, dir string, to int, as string) error {
 	return err
 }
 
-// explain names causes that a person can do something about.
+// explain rewrites the errors that a user can do something about.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -199,7 +203,7 @@ func explain(err error) error {
 	return err
 }
 
-// take moves a name into the store, under the path that it had.
+// take moves a name into the store, under its original path.
 func (st *store) take(t *tree, dir int, name, path string) (string, error) {
 	at, place := st.fd, st.path
 	parts := strings.Split(t.rel(filepath.Dir(path)), "/")
@@ -234,7 +238,8 @@ func (st *store) take(t *tree, dir int, name, path string) (string, error) {
 	}
 }
 
-// enter makes a directory if need be, and opens it. It is no link.
+// enter creates a directory if necessary, and opens it. It does not follow a
+// symbolic link.
 func enter(at int, name string) (int, error) {
 	if err := unix.Mkdirat(at, name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return -1, err
@@ -253,11 +258,12 @@ func shorten(name string) string {
 
 func random() string {
 	b := make([]byte, 6)
-	_, _ = rand.Read(b) // never fails: crypto/rand
+	_, _ = rand.Read(b) // crypto/rand never fails
 	return "ethos-" + hex.EncodeToString(b)
 }
 
-// storeOf makes the directory of this run, when there is the first thing to keep.
+// storeOf creates the directory of this run when there is a first finding to
+// keep.
 func (s *Session) storeOf(t *tree) *store {
 	if st := s.store[t]; st != nil {
 		return st
@@ -268,8 +274,8 @@ func (s *Session) storeOf(t *tree) *store {
 	return st
 }
 
-// makeStore makes Kept/quarantine/TIME-PID. What stands in its way, and is not
-// the caller's own directory, is given another name: the command made it.
+// makeStore creates Kept/quarantine/TIME-PID. It renames whatever stands in the
+// way and is not the caller's own directory: the command made it.
 func (s *Session) makeStore(t *tree) (int, string, error) {
 	kept, err := ownDirectory(t, t.fd, s.scope.Kept)
 	if err != nil {
@@ -295,7 +301,8 @@ func (s *Session) makeStore(t *tree) (int, string, error) {
 	return fd, join(join(join(t.path, s.scope.Kept), folder), name), err
 }
 
-// ownDirectory opens a directory that is the caller's, and makes it if need be.
+// ownDirectory opens a directory that the caller owns, and creates it if
+// necessary.
 func ownDirectory(t *tree, at int, name string) (int, error) {
 	for range 2 {
 		fd, err := enter(at, name)
@@ -316,7 +323,7 @@ func ownDirectory(t *tree, at int, name string) (int, error) {
 	return -1, fs.ErrExist
 }
 
-// ignore keeps git from what is kept.
+// ignore makes git ignore the store.
 func ignore(dir int) {
 	fd, err := unix.Openat(dir, ".gitignore", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
 	if err != nil {
@@ -326,11 +333,13 @@ func ignore(dir int) {
 	unix.Close(fd)
 }
 
-// maxDisarm is how deep a directory is gone through; what lies deeper is closed.
+// maxDisarm is the maximum depth to which a directory is searched; deeper
+// directories are made inaccessible.
 const maxDisarm = 100
 
-// disarm makes what is about to be kept harmless where it will lie: programs
-// cannot be executed, and no directory is one that git takes for its own.
+// disarm makes something harmless before it is moved to the store: programs
+// lose their execute permission, and no directory keeps a name that git
+// recognises.
 func disarm(dir int, name string, depth int) {
 	fd, err := openBeneath(dir, name, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
@@ -355,7 +364,7 @@ func disarm(dir int, name string, depth int) {
 	}
 }
 
-// disarmAll does it for all that is in a directory.
+// disarmAll disarms everything in a directory.
 func disarmAll(dir int, depth int) {
 	fd, err := openBeneath(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
