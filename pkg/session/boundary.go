@@ -9,50 +9,53 @@ import (
 	"ethos/pkg/record"
 )
 
-// Boundary is what a session needs of the sandbox. Its methods may be called
-// concurrently.
+// Boundary is the interface through which a session uses the sandbox. Its
+// methods may be called concurrently.
 type Boundary interface {
-	// Spawn starts a command. The error is a [*Fault] when nothing ran.
+	// Spawn starts a command. The error is a [*Fault] if nothing ran.
 	Spawn(Spawn) (Child, error)
-	// Done is closed when the boundary has ended.
+	// Done returns a channel that is closed when the boundary has ended.
 	Done() <-chan struct{}
-	// End ends everything inside.
+	// End terminates everything inside.
 	End()
-	// Wait returns when everything is gone: why it ended where nobody asked for
-	// it, else "", and what was put aside since Look was last called.
+	// Wait returns when everything inside is gone. why says why the boundary
+	// ended if nobody asked for it, else it is "". left lists what was
+	// quarantined since the last call of Look.
 	Wait() (why string, left []record.Denial)
-	// Look puts aside what was left for git and agents since it was last called.
+	// Look quarantines what was left for git and agents since its last call.
 	Look(context.Context) []record.Denial
-	// Publish lets the host reach a port inside, and says where; with anywhere,
-	// also at an address that other machines reach. The error is a [*Fault].
+	// Publish makes a port inside reachable from the host, and returns the
+	// host's address for it. If anywhere is set, other machines can reach it
+	// too. The error is a [*Fault].
 	Publish(text string, anywhere bool) (host string, err error)
-	// Evidence is what was asked for and verified when the boundary was made.
+	// Evidence returns what was requested and verified when the boundary was
+	// created.
 	Evidence() record.Sandbox
 }
 
-// Spawn is a command to start.
+// Spawn describes a command to start.
 type Spawn struct {
 	Argv, Env  []string
 	Dir        string
 	Umask      int
-	Streams    [3]*os.File // nil: /dev/null, or with Terminal the terminal
-	Terminal   bool        // a new pseudo-terminal is its controlling terminal
+	Streams    [3]*os.File // nil: /dev/null or, with Terminal, the terminal
+	Terminal   bool        // the controlling terminal is a new pseudo-terminal
 	Rows, Cols uint16
 	Narrow     Narrow
 }
 
-// Child is a command that was started.
+// Child is a running command.
 type Child interface {
-	PID() int           // outside
-	Terminal() *os.File // the master of its terminal, or nil; the caller closes it
+	PID() int           // in the outer PID namespace
+	Terminal() *os.File // the master side of its terminal, or nil; the caller closes it
 	Started() time.Time
-	// Wait waits for the command itself; what it left in the background lives
-	// on. The error is a [*Fault] when it could not be executed; any other says
-	// that the session ended under it.
+	// Wait waits for the command itself; its background processes live on. The
+	// error is a [*Fault] if the command could not be executed. Any other error
+	// says that the session ended before the command.
 	Wait() (syscall.WaitStatus, error)
-	// Denials are what it asked for and could not have, where that is observed.
-	// Wait has returned.
+	// Denials returns what the command was refused, if that is observed. Call
+	// it after Wait has returned.
 	Denials() []record.Denial
 	Signal(syscall.Signal) error // to its process group
-	Kill()                       // its group and everything that descends from it
+	Kill()                       // its process group and all its descendants
 }

@@ -13,14 +13,14 @@ import (
 	"ethos/pkg/record"
 )
 
-// Client is a connection to a supervisor, for one request.
+// Client is a connection to a supervisor. It serves one request.
 type Client struct {
 	Hello Hello
 	conn  *conn
 	pid   int
 }
 
-// greet takes the first message of a supervisor.
+// greet reads the supervisor's first message.
 func greet(c *conn, name string) (*Client, error) {
 	pid, err := c.peer(false)
 	client := &Client{conn: c, pid: pid}
@@ -49,23 +49,22 @@ func greet(c *conn, name string) (*Client, error) {
 	return client, nil
 }
 
-// Close gives up the connection, and with it a command that it runs.
+// Close closes the connection. A command running on it ends.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Status asks what is to be known of the session.
+// Status asks for the state of the session.
 func (c *Client) Status() (s Status, err error) {
 	return s, c.ask(Request{Status: true}, &s)
 }
 
-// Logs asks for what commands in the background have printed.
+// Logs asks for what background processes of commands have printed.
 func (c *Client) Logs() (l []Log, err error) {
 	return l, c.ask(Request{Logs: true}, &l)
 }
 
-// Publish asks for a port to be published: [ADDRESS:]HOSTPORT:PORT, or one PORT
-// for both; with anywhere, also at an address that other machines reach. It
-// returns where the host reaches it. The error is a [*Fault] when that cannot be
-// had.
+// Publish asks to publish a port, [ADDRESS:]HOSTPORT:PORT, or PORT for the same port on both sides.
+// If anywhere is set, other machines can reach it too. It returns the address on the host. The
+// error is a [*Fault] if the port cannot be published.
 func (c *Client) Publish(text string, anywhere bool) (host string, err error) {
 	var p Published
 	if err = c.ask(Request{Publish: text, PublishAny: anywhere}, &p); err == nil && p.Fault != nil {
@@ -93,11 +92,11 @@ func (c *Client) broken(err error) error {
 	return fmt.Errorf("session %s: %w: %w", c.Hello.Name, ErrBroken, err)
 }
 
-// endLimit is how long the end of a session may take.
+// endLimit is the maximum time for ending a session.
 const endLimit = 30 * time.Second
 
-// End ends the session and returns when its supervisor is gone, which is the last
-// of it. left is what was put aside at the end.
+// End ends the session and returns when its supervisor is gone, which is the last process of the
+// session. left lists what was quarantined at the end.
 func (c *Client) End() (left []record.Denial, err error) {
 	pidfd, err := unix.PidfdOpen(c.pid, 0)
 	if err != nil && !errors.Is(err, unix.ESRCH) {
@@ -108,7 +107,7 @@ func (c *Client) End() (left []record.Denial, err error) {
 	}
 	var ended Ended
 	if c.conn.send(Request{End: true}) == nil && c.conn.SetReadDeadline(time.Now().Add(endLimit)) == nil {
-		files, _ := c.conn.receive(&ended) // who is gone has ended, whatever it said
+		files, _ := c.conn.receive(&ended) // a supervisor that is gone has ended, whatever it sent
 		closeAll(files)
 	}
 	if err == nil && !ready(pidfd, unix.POLLIN, endLimit) {
@@ -117,8 +116,8 @@ func (c *Client) End() (left []record.Denial, err error) {
 	return ended.Denials, nil
 }
 
-// ready waits until a descriptor is as it is wanted, for so long; a limit below 0
-// is none.
+// ready waits until one of the events occurs on a descriptor, for at most limit. A negative limit
+// means no limit.
 func ready(fd int, events int16, limit time.Duration) bool {
 	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	end := time.Now().Add(limit)
@@ -134,30 +133,29 @@ func ready(fd int, events int16, limit time.Duration) bool {
 	}
 }
 
-// Want is a command that a client wants to run, with what it has to do with its
-// surroundings.
+// Want describes a command that a client wants to run, and its connections to the caller.
 type Want struct {
 	Argv, Env []string
 	Dir       string
-	Timeout   time.Duration // 0: none
-	Evidence  bool          // Exited has it
-	NoNetwork bool          // it does without the session's network
-	DenyWrite []string      // absolute; what is there and below it cannot write
-	DenyRead  []string      // absolute; nor can it read that
-	Profile   string        // which these were made of; "" is none
-	// In, Out and Err become the streams of the command: a file is passed on, the
-	// output to a pipe or socket is copied, and a terminal is relayed.
+	Timeout   time.Duration // 0 means none
+	Evidence  bool          // include the evidence in Exited
+	NoNetwork bool          // run without the session's network
+	DenyWrite []string      // absolute paths; no writing there or below
+	DenyRead  []string      // absolute paths; no reading either
+	Profile   string        // the profile that the two lists come from; "" for none
+	// In, Out and Err become the streams of the command. A file is passed on, output to a pipe or
+	// socket is copied, and a terminal is relayed.
 	In, Out, Err *os.File
-	// Signals that arrive here are passed on.
+	// Signals received here are forwarded to the command.
 	Signals <-chan os.Signal
-	// Said gets what is copied of the output. It may be used concurrently, and may be nil.
+	// Said receives a copy of the copied output. It may be used concurrently, and may be nil.
 	Said io.Writer
-	// Refused is told of refused destinations while the command runs. May be nil.
+	// Refused is called for each refused destination while the command runs. It may be nil.
 	Refused func(record.Denial)
 }
 
-// Run runs a command and copies its streams until it has ended and what it wrote
-// was written. The error is a [*Fault] when nothing ran.
+// Run runs a command. It copies its streams until the command has ended and all its output is
+// written. The error is a [*Fault] if nothing ran.
 func (c *Client) Run(w Want) (Exited, error) {
 	streams := newStreams(w.Said, w.In, w.Out, w.Err)
 	umask, err := umaskOf()
@@ -199,7 +197,7 @@ func (c *Client) Run(w Want) (Exited, error) {
 
 // follow relays streams and signals until the command has ended.
 func (c *Client) follow(w Want, s *streams) Exited {
-	s.begin(func(i int) { _ = c.conn.send(Event{Closed: i}) }) // it may have ended
+	s.begin(func(i int) { _ = c.conn.send(Event{Closed: i}) }) // the command may have ended
 	defer s.end()
 	exited := make(chan Exited, 1)
 	go func() { exited <- c.exited(w.Refused) }()
@@ -220,21 +218,21 @@ func (c *Client) follow(w Want, s *streams) Exited {
 	}
 }
 
-// signal passes a signal on, and does what it means for this process.
+// signal forwards a signal, and applies its effect to this process.
 func (c *Client) signal(sig syscall.Signal, s *streams) (e Exited, hungUp bool) {
 	if sig == syscall.SIGWINCH {
 		s.resize()
 		return e, false
 	}
-	_ = c.conn.send(Event{Signal: int(sig)}) // it may have ended
+	_ = c.conn.send(Event{Signal: int(sig)}) // the command may have ended
 	switch sig {
 	case syscall.SIGHUP:
-		if s.terminal != nil { // what remains has no terminal: the end of the connection ends it
+		if s.terminal != nil { // no terminal is left: the end of the connection ends the command
 			return Exited{Status: int(syscall.SIGHUP)}, true
 		}
 	case syscall.SIGTSTP:
 		s.suspend()
-		_ = c.conn.send(Event{Signal: int(syscall.SIGCONT)}) // somebody has continued this process
+		_ = c.conn.send(Event{Signal: int(syscall.SIGCONT)}) // this process was continued
 	case syscall.SIGCONT:
 		s.resume()
 	}
@@ -258,7 +256,7 @@ func (c *Client) exited(refused func(record.Denial)) Exited {
 	}
 }
 
-// umaskOf is the umask of this process: proc_pid_status(5), Linux 4.7.
+// umaskOf returns the umask of this process: proc_pid_status(5), Linux 4.7.
 func umaskOf() (mask int, err error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

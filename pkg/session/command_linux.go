@@ -14,22 +14,22 @@ import (
 	"ethos/pkg/record"
 )
 
-// command is one command of a client.
+// command is a command that the supervisor runs for a client.
 type command struct {
 	argv  []string
 	child Child
 	conn  *conn
-	told  atomic.Int32 // refused destinations
+	told  atomic.Int32 // number of refused destinations
 
 	mu    sync.Mutex
-	pipes [3]*os.File // what we have of its standard output and error, until nobody reads them
+	pipes [3]*os.File // our ends of its standard output and error, until nobody reads them
 }
 
-// run runs a command for a client and stays until the client hangs up.
+// run runs a command for a client and returns when the client hangs up.
 func (s *Server) run(c *conn, r *Run, files []*os.File) {
 	command, started, err := s.start(c, r, files)
 	if err != nil {
-		_ = c.send(Event{Fault: asFault(err)}) // or the client has gone
+		_ = c.send(Event{Fault: asFault(err)}) // fails if the client has gone
 		return
 	}
 	gone := make(chan struct{})
@@ -54,14 +54,14 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 		evidence.Narrowed = r.Narrow.text()
 		exited.Evidence = &evidence
 	}
-	_ = c.send(Event{Exited: &exited}) // or the client has gone
+	_ = c.send(Event{Exited: &exited}) // fails if the client has gone
 	s.finish(command)
-	<-gone // the client has what the command wrote
+	<-gone // the client now has all output
 	command.log(&s.logs)
 }
 
-// start starts a command and tells the client, with the descriptors that are the
-// client's from then on.
+// start starts a command. It tells the client and sends it the descriptors that
+// the client owns from then on.
 func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started time.Time, err error) {
 	if err := r.check(); err != nil {
 		return nil, started, err
@@ -91,10 +91,10 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 	}
 	list, err := numbers(hand)
 	if err == nil {
-		_ = c.send(Event{Started: &Started{PID: command.child.PID()}}, list...) // or the client has gone, and listen sees it
+		_ = c.send(Event{Started: &Started{PID: command.child.PID()}}, list...) // listen notices a client that has gone
 	}
 	if terminal := command.child.Terminal(); terminal != nil {
-		terminal.Close() // the client's death hangs it up
+		terminal.Close() // the client's death now hangs it up
 	}
 	return command, command.child.Started(), nil
 }
@@ -114,7 +114,7 @@ func (s *Server) spawn(c *command, spawn Spawn) (err error) {
 	return nil
 }
 
-// finish takes a command off those that run.
+// finish removes a command from the running ones.
 func (s *Server) finish(c *command) {
 	s.mu.Lock()
 	delete(s.commands, c)
@@ -123,8 +123,8 @@ func (s *Server) finish(c *command) {
 	s.working.Done()
 }
 
-// streams makes what the command gets as its streams. theirs are the ends that
-// are not needed here once it has them.
+// streams creates the standard streams of the command. theirs are the ends to
+// close here once the command has them.
 func (c *command) streams(spawn *Spawn, r *Run, files []*os.File) (theirs []*os.File, err error) {
 	for i, kind := range r.Streams {
 		switch kind {
@@ -143,7 +143,7 @@ func (c *command) streams(spawn *Spawn, r *Run, files []*os.File) (theirs []*os.
 			if !r.Terminal {
 				continue
 			}
-			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0) // nothing would be the terminal
+			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0) // nil would select the terminal
 			if err != nil {
 				return theirs, err
 			}
@@ -153,8 +153,8 @@ func (c *command) streams(spawn *Spawn, r *Run, files []*os.File) (theirs []*os.
 	return theirs, nil
 }
 
-// pipe is one whose reading end does not block and whose writing end does: that
-// is the command's.
+// pipe returns a pipe with a non-blocking read end and a blocking write end,
+// which is for the command.
 func pipe() (r, w *os.File, err error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
@@ -168,7 +168,7 @@ func pipe() (r, w *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "pipe"), os.NewFile(uintptr(p[1]), "pipe"), nil
 }
 
-// listen does what the client says, until it hangs up.
+// listen handles the client's messages until it hangs up.
 func (c *command) listen() {
 	for {
 		var e Event
@@ -178,7 +178,7 @@ func (c *command) listen() {
 			return
 		}
 		if e.Signal > 0 {
-			_ = c.child.Signal(syscall.Signal(e.Signal)) // it may have ended
+			_ = c.child.Signal(syscall.Signal(e.Signal)) // the command may have ended
 		}
 		if e.Closed == 1 || e.Closed == 2 {
 			c.close(e.Closed)
@@ -186,7 +186,7 @@ func (c *command) listen() {
 	}
 }
 
-// close closes our end of a stream, so that its writers are told.
+// close closes our end of a stream, so that writers notice.
 func (c *command) close(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,18 +220,18 @@ func (c *command) wait(s *Server, limit time.Duration) (e Exited) {
 	return e
 }
 
-// maxRefused bounds what is told of refused destinations while a command runs.
+// maxRefused limits the refused destinations reported while a command runs.
 const maxRefused = 32
 
-// refused tells the client of a refused destination. It does not wait.
+// refused reports a refused destination to the client. It does not block.
 func (c *command) refused(d record.Denial) {
 	if c.told.Add(1) <= maxRefused {
 		go c.conn.send(Event{Denied: &d})
 	}
 }
 
-// log keeps the last of what the command's background prints, as long as anybody
-// could print.
+// log keeps the last output of the command's background processes, for as long
+// as any of them can write.
 func (c *command) log(to *logs) {
 	c.mu.Lock()
 	pipes := c.pipes
@@ -256,7 +256,7 @@ func (c *command) log(to *logs) {
 	}
 }
 
-// asFault is why nothing ran, for the client.
+// asFault converts an error to the [Fault] for the client.
 func asFault(err error) *Fault {
 	var fault *Fault
 	if errors.As(err, &fault) {
@@ -265,6 +265,6 @@ func asFault(err error) *Fault {
 	return &Fault{Code: CodeSetup, Message: err.Error()}
 }
 
-// CodeSetup is the code of a [Fault] that has no other: the session did not get
-// as far as the boundary.
+// CodeSetup is the code of a [Fault] without a code of its own: the session
+// failed before the boundary was created.
 const CodeSetup = "session.setup"

@@ -13,18 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// messageLimit is how long one message may take, from its first byte to its last.
-// A client that hangs, or sends half of one, holds nothing but its connection.
+// messageLimit is the maximum time for one message, from its first byte to its
+// last. A client that hangs, or sends half a message, blocks nothing but its
+// own connection.
 const messageLimit = 10 * time.Second
 
-// conn is a connection, of either end. It may be sent on concurrently.
+// conn is one end of a connection. send may be called concurrently.
 type conn struct {
 	*net.UnixConn
 	sending sync.Mutex
 }
 
-// send sends a message and descriptors, which stay the caller's: unix(7),
-// SCM_RIGHTS. They go with the first byte.
+// send sends a message and descriptors, which the caller keeps: unix(7),
+// SCM_RIGHTS. The descriptors travel with the first byte.
 func (c *conn) send(message any, descriptors ...int) error {
 	text, err := encode(message)
 	if err != nil {
@@ -45,12 +46,12 @@ func (c *conn) send(message any, descriptors ...int) error {
 	return err
 }
 
-// maxDescriptors is how many a message can have. The kernel closes what comes
-// beyond.
+// maxDescriptors is the maximum number of descriptors in a message. The kernel
+// closes any beyond it.
 const maxDescriptors = 3
 
-// receive waits for a message, as long as it takes. Its descriptors are the
-// caller's to close.
+// receive waits for a message without a time limit. The caller closes the
+// message's descriptors.
 func (c *conn) receive(message any) (_ []*os.File, err error) {
 	var header [headerBytes]byte
 	var files []*os.File
@@ -83,7 +84,7 @@ func (c *conn) receive(message any) (_ []*os.File, err error) {
 	return files, decode(header, c, message)
 }
 
-// filesOf takes the descriptors out of ancillary data.
+// filesOf extracts the descriptors from ancillary data.
 func filesOf(rights []byte) (files []*os.File, err error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {
@@ -109,7 +110,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// numbers are the descriptors of files. [os.File.Fd] would make them blocking.
+// numbers returns the descriptor numbers of files. [os.File.Fd] would make them
+// blocking.
 func numbers(files []*os.File) ([]int, error) {
 	list := make([]int, 0, len(files))
 	for _, f := range files {
@@ -124,9 +126,10 @@ func numbers(files []*os.File) ([]int, error) {
 	return list, nil
 }
 
-// peer is the process at the other end, as it was when it connected or began to
-// listen: unix(7), SO_PEERCRED. The error says why it is not to be trusted. strict
-// refuses one whose user namespace cannot be told as well.
+// peer returns the process at the other end, as of when it connected or began
+// to listen: unix(7), SO_PEERCRED. The error says why it cannot be trusted. If
+// strict is set, a peer whose user namespace cannot be determined is refused
+// too.
 func (c *conn) peer(strict bool) (pid int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package session keeps one boundary for several commands: a supervisor holds the
-// boundary and listens on a socket, and clients have it start commands there.
+// Package session keeps one boundary alive for several commands. A supervisor holds the boundary
+// and listens on a socket; clients ask it to start commands inside.
 //
 //	dir, err := session.Open(os.Getenv)        // where the sockets lie
 //	conn, err := dir.Dial("work")              // a client's connection; ErrNone: no such session runs
@@ -10,20 +10,18 @@
 //
 // # Contract
 //
-// The socket and its lock lie in a directory of the caller's that nobody else
-// enters and no plan shows (statedir.Sockets). Both ends ask the kernel who the
-// other is, unix(7) SO_PEERCRED: another user, and a process in another user
-// namespace, such as one inside of a boundary, is refused. Whoever holds the lock
-// owns the name; a socket without a held lock was left by a supervisor that is
-// dead, and is replaced.
+// The socket and its lock lie in a directory of the caller's that nobody else can enter and no plan
+// exposes (statedir.Sockets). Both ends ask the kernel for the peer's identity, unix(7)
+// SO_PEERCRED. They refuse another user, and a process in another user namespace, such as one
+// inside a boundary. The holder of the lock owns the name. A socket whose lock nobody holds was
+// left by a dead supervisor, and is replaced.
 //
-// A client that dies takes its command with it. What a command leaves in the
-// background lives until the session ends, and what that prints is kept in a
-// bounded log. No client can make another wait: a message has a limit of size
-// and of time, and a client reads its command's output by itself.
+// When a client dies, its command ends. Background processes of a command live until the session
+// ends; their output is kept in a log of limited size. No client can make another one wait:
+// messages are limited in size and time, and each client reads its command's output itself.
 //
 // # Limits
 //
-// Names, messages and logs are portable. Sockets need Linux, as the boundary
-// does. The package knows the boundary by the interface [Boundary] alone.
+// Names, messages and logs are portable. Sockets need Linux, as the boundary does. The package uses
+// the boundary only through the interface [Boundary].
 package session

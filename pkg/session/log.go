@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// The bounds of what is kept of commands in the background.
+// The limits of the logs of background processes.
 const (
-	// LogBytes is how much is kept of what one command's background prints: the
-	// last of it.
+	// LogBytes is the number of bytes kept of one command's background output:
+	// the last ones.
 	LogBytes = 64 << 10
-	// maxLogs is how many commands are kept: the last of them.
+	// maxLogs is the number of commands whose output is kept: the latest ones.
 	maxLogs = 64
 )
 
-// logs are what commands left in the background have printed.
+// logs holds what the background processes of commands have printed.
 type logs struct {
 	mu   sync.Mutex
 	kept []*backlog // in the order of their first bytes
 }
 
-// backlog is the end of what one command's background has printed.
+// backlog holds the end of what one command's background processes have
+// printed.
 type backlog struct {
 	argv  []string
 	since time.Time
@@ -30,7 +31,7 @@ type backlog struct {
 	added bool
 }
 
-// add appends to a log, which is kept from its first bytes on.
+// add appends to a log. The log is kept from its first byte on.
 func (l *logs) add(b *backlog, text []byte) {
 	if len(text) == 0 {
 		return
@@ -50,7 +51,7 @@ func (l *logs) add(b *backlog, text []byte) {
 	}
 }
 
-// all are the logs of now.
+// all returns the current logs.
 func (l *logs) all() []Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()

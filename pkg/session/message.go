@@ -10,32 +10,35 @@ import (
 	"ethos/pkg/record"
 )
 
-// The limits of a message. Its words are base64 in it, so that they may be any
-// bytes: four for three.
+// The limits of a message. Its words are base64-encoded, so that they may be
+// any bytes: four bytes for three.
 const (
-	// MaxWords is how many bytes the arguments and the environment of a command
-	// may have together.
+	// MaxWords is the maximum number of bytes in a command's arguments and
+	// environment together.
 	MaxWords   = 4 << 20
 	maxMessage = MaxWords/3*4 + 1<<20
 )
 
-// version is that of the messages. Both ends are mostly the same program; a
-// session that was started by another release says so instead of guessing.
+// version is the version of the message format. Both ends are usually the same
+// program; a session started by another release reports the difference instead
+// of guessing.
 const version = 3
 
-// Hello is the first message, from the supervisor.
+// Hello is the supervisor's first message.
 type Hello struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
 	Digest  string `json:"digest"`  // of the plan
 	Managed bool   `json:"managed"` // git inside is managed
-	// MostTime bounds the time of each command; 0 is no bound.
+	// MostTime limits the time of each command; 0 means no limit.
 	MostTime time.Duration `json:"most_time,omitempty"`
-	// Asked is how the session was asked for, in the words of whoever started it.
+	// Asked is how the session was requested, in the terms of the program that
+	// started it.
 	Asked json.RawMessage `json:"asked,omitempty"`
 }
 
-// within is the limit of a command that asks for one; 0 is none.
+// within returns the time limit for a command that asks for limit; 0 means
+// none.
 func (h *Hello) within(limit time.Duration) time.Duration {
 	if h.MostTime > 0 && (limit <= 0 || limit > h.MostTime) {
 		return h.MostTime
@@ -43,19 +46,20 @@ func (h *Hello) within(limit time.Duration) time.Duration {
 	return limit
 }
 
-// Request is a client's first message. Exactly one member is set.
+// Request is a client's first message. Exactly one field is set.
 type Request struct {
 	Run    *Run `json:"run,omitempty"`
 	Status bool `json:"status,omitempty"`
 	Logs   bool `json:"logs,omitempty"`
 	End    bool `json:"end,omitempty"`
-	// Publish is a port to publish: [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
+	// Publish names a port to publish: [ADDRESS:]HOSTPORT:PORT, or PORT for the
+	// same port on both sides.
 	Publish    string `json:"publish,omitempty"`
-	PublishAny bool   `json:"publish_any,omitempty"` // other machines may come
+	PublishAny bool   `json:"publish_any,omitempty"` // other machines may connect
 }
 
-// Run asks for a command. The descriptors that come with it are those of the
-// streams that are passed.
+// Run asks to run a command. The descriptors sent with it are the passed
+// streams.
 type Run struct {
 	Argv     [][]byte      `json:"argv"`
 	Env      [][]byte      `json:"env"`
@@ -66,22 +70,23 @@ type Run struct {
 	Rows     uint16        `json:"rows"`
 	Cols     uint16        `json:"cols"`
 	Timeout  time.Duration `json:"timeout"`  // 0: none
-	Evidence bool          `json:"evidence"` // wanted with the end
+	Evidence bool          `json:"evidence"` // send the evidence at the end
 	Narrow   Narrow        `json:"narrow"`
 }
 
-// Narrow is what a command does without that its session has.
+// Narrow lists what the session has and the command does without.
 type Narrow struct {
 	NoNetwork bool     `json:"no_network,omitempty"`
-	DenyWrite [][]byte `json:"deny_write,omitempty"` // paths, absolute
-	DenyRead  [][]byte `json:"deny_read,omitempty"`  // paths, absolute
-	Profile   string   `json:"profile,omitempty"`    // which the rest was made of
+	DenyWrite [][]byte `json:"deny_write,omitempty"` // absolute paths
+	DenyRead  [][]byte `json:"deny_read,omitempty"`  // absolute paths
+	Profile   string   `json:"profile,omitempty"`    // the profile that the lists come from
 }
 
-// Denied are the paths that it cannot write, and those that it cannot read.
+// Denied returns the paths that the command cannot write, and those that it
+// cannot read.
 func (n *Narrow) Denied() (write, read []string) { return texts(n.DenyWrite), texts(n.DenyRead) }
 
-// text says so in the evidence.
+// text describes the restrictions for the evidence.
 func (n *Narrow) text() (list []string) {
 	if n.Profile != "" {
 		list = append(list, "profile "+n.Profile+", with the limits of the session")
@@ -99,7 +104,7 @@ func (n *Narrow) text() (list []string) {
 	return list
 }
 
-// words is how many bytes the arguments and the environment have.
+// words returns the number of bytes in the arguments and the environment.
 func (r *Run) words() (n int) {
 	for _, list := range [][][]byte{r.Argv, r.Env} {
 		for _, word := range list {
@@ -109,8 +114,7 @@ func (r *Run) words() (n int) {
 	return n
 }
 
-// check reports what is wrong with a request of a command, apart from its
-// descriptors.
+// check returns an error if a Run is invalid, apart from its descriptors.
 func (r *Run) check() error {
 	switch {
 	case len(r.Argv) == 0:
@@ -126,19 +130,19 @@ func (r *Run) check() error {
 	return nil
 }
 
-// Stream is what a standard stream of a command is.
+// Stream is the kind of a command's standard stream.
 type Stream uint8
 
 // The kinds of streams.
 const (
 	Null     Stream = iota
-	Passed          // the client's own
-	Piped           // a pipe whose other end the client gets
-	Joined          // standard error is where standard output goes
+	Passed          // the client's own file
+	Piped           // a pipe; the client gets the other end
+	Joined          // standard error goes where standard output goes
 	Terminal        // the command's terminal
 )
 
-// passed is how many descriptors a request has.
+// passed returns the number of descriptors sent with the request.
 func (r *Run) passed() (n int) {
 	for _, s := range r.Streams {
 		if s == Passed {
@@ -148,20 +152,20 @@ func (r *Run) passed() (n int) {
 	return n
 }
 
-// Event is a message about a command that was asked for. Exactly one member is
-// set. From the supervisor come Fault, or Started and after it Denied and Exited;
-// with Started come the descriptors of the pipes, in the order of the streams, and
-// of the terminal. From the client come Signal and Closed.
+// Event is a message about a requested command. Exactly one field is set. The
+// supervisor sends Fault, or Started and later Denied and Exited. With Started
+// it sends the descriptors of the pipes, in the order of the streams, and of
+// the terminal. The client sends Signal and Closed.
 type Event struct {
 	Fault   *Fault         `json:"fault,omitempty"` // nothing ran
 	Started *Started       `json:"started,omitempty"`
-	Denied  *record.Denial `json:"denied,omitempty"` // a destination that was refused
+	Denied  *record.Denial `json:"denied,omitempty"` // a refused destination
 	Exited  *Exited        `json:"exited,omitempty"`
 	Signal  int            `json:"signal,omitempty"` // for the command's process group
 	Closed  int            `json:"closed,omitempty"` // 1 or 2: nobody reads this stream any more
 }
 
-// Fault is why nothing ran.
+// Fault says why nothing ran.
 type Fault struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -170,26 +174,27 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Message }
 
-// Started says that the command runs.
+// Started says that the command is running.
 type Started struct {
-	PID int `json:"pid"` // outside
+	PID int `json:"pid"` // in the outer PID namespace
 }
 
-// Exited is how a command ended.
+// Exited says how a command ended.
 type Exited struct {
-	Status   int             `json:"status"`  // as wait(2) has it
-	Timeout  bool            `json:"timeout"` // its time was over
+	Status   int             `json:"status"`  // wait status as in wait(2)
+	Timeout  bool            `json:"timeout"` // its time limit expired
 	Fault    *Fault          `json:"fault"`   // it could not be executed: nothing ran
-	Lost     string          `json:"lost"`    // the session ended under it: why
+	Lost     string          `json:"lost"`    // why the session ended before the command
 	Started  time.Time       `json:"started"`
 	Duration time.Duration   `json:"duration"`
 	Denials  []record.Denial `json:"denials,omitempty"`
 	Evidence *record.Sandbox `json:"evidence,omitempty"`
 }
 
-// sentExited is [Exited] on its way. encoding/json looks at every type below one
-// that it meets for the first time. For those of the denials and the evidence,
-// which few messages have, a client would take longer than for all others.
+// sentExited is the encoded form of [Exited]. encoding/json inspects every
+// nested type the first time it meets one. For denials and evidence, which few
+// messages contain, that would take a client longer than all other types
+// together.
 type sentExited struct {
 	plainExited
 	Denials  json.RawMessage `json:"denials,omitempty"`
@@ -229,18 +234,19 @@ func (e *Exited) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// Published is the answer to the request to publish a port.
+// Published is the answer to a request to publish a port.
 type Published struct {
 	Fault *Fault `json:"fault,omitempty"`
-	Host  string `json:"host"` // ADDRESS:PORT, where it can be reached
+	Host  string `json:"host"` // ADDRESS:PORT on the host
 }
 
-// Ended is the answer to the request for the end, when the boundary is gone.
+// Ended is the answer to a request to end the session. It is sent when the
+// boundary is gone.
 type Ended struct {
 	Denials []record.Denial `json:"denials"`
 }
 
-// Status is what is to be known of a session.
+// Status is the state of a session.
 type Status struct {
 	Name      string    `json:"name"`
 	Workspace string    `json:"workspace"`
@@ -249,55 +255,57 @@ type Status struct {
 	PID       int       `json:"pid"` // of the supervisor
 	Since     time.Time `json:"since"`
 	Used      time.Time `json:"last_used"`
-	Idle      Duration  `json:"idle"` // after which it ends; 0 is never
+	Idle      Duration  `json:"idle"` // idle time after which the session ends; 0 means never
 	Commands  []Command `json:"commands"`
 	Processes []Process `json:"processes"`
-	Published []string  `json:"published"` // ports of the host, each with the one inside
-	// Protected are the names, absolute, that no command may make, as they were when
-	// the session began.
+	Published []string  `json:"published"` // ports of the host, each with the port inside
+	// Protected lists the absolute paths that no command may create, as of the
+	// start of the session.
 	Protected []string `json:"protected"`
 	Plan      string   `json:"plan"`
 }
 
-// Command is one that a client runs.
+// Command is a command that a client runs.
 type Command struct {
 	Argv  []string  `json:"argv"`
 	Since time.Time `json:"since"`
-	PID   int       `json:"pid"` // outside
+	PID   int       `json:"pid"` // in the outer PID namespace
 }
 
-// Process is one that is alive inside.
+// Process is a live process inside.
 type Process struct {
 	PID    int    `json:"pid"`
 	Inside int    `json:"pid_inside"`
 	Line   string `json:"command"`
 }
 
-// Log is what a command left in the background has printed.
+// Log is what the background processes of a command have printed.
 type Log struct {
 	Argv  []string  `json:"argv"`
 	Since time.Time `json:"since"`
-	Lost  int64     `json:"lost"` // bytes before Text that were not kept
+	Lost  int64     `json:"lost"` // number of bytes before Text that were dropped
 	Text  []byte    `json:"text"`
 }
 
-// Duration is written as text, such as 30m0s.
+// Duration is encoded as text, such as 30m0s.
 type Duration time.Duration
 
-// MarshalText is [time.Duration.String].
+// MarshalText implements [encoding.TextMarshaler] with [time.Duration.String].
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText is [time.ParseDuration].
+// UnmarshalText implements [encoding.TextUnmarshaler] with
+// [time.ParseDuration].
 func (d *Duration) UnmarshalText(text []byte) error {
 	value, err := time.ParseDuration(string(text))
 	*d = Duration(value)
 	return err
 }
 
-// headerBytes are before each message: its length, with the high byte first.
+// headerBytes is the length of the header of a message. The header is the
+// message's length in bytes, big-endian.
 const headerBytes = 4
 
-// encode is a message with its length before it.
+// encode returns a message preceded by its header.
 func encode(message any) ([]byte, error) {
 	text, err := json.Marshal(message)
 	if err != nil {
@@ -309,8 +317,8 @@ func encode(message any) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, headerBytes+len(text)), uint32(len(text))), text...), nil
 }
 
-// decode reads what comes after a header. Memory grows with what has come, not
-// with what was announced.
+// decode reads the message after a header. Memory grows with the bytes
+// received, not with the announced length.
 func decode(header [headerBytes]byte, from io.Reader, message any) error {
 	n := binary.BigEndian.Uint32(header[:])
 	if n > maxMessage {
@@ -323,7 +331,7 @@ func decode(header [headerBytes]byte, from io.Reader, message any) error {
 	return json.Unmarshal(text, message)
 }
 
-// atOnce is how many bytes of a message are taken memory for before they come.
+// atOnce is the number of bytes allocated for a message before they arrive.
 const atOnce = 16 << 10
 
 func readAll(from io.Reader, n int) ([]byte, error) {
@@ -342,7 +350,8 @@ func readAll(from io.Reader, n int) ([]byte, error) {
 	return text, err
 }
 
-// words and texts turn the words of a command into what a message holds, and back.
+// words and texts convert the words of a command to the form in a message and
+// back.
 func words(list []string) [][]byte {
 	out := make([][]byte, len(list))
 	for i, word := range list {

@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// maxName keeps a file of this name with any ending of ours below NAME_MAX.
+// maxName limits a name so that it stays below NAME_MAX with any of our file
+// extensions.
 const maxName = 64
 
-// CheckName reports why a text is no name of a session. A name is 1 to 64 letters,
-// digits, and "-", "_" or ".", of which the first is a letter or a digit.
+// CheckName returns an error if a text is not a valid session name. A name has
+// 1 to 64 letters, digits, and "-", "_" or "."; the first is a letter or a
+// digit.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -27,14 +29,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NewName makes up a name.
+// NewName returns a random name.
 func NewName() string { return "s-" + strings.ToLower(rand.Text()[:8]) }
 
-// auto begins the word for a session that is started where it does not run.
+// auto is the prefix for a session that is started if it is not running.
 const auto = "auto:"
 
-// Wanted reads what follows --session: NAME, or auto:NAME for a session that is
-// started where it does not run.
+// Wanted parses the value of --session: NAME, or auto:NAME for a session that
+// is started if it is not running.
 func Wanted(word string) (name string, start bool, err error) {
 	name, start = strings.CutPrefix(word, auto)
 	return name, start, CheckName(name)

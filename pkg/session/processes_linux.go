@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// processes lists what is alive below a process in other PID namespaces, but for
-// the first two of the boundary, which are ethos's: proc_pid_status(5).
+// processes lists the live processes below root in other PID namespaces, except
+// for ethos's own first two processes of the boundary: proc_pid_status(5).
 func processes(root int) []Process {
 	parents := map[int]int{}
 	inside := map[int]int{}
-	entries, _ := os.ReadDir("/proc") // none where there is no /proc
+	entries, _ := os.ReadDir("/proc") // empty without /proc
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -37,8 +37,8 @@ func processes(root int) []Process {
 	return list
 }
 
-// descends follows the parents of a process. They can change while they are read,
-// so that their chain might not end.
+// descends follows the parents of a process. The parents can change while they
+// are read, so the chain might have a cycle; the loop is limited.
 func descends(parents map[int]int, pid, root int) bool {
 	for range len(parents) {
 		if pid = parents[pid]; pid == root || pid == 0 {
@@ -50,8 +50,8 @@ func descends(parents map[int]int, pid, root int) bool {
 
 type processStatus struct{ parent, inside int }
 
-// parseStatus reads the parent and the innermost pid of a process that is alive
-// and not in the PID namespace of whoever asks.
+// parseStatus returns the parent and the innermost PID of a process. ok is
+// false for a dead process and for one in the caller's PID namespace.
 func parseStatus(text string) (p processStatus, ok bool) {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(line, ":")
@@ -68,10 +68,11 @@ func parseStatus(text string) (p processStatus, ok bool) {
 	return p, true
 }
 
-// maxLine bounds what is told of a command line.
+// maxLine limits the length of a reported command line, in bytes.
 const maxLine = 4096
 
-// commandLine is what a process was started with, or its name.
+// commandLine returns the command line with which a process was started, or its
+// name.
 func commandLine(pid int) string {
 	dir := "/proc/" + strconv.Itoa(pid)
 	text, err := os.ReadFile(dir + "/cmdline")

@@ -16,10 +16,10 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Registry is where sessions are found.
+// Registry finds sessions.
 type Registry struct{ getenv func(string) string }
 
-// Open returns the registry of an environment. It makes nothing.
+// Open returns the registry for an environment. It creates nothing.
 func Open(getenv func(string) string) *Registry { return &Registry{getenv} }
 
 const (
@@ -27,8 +27,8 @@ const (
 	lockEnding   = ".lock"
 )
 
-// inFolder is a name in an open directory, whatever the length of its path:
-// sockaddr_un has room for 107 bytes.
+// inFolder returns a short path for a name in an open directory. sockaddr_un
+// has room for only 107 bytes, and the directory's own path may be longer.
 func inFolder(dir *os.File, name string) string {
 	return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + name
 }
@@ -37,8 +37,8 @@ func openFolder(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }
 
-// Dial connects to the supervisor of a session. The error is [ErrNone] when none
-// runs under the name.
+// Dial connects to the supervisor of a session. The error is [ErrNone] if no
+// session with the name is running.
 func (r *Registry) Dial(name string) (*Client, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func dial(folder, name string) (*Client, error) {
 	}
 	defer dir.Close()
 	to, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: inFolder(dir, name+socketEnding), Net: "unix"})
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED) { // nobody listens: it was left
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED) { // a dead supervisor left it
 		return nil, ErrNone
 	}
 	if err != nil {
@@ -76,8 +76,8 @@ func dial(folder, name string) (*Client, error) {
 	return greet(&conn{UnixConn: to}, name)
 }
 
-// Names lists the sessions whose supervisors are alive. What dead ones left is
-// removed.
+// Names lists the sessions whose supervisors are alive. It removes what dead
+// supervisors left.
 func (r *Registry) Names() ([]string, error) {
 	folders, err := statedir.Sockets(r.getenv, false)
 	if err != nil {
@@ -105,15 +105,15 @@ func (r *Registry) Names() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Lock owns a name: its holder alone listens under it.
+// Lock owns a session name: only its holder listens under that name.
 type Lock struct {
 	Name   string
-	Folder *os.File // where the socket belongs
+	Folder *os.File // the folder of the socket
 	File   *os.File
 	path   string // of the folder
 }
 
-// Lock takes a name. The error is [ErrBusy] when it is taken.
+// Lock takes a name. The error is [ErrBusy] if the name is taken.
 func (r *Registry) Lock(name string) (*Lock, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (r *Registry) Lock(name string) (*Lock, error) {
 			return nil, err
 		}
 		l, err := lock(folders[0], name)
-		if errors.Is(err, fs.ErrNotExist) { // the last session has just taken the folder away
+		if errors.Is(err, fs.ErrNotExist) { // the last session has just removed the folder
 			continue
 		}
 		return l, err
@@ -132,8 +132,8 @@ func (r *Registry) Lock(name string) (*Lock, error) {
 	return nil, ErrBusy
 }
 
-// lock takes the lock of a name, and no file that was a lock once: who releases
-// one removes its file first.
+// lock takes the lock of a name. It checks that the locked file still has the
+// name, because Release removes the file before it releases the lock.
 func lock(folder, name string) (*Lock, error) {
 	dir, err := openFolder(folder)
 	if err != nil {
@@ -164,41 +164,42 @@ func lock(folder, name string) (*Lock, error) {
 	return nil, ErrBusy
 }
 
-// Adopt is the lock of a process that got its two descriptors from the one that
-// took it.
+// Adopt returns the lock for a process that received its two descriptors from
+// the process that took it.
 func Adopt(name string, folder, file *os.File) (*Lock, error) {
 	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(folder.Fd())))
 	return &Lock{Name: name, Folder: folder, File: file, path: path}, err
 }
 
-// Hand gives up this process's part of the lock: another process has it by
-// descriptors of its own.
+// Hand closes this process's descriptors of the lock without releasing it.
+// Another process holds its own.
 func (l *Lock) Hand() { closeAll([]*os.File{l.File, l.Folder}) }
 
-// Release removes the socket and the lock, and in the state folder their folder
-// when it is empty. That in the runtime directory stays: what a run hides from its
-// command it mounts something over, and the mount goes with the directory.
+// Release removes the socket and the lock. In the state folder it also removes
+// their folder if that is empty. In the runtime directory the folder stays,
+// because runs hide it from their commands with a mount, and removing the
+// directory would remove the mount.
 func (l *Lock) Release() {
 	for _, ending := range []string{socketEnding, newEnding, lockEnding} {
-		_ = os.Remove(inFolder(l.Folder, l.Name+ending)) // it may not be there
+		_ = os.Remove(inFolder(l.Folder, l.Name+ending)) // may not exist
 	}
 	if filepath.Base(l.path) != statedir.Name {
-		_ = os.Remove(l.path) // others may be in it
+		_ = os.Remove(l.path) // fails if other sessions use it
 	}
 	l.Hand()
 }
 
-// listened reports whether there is a socket of the name.
+// listened reports whether a socket with the name exists.
 func (l *Lock) listened() bool {
 	_, err := os.Lstat(inFolder(l.Folder, l.Name+socketEnding))
 	return err == nil
 }
 
-// newEnding is of a socket that nobody listens on yet.
+// newEnding is the extension of a socket that nobody listens on yet.
 const newEnding = ".new"
 
-// listen makes the socket. It takes its name once it is listened on, so that
-// there is no moment in which a client is refused.
+// listen creates the socket. The socket is renamed to its final name once it is
+// listening, so that a client is never refused.
 func (l *Lock) listen() (*net.UnixListener, error) {
 	fresh := inFolder(l.Folder, l.Name+newEnding)
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {

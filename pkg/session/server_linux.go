@@ -16,8 +16,8 @@ import (
 // Server is the supervisor of one session.
 type Server struct {
 	Boundary Boundary
-	Hello    Hello  // but for its version
-	Static   Status // what of it does not change: Workspace, Profile, Plan, Protected, Idle
+	Hello    Hello  // without its version
+	Static   Status // the fields that do not change: Workspace, Profile, Plan, Protected, Idle
 
 	mu          sync.Mutex
 	connections map[*conn]bool
@@ -25,22 +25,23 @@ type Server struct {
 	used        time.Time
 	ending      bool
 
-	ask     chan struct{} // somebody asks for the end
+	ask     chan struct{} // closed when the end is requested
 	asked   sync.Once
-	working sync.WaitGroup // clients that have not been told of an end
+	working sync.WaitGroup // clients not yet told how their request ended
 	looking sync.Mutex
 	logs    logs
-	gone    chan struct{}   // the boundary is
-	left    []record.Denial // what was put aside at its end; once it is gone
+	gone    chan struct{}   // closed when the boundary is gone
+	left    []record.Denial // what was quarantined at the end; valid once gone is closed
 }
 
-// maxConnections is how many clients a session has at once.
+// maxConnections limits the clients connected to a session at one time.
 const maxConnections = 256
 
-// Serve serves clients until somebody asks for the end, ctx ends, the boundary
-// ends by itself, or nothing was run for a time. Nothing of the session is left
-// when it returns: neither boundary nor socket nor lock. why says why it ended
-// where nobody asked for it, else it is "". ready is called when clients can come.
+// Serve serves clients until someone requests the end, ctx ends, the boundary
+// ends by itself, or no command has run for the idle time. When it returns,
+// nothing of the session is left: no boundary, socket or lock. why says why the
+// session ended if nobody requested it, else it is "". Serve calls ready when
+// clients can connect.
 func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, err error) {
 	s.connections, s.commands, s.ask = map[*conn]bool{}, map[*command]bool{}, make(chan struct{})
 	s.gone = make(chan struct{})
@@ -71,7 +72,8 @@ func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, 
 	return why, nil
 }
 
-// lookInterval is how often a supervisor looks whether clients can find it.
+// lookInterval is the interval at which a supervisor checks that clients can
+// find it.
 const lookInterval = 30 * time.Second
 
 // follow waits for a reason to end.
@@ -99,7 +101,7 @@ func (s *Server) follow(ctx context.Context, l *Lock) (why string) {
 	}
 }
 
-// remaining is how long it takes until the session ends, if nothing happens.
+// remaining returns the time until the session ends if nothing happens.
 func (s *Server) remaining() time.Duration {
 	idle := time.Duration(s.Static.Idle)
 	s.mu.Lock()
@@ -113,7 +115,8 @@ func (s *Server) remaining() time.Duration {
 	return idle - time.Since(s.used)
 }
 
-// begin is the begin of what the end waits for. It is false when that has come.
+// begin registers work that the end of the session waits for. It returns false
+// if the session is already ending.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,15 +127,15 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// end asks for the end.
+// end requests the end of the session.
 func (s *Server) end() { s.asked.Do(func() { close(s.ask) }) }
 
-// hangUpLimit is how long the last messages may take together. A client that
-// does not read them learns of the end by the end of its connection.
+// hangUpLimit limits the time for all last messages together. A client that
+// does not read them notices the end when its connection closes.
 const hangUpLimit = 2 * time.Second
 
-// hangUp has the clients told how their commands ended, and closes their
-// connections.
+// hangUp waits until the clients have been told how their commands ended, and
+// closes their connections.
 func (s *Server) hangUp() {
 	told := make(chan struct{})
 	go func() { s.working.Wait(); close(told) }()
@@ -153,7 +156,7 @@ func (s *Server) accept(listener *net.UnixListener) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // no descriptor is left for it: it has to wait
+		if err != nil { // out of descriptors: the client has to wait
 			time.Sleep(50 * time.Millisecond)
 			continue
 		}
@@ -204,11 +207,11 @@ func (s *Server) serve(c *conn) {
 	case request.Run != nil:
 		s.run(c, request.Run, files)
 	case request.Status:
-		_ = c.send(s.status()) // who does not wait for the answer has none
+		_ = c.send(s.status()) // fails if the client did not wait
 	case request.Logs:
 		_ = c.send(s.logs.all())
 	case request.Publish != "":
-		_ = c.send(s.publish(request.Publish, request.PublishAny)) // who does not wait for the answer has none
+		_ = c.send(s.publish(request.Publish, request.PublishAny)) // fails if the client did not wait
 	case request.End:
 		if !s.begin() {
 			return
@@ -216,7 +219,7 @@ func (s *Server) serve(c *conn) {
 		defer s.working.Done()
 		s.end()
 		<-s.gone
-		_ = c.send(Ended{s.left}) // who does not wait for the answer has none
+		_ = c.send(Ended{s.left}) // fails if the client did not wait
 	}
 }
 
@@ -251,8 +254,8 @@ func (s *Server) publish(text string, anywhere bool) (p Published) {
 	return p
 }
 
-// Refused tells everybody who has a command running that a destination was
-// refused: whose it was is not known.
+// Refused reports a refused destination to all clients with a running command,
+// because it is not known whose command it was.
 func (s *Server) Refused(d record.Denial) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"ethos/pkg/record"
 )
 
-// errSystem says that there are no sessions on this system: there is no boundary.
+// errSystem says that this system has no sessions, because it has no boundary.
 var errSystem = errors.New("sessions need Linux")
 
-// Registry is where sessions are found.
+// Registry finds sessions.
 type Registry struct{}
 
 // Open returns a registry without sessions.
@@ -27,13 +27,13 @@ func (*Registry) Dial(string) (*Client, error) { return nil, errSystem }
 // Names finds nothing.
 func (*Registry) Names() ([]string, error) { return nil, nil }
 
-// Lock is refused.
+// Lock always fails here.
 func (*Registry) Lock(string) (*Lock, error) { return nil, errSystem }
 
 // Lock owns a name.
 type Lock struct{ Folder, File *os.File }
 
-// Adopt is refused.
+// Adopt always fails here.
 func Adopt(string, *os.File, *os.File) (*Lock, error) { return nil, errSystem }
 
 // Release does nothing.
@@ -49,7 +49,7 @@ type Server struct {
 	Static   Status
 }
 
-// Serve is refused.
+// Serve always fails here.
 func (*Server) Serve(context.Context, *Lock, func()) (string, error) { return "", errSystem }
 
 // Refused does nothing.
@@ -61,16 +61,16 @@ type Client struct{ Hello Hello }
 // Close does nothing.
 func (*Client) Close() error { return nil }
 
-// Status is refused.
+// Status always fails here.
 func (*Client) Status() (Status, error) { return Status{}, errSystem }
 
-// Logs is refused.
+// Logs always fails here.
 func (*Client) Logs() ([]Log, error) { return nil, errSystem }
 
-// Publish is refused.
+// Publish always fails here.
 func (*Client) Publish(string, bool) (string, error) { return "", errSystem }
 
-// End is refused.
+// End always fails here.
 func (*Client) End() ([]record.Denial, error) { return nil, errSystem }
 
 // Want is a command that a client wants to run.
@@ -89,5 +89,5 @@ type Want struct {
 	Refused      func(record.Denial)
 }
 
-// Run is refused.
+// Run always fails here.
 func (*Client) Run(Want) (Exited, error) { return Exited{}, errSystem }

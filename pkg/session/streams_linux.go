@@ -16,20 +16,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streams are the standard streams of a client, and what relays them.
+// streams holds the standard streams of a client and relays them.
 type streams struct {
 	own      [3]*os.File
 	kinds    [3]Stream
 	passed   []*os.File
-	terminal *terminal // nil where none of them is one
+	terminal *terminal // nil if no stream is a terminal
 	relays   []*relay
 	copying  sync.WaitGroup
 	watching sync.WaitGroup
 	over     [2]*os.File // a pipe that hangs up at the end
-	said     io.Writer   // gets what is copied to standard output and error
+	said     io.Writer   // receives a copy of standard output and error
 }
 
-// newStreams finds out what each stream is.
+// newStreams determines the kind of each stream.
 func newStreams(said io.Writer, files ...*os.File) *streams {
 	if said == nil {
 		said = io.Discard
@@ -43,7 +43,7 @@ func newStreams(said io.Writer, files ...*os.File) *streams {
 		}
 	}
 	if s.kinds[1] == Piped && s.kinds[2] == Piped && info[1].Dev == info[2].Dev && info[1].Ino == info[2].Ino {
-		s.kinds[2] = Joined // one pipe keeps the order of what is written
+		s.kinds[2] = Joined // a single pipe preserves the order of writes
 	}
 	if s.terminal = newTerminal(s.own, s.kinds); s.terminal != nil {
 		s.terminal.said = said
@@ -68,7 +68,7 @@ func (s *streams) kindOf(f *os.File, i int, st *unix.Stat_t) Stream {
 	return Passed
 }
 
-// take takes the descriptors that come with the start.
+// take takes the descriptors received with Started.
 func (s *streams) take(files []*os.File) error {
 	want := 0
 	for i, kind := range s.kinds {
@@ -92,12 +92,12 @@ func (s *streams) take(files []*os.File) error {
 	return nil
 }
 
-// begin relays until finish. closed is called with a stream that nobody reads any
-// more.
+// begin relays until finish is called. It calls closed for each stream that
+// nobody reads any more.
 func (s *streams) begin(closed func(stream int)) {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write to a closed pipe is an error instead
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // makes a write to a closed pipe return an error
 	if len(s.relays) > 0 {
-		s.over[0], s.over[1], _ = os.Pipe() // without it nobody watches: the writer learns of the end when it writes
+		s.over[0], s.over[1], _ = os.Pipe() // if it fails, nobody watches: writers notice at their next write
 	}
 	for _, r := range s.relays {
 		r.closed = closed
@@ -111,13 +111,14 @@ func (s *streams) begin(closed func(stream int)) {
 	}
 }
 
-// finish returns when all that the command wrote before its end was written.
+// finish returns when everything that the command wrote before its end has been
+// written.
 func (s *streams) finish() {
 	if s.terminal != nil {
 		s.terminal.finish()
 	}
 	for _, r := range s.relays {
-		_ = r.from.SetReadDeadline(time.Now()) // one that cannot have it ends by itself
+		_ = r.from.SetReadDeadline(time.Now()) // a file without deadlines ends by itself
 	}
 	s.copying.Wait()
 	for _, r := range s.relays {
@@ -125,8 +126,8 @@ func (s *streams) finish() {
 	}
 }
 
-// end gives the caller's terminal back. Nothing uses a stream from then on: a
-// poll(2) under way would hold one that the caller closes.
+// end restores the caller's terminal. Nothing uses a stream after it returns: a
+// pending poll(2) would keep a stream open that the caller closes.
 func (s *streams) end() {
 	if s.over[1] != nil {
 		s.over[1].Close()
@@ -136,7 +137,7 @@ func (s *streams) end() {
 	s.leave()
 }
 
-// leave gives the caller's terminal back.
+// leave restores the caller's terminal.
 func (s *streams) leave() {
 	if s.terminal != nil {
 		s.terminal.leave()
@@ -156,22 +157,22 @@ func (s *streams) resume() {
 	}
 }
 
-// suspend stops this process, unless nobody would continue it. It returns when
-// somebody has.
+// suspend stops this process, unless nobody would continue it. It returns once
+// the process was continued.
 func (s *streams) suspend() {
 	if orphaned() {
 		return
 	}
 	s.leave()
-	runtime.LockOSThread() // it acts on a signal of its own before it goes on; one to the process another thread may take
+	runtime.LockOSThread() // a thread handles a signal to itself before it continues
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP)
 	runtime.UnlockOSThread()
 	s.resume()
 }
 
-// orphaned reports whether no shell looks after our process group: whether no
-// parent of a process in it is in another group of the session. SIGTSTP does not
-// stop such a group: setpgid(2).
+// orphaned reports whether our process group is orphaned: no process in it has
+// a parent in another group of the session. SIGTSTP does not stop such a group:
+// setpgid(2).
 func orphaned() bool {
 	group := unix.Getpgrp()
 	session, err := unix.Getsid(0)
@@ -181,7 +182,7 @@ func orphaned() bool {
 	for _, pid := range [2]int{os.Getpid(), group} {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		if err != nil {
-			continue // the leader of the group may have ended
+			continue // the group leader may have ended
 		}
 		p, _ := parseStatus(string(text))
 		sid, err1 := unix.Getsid(p.parent)
@@ -202,7 +203,7 @@ type relay struct {
 	once     sync.Once
 }
 
-// copy copies until the end, the deadline, or until nobody reads.
+// copy copies until the end of the stream, the deadline, or until nobody reads.
 func (r *relay) copy() {
 	buf := make([]byte, 64<<10)
 	for {
@@ -213,16 +214,16 @@ func (r *relay) copy() {
 	}
 }
 
-// write writes all of a piece, and says whether somebody may read more.
+// write writes all of a piece and reports whether there may still be a reader.
 func (r *relay) write(piece []byte) bool {
-	_, _ = r.said.Write(piece) // it is kept in memory
+	_, _ = r.said.Write(piece) // in memory, cannot fail
 	for len(piece) > 0 {
 		n, err := r.to.Write(piece)
 		piece = piece[n:]
 		if err == nil {
 			continue
 		}
-		if errors.Is(err, unix.EAGAIN) && ready(int(r.to.Fd()), unix.POLLOUT, -1) { // somebody made it not block
+		if errors.Is(err, unix.EAGAIN) && ready(int(r.to.Fd()), unix.POLLOUT, -1) { // someone made it non-blocking
 			continue
 		}
 		r.unread()
@@ -231,7 +232,8 @@ func (r *relay) write(piece []byte) bool {
 	return true
 }
 
-// unread says once that nobody reads: the next write of the command is told so.
+// unread reports once that nobody reads, so that the command's next write
+// fails.
 func (r *relay) unread() {
 	r.once.Do(func() {
 		r.from.Close()
@@ -239,8 +241,8 @@ func (r *relay) unread() {
 	})
 }
 
-// watch waits until nobody reads what this stream leads to, or over hangs up:
-// poll(2), POLLERR.
+// watch waits until nobody reads the stream's destination, or until over hangs
+// up: poll(2), POLLERR.
 func (r *relay) watch(over int) {
 	fd := int(r.to.Fd())
 	list := []unix.PollFd{{Fd: int32(fd)}, {Fd: int32(over)}}
@@ -256,8 +258,8 @@ func (r *relay) watch(over int) {
 	}
 }
 
-// drain copies what lies in the pipe when the command has ended: what somebody in
-// the background writes later is not this client's.
+// drain copies what is in the pipe when the command has ended. What background
+// processes write later does not belong to this client.
 func (r *relay) drain() {
 	raw, err := r.from.SyscallConn()
 	if err != nil {
@@ -276,7 +278,7 @@ func (r *relay) drain() {
 	}
 }
 
-// parseUmask reads the mask in /proc/self/status.
+// parseUmask parses the mask in /proc/self/status.
 func parseUmask(text string) (mask int, err error) {
 	_, rest, found := strings.Cut(text, "\nUmask:")
 	if !found {

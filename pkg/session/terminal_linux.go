@@ -12,19 +12,19 @@ import (
 
 // terminal relays between the client's terminal and the command's.
 type terminal struct {
-	in     *os.File // the client's, to read from; nil where standard input is another thing
-	out    *os.File // the client's, to write to
-	master *os.File // of the command's
-	keys   bool     // all keys go inside: both input and output are the terminal
+	in     *os.File // the client's, for reading; nil if standard input is not a terminal
+	out    *os.File // the client's, for writing
+	master *os.File // master side of the command's terminal
+	keys   bool     // forward all keys: both input and output are the terminal
 
-	said io.Writer // gets what the command's shows
+	said io.Writer // receives a copy of what the command's terminal shows
 
 	mu    sync.Mutex
-	saved *unix.Termios // how the client's terminal was, while it is changed
-	done  chan struct{} // all that came from the command's terminal was written
+	saved *unix.Termios // previous settings of the client's terminal, while they are changed
+	done  chan struct{} // closed when everything from the command's terminal has been written
 }
 
-// newTerminal is the one of the streams that are a terminal, or nil.
+// newTerminal returns the terminal among the streams, or nil.
 func newTerminal(own [3]*os.File, kinds [3]Stream) *terminal {
 	t := &terminal{done: make(chan struct{})}
 	for _, i := range [3]int{1, 2, 0} {
@@ -55,8 +55,8 @@ func (t *terminal) size() (rows, cols uint16) {
 	return size.Row, size.Col
 }
 
-// resize gives the command's terminal the size of the client's; the kernel sends
-// SIGWINCH inside.
+// resize gives the command's terminal the size of the client's terminal. The
+// kernel then sends SIGWINCH inside.
 func (t *terminal) resize() {
 	size, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
 	if err == nil {
@@ -64,7 +64,7 @@ func (t *terminal) resize() {
 	}
 }
 
-// begin relays until finish.
+// begin relays until finish is called.
 func (t *terminal) begin() {
 	if !t.keys {
 		t.plain()
@@ -76,8 +76,8 @@ func (t *terminal) begin() {
 	}
 }
 
-// plain takes the echo and the line ends from the command's terminal: the
-// client's has its own.
+// plain disables echo and line-end conversion on the command's terminal,
+// because the client's terminal does both.
 func (t *terminal) plain() {
 	fd := int(t.master.Fd())
 	if mode, err := unix.IoctlGetTermios(fd, unix.TCGETS); err == nil {
@@ -87,14 +87,14 @@ func (t *terminal) plain() {
 	}
 }
 
-// foreground reports whether this process may use its terminal: another one would
-// be stopped for it, termios(3) on SIGTTIN and SIGTTOU.
+// foreground reports whether this process may use its terminal. A background
+// process would be stopped: termios(3), SIGTTIN and SIGTTOU.
 func (t *terminal) foreground() bool {
 	group, err := unix.IoctlGetInt(int(t.in.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp() // not our controlling terminal: nobody stops us
+	return err != nil || group == unix.Getpgrp() // not our controlling terminal: nothing stops us
 }
 
-// enter sends all keys inside: cfmakeraw(3).
+// enter switches to raw mode, so that all keys go inside: cfmakeraw(3).
 func (t *terminal) enter() {
 	if !t.keys || !t.foreground() {
 		return
@@ -118,7 +118,7 @@ func (t *terminal) enter() {
 	_ = unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, mode) // it may have hung up
 }
 
-// leave gives the terminal back as it was.
+// leave restores the settings of the client's terminal.
 func (t *terminal) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,11 +128,11 @@ func (t *terminal) leave() {
 	}
 }
 
-// waitForeground is how often a client in the background looks whether it is in
-// the foreground.
+// waitForeground is the interval at which a background client checks whether it
+// is in the foreground.
 const waitForeground = 100 * time.Millisecond
 
-// input copies what is typed. It reads in the foreground only.
+// input copies what is typed. It reads only while in the foreground.
 func (t *terminal) input() {
 	buf := make([]byte, 4<<10)
 	entered := t.foreground()
@@ -153,7 +153,7 @@ func (t *terminal) input() {
 			}
 		}
 		if err != nil {
-			_, _ = t.master.Write([]byte{4}) // ^D: the client's terminal has no more either
+			_, _ = t.master.Write([]byte{4}) // ^D: the client's terminal has no more input either
 			return
 		}
 	}
@@ -165,7 +165,7 @@ func (t *terminal) output() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.master.Read(buf)
-		_, _ = t.said.Write(buf[:n]) // it is kept in memory
+		_, _ = t.said.Write(buf[:n]) // in memory, cannot fail
 		for piece := buf[:n]; len(piece) > 0; {
 			m, err := t.out.Write(piece)
 			piece = piece[m:]
@@ -179,11 +179,11 @@ func (t *terminal) output() {
 	}
 }
 
-// lastOutput is how long the terminal of a command that has ended may take to
-// hang up: a process in the background can keep it.
+// lastOutput limits the wait for the terminal of an ended command to hang up: a
+// background process may keep it open.
 const lastOutput = 500 * time.Millisecond
 
-// finish returns when what the command wrote was shown.
+// finish returns when everything that the command wrote has been shown.
 func (t *terminal) finish() {
 	select {
 	case <-t.done:
