@@ -9,10 +9,10 @@ import (
 )
 
 // askedName is the folder with an empty file for each agent whose hook has
-// asked; its time is that of the last event.
+// called ethos. The file's modification time is that of the last event.
 const askedName = "asked"
 
-// NoteAsked notes that an agent's hook has asked at this time.
+// NoteAsked records that an agent's hook called ethos at this time.
 func NoteAsked(getenv func(string) string, agent string, now time.Time) error {
 	if dir, err := Open(getenv, askedName); err == nil {
 		if err = os.Chtimes(filepath.Join(dir, agent), now, now); !errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +30,8 @@ func NoteAsked(getenv func(string) string, agent string, now time.Time) error {
 	return os.Chtimes(path, now, now)
 }
 
-// LastAsked is when an agent's hook asked last, the zero time where it has not.
+// LastAsked returns when an agent's hook last called ethos, or the zero time if
+// it never did.
 func LastAsked(getenv func(string) string, agent string) (time.Time, error) {
 	dir, err := Open(getenv, askedName)
 	if err == nil {

@@ -12,8 +12,9 @@ import (
 // ErrBusy says that another process holds the lock of a directory.
 var ErrBusy = errors.New("it is in use")
 
-// Lock opens a directory, for this process alone or as one of several, until it
-// is closed. The error is [ErrBusy] where another process holds it (flock(2)).
+// Lock opens and locks a directory, exclusively if alone is set, else shared.
+// Closing the file releases the lock. The error is [ErrBusy] if another process
+// holds a conflicting lock (flock(2)).
 func Lock(dir string, alone bool) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -33,8 +34,8 @@ func Lock(dir string, alone bool) (*os.File, error) {
 	return f, nil
 }
 
-// List are the names of the directories in a folder, sorted, without those that
-// begin with a dot. There are none where the folder does not exist.
+// List returns the sorted names of the directories in a folder, except those
+// that begin with a dot. It returns none if the folder does not exist.
 func List(getenv func(string) string, folder string) (names []string, err error) {
 	base, err := Open(getenv, folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,24 +53,24 @@ func List(getenv func(string) string, folder string) (names []string, err error)
 	return names, err
 }
 
-// Partial begins the name of a file that is being written.
+// Partial begins the name of a file that is still being written.
 const Partial = ".new-"
 
-// Replace puts a file of mode 0600 in the place of the one of this name: who
-// reads it meets the one or the other whole. A durable one is on the disk before
-// it has its name.
+// Replace writes a file of mode 0600 and renames it to name, so that a reader
+// sees either the old or the new content as a whole. If durable is set, the
+// content is on disk before the rename.
 func Replace(dir, name string, content []byte, durable bool) error {
 	return write(dir, name, content, durable, os.Rename)
 }
 
-// Place is [Replace] where there is no file of this name. The error wraps
-// [fs.ErrExist] where there is one.
+// Place is like [Replace], but the name must not exist yet: otherwise the error
+// wraps [fs.ErrExist].
 func Place(dir, name string, content []byte, durable bool) error {
 	return write(dir, name, content, durable, os.Link)
 }
 
-// write writes a file under a name of its own, and gives it its name by rename(2)
-// or link(2).
+// write writes a file under a temporary name, then gives it its name with
+// rename(2) or link(2).
 func write(dir, name string, content []byte, durable bool, named func(from, to string) error) error {
 	f, err := os.CreateTemp(dir, Partial)
 	if err != nil {
@@ -86,8 +87,9 @@ func write(dir, name string, content []byte, durable bool, named func(from, to s
 	return named(f.Name(), filepath.Join(dir, name))
 }
 
-// RemoveTree removes a tree of the caller's, also directories that nobody may
-// list. Somebody else may write in it meanwhile, but not where the tree itself is.
+// RemoveTree removes a tree that belongs to the caller, including directories
+// without read permission. Other processes may write in the tree meanwhile, but
+// not in its parent directory.
 func RemoveTree(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
@@ -101,7 +103,7 @@ func RemoveTree(dir string) error {
 	}
 	fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
 		if d != nil && d.IsDir() {
-			root.Chmod(path, 0o700) // of nothing outside of the tree, whatever stands there by now
+			root.Chmod(path, 0o700) // stays within the tree, whatever is there by now
 		}
 		return nil
 	})

@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// noteName is the folder in which directories are noted that were made a moment
-// ago; noteLife is how long a note counts. An inode number can be used again.
+// noteName is the folder with notes about directories that ethos has just created. noteLife is how
+// long a note is valid; it is short because inode numbers are reused.
 const (
 	noteName = "made"
 	noteLife = time.Minute
 )
 
-// MakeDir makes a directory of ethos's own in a work space, with mode 0700 and a
-// .gitignore that matches everything, and notes that it was not a confined
-// command that did: [JustMade]. It has another name until that is noted; one that
-// was left there by a process that was killed is removed. One that is there
-// already is left: rename(2) replaces no directory that has something in it.
+// MakeDir creates a directory for ethos in a workspace, with mode 0700 and a .gitignore that
+// matches everything. It notes that no confined command created it: see [JustMade]. Until the note
+// is written the directory has a temporary name; MakeDir removes temporary directories that killed
+// processes left. It leaves an existing directory alone: rename(2) does not replace a directory
+// that is not empty.
 func MakeDir(getenv func(string) string, in *os.Root, name string) error {
 	if _, err := in.Lstat(name); err == nil {
 		return nil
 	}
 	var err error
-	for range 50 { // another process may take a directory away before its maker holds the lock
+	for range 50 { // another process may remove a directory before its creator holds the lock
 		removeLeft(in, name)
 		err = makeNoted(getenv, in, name)
-		if _, there := in.Lstat(name); there == nil { // also when somebody else was faster
+		if _, there := in.Lstat(name); there == nil { // also if another process was faster
 			return nil
 		}
 	}
 	return err
 }
 
-// makeNoted makes a directory under a name of its own, notes it, and renames it.
-// While it is at it, it holds a lock on the directory: see [removeLeft].
+// makeNoted creates a directory under a temporary name, notes it, and renames it. It holds a lock
+// on the directory meanwhile: see [removeLeft].
 func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 	var random [freshBytes]byte
 	rand.Read(random[:])
@@ -59,7 +59,7 @@ func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 	}
 	if err = root.WriteFile(".gitignore", []byte("*\n"), 0o600); err == nil {
 		if info, statErr := dir.Stat(); statErr == nil {
-			_ = note(getenv, info) // without it, a run that is under way puts the directory aside and says so
+			_ = note(getenv, info) // if it fails, a concurrent run quarantines the directory and reports that
 		}
 		if err = in.Rename(fresh, name); err == nil {
 			return nil
@@ -69,9 +69,9 @@ func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 	return err
 }
 
-// openFresh opens a directory, and nothing that was put in its place: a FIFO
-// would keep its opener waiting, and a link would lead elsewhere. With "." behind
-// it the name is opened as a directory or not at all.
+// openFresh opens a directory, and nothing that was put in its place: opening a FIFO would block,
+// and a symbolic link would lead elsewhere. With a trailing "." the name is opened as a directory
+// or not at all.
 func openFresh(in *os.Root, fresh string) (root *os.Root, dir *os.File, err error) {
 	if root, err = in.OpenRoot(fresh + "/."); err != nil {
 		return nil, nil, err
@@ -89,12 +89,11 @@ func openFresh(in *os.Root, fresh string) (root *os.Root, dir *os.File, err erro
 	return nil, nil, err
 }
 
-// freshBytes is how many random bytes the name of a new directory has.
+// freshBytes is the number of random bytes in a temporary directory name.
 const freshBytes = 8
 
-// removeLeft removes what a process that was killed in [makeNoted] left: nobody
-// holds its lock. Only an empty directory, or one with nothing but .gitignore,
-// goes.
+// removeLeft removes the directories that processes killed in [makeNoted] left: nobody holds their
+// lock. It removes a directory only if it is empty or holds nothing but .gitignore.
 func removeLeft(in *os.Root, name string) {
 	here, err := in.Open(".")
 	if err != nil {
@@ -119,7 +118,8 @@ func removeLeft(in *os.Root, name string) {
 	}
 }
 
-// isNamed reports whether a name is still that of an open directory: its maker may have renamed it before it let go of the lock.
+// isNamed reports whether a name still refers to an open directory: its creator may have renamed it
+// before it released the lock.
 func isNamed(in *os.Root, name string, dir *os.File) bool {
 	named, err := in.Lstat(name)
 	if err != nil {
@@ -129,14 +129,13 @@ func isNamed(in *os.Root, name string, dir *os.File) bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
-// removeFresh removes an open directory of this name, and .gitignore in it.
+// removeFresh removes an open directory with this name, and the .gitignore in it.
 func removeFresh(in *os.Root, fresh string, root *os.Root) {
 	_ = root.Remove(".gitignore")
 	_ = in.Remove(fresh)
 }
 
-// JustMade reports whether a directory is one that [MakeDir] made within the
-// last minute.
+// JustMade reports whether [MakeDir] created a directory within the last minute.
 func JustMade(getenv func(string) string, info fs.FileInfo) bool {
 	dir, err := Open(getenv, noteName)
 	if err != nil {
@@ -163,7 +162,7 @@ func note(getenv func(string) string, info fs.FileInfo) error {
 	return os.WriteFile(filepath.Join(dir, name), nil, 0o600)
 }
 
-// prune removes notes that do not count any more.
+// prune removes expired notes.
 func prune(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -176,7 +175,7 @@ func prune(dir string) {
 	}
 }
 
-// identity names a directory of this machine.
+// identity returns a name that identifies a directory on this machine.
 func identity(info fs.FileInfo) (string, bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -9,15 +9,17 @@ import (
 	"time"
 )
 
-// passedName is the folder with an empty file for each script that a hook without a
-// store has passed on and that has not begun. Its name is the script's SHA-256.
+// passedName is the folder with an empty file for each script that a hook
+// without a store has allowed and that has not started yet. The file name is
+// the SHA-256 of the script.
 const passedName = "passed"
 
-// passedFor is how long such a script may wait, for a person who is asked by the agent.
+// passedFor is how long such a script may wait, for example while the agent
+// asks its user.
 const passedFor = time.Hour
 
-// NotePassed notes that an agent's hook, which keeps no record, has let a script pass
-// to a shell of ethos-sandbox. Notes that are too old go.
+// NotePassed records that an agent's hook, which keeps no records, has allowed
+// a script for a shell of ethos-sandbox. It removes expired notes.
 func NotePassed(getenv func(string) string, script string, now time.Time) error {
 	dir, err := Make(getenv, passedName)
 	if err != nil {
@@ -33,7 +35,8 @@ func NotePassed(getenv func(string) string, script string, now time.Time) error 
 	return errors.Join(err, os.WriteFile(path, nil, 0o600), os.Chtimes(path, now, now))
 }
 
-// TakePassed reports whether a hook has let this script pass, once for each note.
+// TakePassed reports whether a hook has allowed this script. Each note counts
+// once.
 func TakePassed(getenv func(string) string, script string, now time.Time) bool {
 	dir, err := Open(getenv, passedName)
 	if err != nil {

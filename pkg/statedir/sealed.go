@@ -11,14 +11,15 @@ import (
 	"path/filepath"
 )
 
-// sealKey is the file with the key of [Seal], which no confined command reads.
+// sealKey is the file with the key of [Seal]. No confined command can read it.
 const sealKey = "seal"
 
 const sealBytes = 32
 
-// Seal is what a file of ethos in a work space says to show that ethos wrote it, for
-// what the text names: a clone does not have it, and a confined command cannot make
-// it. It is the same for the same text as long as the state folder is.
+// Seal returns a string that shows that ethos wrote a file in a workspace for
+// the purpose that text names. A clone does not have it, and a confined command
+// cannot compute it. The same text gives the same seal for as long as the state
+// folder exists.
 func Seal(getenv func(string) string, text string) (string, error) {
 	dir, err := Make(getenv, sealKey)
 	if err != nil {

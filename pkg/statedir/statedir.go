@@ -1,17 +1,15 @@
-// Package statedir finds the folder in which ethos keeps what belongs to the
-// person and to no work space: what was trusted, and what earlier runs have
-// seen.
+// Package statedir finds the folder in which ethos keeps what belongs to the user and to no
+// workspace: trust decisions, and knowledge from earlier runs.
 //
 //	dir, err := statedir.Make(os.Getenv, "trust") // ~/.local/state/ethos/trust
 //	dir, err := statedir.Open(os.Getenv, "trust") // the same; fs.ErrNotExist when nothing was kept yet
 //
-// The folder is ${XDG_STATE_HOME:-$HOME/.local/state}/ethos, as the XDG Base
-// Directory Specification 0.8 has it: a value that is empty or not absolute
-// counts as not set. Package sandbox hides it from every confined command.
+// The folder is ${XDG_STATE_HOME:-$HOME/.local/state}/ethos, as in the XDG Base Directory
+// Specification 0.8: a value that is empty or not absolute counts as unset. Package sandbox hides
+// the folder from every confined command.
 //
-// What is read there decides who may widen a boundary. A folder that is not a
-// directory, that belongs to somebody else, or that others can write to is
-// therefore an error, never an empty folder.
+// Its content decides who may widen a boundary. A folder that is not a directory, belongs to
+// another user, or is writable by others is therefore an error, and never treated as empty.
 package statedir
 
 import (
@@ -23,7 +21,7 @@ import (
 	"syscall"
 )
 
-// ErrUnusable is wrapped by every error that is about the folder itself.
+// ErrUnusable is wrapped by every error about the folder itself.
 var ErrUnusable = errors.New("the state folder of ethos cannot be used")
 
 // Hint is the way out of an error that is about the folder itself, or "" for any
@@ -38,8 +36,7 @@ func Hint(err error) string {
 // Name is the folder's name below XDG_STATE_HOME.
 const Name = "ethos"
 
-// Dir is the folder by name. It looks at the environment alone: the folder may
-// not exist.
+// Dir returns the path of the folder. It reads only the environment: the folder may not exist.
 func Dir(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, Name), nil
@@ -50,25 +47,24 @@ func Dir(getenv func(string) string) (string, error) {
 	return "", fmt.Errorf("%w: neither XDG_STATE_HOME nor HOME is an absolute path", ErrUnusable)
 }
 
-// Of is the folder of a home directory where XDG_STATE_HOME does not say
-// otherwise.
+// Of returns the folder for a home directory if XDG_STATE_HOME is not set.
 func Of(home string) string { return filepath.Join(home, ".local/state", Name) }
 
-// Runtime is the folder of ethos in the XDG runtime directory, by name: where
-// the sockets of sessions are. ok is false where the environment names none. It
-// looks at the environment alone.
+// Runtime returns the path of ethos's folder in the XDG runtime directory, which holds the sockets
+// of sessions. ok is false if the environment names no runtime directory. It reads only the
+// environment.
 func Runtime(getenv func(string) string) (dir string, ok bool) {
 	base := getenv("XDG_RUNTIME_DIR")
 	return filepath.Join(base, Name), filepath.IsAbs(base)
 }
 
-// sessions is the folder of the sockets where there is no runtime directory.
+// sessions is the folder of the sockets if there is no runtime directory.
 const sessions = "sessions"
 
-// Sockets lists the folders in which sockets of sessions can be, the one for new
-// ones first, and makes that when it is asked to. It is the one of [Runtime], when
-// the runtime directory is the caller's and nobody else enters it, else "sessions"
-// in the state folder; a session may have been started in the other.
+// Sockets lists the folders that may hold sockets of sessions, the one for new sockets first, and
+// creates that one if create is set. It is the folder of [Runtime] if the runtime directory belongs
+// to the caller and nobody else can enter it, else "sessions" in the state folder. The other folder
+// is listed too, because a session may have been started there.
 func Sockets(getenv func(string) string, create bool) ([]string, error) {
 	var list []string
 	if dir, ok := Runtime(getenv); ok && private(filepath.Dir(dir)) {
@@ -96,22 +92,21 @@ func Sockets(getenv func(string) string, create bool) ([]string, error) {
 	}
 }
 
-// private reports whether a directory is no link, the caller's, and closed to
-// everybody else.
+// private reports whether a directory is not a symbolic link, belongs to the caller, and is closed
+// to everybody else.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.Mode().Perm() == 0o700 && Check(dir) == nil
 }
 
-// Open returns the folder, or the one that names lead to below it, once each of
-// them is known to be a directory of the caller's that nobody else can write
-// to. The error wraps [fs.ErrNotExist] when one of them does not exist.
+// Open returns the folder, or the subfolder that names lead to. It checks that each directory on
+// the way belongs to the caller and that nobody else can write to it. The error wraps
+// [fs.ErrNotExist] if one of them does not exist.
 func Open(getenv func(string) string, names ...string) (string, error) {
 	return walk(getenv, names, Check)
 }
 
-// Make is [Open] of a folder that it creates where it does not exist, with mode
-// 0700.
+// Make is like [Open], but creates missing directories with mode 0700.
 func Make(getenv func(string) string, names ...string) (string, error) {
 	dir, err := Dir(getenv)
 	if err != nil {
@@ -123,7 +118,7 @@ func Make(getenv func(string) string, names ...string) (string, error) {
 	return walk(getenv, names, mkdir)
 }
 
-// mkdir makes a folder with mode 0700 where there is none.
+// mkdir creates a directory with mode 0700 if it does not exist.
 func mkdir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
@@ -134,7 +129,7 @@ func mkdir(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// walk calls visit for the folder and for each one below it on the way.
+// walk calls visit for the folder and for each subfolder on the way.
 func walk(getenv func(string) string, names []string, visit func(string) error) (string, error) {
 	dir, err := Dir(getenv)
 	if err != nil {
@@ -151,8 +146,8 @@ func walk(getenv func(string) string, names []string, visit func(string) error) 
 	}
 }
 
-// Check reports why a directory cannot be relied on: it is a link or no
-// directory, belongs to somebody else, or can be written to by others.
+// Check returns an error if a directory cannot be trusted: it is a symbolic link or not a
+// directory, belongs to another user, or is writable by others.
 func Check(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
