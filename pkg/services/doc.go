@@ -1,14 +1,14 @@
-// Package services knows what command lines do to services: to clusters,
-// clouds, databases, registries, backups and the like, whose data no undo of
-// the file system brings back.
+// Package services knows what command lines do to services: clusters, clouds,
+// databases, registries, backups and the like, whose data cannot be restored by
+// undoing changes to files.
 //
 //	for _, s := range services.Find(&command) { … s.System, s.Operation … }
 //
-// What it knows is data: table.txt has a line for each form of a command, and
-// its head says how lines are written. Statements of databases are read by
-// their own tokens, in an option or on standard input ([record.Command.Code]).
-// Requests are known by their method and by the port of the service.
+// Its knowledge is data: table.txt has a line for each form of a command, and
+// its head explains the syntax. Database statements are tokenised, in an option
+// or on standard input ([record.Command.Code]). HTTP requests are recognised by
+// their method and by the port of the service.
 //
-// It reads one command and nothing else. What it does not know it does not
-// report: a word that is not static is no verb.
+// It reads one command and nothing else. It does not report what it does not
+// know: a word that is not static is never a verb.
 package services

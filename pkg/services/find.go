@@ -11,23 +11,23 @@ import (
 // The values of [record.Service.Effect].
 const (
 	Destroy = "destroy" // cannot be undone
-	Remove  = "remove"  // can be made again
-	Publish = "publish" // for everybody, for ever
-	Change  = "change"  // of access, or of what guards it
+	Remove  = "remove"  // can be created again
+	Publish = "publish" // visible to everybody, permanently
+	Change  = "change"  // changes access, or what protects access
 	Reveal  = "reveal"  // prints a secret
 )
 
-// most bounds what one command is reported to do.
+// most limits the effects reported for one command.
 const most = 32
 
-// Find lists what a command does to services; nil for most.
+// Find lists what a command does to services. It returns nil for most commands.
 func Find(c *record.Command) (found []record.Service) {
 	name, argv := program(c)
 	if name == "" {
 		return nil
 	}
 	found = of(c, name, argv)
-	for i := within(name, argv); i > 0 && i < len(argv) && len(found) < most; i++ { // behind the container's or the machine's name
+	for i := within(name, argv); i > 0 && i < len(argv) && len(found) < most; i++ { // after the container's name
 		if word := argv[i]; word != nil && !strings.HasPrefix(*word, "-") {
 			if inner := path.Base(*word); inner != name && serves(inner) {
 				found = append(found, of(c, inner, argv[i+1:])...)
@@ -37,8 +37,8 @@ func Find(c *record.Command) (found []record.Service) {
 	return found[:min(len(found), most)]
 }
 
-// within is where the command may begin that a program runs in a container: behind
-// its word for that; 0 without one.
+// within returns the earliest index of the command that a program runs in a container: after the
+// program's word for that. It returns 0 if there is none.
 func within(name string, argv []*string) int {
 	switch name {
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "k", "kubecolor", "oc", "lxc", "incus", "fly", "flyctl", "heroku", "kamal", "distrobox", "toolbox", "ecs-exec":
@@ -53,7 +53,7 @@ func within(name string, argv []*string) int {
 	return 0
 }
 
-// serves reports a client of a service.
+// serves reports whether a program is a client of a service.
 func serves(name string) bool {
 	if _, ok := clientNamed(name); ok {
 		return true
@@ -62,7 +62,7 @@ func serves(name string) bool {
 	return system != ""
 }
 
-// of is what one program does.
+// of returns the effects of one program.
 func of(c *record.Command, name string, argv []*string) (found []record.Service) {
 	found = append(found, statements(c, name, argv)...)
 	found = append(found, requests(name, argv)...)
@@ -78,8 +78,8 @@ func of(c *record.Command, name string, argv []*string) (found []record.Service)
 	return found[:min(len(found), most)]
 }
 
-// program is the name and the arguments that decide: of a program that runs
-// another one's code, the other's.
+// program returns the name and the arguments to look up. For a program that runs another program's
+// code, they are those of the other program.
 func program(c *record.Command) (string, []*string) {
 	name, argv := strings.TrimSuffix(c.Name, ".exe"), c.Argv
 	if len(argv) == 0 {
@@ -101,7 +101,7 @@ func program(c *record.Command) (string, []*string) {
 			}
 		}
 	case name == "bw" || name == "split":
-		// split(1) takes a file and pieces of it; the other one takes a kind of thing and a verb.
+		// split(1) takes a file and a size; the other program takes a kind of object and a verb.
 	}
 	return name, argv
 }
@@ -110,7 +110,7 @@ func index(argv []*string, word string) int {
 	return slices.IndexFunc(argv, func(w *string) bool { return w != nil && *w == word })
 }
 
-// asksOnly reports help and dry runs.
+// asksOnly reports whether the command only asks for help or makes a dry run.
 func asksOnly(argv []*string) bool {
 	for i, w := range argv {
 		if w == nil {
@@ -136,7 +136,7 @@ func asksOnly(argv []*string) bool {
 	return false
 }
 
-// first is the first line that the words match.
+// first returns the effect of the first line that the words match.
 func first(system string, lines []line, w words) (record.Service, bool) {
 	for i := range lines {
 		if operation, rest, ok := lines[i].match(w); ok {
@@ -146,7 +146,7 @@ func first(system string, lines []line, w words) (record.Service, bool) {
 	return record.Service{}, false
 }
 
-// target is the next word that is no option.
+// target returns the next word that is not an option.
 func (w words) target(from int) string {
 	for i := from; i < len(w.argv); i++ {
 		if !w.isOption(i) {
@@ -163,7 +163,7 @@ func made(system, effect, operation, target string) record.Service {
 	}
 }
 
-// typed are the lines of a program that reads its commands.
+// typed returns the effects of commands that a program reads from code.
 func typed(system string, lines []line, code string) (found []record.Service) {
 	for text := range strings.SplitSeq(code, "\n") {
 		fields := strings.Fields(text)

@@ -62,7 +62,7 @@ func servicePort(port string) string {
 	return ""
 }
 
-// requests are what a program that speaks HTTP deletes.
+// requests returns what an HTTP client deletes.
 func requests(name string, argv []*string) (found []record.Service) {
 	var method string
 	var places []string
@@ -84,7 +84,8 @@ func requests(name string, argv []*string) (found []record.Service) {
 	return found
 }
 
-// curl reads its method and its places; -G and -I send no body.
+// curl returns the method and the URLs of a curl command; -G and -I send no
+// body.
 func curl(argv []*string) (method string, places []string) {
 	method, places = asked(argv, "--request", "--data", "--data-raw", "--data-binary", "--json")
 	w := words{argv: argv}
@@ -117,7 +118,7 @@ func asked(argv []*string, option string, bodies ...string) (method string, plac
 	return method, places
 }
 
-// spoken is `http [METHOD] URL [ITEM…]`.
+// spoken parses `http [METHOD] URL [ITEM…]`.
 func spoken(argv []*string) (method string, places []string) {
 	w := words{argv: argv}
 	for i := range argv {
@@ -138,8 +139,9 @@ func isMethod(text string) bool {
 	return strings.Contains(" GET POST PUT PATCH DELETE HEAD OPTIONS ", " "+strings.ToUpper(text)+" ")
 }
 
-// request judges one. On this machine only the ports of services count: what
-// is built there may be asked anything.
+// request returns the effect of one request. On this machine only the ports of
+// services count, because software under development there may receive any
+// request.
 func request(method, place string) (record.Service, bool) {
 	if strings.HasPrefix(place, ":") {
 		place = "localhost" + place
@@ -176,7 +178,8 @@ func loses(p string) bool {
 	return false
 }
 
-// local reports this machine, and an address that is no public one.
+// local reports whether a host is this machine, or an address that is not
+// public.
 func local(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

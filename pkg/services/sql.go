@@ -6,12 +6,12 @@ import (
 	"ethos/pkg/record"
 )
 
-// client is a program that is given statements: in options, and in its words
-// after some of them.
+// client is a program that takes statements in options, or in its words after a
+// number of them.
 type client struct {
 	system  string
 	options []string
-	after   int  // words before the first statement; -1 where no word is one
+	after   int  // words before the first statement; -1 if no word is one
 	script  bool // the language is JavaScript
 }
 
@@ -43,7 +43,7 @@ func clientNamed(name string) (client, bool) {
 	return client{}, false
 }
 
-// statements are those that a database client is given.
+// statements returns the effects of the statements given to a database client.
 func statements(c *record.Command, name string, argv []*string) (found []record.Service) {
 	of, ok := clientNamed(name)
 	if !ok {
@@ -66,8 +66,8 @@ func statements(c *record.Command, name string, argv []*string) (found []record.
 	return found
 }
 
-// texts gathers statements. A value that is one word may have lost its quotes:
-// the words after it count with it.
+// texts collects the statements. A value of a single word may have lost its
+// quotes, so the words after it are included.
 func (of client) texts(argv []*string, code string) (texts []string) {
 	if code != "" {
 		texts = append(texts, code)
@@ -108,7 +108,7 @@ func joined(argv []*string) string {
 	return b.String()
 }
 
-// token is a word, a mark, or a string of a statement.
+// token is a word, a punctuation mark or a string in a statement.
 type token struct {
 	text   string
 	quoted bool // a string or a quoted name
@@ -116,8 +116,8 @@ type token struct {
 
 func (t token) is(word string) bool { return !t.quoted && strings.EqualFold(t.text, word) }
 
-// lex takes a text apart: SQL with its strings, quoted names, dollar quotes and
-// comments, or JavaScript with its strings and comments.
+// lex splits a text into tokens: SQL with its strings, quoted names, dollar
+// quotes and comments, or JavaScript with its strings and comments.
 func lex(text string, script bool) (tokens []token) {
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -130,7 +130,7 @@ func lex(text string, script bool) (tokens []token) {
 			i += until(rest, "\n")
 			continue
 		case strings.HasPrefix(rest, "/*"):
-			if !script && strings.HasPrefix(rest, "/*!") { // MySQL runs what is in it
+			if !script && strings.HasPrefix(rest, "/*!") { // MySQL executes its content
 				i += len("/*!")
 				for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 					i++
@@ -186,7 +186,7 @@ func isWord(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) }) < 0
 }
 
-// split makes statements of tokens.
+// split groups tokens into statements.
 func split(tokens []token) (all [][]token) {
 	from := 0
 	for i, t := range tokens {
@@ -197,7 +197,7 @@ func split(tokens []token) (all [][]token) {
 	return append(all, tokens[from:])
 }
 
-// judge says what one statement does: "" when nothing is lost.
+// judge returns the effect of one statement, or "" if no data is lost.
 func judge(s []token) (effect, operation, target string) {
 	for len(s) > 0 && (s[0].is("explain") || s[0].is("with") || s[0].is("begin") || s[0].is("(")) {
 		if s[0].is("explain") && !has(s, "analyze") {
@@ -236,7 +236,7 @@ func judge(s []token) (effect, operation, target string) {
 	return "", "", ""
 }
 
-// verb is the place of the first word that changes something.
+// verb returns the index of the first word that changes something.
 func verb(s []token) int {
 	for i, t := range s {
 		if t.is("delete") || t.is("update") || t.is("drop") || t.is("truncate") {
@@ -255,7 +255,8 @@ func has(s []token, word string) bool {
 	return false
 }
 
-// bounded reports a condition that is not always true, or a limit.
+// bounded reports whether a statement has a limit, or a condition that is not
+// always true.
 func bounded(s []token) bool {
 	for i, t := range s {
 		if t.is("limit") || t.is("using") {
@@ -272,7 +273,7 @@ func bounded(s []token) bool {
 	return false
 }
 
-// named is the first word that is no keyword.
+// named returns the first word that is not a keyword.
 func named(s []token) string {
 	for _, t := range s {
 		if !t.quoted && strings.Contains(" TABLE FROM IF EXISTS ONLY LOW_PRIORITY QUICK IGNORE CONCURRENTLY COLUMN ", " "+strings.ToUpper(t.text)+" ") {
@@ -283,7 +284,7 @@ func named(s []token) string {
 	return ""
 }
 
-// mongo reads the calls of a script for the shell of MongoDB.
+// mongo returns the effects of a script for the MongoDB shell.
 func mongo(tokens []token) (found []record.Service) {
 	at := func(i int) token {
 		if i < len(tokens) {

@@ -16,8 +16,7 @@ type line struct {
 	pattern []string
 }
 
-// block finds the lines for a program. Nothing is read before a program is
-// looked up: the text is the index.
+// block finds the lines for a program in the table. It parses only that block.
 func block(name string) (system string, flags []string, lines []line) {
 	if name == "" || strings.ContainsAny(name, " =@\n") {
 		return "", nil, nil
@@ -34,10 +33,10 @@ func block(name string) (system string, flags []string, lines []line) {
 // head is the first line of a block.
 type head struct {
 	names, system string
-	from          int // where the lines of the block begin
+	from          int // offset of the block's lines
 }
 
-// heads are those of the table, which is gone through once.
+// heads holds the first lines of all blocks. The table is scanned once.
 var heads = sync.OnceValue(func() (list []head) {
 	for at := strings.Index(table, "\n@"); at >= 0; {
 		from := at + 2
@@ -62,7 +61,7 @@ func lists(list, name string) bool {
 	return false
 }
 
-// read takes the lines up to the next block.
+// read parses the lines up to the next block.
 func read(text string) (flags []string, lines []line) {
 	for l := range strings.SplitSeq(text, "\n") {
 		words := strings.Fields(l)
@@ -79,8 +78,8 @@ func read(text string) (flags []string, lines []line) {
 	return flags, lines
 }
 
-// words is a command line as patterns see it; "" with known false where a word
-// is not static.
+// words is a command line as the patterns see it. A word that is not static is
+// "" with known false.
 type words struct {
 	argv  []*string
 	flags []string
@@ -109,8 +108,8 @@ func (w words) takesValue(i int) bool {
 	return true
 }
 
-// match holds a pattern against the words. It returns the words after those
-// that the pattern names.
+// match matches a pattern against the words. It returns the operation, and the
+// index of the first word after those that the pattern names.
 func (l *line) match(w words) (operation []string, rest int, ok bool) {
 	var verbs []string
 	for _, p := range l.pattern {
@@ -135,8 +134,8 @@ func (l *line) match(w words) (operation []string, rest int, ok bool) {
 	return w.verbs(verbs)
 }
 
-// verbs follows all readings of the words at once: an option may have the next
-// word for its value.
+// verbs follows all interpretations of the words at once, because any option
+// may take the next word as its value.
 func (w words) verbs(verbs []string) (operation []string, rest int, ok bool) {
 	n, end := len(w.argv), len(verbs)
 	reach := make([]uint32, n+3)
@@ -180,7 +179,7 @@ func (w words) step(reach []uint32, i, v int, verb string) {
 	}
 }
 
-// said is what the words are that verbs stand for, for the reader.
+// said returns the actual words that the verbs matched, for the reader.
 func (w words) said(verbs []string) (out []string) {
 	at := 0
 	for _, v := range verbs {
@@ -197,7 +196,8 @@ func (w words) said(verbs []string) (out []string) {
 	return out
 }
 
-// somewhere reports a word, or with an empty pattern any word after options.
+// somewhere reports whether a word matches glob or, if glob is empty, whether
+// there is any word after the options.
 func (w words) somewhere(glob string) bool {
 	for i := range w.argv {
 		if glob == "" && !w.isOption(i) || glob != "" && w.argv[i] != nil && anyGlob(glob, w.text(i)) {
@@ -207,8 +207,9 @@ func (w words) somewhere(glob string) bool {
 	return false
 }
 
-// option reports that one of the alternatives is given: -x also in a cluster,
-// with =GLOB one that has such a value, beside it or after it.
+// option reports whether one of the alternatives is given. It finds -x also in
+// a cluster of short options. An alternative with =GLOB needs a matching value,
+// attached or in the next word.
 func (w words) option(alternatives string) bool {
 	for alt := range strings.SplitSeq(alternatives, "|") {
 		name, glob, valued := strings.Cut(alt, "=")
@@ -239,7 +240,7 @@ func (w words) given(name string, i int, valued bool) (bool, string) {
 	return !strings.Contains(t, "=") && strings.IndexByte(t[1:], name[1]) >= 0 && cluster(t[1:]), ""
 }
 
-// cluster reports letters that can be options in one word.
+// cluster reports whether the letters can be several options in one word.
 func cluster(letters string) bool {
 	return len(letters) <= 4 && strings.IndexFunc(letters, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
 }
@@ -253,7 +254,7 @@ func anyGlob(alternatives, text string) bool {
 	return false
 }
 
-// glob is path.Match in which "*" also stands for "/".
+// glob is like path.Match, but "*" also matches "/".
 func glob(pattern, text string) bool {
 	ok, err := path.Match(slashless.Replace(pattern), slashless.Replace(text))
 	return ok && err == nil
