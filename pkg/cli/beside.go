@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Beside is the path of a program that lies beside this one.
+// Beside returns the path of a program in the same directory as this one.
 func Beside(program string) (string, error) {
 	self, err := os.Executable()
 	if err == nil {
@@ -18,7 +18,8 @@ func Beside(program string) (string, error) {
 	return filepath.Join(filepath.Dir(self), program), err
 }
 
-// Become turns this process into a program that lies beside this one, with an order in JSON, or with none for nil. It returns when that fails.
+// Become replaces this process with a program in the same directory, and passes it an order as
+// JSON, or none if order is nil. It returns only if that fails.
 func Become(sys *System, program string, order any) error {
 	name, err := Beside(program)
 	args := []string{name}

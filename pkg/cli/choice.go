@@ -10,15 +10,16 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Choice is the value of a flag that is a switch and can say more: --confine,
-// --confine=ask. Alone it is [Chosen]; "" is a flag that was not given. A command
-// checks the word with [Choice.Check].
+// Choice is the value of a flag that works as a switch and can also take a
+// word: --confine, --confine=ask. Without a word it is [Chosen]; "" means that
+// the flag was not given. A command validates the word with [Choice.Check].
 type Choice string
 
-// Chosen is the value of a [Choice] that was given without a word.
+// Chosen is the value of a [Choice] given without a word.
 const Chosen Choice = "true"
 
-// IsBool implements kong.BoolMapperValue: the flag takes no word of its own.
+// IsBool implements kong.BoolMapperValue: the flag does not consume the next
+// word.
 func (*Choice) IsBool() bool { return true }
 
 // Decode implements kong.MapperValue.
@@ -26,14 +27,14 @@ func (c *Choice) Decode(ctx *kong.DecodeContext) error {
 	*c = Chosen
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
 		if *c = Choice(ctx.Scan.Pop().String()); *c == "" {
-			return errors.New("the word is empty") // of a variable that is not set: it would mean none
+			return errors.New("the word is empty") // from an unset variable: it would mean that the flag was not given
 		}
 	}
 	return nil
 }
 
-// choiceMapper reads a flag of a string type that is no [Choice], and that means the
-// same: its tag is type:"choice".
+// choiceMapper decodes a flag of another string type with the same meaning as
+// [Choice]. Such a flag has the tag type:"choice".
 type choiceMapper struct{}
 
 func (choiceMapper) IsBool() bool { return true }
@@ -45,7 +46,7 @@ func (choiceMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error 
 	return err
 }
 
-// Check reports a word that is none of those.
+// Check returns an error if the value is not one of the words.
 func (c Choice) Check(flag string, words ...Choice) error {
 	if c == "" || c == Chosen || slices.Contains(words, c) {
 		return nil

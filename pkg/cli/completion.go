@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completion returns the completion script of a program, generated from its
-// command model and the closed sets of values that it names.
+// completion returns the completion script for a program. It is generated from
+// the command model and the program's closed sets of values.
 func completion(shell string, p Program, app *kong.Application) (string, error) {
 	var sets map[string][]string
 	if p.Values != nil {
@@ -27,14 +27,14 @@ func completion(shell string, p Program, app *kong.Application) (string, error) 
 	return "", Errorf(Usage, "use bash, zsh or fish", "no completion for shell %q", shell)
 }
 
-// word is what may be completed after a chain of commands.
+// word is a possible completion after a chain of commands.
 type word struct {
-	after  string // commands already given, joined by a space; "" at the start
-	text   string // --flag, command or value of an argument
+	after  string // commands already given, joined by spaces; "" at the start
+	text   string // --flag, command, or value of an argument
 	help   string
 	value  bool     // a flag that takes a value
-	values []string // the values, where they are a closed set; of a switch, what it can say
-	files  bool     // its values are files
+	values []string // the values, if they are a closed set; for a Choice, its words
+	files  bool     // values are file names
 }
 
 func wordsOf(n *kong.Node, inherited []*kong.Flag, sets map[string][]string) (words []word) {
@@ -82,7 +82,7 @@ func flagWord(after string, f *kong.Flag, sets map[string][]string) word {
 	return w
 }
 
-// takesFile reports whether the placeholder of a flag speaks of a file.
+// takesFile reports whether the placeholder of a flag mentions a file.
 func takesFile(f *kong.Flag) bool {
 	for _, name := range []string{"FILE", "DIR", "PATH"} {
 		if strings.Contains(f.PlaceHolder, name) {
@@ -100,7 +100,7 @@ func bashCompletion(name string, words []word) string {
 	fn := identifier(name)
 	fmt.Fprintf(&b, "# bash completion for %s\n%s() {\n", name, fn)
 	b.WriteString("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} after= w\n")
-	// The value of --flag=value is a word of its own, and so is the =.
+	// Bash splits --flag=value into three words: the flag, "=" and the value.
 	b.WriteString("\tif [[ $cur == = ]]; then cur= prev+==\n\telif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}=\n\tfi\n")
 	b.WriteString("\tfor w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n\t\t[[ $w == -- ]] && { COMPREPLY=($(compgen -c -f -- \"$cur\")); return; }\n")
 	b.WriteString("\t\tcase \"$after $w\" in\n")
@@ -202,12 +202,12 @@ func fishCompletion(name string, words []word) string {
 	return b.String()
 }
 
-// isCommand tells a command from flags and from values of arguments.
+// isCommand tells a command apart from flags and argument values.
 func isCommand(words []word, w word) bool {
 	return slices.ContainsFunc(words, func(o word) bool { return o.after == strings.TrimSpace(w.after+" "+w.text) })
 }
 
-// commandsOf are the commands behind a chain of them.
+// commandsOf returns the commands that may follow a chain of commands.
 func commandsOf(words []word, after string) (names []string) {
 	for _, w := range words {
 		if w.after == after && isCommand(words, w) {
@@ -217,16 +217,16 @@ func commandsOf(words []word, after string) (names []string) {
 	return names
 }
 
-// valued is a flag that takes a value, and the chains of commands after which it
-// takes it, as patterns of "CHAIN FLAG", and of "CHAIN FLAG=" for a value behind
-// a "=".
+// valued is a flag with a value, and the chains of commands after which it
+// takes that value, as patterns of "CHAIN FLAG", or "CHAIN FLAG=" for a value
+// after "=".
 type valued struct {
 	pattern string
 	word    word
 }
 
-// valuesOf are the flags that take values. One that takes the same everywhere
-// needs no chain.
+// valuesOf returns the flags that take values. A flag with the same values
+// everywhere needs no chain.
 func valuesOf(words []word) (all []valued) {
 	for i, w := range words {
 		same := func(o word) bool { return o.text == w.text && o.files == w.files && slices.Equal(o.values, w.values) }
@@ -259,7 +259,8 @@ func valuesOf(words []word) (all []valued) {
 	return all
 }
 
-// paths lists the distinct non-empty command chains, in the order of the model.
+// paths lists the distinct non-empty chains of commands, in the order of the
+// model.
 func paths(words []word) (out []string) {
 	seen := map[string]bool{"": true}
 	for _, w := range words {

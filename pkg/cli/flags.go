@@ -16,7 +16,8 @@ import (
 
 type helpFlag bool
 
-// BeforeReset prints the help of the command that was named; where none was, that of the default one, and which others there are.
+// BeforeReset prints the help of the named command. If no command is named, it prints the help of
+// the default command and lists the other commands.
 func (helpFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
 	err := ctx.PrintUsage(false)
 	if chosen := ctx.Selected(); err == nil && chosen != nil && !slices.Contains(ctx.Args, chosen.Name) {
@@ -25,7 +26,7 @@ func (helpFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
 	return orDone(err)
 }
 
-// others lists the commands beside the default one.
+// others lists the commands other than the default one.
 func others(p Program, top, chosen *kong.Node) string {
 	var out strings.Builder
 	for _, c := range top.Children {
@@ -59,8 +60,8 @@ func (manFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
 
 type completionFlag string
 
-// BeforeApply prints the script for the shell that was named, also where the command line lacks a command. The flag's
-// value is not in its field yet.
+// BeforeApply prints the script for the named shell, even if the command line lacks a command. The
+// flag's field is not set yet.
 func (completionFlag) BeforeApply(ctx *kong.Context, at *kong.Path, p Program, sys *System) error {
 	script, err := completion(fmt.Sprint(ctx.FlagValue(at.Flag)), p, ctx.Model)
 	if err != nil {
@@ -73,11 +74,11 @@ func (completionFlag) BeforeApply(ctx *kong.Context, at *kong.Path, p Program, s
 
 type schemaFlag bool
 
-// Schemer is implemented by a command whose lines are not those of the pipe.
+// Schemer is implemented by a command whose output lines are not pipe records.
 type Schemer interface{ Schema() []byte }
 
-// BeforeReset prints the schema of the lines of the command that was named, which
-// for most is that of the pipe.
+// BeforeReset prints the schema of the named command's output lines; for most commands that is the
+// schema of the pipe.
 func (schemaFlag) BeforeReset(ctx *kong.Context, sys *System) error {
 	sys.warnLost(Filter)
 	if chosen := ctx.Selected(); chosen != nil {
@@ -101,11 +102,11 @@ func orDone(err error) error {
 	return errDone
 }
 
-// release is the version of a build that `make dist` made, which the linker writes here; "" in any other.
+// release is the version of a build made by `make dist`, set by the linker; "" in any other build.
 var release string
 
-// Version describes this build: the release, else module version or revision, from the build information the linker
-// embeds; then Go version and platform.
+// Version describes this build from the build information that the linker embeds: the release, or
+// else the module version or revision, then Go version and platform.
 func Version() string {
 	version := release
 	if version == "" {

@@ -8,25 +8,25 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// CommandGrammar is the command line of one command, as data: what package
-// ethosargs must agree with.
+// CommandGrammar describes the command line of one command as data. Package
+// ethosargs must agree with it.
 type CommandGrammar struct {
-	Name        string // nested commands joined by a space; "" is the program itself
+	Name        string // nested commands joined by spaces; "" is the program itself
 	Default     bool
 	Operands    bool
 	Passthrough bool // the operands are a command line to run
 	Flags       []FlagGrammar
 }
 
-// FlagGrammar is one flag of a command.
+// FlagGrammar describes one flag of a command.
 type FlagGrammar struct {
 	Name  string
-	Short string // "" when there is none
+	Short string // "" for none
 	Bool  bool
 }
 
-// Grammar lists the program itself, with the flags that every command has,
-// and each of its commands.
+// Grammar returns the grammar of the program itself, with the flags that every
+// command has, and of each of its commands.
 func (p Program) Grammar(sys *System) ([]CommandGrammar, error) {
 	model, err := p.model(sys)
 	if err != nil {
@@ -61,15 +61,15 @@ func commandPath(n *kong.Node) string {
 	return strings.TrimSpace(commandPath(n.Parent) + " " + n.Name)
 }
 
-// Reading is what the model makes of a command line, before anything is done.
+// Reading is the result of parsing a command line, before anything runs.
 type Reading struct {
 	Command  string
-	Flags    map[string][]string // the values of each flag that was given
+	Flags    map[string][]string // values of each given flag
 	Operands []string
 }
 
-// Read parses args by the model and runs nothing, not even what --help does:
-// the yardstick for package ethosargs.
+// Read parses args with the model and runs nothing, not even --help. Tests of
+// package ethosargs compare against it.
 func (p Program) Read(sys *System, args []string) (Reading, error) {
 	out := Reading{Flags: map[string][]string{}}
 	model, err := p.model(sys)

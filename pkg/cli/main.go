@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Main runs a program in the real world and ends the process.
+// Main runs a program in the current process and ends the process.
 func Main(p Program) {
 	end(p.Name, func(ctx context.Context, sys *System, args []string) Status {
 		if !asksVersion(args) { // which takes no longer than to catch signals
@@ -21,8 +21,9 @@ func Main(p Program) {
 	})
 }
 
-// MainRaw is [Main] for a program that reads its own arguments. Signals are caught from when its context is first asked for them: until then, and in a program
-// that becomes another before, they have their default action.
+// MainRaw is like [Main], for a program that parses its own arguments. Signals are caught from the
+// first use of the context's end. Until then they have their default action, which matters for a
+// program that replaces itself with another one.
 func MainRaw(name string, run func(context.Context, *System, []string) Status) {
 	end(name, func(ctx context.Context, sys *System, args []string) Status {
 		if err := sys.placed(Runner); err != nil {
@@ -38,7 +39,8 @@ func end(name string, run func(context.Context, *System, []string) Status) {
 	os.Exit(int(start(name, run)))
 }
 
-// start runs the program with the process's own streams; it ends the process by the signal that ended the program.
+// start runs the program with the process's own streams. If a signal ended the program, start ends
+// the process by that signal.
 func start(name string, run func(context.Context, *System, []string) Status) Status {
 	sys := realSystem(name)
 	ctx := &signals{}
@@ -53,18 +55,19 @@ func start(name string, run func(context.Context, *System, []string) Status) Sta
 	return status
 }
 
-// Interrupted is what a program returns when the context's end ended it; [Main] turns it into the signal.
+// Interrupted is the status of a program that ended because its context ended; [Main] turns it into
+// the signal.
 const Interrupted Status = -1
 
 type signalled struct{ signal syscall.Signal }
 
 func (s signalled) Error() string { return s.signal.String() }
 
-// dieBy ends the process by a signal, as its default action would have.
+// dieBy ends the process by a signal, as the signal's default action would.
 func dieBy(sig syscall.Signal) {
 	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), sig) == nil {
-		time.Sleep(time.Second) // the signal is on its way
+		time.Sleep(time.Second) // the signal may arrive with a delay
 	}
 }
 
@@ -79,7 +82,8 @@ func realSystem(name string) *System {
 	return sys
 }
 
-// guard turns a panic into a status: a program that broke must not look like one that succeeded, nor like its child.
+// guard turns a panic into a status. A crashed program must not look like a successful one, nor
+// like its child.
 func guard(sys *System, kind *Kind, status *Status) {
 	if r := recover(); r != nil {
 		sys.fail(fmt.Sprintf("internal error: %v", r), "this is a defect of ethos; the stack follows")

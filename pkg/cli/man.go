@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manual renders the manual page of a program from its command model, in the man(7) macros.
+// manual renders the manual page of a program from its command model, with the man(7) macros.
 func manual(p Program, app *kong.Application) string {
 	m := &roff{}
 	m.line(".TH", strings.ToUpper(p.Name), "1", "", "ethos", "ethos manual")
@@ -63,7 +63,7 @@ func seeAlso(self string) string {
 	return strings.Join(others, ", ")
 }
 
-// roff builds a page; every text that reaches it unescaped is escaped.
+// roff builds a page. It escapes all text that it is given unescaped.
 type roff struct{ strings.Builder }
 
 func (m *roff) raw(s string) { m.WriteString(s) }
@@ -78,7 +78,7 @@ func (m *roff) line(macro string, args ...string) {
 
 func (m *roff) section(title string) { m.line(".SH", title) }
 
-// text writes one escaped line; a leading dot would be a macro.
+// text writes one escaped line; a leading dot would start a macro.
 func (m *roff) text(s string) {
 	if s == "" {
 		return
@@ -145,7 +145,7 @@ func (m *roff) command(n *kong.Node) {
 	}
 }
 
-// exits writes the exit table, both columns where the program has commands of both kinds.
+// exits writes the exit table, with both columns if the program has commands of both kinds.
 func (m *roff) exits(p Program) {
 	m.section("EXIT STATUS")
 	runner := p.Kind == Runner || p.Name == "ethos-sandbox"

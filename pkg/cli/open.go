@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Open opens a file for reading. A named pipe that nobody writes to is waited
-// for no longer than until ctx is done: open(2) of one starts again after a
+// Open opens a file for reading. For a named pipe without a writer it waits
+// until ctx is done at the latest, because open(2) on a pipe restarts after a
 // signal.
 func Open(ctx context.Context, name string) (*os.File, error) {
 	type opened struct {

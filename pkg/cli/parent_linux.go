@@ -10,9 +10,10 @@ import (
 
 var errOrphan = errors.New("what started it has ended")
 
-// DieWithParent has the kernel kill this process when its parent ends: prctl(2),
-// PR_SET_PDEATHSIG. What runs inside dies with it. The setting is that of a
-// thread, which is kept. A parent that ended in between was never seen.
+// DieWithParent asks the kernel to kill this process when its parent ends:
+// prctl(2), PR_SET_PDEATHSIG. Everything inside dies with it. The setting
+// belongs to a thread, so one thread is kept for it. If the parent ends during
+// the call, DieWithParent returns an error.
 func DieWithParent() error {
 	parent, set := os.Getppid(), make(chan error)
 	go func() {

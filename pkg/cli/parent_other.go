@@ -4,5 +4,5 @@ package cli
 
 import "errors"
 
-// DieWithParent is not to be had on this system.
+// DieWithParent is not supported on this system.
 func DieWithParent() error { return errors.ErrUnsupported }

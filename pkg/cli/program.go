@@ -21,19 +21,20 @@ type Program struct {
 	Description string // paragraphs for --help and the manual page
 	Kind        Kind
 	Examples    []Example
-	// Commands points to a kong command structure; the commands in it have
-	// Run(ctx context.Context, sys *System) error.
+	// Commands points to a kong command structure. Its commands have a method Run(ctx
+	// context.Context, sys *System) error.
 	Commands any
-	// Quick, when set, reads a command line without the model, for command lines of which each millisecond counts, mostly by package flagfield; nil leaves it to the
-	// model. What it returns must be what the model would have read.
+	// Quick, if set, parses time-critical command lines without the model, usually with package
+	// flagfield. It returns nil to leave a command line to the model. Its result must equal the
+	// model's.
 	Quick func(args []string) Command
-	// Values, when set, returns closed sets of values for completion: of flags
-	// without an enum by "--NAME", of arguments by "<NAME>", of a [Choice] its
-	// words.
+	// Values, if set, returns closed sets of values for completion: for flags without an enum under
+	// "--NAME", for arguments under "<NAME>". For a [Choice] the values are its words.
 	Values func() map[string][]string
 }
 
-// Unknown is the first word when it is a flag that is unknown: kong takes it, and all behind it, for the command. "" is none.
+// Unknown returns the first word if it is an unknown flag, else "". kong would treat that flag and
+// all words after it as the command.
 func (a Argv) Unknown() string {
 	if len(a) > 0 && len(a[0]) > 1 && a[0][0] == '-' && a[0] != "--" {
 		return a[0]
@@ -41,7 +42,7 @@ func (a Argv) Unknown() string {
 	return ""
 }
 
-// Command is what a command line comes to.
+// Command is the parsed form of a command line.
 type Command interface {
 	Run(ctx context.Context, sys *System) error
 }
@@ -49,7 +50,8 @@ type Command interface {
 // Example is a command line and what it shows.
 type Example struct{ Command, Text string }
 
-// Argv is the words of a command to run, a passthrough argument. Kong keeps the "--" before them; [Argv.Words] takes it off.
+// Argv holds the words of a command to run, a passthrough argument. kong keeps the "--" before
+// them; [Argv.Words] removes it.
 type Argv []string
 
 // Words returns the command without a leading "--".
@@ -60,7 +62,7 @@ func (a Argv) Words() []string {
 	return a
 }
 
-// common are the flags that every program has.
+// common holds the flags that every program has.
 type common struct {
 	Help       helpFlag       `short:"h" help:"Show this help and exit."`
 	Version    versionFlag    `help:"Print the version and exit."`
@@ -69,13 +71,14 @@ type common struct {
 	Schema     schemaFlag     `help:"Print the JSON Schema of the lines that flow through the pipe and exit."`
 }
 
-// errDone is returned by a flag that did all there was to do.
+// errDone is returned by a flag that has done all the work.
 var errDone = errors.New("done")
 
-// Kinder is implemented by a command whose exit statuses are not of its program's kind: ethos-sandbox run in a program of filters.
+// Kinder is implemented by a command whose exit statuses are of another kind than its program's:
+// ethos-sandbox run in a program of filters.
 type Kinder interface{ Kind() Kind }
 
-// Run parses args and runs the command they name.
+// Run parses args and runs the command that they name.
 func (p Program) Run(ctx context.Context, sys *System, args []string) (status Status) {
 	kind := p.Kind
 	defer guard(sys, &kind, &status)
@@ -128,7 +131,8 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 
 func asksVersion(args []string) bool { return len(args) == 1 && args[0] == "--version" }
 
-// Selected reads args by the model, runs nothing, and returns the command that they come to: the yardstick for what [Program.Quick] reads.
+// Selected parses args with the model, runs nothing, and returns the selected command. Tests of
+// [Program.Quick] compare against it.
 func (p Program) Selected(sys *System, args []string) (any, error) {
 	model, err := p.model(sys)
 	if err != nil {
@@ -148,7 +152,7 @@ func (p Program) quick(args []string) Command {
 	return p.Quick(args)
 }
 
-// kindOf is the kind of a command that says its own, else the given one.
+// kindOf returns the kind that a command declares, else otherwise.
 func kindOf(command any, otherwise Kind) Kind {
 	if k, ok := command.(Kinder); ok {
 		return k.Kind()
@@ -156,7 +160,7 @@ func kindOf(command any, otherwise Kind) Kind {
 	return otherwise
 }
 
-// parseContext returns how far kong came before it refused the arguments, or nil.
+// parseContext returns how far kong parsed before it refused the arguments, or nil.
 func parseContext(err error) *kong.Context {
 	var fault *kong.ParseError
 	if errors.As(err, &fault) {
@@ -165,7 +169,7 @@ func parseContext(err error) *kong.Context {
 	return nil
 }
 
-// kindOf is the kind of the command that was named, else the program's.
+// kindOf returns the kind of the named command, else the program's kind.
 func (p Program) kindOf(parsed *kong.Context) Kind {
 	if parsed != nil {
 		for _, step := range parsed.Path {
@@ -180,7 +184,8 @@ func (p Program) kindOf(parsed *kong.Context) Kind {
 	return p.Kind
 }
 
-// usage makes the error of a command line that kong refused. Status 2 would look like the child's to the caller of a runner.
+// usage returns the error for a command line that kong refused. The caller of a runner would take
+// status 2 for the child's status.
 func (p Program) usage(err error, kind Kind) error {
 	var fault *Error
 	var output *fs.PathError // the help, the schema, … could not be written
@@ -194,9 +199,9 @@ func (p Program) usage(err error, kind Kind) error {
 	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.named(parseContext(err)) + " --help shows the usage"}
 }
 
-// plainer says in words for people what kong says of its tokens.
+// plainer rewrites kong's messages about tokens in plain words.
 func plainer(message string) string {
-	message = strings.Replace(message, `one of "",`, "one of ", 1) // "" stands for a flag that is not given
+	message = strings.Replace(message, `one of "",`, "one of ", 1) // "" stands for a flag that was not given
 	if missing, ok := strings.CutPrefix(message, `expected "<`); ok {
 		return "missing: <" + strings.TrimSuffix(missing, `"`)
 	}
@@ -219,8 +224,8 @@ func plainer(message string) string {
 	return flag + " needs a value, and " + token + " is another word of the command line"
 }
 
-// meant is the command that a word was meant for which is none, as the beginning
-// of a hint; "" where there is none near.
+// meant returns the beginning of a hint with the command that an unknown word was probably meant to
+// be, or "" if no command is similar.
 func (p Program) meant(err error) string {
 	var fault *kong.ParseError
 	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// signals is a context that the first SIGINT, SIGTERM or SIGHUP ends. They are caught when somebody first asks for its end.
+// signals is a context that the first SIGINT, SIGTERM or SIGHUP ends. Signals are caught from the
+// first request for its end.
 type signals struct {
 	once sync.Once
 	ctx  context.Context
-	came chan os.Signal // is not received from
+	came chan os.Signal // nothing receives from it
 }
 
 func (s *signals) caught() context.Context {
@@ -21,7 +22,7 @@ func (s *signals) caught() context.Context {
 		got := make(chan os.Signal, 1)
 		s.came = make(chan os.Signal, 1)
 		for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-			if !signal.Ignored(sig) { // as under nohup: it stays so, also for the program that this one becomes
+			if !signal.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one
 				signal.Notify(s.came, sig)
 				signal.Notify(got, sig)
 			}
@@ -30,7 +31,7 @@ func (s *signals) caught() context.Context {
 		s.ctx = ctx
 		go func() {
 			by := <-got
-			signal.Stop(got) // a second one kills
+			signal.Stop(got) // a second signal kills
 			signal.Stop(s.came)
 			cancel(signalled{by.(syscall.Signal)})
 		}()
@@ -42,7 +43,8 @@ func (s *signals) Done() <-chan struct{}       { return s.caught().Done() }
 func (s *signals) Value(key any) any           { return s.caught().Value(key) }
 func (s *signals) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Err does not overlook a signal that came a moment ago: who has signals sent to a channel of his own from now on, and asks then, misses none.
+// Err also notices a signal that has just arrived. A caller that redirects signals to its own
+// channel and then calls Err misses none.
 func (s *signals) Err() error {
 	ctx := s.caught()
 	if len(s.came) > 0 {
@@ -51,5 +53,5 @@ func (s *signals) Err() error {
 	return ctx.Err()
 }
 
-// cause is why it ended.
+// cause returns why the context ended.
 func (s *signals) cause() error { return context.Cause(s.caught()) }

@@ -15,7 +15,7 @@ import (
 // Status is a process exit status.
 type Status int
 
-// The exit statuses. See [ExitTable] for what each means for which program.
+// The exit statuses. See [ExitTable] for the meaning of each in each kind of program.
 const (
 	OK             Status = 0
 	NegativeStatus Status = 1
@@ -29,7 +29,7 @@ const (
 	SignalBase     Status = 128
 )
 
-// Kind tells the two families of exit status apart.
+// Kind distinguishes the two families of exit statuses.
 type Kind int
 
 const (
@@ -42,11 +42,12 @@ const (
 // ExitRow is one line of the exit table.
 type ExitRow struct {
 	Status string // as documented: "0", "128+n"
-	Filter string // meaning for a filter; "" when it never occurs
+	Filter string // meaning for a filter; "" if it never occurs
 	Runner string // meaning for a runner
 }
 
-// ExitTable is the one table of exit statuses; manual pages and docs/exit-codes.md are made from it.
+// ExitTable returns the table of exit statuses. Manual pages and docs/exit-codes.md are generated
+// from it.
 func ExitTable() []ExitRow {
 	return []ExitRow{
 		{"0", "all done; ethos-decide: all allowed; ethos-trace: all ran and succeeded", "the child's own status is passed through"},
@@ -65,7 +66,7 @@ func ExitTable() []ExitRow {
 // Negative ends a command with status 1 and no message.
 var Negative error = Exit(NegativeStatus)
 
-// Exit is an error that ends a command with a status and no message.
+// Exit is an error that ends a command with a status and without a message.
 type Exit Status
 
 func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -74,19 +75,19 @@ func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 type Error struct {
 	Status Status
 	Err    error
-	Hint   string // the way out; "" when there is none to name
+	Hint   string // the remedy; "" if there is none
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an [Error] from a format.
+// Errorf returns an [Error] with a formatted message.
 func Errorf(status Status, hint, format string, args ...any) error {
 	return &Error{Status: status, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// statusOf maps what a command returned to its status, and the message and hint to print, if any.
+// statusOf maps a command's error to the exit status and to the message and hint to print, if any.
 func statusOf(kind Kind, err error) (Status, string, string) {
 	var exit Exit
 	var fault *Error
@@ -105,7 +106,8 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	return unexpected(kind), err.Error(), hint
 }
 
-// unexpected is the status of a failure that no command classified: never one that a caller could take for success or for the child's own.
+// unexpected returns the status for an unclassified failure. A caller cannot take it for success or
+// for the child's status.
 func unexpected(kind Kind) Status {
 	if kind == Runner {
 		return Refused

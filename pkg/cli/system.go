@@ -11,21 +11,21 @@ import (
 	"ethos/pkg/printable"
 )
 
-// System is what a command has of the world.
+// System is a command's access to its surroundings.
 type System struct {
-	Name    string // of the program, for messages
+	Name    string // name of the program, for messages
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Dir     string   // working directory, absolute
-	Environ []string // NAME=VALUE; the last of two equal names counts
+	Environ []string // NAME=VALUE; of duplicate names the last counts
 	Now     func() time.Time
 
 	lost        error // the first that was met in writing to Stdout
 	noDirectory error // why there is no Dir
 }
 
-// Getenv returns a variable's value, "" when it is unset.
+// Getenv returns a variable's value, or "" if it is unset.
 func (s *System) Getenv(name string) string {
 	for i := len(s.Environ) - 1; i >= 0; i-- {
 		if key, value, ok := strings.Cut(s.Environ[i], "="); ok && key == name {
@@ -47,17 +47,18 @@ func (s *System) placed(kind Kind) error {
 // Warn prints a message that does not end the program, and a hint unless it is "".
 func (s *System) Warn(message, hint string) { s.message("warning", message, hint) }
 
-// Deny prints what was denied to a command that ran, and a hint unless it is "".
+// Deny prints what a command that ran was denied, and a hint unless it is "".
 func (s *System) Deny(message, hint string) { s.message("denied", message, hint) }
 
-// Fail prints the message that a program ends with, and a hint unless it is "".
+// Fail prints the final error message of a program, and a hint unless it is "".
 func (s *System) Fail(message, hint string) { s.fail(message, hint) }
 
 func (s *System) fail(message, hint string) { s.message("error", message, hint) }
 
-// message prints a message and its hint. Both may quote hostile input: what
-// would steer a terminal or not be seen is escaped, and a line that is not the
-// first is indented, so that no text passes for a message of ours.
+// message prints a message and its hint. Both may quote hostile input.
+// Characters that would control a terminal or be invisible are escaped, and all
+// lines but the first are indented, so that no quoted text looks like one of
+// our messages.
 func (s *System) message(level, message, hint string) {
 	fmt.Fprintf(s.Stderr, "%s: %s: %s\n", s.Name, level, hanging(message))
 	if hint != "" {
@@ -69,8 +70,8 @@ func hanging(text string) string {
 	return strings.ReplaceAll(strings.TrimRight(printable.Text(text), "\n"), "\n", "\n    ")
 }
 
-// Records is standard output for records and other JSON. On a terminal, what
-// would steer it or not be seen is escaped in the manner of JSON.
+// Records returns standard output for records and other JSON. On a terminal,
+// characters that would control it or be invisible are escaped as JSON escapes.
 func (s *System) Records() io.Writer {
 	if IsTerminal(s.Stdout) {
 		return printable.NewJSON(s.Stdout)
@@ -78,25 +79,26 @@ func (s *System) Records() io.Writer {
 	return s.Stdout
 }
 
-// warnLost says that what a filter writes to standard output is lost. The Go
-// runtime opens the null device for reading and writing in the place of a
-// standard stream that is closed, so that nothing fails where it is written; who
-// sends the output there on purpose mostly opens it for writing alone.
+// warnLost warns that a filter's standard output is lost. If a standard stream
+// is closed, the Go runtime opens the null device for reading and writing in
+// its place, so that writes succeed silently. A deliberate redirection usually
+// opens the null device for writing only.
 func (s *System) warnLost(kind Kind) {
 	if f, ok := s.Stdout.(*os.File); ok && kind == Filter && readWriteNull(f) {
 		s.Warn("standard output is closed, or is "+os.DevNull+" opened for reading and writing: what is written there is lost", "`>"+os.DevNull+"` says that this is meant")
 	}
 }
 
-// Waits says what the program waits for, where that is typed on a terminal: who
-// forgot the other end of the pipe would see nothing.
+// Waits says what the program waits for if its input is a terminal. A user who
+// forgot the other end of the pipe would otherwise see nothing.
 func (s *System) Waits(what, hint string) {
 	if in, ok := s.Stdin.(*os.File); ok && IsTerminal(in) {
 		s.Warn("reading "+what+" from the terminal, up to Ctrl-D", hint)
 	}
 }
 
-// IsTerminal tells a terminal from files, pipes and the null device.
+// IsTerminal reports whether w is a terminal, as opposed to a file, a pipe or
+// the null device.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -110,12 +112,14 @@ func IsTerminal(w io.Writer) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// Print writes text for people to standard output, made printable.
+// Print writes text for people to standard output, with unprintable characters
+// escaped.
 func (s *System) Print(text string) error {
 	return s.print(printable.Text(text))
 }
 
-// Printf is [System.Print] of a format, whose arguments stay in their line.
+// Printf is like [System.Print] with a format. The arguments cannot start new
+// lines.
 func (s *System) Printf(format string, args ...any) error {
 	return s.print(printable.Sprintf(format, args...))
 }

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DiscardTyped forgets what was typed on a terminal and not read yet:
-// tcflush(3). What came before a question is no answer to it: a program that
-// ran before can make a terminal send text, by asking it for its state.
+// DiscardTyped discards what was typed on a terminal and not read yet:
+// tcflush(3). Input from before a question is not an answer to it: an earlier
+// program can make a terminal send text by querying its state.
 func DiscardTyped(terminal *os.File) error {
 	return unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }
@@ -30,9 +30,9 @@ func readWriteNull(f *os.File) bool {
 }
 
 // TakesLines reports whether a line may be written to w while another program
-// uses it. It must not be written to a terminal that draws a screen (raw mode),
-// where it would stand in the picture, nor to one that stops who writes from the
-// background (TOSTOP): termios(3).
+// uses it. It must not be written to a terminal in raw mode, where it would
+// damage a full-screen display, nor to one that stops background writers
+// (TOSTOP): termios(3).
 func TakesLines(w io.Writer) bool {
 	if !IsTerminal(w) {
 		return true

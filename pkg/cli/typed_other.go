@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// DiscardTyped forgets nothing here.
+// DiscardTyped does nothing on this system.
 func DiscardTyped(*os.File) error { return nil }
 
-// readWriteNull is not known here.
+// readWriteNull always returns false: it cannot be determined on this system.
 func readWriteNull(*os.File) bool { return false }
 
 // TakesLines reports whether a line may be written to w while another program
-// uses it: where it is no terminal.
+// uses it. Here it is true unless w is a terminal.
 func TakesLines(w io.Writer) bool { return !IsTerminal(w) }
