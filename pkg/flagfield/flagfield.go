@@ -1,5 +1,5 @@
-// Package flagfield reads flags into the fields of a command's struct, by the tags
-// that the model of the command line is made of too.
+// Package flagfield parses flags into the fields of a command's struct. It uses
+// the same struct tags as the model of the full command line.
 package flagfield
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Find is the field of a command that a flag (--name or -n) sets, with its tag.
-// It is not valid when there is none.
+// Find returns the field of a command that a flag (--name or -n) sets, and its
+// tag. The value is invalid if there is none.
 func Find(command reflect.Value, flag string) (reflect.Value, reflect.StructTag) {
 	for i := range command.NumField() {
 		field := command.Type().Field(i)
@@ -26,8 +26,7 @@ func Find(command reflect.Value, flag string) (reflect.Value, reflect.StructTag)
 	return reflect.Value{}, ""
 }
 
-// flagName is the name that the model gives to the flag of a field: DenyRead is
-// deny-read.
+// flagName returns the model's flag name for a field: deny-read for DenyRead.
 func flagName(field reflect.StructField) string {
 	if name, ok := field.Tag.Lookup("name"); ok {
 		return name

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Plain reads a plain command line into a command, a pointer to its struct, by the
-// tags of its fields. The model of a program's whole command line takes a
-// millisecond or more to build. rest is "--" and what follows it, nil when there is
-// none. When ok is false, args have something that only the model knows, or that is
-// wrong, and the model has the messages: the command is then to be thrown away. What
-// Plain reads, the model reads alike.
+// Plain parses a simple command line into command, a pointer to a struct, by
+// the tags of its fields. It avoids building the model of a program's whole
+// command line, which takes a millisecond or more. rest is "--" and what
+// follows it, or nil if there is none. If ok is false, args contain an error or
+// something that only the model knows. The caller must then discard the command
+// and use the model, which also produces the error messages. What Plain
+// accepts, the model parses with the same result.
 func Plain(command any, args []string) (rest []string, ok bool) {
 	v := reflect.ValueOf(command).Elem()
 	if !defaults(v) {
@@ -48,7 +49,7 @@ func Plain(command any, args []string) (rest []string, ok bool) {
 	return nil, true
 }
 
-// defaults gives the fields that have a default of their own that.
+// defaults sets the fields that have a default value in their tag.
 func defaults(v reflect.Value) bool {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i)
@@ -64,8 +65,8 @@ func defaults(v reflect.Value) bool {
 	return true
 }
 
-// isSwitch reports a flag that takes no word of its own: a bool, or text that says
-// so, which is "true" when the flag stands alone.
+// isSwitch reports whether a flag takes no word of its own: a bool, or a string
+// type that declares it, whose value is "true" if the flag is given alone.
 func isSwitch(field reflect.Value) bool {
 	own, ok := field.Addr().Interface().(interface{ IsBool() bool })
 	return field.Kind() == reflect.Bool || ok && own.IsBool() && field.Kind() == reflect.String
@@ -81,7 +82,8 @@ func turnOn(field reflect.Value, word string) {
 	}
 }
 
-// set gives a flag the word that follows it; false leaves that to the model.
+// set sets a flag to the word that follows it. It returns false to leave that
+// to the model.
 func set(field reflect.Value, tag reflect.StructTag, word string) bool {
 	words, limited := tag.Lookup("enum")
 	_, typed := tag.Lookup("type")
