@@ -1,13 +1,13 @@
-// Package nearest finds the name that a person meant by a word that is none: of
-// a key, a tool, a field.
+// Package nearest finds the known name that is most similar to an unknown word,
+// such as a misspelt key, tool or field.
 //
-// [Name] is for "did you mean", [Sort] for a list of what is known.
+// [Name] is for "did you mean", [Sort] for a list of known names.
 //
 // # Contract
 //
-// Words are compared by their Levenshtein distance in bytes, names of equal
-// distance by their order in the alphabet. The cost is bounded whatever the
-// word is: of a long one the beginning is compared.
+// Words are compared by their Levenshtein distance in bytes; names at equal
+// distance are ordered alphabetically. The cost is limited for any word: only
+// the beginning of a long word is compared.
 package nearest
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	near    = 2  // the distance up to which a word is taken for a misspelt name
-	longest = 64 // bytes that are compared
+	near    = 2  // maximum distance of a misspelt name
+	longest = 64 // number of bytes compared
 )
 
-// Name is the name that is nearest to word, "" when none is near.
+// Name returns the name nearest to word, or "" if none is near.
 func Name(word string, names []string) string {
 	sorted := Sort(word, names)
 	if len(sorted) == 0 || abs(len(word)-len(sorted[0])) > near || distance(word, sorted[0]) > near {
@@ -29,7 +29,7 @@ func Name(word string, names []string) string {
 	return sorted[0]
 }
 
-// Sort is the names, nearest to word first.
+// Sort returns the names, nearest to word first.
 func Sort(word string, names []string) []string {
 	type ranked struct {
 		name     string
@@ -49,8 +49,8 @@ func Sort(word string, names []string) []string {
 	return sorted
 }
 
-// distance is how many bytes have to be put in, taken out or changed to make
-// the beginning of one word that of the other (Levenshtein).
+// distance returns the number of bytes to insert, delete or change to turn the
+// beginning of one word into that of the other (Levenshtein).
 func distance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	row := make([]int, len(b)+1)
