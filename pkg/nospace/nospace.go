@@ -1,6 +1,7 @@
-// Package nospace says of an error that a file system is full, and which.
+// Package nospace explains an error that means a full file system, and names the file system.
 //
-// "no space left on device" names neither the device nor what to do, and it is said of other things than disks. [Hint] is for errors of files alone.
+// "no space left on device" names neither the device nor a remedy, and the kernel also uses it for
+// things other than disks. [Hint] is for file errors only.
 package nospace
 
 import (
@@ -12,8 +13,9 @@ import (
 	"syscall"
 )
 
-// Hint is the way out of a write that failed for want of room, or "" for any other error. holds is a directory on that file system; "" takes the path that the error has, if
-// that is absolute.
+// Hint returns the remedy for a write that failed for lack of space, or "" for any other error.
+// holds is a directory on that file system; if it is "", Hint uses the path in the error, if that
+// is absolute.
 func Hint(err error, holds string) string {
 	quota := errors.Is(err, syscall.EDQUOT)
 	if !quota && !errors.Is(err, syscall.ENOSPC) {
@@ -30,7 +32,7 @@ func Hint(err error, holds string) string {
 	return "the file system that holds " + holds + " is full (df " + holds + ", and df -i for its inodes): make room there"
 }
 
-// directory is where the file of an error lies.
+// directory returns the directory of the file in an error.
 func directory(err error) string {
 	var path string
 	var one *fs.PathError
@@ -41,7 +43,7 @@ func directory(err error) string {
 	case errors.As(err, &two):
 		path = two.New
 	}
-	if !filepath.IsAbs(path) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") { // those lead elsewhere
+	if !filepath.IsAbs(path) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") { // elsewhere
 		return ""
 	}
 	return filepath.Dir(path)
