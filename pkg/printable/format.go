@@ -2,8 +2,9 @@ package printable
 
 import "fmt"
 
-// Sprintf formats as [fmt.Sprintf] does. Strings, errors and Stringers among
-// the arguments pass through [Line]; the format is the program's own.
+// Sprintf formats as [fmt.Sprintf] does, and passes strings, errors and
+// Stringers among the arguments through [Line]. The format must be the
+// program's own.
 func Sprintf(format string, args ...any) string {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -18,7 +19,7 @@ func Sprintf(format string, args ...any) string {
 	return Text(fmt.Sprintf(format, args...))
 }
 
-// value is a string that is formatted as a line. %q does that by itself, but
+// value is a string that is formatted as a line. %q escapes by itself, except
 // for what the caller's [Text] then escapes.
 type value string
 

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// JSON writes JSON for a terminal: what [Text] would escape stands as JSON
-// escapes it (RFC 8259, section 7), which changes no value. Such runes occur in
-// strings alone.
+// JSON writes JSON for a terminal. It writes what [Text] would escape as JSON
+// escapes (RFC 8259, section 7), which changes no value. Such runes occur only
+// in strings.
 type JSON struct {
 	out  io.Writer
-	rest []byte // a rune that is not complete yet
+	rest []byte // an incomplete rune
 }
 
-// NewJSON writes to out.
+// NewJSON returns a JSON that writes to out.
 func NewJSON(out io.Writer) *JSON { return &JSON{out: out} }
 
 // Write implements [io.Writer].
@@ -34,8 +34,8 @@ func (w *JSON) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// appendJSON escapes marks, too, which a base may not precede: their number in
-// a piece of JSON is not known.
+// appendJSON also escapes marks, because it does not know what precedes them in
+// a piece of JSON, nor how many marks do.
 func appendJSON(out []byte, r rune) []byte {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':

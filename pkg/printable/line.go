@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Line is text in one line. A newline is shown as ⏎, a tab as a space.
+// Line returns text as a single line. It shows a newline as ⏎ and a tab as a
+// space.
 func Line(text string) string { return convert(text, false) }
 
-// Text is text in lines: newlines and tabs stay.
+// Text returns text of several lines: newlines and tabs stay.
 func Text(text string) string { return convert(text, true) }
 
 func convert(text string, lines bool) string {
@@ -33,7 +34,8 @@ func convert(text string, lines bool) string {
 	return out.String()
 }
 
-// plain is how much of text needs no look: ASCII that is graphic.
+// plain returns the length of the prefix of text that needs no conversion:
+// graphic ASCII.
 func plain(text string, lines bool) int {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c >= 0x7f) && !(lines && (c == '\n' || c == '\t')) {
@@ -43,7 +45,8 @@ func plain(text string, lines bool) int {
 	return len(text)
 }
 
-// lastBase is the index before i where a rune begins that a mark at i may stand on.
+// lastBase returns the index, before i, of the rune that a mark at i would
+// combine with.
 func lastBase(text string, i int) int {
 	if i > 0 {
 		return i - 1
@@ -51,16 +54,16 @@ func lastBase(text string, i int) int {
 	return 0
 }
 
-// maxMarks is how many marks a base has at most: decomposed Vietnamese has two,
-// vocalised Hebrew with its accents three or four.
+// maxMarks is the maximum number of marks on a base. Decomposed Vietnamese has
+// two, vocalised Hebrew with its accents three or four.
 const maxMarks = 4
 
-// writer writes runes as they are or as escapes.
+// writer writes runes unchanged or as escapes.
 type writer struct {
 	strings.Builder
 	lines bool
-	base  bool // the rune before can have a mark
-	marks int  // it has so many
+	base  bool // the previous rune can carry a mark
+	marks int  // number of marks on it
 }
 
 func (w *writer) rune(r rune) {
@@ -80,10 +83,10 @@ func (w *writer) rune(r rune) {
 	}
 }
 
-// mark reports whether a rune is drawn on the one before it.
+// mark reports whether a rune is drawn on the previous one.
 func mark(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me) }
 
-// mark reports whether one more mark may stand on the base, and counts it.
+// mark reports whether the base can take one more mark, and counts it.
 func (w *writer) mark() bool {
 	w.marks++
 	return w.base && w.marks <= maxMarks
@@ -104,12 +107,12 @@ func format(r rune) string {
 	return `\U%08x`
 }
 
-// visible reports whether a rune has a glyph that can be seen, or is a space.
+// visible reports whether a rune has a visible glyph, or is a space.
 func visible(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blank)
 }
 
-// blank are graphic characters whose glyph is empty.
+// blank lists the graphic characters whose glyph is empty.
 var blank = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // braille pattern blank

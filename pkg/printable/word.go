@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Word is a word of a shell command line, for a message that says what to type:
-// whatever the word holds, a shell reads it back as that and runs nothing of it.
-// What cannot be shown stands in $'…', which bash, zsh and ksh know and
-// POSIX.1-2024 has.
+// Word quotes a word of a shell command line for a message that says what to
+// type. Whatever the word contains, a shell reads it back unchanged and runs
+// nothing of it. A word with characters that cannot be shown is written as
+// $'…', which bash, zsh, ksh and POSIX.1-2024 support.
 func Word(word string) string {
 	ordinary := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,@=:%", r)
