@@ -1,3 +1,3 @@
-// Package quantity reads the sizes, durations and percentages in which people
-// state limits.
+// Package quantity parses the sizes, durations and percentages that people use
+// to state limits.
 package quantity

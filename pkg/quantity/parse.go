@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// sizeUnits are powers of 1024 with and without "iB", and powers of 1000 with "B", as in GNU coreutils.
+// sizeUnits are powers of 1024 with and without "iB", and powers of 1000 with "B", as in GNU
+// coreutils.
 var sizeUnits = [...]struct {
 	suffix string
 	factor int64
@@ -19,7 +20,8 @@ var sizeUnits = [...]struct {
 	{"B", 1},
 }
 
-// ParseSize reads a number of bytes above 0: 1048576, 512K, 512M, 1.5G, 2GiB; K is 1024, KB is 1000. Case does not matter.
+// ParseSize parses a positive number of bytes: 1048576, 512K, 512M, 1.5G, 2GiB. K is 1024, KB is
+// 1000. Case does not matter.
 func ParseSize(text string) (int64, error) {
 	number, factor := strings.ToUpper(strings.TrimSpace(text)), int64(1)
 	for _, unit := range sizeUnits {
@@ -39,7 +41,8 @@ func ParseSize(text string) (int64, error) {
 	return int64(bytes), nil
 }
 
-// ParsePercent reads a share of one processor above 0: 50%, 150, 12.5% rounds down to 12. 100 is one processor whole.
+// ParsePercent parses a positive share of one processor: 50%, 150. It rounds down: 12.5% is 12. 100
+// is one full processor.
 func ParsePercent(text string) (int64, error) {
 	value, err := parseDecimal(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")))
 	if err != nil {
@@ -51,7 +54,8 @@ func ParsePercent(text string) (int64, error) {
 	return int64(value), nil
 }
 
-// ParseDuration reads a time above 0: as time.ParseDuration does (90s, 1h30m), or a plain number of seconds, as timeout(1).
+// ParseDuration parses a positive time: as time.ParseDuration does (90s, 1h30m), or a plain number
+// of seconds, as timeout(1).
 func ParseDuration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	d, err := time.ParseDuration(text)
@@ -71,7 +75,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseDecimal reads digits with at most one point: no sign, exponent, hexadecimal, infinity or underscore.
+// parseDecimal parses digits with at most one decimal point: no sign, exponent, hexadecimal,
+// infinity or underscore.
 func parseDecimal(text string) (float64, error) {
 	if text == "" || strings.Trim(text, "0123456789.") != "" {
 		return 0, strconv.ErrSyntax
