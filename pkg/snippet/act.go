@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Kind says what code does.
+// Kind says what a piece of code does.
 type Kind uint8
 
-// The kinds of an act.
+// The kinds of an [Act].
 const (
 	Shell  Kind = iota // Words[0] is code for a shell
 	Start              // Words is a program with its arguments
 	Open               // Words[0] is read
 	Write              // Words[0] is written
 	Delete             // Words[0] is deleted
-	Tree               // Words[0] is deleted with everything in it
+	Tree               // Words[0] is deleted recursively
 	Opaque             // code is decoded and run
 )
 
-// Act is one thing that code does. A word that begins with "~" lies in the home
-// directory; [Unknown] stands for what is not known.
+// Act is one thing that code does. A word that begins with "~" is a path in the home directory;
+// [Unknown] stands for what is not known.
 type Act struct {
 	Kind  Kind
 	Words []string
@@ -28,11 +28,11 @@ type Act struct {
 
 const maxActs = 200
 
-// maxNames bounds [Names].
+// maxNames limits the result of [Names].
 const maxNames = 200
 
-// Names lists what the code calls things by: its identifiers, sorted, and the modules that are loaded by a string. What stands in other strings and in comments
-// is none.
+// Names returns the sorted identifiers in the code, and the modules that are loaded by a string.
+// The content of other strings and of comments is ignored.
 func Names(lang Language, code string) (names []string) {
 	if lang >= Tcl {
 		return nil
@@ -49,7 +49,7 @@ func Names(lang Language, code string) (names []string) {
 	return names[:min(len(names), maxNames)]
 }
 
-// loads reports a word after which a string names a module.
+// loads reports whether a string after this word names a module.
 func loads(t token) bool {
 	return t.kind == word && (t.text == "require" || t.text == "import" || t.text == "from" || t.text == "__import__" || t.text == "import_module" || t.text == "use")
 }
@@ -71,7 +71,7 @@ func read(lang Language, code string, depth int) []Act {
 		return makefile(code)
 	}
 	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth}
-	if r.at(0).is("rm") && r.at(1).is("-") && (lang == Ruby || lang == Perl) { // a command for a shell, given to the wrong program
+	if r.at(0).is("rm") && r.at(1).is("-") && (lang == Ruby || lang == Perl) { // a shell command in the wrong program
 		r.add(Shell, code)
 	}
 	for i := 0; i < len(r.tokens); {
@@ -80,7 +80,7 @@ func read(lang Language, code string, depth int) []Act {
 	return r.acts
 }
 
-// statement reads what begins at token i: an assignment, a call, or nothing.
+// statement parses what begins at token i: an assignment, a call, or nothing.
 func (r *reader) statement(i int) int {
 	t := r.at(i)
 	switch {
@@ -111,7 +111,7 @@ func (r *reader) statement(i int) int {
 	return i + 1
 }
 
-// redirect is awk's print > FILE, getline < FILE and print | COMMAND.
+// redirect parses awk's print > FILE, getline < FILE and print | COMMAND.
 func (r *reader) redirect(i int) int {
 	op := r.at(i).text
 	if r.at(i + 1).is(">") {
@@ -132,8 +132,7 @@ func (r *reader) redirect(i int) int {
 	return max(after, i+1)
 }
 
-// call reads a name, and what it is called with: in parentheses, or in Ruby and
-// Perl without.
+// call parses a name and its arguments: in parentheses or, in Ruby and Perl, without.
 func (r *reader) call(i int) int {
 	name, after := r.chain(i)
 	if keyword(name) {
@@ -168,7 +167,7 @@ func (r *reader) call(i int) int {
 	return max(after, i+1)
 }
 
-// keyword reports a word before parentheses that are no call's.
+// keyword reports whether a word before parentheses is not a call.
 func keyword(name string) bool {
 	switch name {
 	case "if", "elsif", "elif", "while", "until", "for", "foreach", "switch", "return", "and", "or", "not", "with", "await", "unless", "in":
@@ -190,7 +189,7 @@ func (r *reader) add(k Kind, words ...string) {
 	}
 }
 
-// file adds an act on a path that is known in part.
+// file adds an act on a path that is at least partly known.
 func (r *reader) file(k Kind, v value) {
 	if !v.none && !v.list && v.text != "" {
 		r.add(k, v.text)

@@ -2,8 +2,9 @@ package snippet
 
 import "strings"
 
-// console reads the lines that a program with commands of its own is given: an editor, a debugger, a client of a database or of a file transfer. By their
-// manuals "!", "\!", ".shell", ".system", "shell" and "system" hand the rest of the line to a shell.
+// console parses the input lines of a program with commands of its own: an editor, a debugger, a
+// client of a database or of a file transfer. According to their manuals "!", "\!", ".shell",
+// ".system", "shell" and "system" pass the rest of the line to a shell.
 func console(code string, depth int) (acts []Act) {
 	if depth > 4 {
 		return nil
@@ -16,7 +17,8 @@ func console(code string, depth int) (acts []Act) {
 	return acts[:min(len(acts), maxActs)]
 }
 
-// consoleParts takes off what stands before a command: colons, blanks, a range of lines, words that only say how it runs.
+// consoleParts removes what may precede a command: colons, blanks, a line range, and words that
+// only modify how it runs.
 func consoleParts(line string) []string {
 	line = strings.TrimLeft(strings.TrimRight(line, "\r\n"), ": \t%$.,0123456789")
 	if dotted := strings.TrimLeft(line, " "); strings.HasPrefix(dotted, "@") {
@@ -66,7 +68,7 @@ func consoleLine(line string, depth int) (acts []Act) {
 	return consoleCalls(line)
 }
 
-// consoleFile is a command with a file, or with a command in its place.
+// consoleFile handles a command that takes a file, or a command in place of a file.
 func consoleFile(word, rest string) []Act {
 	if at := strings.IndexAny(rest, "!|"); at >= 0 && (at == 0 || rest[at-1] == ' ') {
 		return []Act{{Shell, []string{strings.TrimSpace(rest[at+1:])}}}
@@ -82,8 +84,8 @@ func consoleFile(word, rest string) []Act {
 	return []Act{{Open, []string{name}}}
 }
 
-// consoleCalls are system("…") of an editor's language, and what SQL writes and
-// starts: COPY … TO '…', COPY … PROGRAM '…', INTO OUTFILE '…', writefile('…').
+// consoleCalls finds system("…") in an editor's language, and what SQL writes and starts: COPY … TO
+// '…', COPY … PROGRAM '…', INTO OUTFILE '…', writefile('…').
 func consoleCalls(line string) (acts []Act) {
 	tokens := scan(JavaScript, line)
 	for i, t := range tokens {

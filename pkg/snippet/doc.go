@@ -1,15 +1,14 @@
-// Package snippet reads code that interpreters are given on a command line, for
-// what it starts and which files it opens.
+// Package snippet analyses code that interpreters are given on a command line. It finds what the
+// code starts and which files it opens.
 //
 //	for _, act := range snippet.Read(snippet.Python, `import os; os.system("make")`) { … }
 //
-// The code is taken apart by the tokens of its language: what stands in a
-// string or a comment is no call. Values are followed as far as they are
-// written out: literals, their concatenation, a variable that is assigned once
-// before, the home directory by its usual names, paths put together, and base64.
-// Where a part is not known, [Unknown] stands for it. Code that is decoded while
-// it runs and cannot be followed is an act of its own, [Opaque].
+// The code is split into the tokens of its language, so that the content of strings and comments is
+// not mistaken for calls. Values are followed as far as they are written out: literals, their
+// concatenation, a variable assigned once before, the home directory by its usual names, joined
+// paths, and base64. [Unknown] stands for any unknown part. Code that is decoded at run time and
+// cannot be followed is reported as [Opaque].
 //
-// It is a reading, not a proof: a language can hide a call. What confines the
-// interpreter is the boundary.
+// The result is an approximation, not a proof: a language can hide a call. The boundary confines
+// the interpreter.
 package snippet

@@ -1,6 +1,7 @@
 package snippet
 
-// lisp reads calls in parentheses whose arguments are written out: Emacs Lisp, Scheme, Common Lisp, Clojure.
+// lisp parses calls in parentheses with literal arguments: Emacs Lisp, Scheme, Common Lisp,
+// Clojure.
 func lisp(code string) (acts []Act) {
 	tokens := lispTokens(code)
 	for i := 0; i+1 < len(tokens) && len(acts) < maxActs; i++ {
@@ -40,7 +41,8 @@ func lisp(code string) (acts []Act) {
 	return acts
 }
 
-// lispTokens are parentheses, strings and the words between; a comment begins with a semicolon.
+// lispTokens returns parentheses, strings and the words between them; a comment begins with a
+// semicolon.
 func lispTokens(code string) (tokens []token) {
 	for i := 0; i < len(code) && len(tokens) < maxTokens; {
 		switch c := code[i]; {

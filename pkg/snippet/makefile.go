@@ -2,7 +2,8 @@ package snippet
 
 import "strings"
 
-// makefile reads what make hands to a shell: recipes, and $(shell …) anywhere; make(1), GNU make manual.
+// makefile parses what make passes to a shell: recipes, and $(shell …) anywhere; make(1), GNU make
+// manual.
 func makefile(code string) (acts []Act) {
 	for line := range strings.Lines(strings.ReplaceAll(code, "\\\n", " ")) {
 		line = strings.TrimRight(line, "\r\n")
@@ -26,7 +27,7 @@ func makefile(code string) (acts []Act) {
 	return acts[:min(len(acts), maxActs)]
 }
 
-// balanced is what stands before the parenthesis that closes.
+// balanced returns the text before the matching closing parenthesis.
 func balanced(s string) string {
 	depth := 1
 	for i := 0; i < len(s); i++ {
@@ -42,7 +43,7 @@ func balanced(s string) string {
 	return s
 }
 
-// expanded has [Unknown] in place of make's variables; "$$" is a dollar.
+// expanded replaces make's variables with [Unknown]; "$$" becomes a dollar.
 func expanded(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

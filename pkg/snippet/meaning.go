@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// meaning is what a call does with its arguments.
+// meaning says what a call does with its arguments.
 type meaning uint8
 
 const (
 	runsNothing meaning = iota // its arguments are data
-	runsText                   // the first argument is code for a shell, or a list of words
+	runsText                   // the first argument is shell code, or a list of words
 	runsWords                  // the arguments are words, or a program and a list
 	runsAfter                  // likewise, after a path or a mode
 	opens                      // PATH, MODE
@@ -24,15 +24,17 @@ const (
 	copies
 	evaluates
 	decodes
-	expands // the value is the argument
+	expands // the call returns its argument
 	joins
 	globs
 )
 
-// meanings are the calls of a language, by the last part of their name.
+// meanings returns the known calls of a language, by the last part of their
+// name.
 func meanings(lang Language) map[string]meaning { return calls()[lang] }
 
-// calls is made when it is needed: most command lines have no code of a language.
+// calls is built on first use, because most command lines contain no code in
+// another language.
 var calls = sync.OnceValue(func() map[Language]map[string]meaning {
 	return map[Language]map[string]meaning{
 		Python: {
@@ -83,7 +85,7 @@ var calls = sync.OnceValue(func() map[Language]map[string]meaning {
 	}
 })
 
-// result notes what a call does, and is its value.
+// result records what a call does, and returns the call's value.
 func (r *reader) result(name string, args []value) value {
 	if last(name) == "homedir" || strings.HasSuffix(name, "Path.home") || name == "Dir.home" {
 		return known("~")
@@ -119,7 +121,7 @@ func (r *reader) result(name string, args []value) value {
 	return unknown()
 }
 
-// qualified are names that mean something only behind one of these.
+// qualified lists names that only count after one of these prefixes.
 var qualified = map[string]string{
 	"run": "subprocess sp", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
 	"from": "Buffer", "rm": "fs fsp promises FileUtils fs/promises node:fs node:fs/promises", "file": "Bun", "spawn": "pty child_process cp Bun Process Kernel spawn", "glob": "glob Dir", "delete": "File FileUtils",
@@ -186,7 +188,7 @@ func (r *reader) does(m meaning, args []value) {
 	}
 }
 
-// starts is a program that is started.
+// starts records a program that is started.
 func (r *reader) starts(m meaning, args []value) {
 	first := args[0]
 	if m == runsAfter {
@@ -228,7 +230,7 @@ func (r *reader) words(items []value) {
 	}
 }
 
-// opensPerl is open(F, "<", FILE), open(F, ">FILE") and open(F, "CODE |").
+// opensPerl handles open(F, "<", FILE), open(F, ">FILE") and open(F, "CODE |").
 func (r *reader) opensPerl(args []value) {
 	if len(args) < 2 || args[1].none {
 		return

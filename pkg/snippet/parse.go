@@ -2,7 +2,7 @@ package snippet
 
 import "strings"
 
-// reader goes through the tokens of one snippet.
+// reader parses the tokens of one snippet.
 type reader struct {
 	lang   Language
 	tokens []token
@@ -20,7 +20,8 @@ func (r *reader) at(i int) token {
 	return r.tokens[i]
 }
 
-// value reads an expression from token i on, and returns the token after it.
+// value parses an expression from token i on, and returns the index of the
+// token after it.
 func (r *reader) value(i int) (value, int) {
 	if r.depth >= maxDepth {
 		return unknown(), i + 1
@@ -50,7 +51,7 @@ func (r *reader) value(i int) (value, int) {
 	}
 }
 
-// primary is a literal, a list, a name or a call with what hangs on it.
+// primary parses a literal, a list, a name or a call, with its suffixes.
 func (r *reader) primary(i int) (value, int) {
 	t := r.at(i)
 	switch {
@@ -76,7 +77,7 @@ func (r *reader) primary(i int) (value, int) {
 	return unknown(), i
 }
 
-// named is a chain of names, with calls and indexes.
+// named parses a chain of names with calls and indexes.
 func (r *reader) named(i int) (value, int) {
 	name, after := r.chain(i)
 	if v, ok := r.vars[name]; ok && !r.at(after).is("(") {
@@ -100,7 +101,7 @@ func (r *reader) named(i int) (value, int) {
 	return r.suffixes(unknown(), after)
 }
 
-// chain joins names with what joins them: a.b, A::b, $x->y, __import__('os').x.
+// chain joins names and their separators: a.b, A::b, $x->y, __import__('os').x.
 func (r *reader) chain(i int) (string, int) {
 	name := r.at(i).text
 	if name == "__import__" && r.at(i+1).is("(") && r.at(i+3).is(")") {
@@ -109,7 +110,7 @@ func (r *reader) chain(i int) (string, int) {
 	if name == "require" && r.at(i+1).is("(") && r.at(i+3).is(")") {
 		name, i = r.at(i+2).text, i+3
 	}
-	if r.at(i-1).is(".") && r.lang != Perl && r.lang != PHP { // a method of what is not known
+	if r.at(i-1).is(".") && r.lang != Perl && r.lang != PHP { // a method of an unknown value
 		name = "?." + name
 	}
 	for i++; ; {
@@ -126,7 +127,7 @@ func (r *reader) chain(i int) (string, int) {
 	}
 }
 
-// items are the values up to a closing mark.
+// items parses the values up to a closing mark.
 func (r *reader) items(i int, closing string) (items []value, after int) {
 	for i < len(r.tokens) {
 		for r.at(i).kind == end {
@@ -163,7 +164,7 @@ func (r *reader) items(i int, closing string) (items []value, after int) {
 	return items, i
 }
 
-// skipTo goes to the next comma or closing mark at this depth.
+// skipTo skips to the next comma or closing mark at this depth.
 func (r *reader) skipTo(i int, closing string) (exact bool, at int) {
 	exact = true
 	for depth := 0; i < len(r.tokens); i++ {
@@ -188,7 +189,7 @@ func (r *reader) skipTo(i int, closing string) (exact bool, at int) {
 	return exact, i
 }
 
-// suffixes are methods of a value.
+// suffixes applies the method calls that follow a value.
 func (r *reader) suffixes(v value, i int) (value, int) {
 	for r.at(i).is(".") && r.at(i+1).kind == word && r.lang != Perl && r.lang != PHP {
 		method := r.at(i + 1).text

@@ -2,7 +2,8 @@ package snippet
 
 import "strings"
 
-// powershell reads commands and their words; about_Parsing. Names are compared without regard to case, and stand for their aliases.
+// powershell parses commands and their words; about_Parsing. Names are case-insensitive, and
+// aliases are resolved.
 func powershell(code string) (acts []Act) {
 	for _, words := range powershellCommands(code) {
 		name, args := strings.ToLower(words[0]), words[1:]
@@ -48,7 +49,7 @@ func appendEach(acts []Act, kind Kind, paths []string) []Act {
 	return acts
 }
 
-// powershellPaths are the words that are no parameters.
+// powershellPaths returns the words that are not parameters.
 func powershellPaths(words []string) (out []string) {
 	for _, w := range words {
 		if !strings.HasPrefix(w, "-") {
@@ -58,7 +59,7 @@ func powershellPaths(words []string) (out []string) {
 	return out
 }
 
-// powershellCommands splits code into commands, and those into words.
+// powershellCommands splits code into commands, and commands into words.
 func powershellCommands(code string) (commands [][]string) {
 	var words []string
 	var b strings.Builder
@@ -107,5 +108,5 @@ func powershellCommands(code string) (commands [][]string) {
 	return commands
 }
 
-// powershellHome writes the home directory as "~", and other variables as [Unknown].
+// powershellHome replaces the home directory with "~", and other variables with [Unknown].
 var powershellHome = strings.NewReplacer("$HOME", "~", "$home", "~", "$env:HOME", "~", "$env:USERPROFILE", "~", "${HOME}", "~", "$", Unknown, `\`, "/")

@@ -2,7 +2,8 @@ package snippet
 
 import "strings"
 
-// tcl reads a script of Tcl: commands are words, in braces as they stand, in quotes and without with what is in brackets run before; Tcl(n).
+// tcl parses a Tcl script. Words in braces are taken literally; in words in quotes or without, the
+// commands in brackets run first; Tcl(n).
 func tcl(code string, depth int) (acts []Act) {
 	if depth > maxDepth {
 		return nil
@@ -21,10 +22,10 @@ type tclScanner struct {
 	rest   string
 	acts   []Act
 	depth  int
-	bodies []int // the words of the command that stand in braces
+	bodies []int // indexes of the command's words in braces
 }
 
-// command takes the words up to the end of a line or a semicolon.
+// command returns the words up to the end of a line or a semicolon.
 func (s *tclScanner) command() (words []string) {
 	for s.rest != "" {
 		switch c := s.rest[0]; {
@@ -51,7 +52,7 @@ func (s *tclScanner) command() (words []string) {
 	return words
 }
 
-// enclosed takes what is in braces or brackets.
+// enclosed returns what is in braces or brackets.
 func (s *tclScanner) enclosed(open, closing byte) string {
 	depth := 0
 	for i := 0; i < len(s.rest); i++ {
@@ -73,7 +74,7 @@ func (s *tclScanner) enclosed(open, closing byte) string {
 	return inner
 }
 
-// word takes a word up to one of the bytes in stop.
+// word returns a word up to one of the bytes in stop.
 func (s *tclScanner) word(stop string) string {
 	var b strings.Builder
 	for s.rest != "" && !strings.ContainsRune(stop, rune(s.rest[0])) {
@@ -106,7 +107,7 @@ func (s *tclScanner) word(stop string) string {
 	return b.String()
 }
 
-// run notes what a command does; a body in braces is code.
+// run records what a command does; a body in braces is code.
 func (s *tclScanner) run(words []string) {
 	args := words[1:]
 	switch words[0] {
@@ -140,7 +141,7 @@ func (s *tclScanner) run(words []string) {
 	}
 }
 
-// open is open FILE MODE, and open "|COMMAND".
+// open handles open FILE MODE, and open "|COMMAND".
 func (s *tclScanner) open(args []string) {
 	switch {
 	case len(args) == 0:

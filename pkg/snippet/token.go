@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// Language is one that is read.
+// Language is a language that the package parses.
 type Language uint8
 
-// The languages.
+// The supported languages.
 const (
 	None Language = iota
 	Python
@@ -20,22 +20,22 @@ const (
 	R
 	Julia
 	AppleScript
-	Tcl // from here on not by [scan]
+	Tcl // from here on not parsed by [scan]
 	Makefile
 	Lisp
 	PowerShell
-	Console // commands of an editor, a debugger, a client: a line each
+	Console // commands of an editor, a debugger or a client, one per line
 )
 
-// kind says what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
 	word  kind = iota // a name, with its sigil
 	text              // a string
 	shell             // `code for a shell`
-	mark              // everything else, a byte at a time
-	end               // of a line
+	mark              // everything else, one byte each
+	end               // end of a line
 )
 
 type token struct {
@@ -46,14 +46,14 @@ type token struct {
 
 func (t token) is(s string) bool { return (t.kind == mark || t.kind == word) && t.text == s }
 
-// scanner takes code apart.
+// scanner splits code into tokens.
 type scanner struct {
 	lang   Language
 	rest   string
 	tokens []token
 }
 
-// maxTokens bounds what is read of one snippet.
+// maxTokens limits the tokens read of one snippet.
 const maxTokens = 20000
 
 func scan(lang Language, code string) []token {
@@ -102,7 +102,7 @@ func (s *scanner) skip(stop string) bool {
 	return true
 }
 
-// comment skips one.
+// comment skips a comment.
 func (s *scanner) comment() bool {
 	has := func(start string) bool { return strings.HasPrefix(s.rest, start) }
 	slashes := s.lang == JavaScript || s.lang == PHP
@@ -123,13 +123,13 @@ func (s *scanner) comment() bool {
 	return false
 }
 
-// quoted takes a string, a pattern, or code for a shell.
+// quoted reads a string, a pattern, or shell code.
 func (s *scanner) quoted() bool {
 	switch c := s.rest[0]; {
 	case s.lang == Python && s.python():
 	case c == '\'' && s.lang != Awk, c == '"':
 		s.between(text, 1, s.rest[:1])
-	case c == '`' && s.lang == JavaScript && len(s.tokens) > 0 && s.tokens[len(s.tokens)-1].is("$"): // of zx and of Bun
+	case c == '`' && s.lang == JavaScript && len(s.tokens) > 0 && s.tokens[len(s.tokens)-1].is("$"): // of zx and Bun
 		s.between(shell, 1, "`")
 	case c == '`' && s.lang == JavaScript:
 		s.between(text, 1, "`")
@@ -147,7 +147,7 @@ func (s *scanner) quoted() bool {
 	return true
 }
 
-// python takes a string with its prefix.
+// python reads a string with its prefix.
 func (s *scanner) python() bool {
 	n := 0
 	for n < 2 && n < len(s.rest) && strings.IndexByte("rRbBuUfF", s.rest[n]) >= 0 {
@@ -170,7 +170,8 @@ func (s *scanner) python() bool {
 	return true
 }
 
-// patternHere reports that a slash begins a pattern: it stands where a value may.
+// patternHere reports whether a slash begins a pattern: it does where a value
+// may begin.
 func (s *scanner) patternHere() bool {
 	if len(s.tokens) == 0 {
 		return true
@@ -179,7 +180,7 @@ func (s *scanner) patternHere() bool {
 	return last.kind == end || last.kind == mark && strings.Contains("(,=:[!&|?{};~", last.text)
 }
 
-// globHere takes a file pattern of Perl's: <~/*>.
+// globHere reads a file pattern of Perl: <~/*>.
 func (s *scanner) globHere() bool {
 	inner, _, found := strings.Cut(s.rest[1:], ">")
 	if !found || !strings.ContainsAny(inner, "/*~") || strings.ContainsAny(inner, " \n;,<=()") {
@@ -189,7 +190,7 @@ func (s *scanner) globHere() bool {
 	return true
 }
 
-// generic takes q(…), qq{…}, qx/…/ and %x(…), %q(…).
+// generic reads q(…), qq{…}, qx/…/ and %x(…), %q(…).
 func (s *scanner) generic() bool {
 	for _, each := range [...]struct {
 		start string
@@ -216,7 +217,8 @@ func (s *scanner) generic() bool {
 	return false
 }
 
-// between takes what stands up to the quote, without it; n bytes open it.
+// between reads the text up to the closing quote, without it; the opening quote
+// has n bytes.
 func (s *scanner) between(k kind, n int, stop string) {
 	var b strings.Builder
 	rest := s.rest[n:]

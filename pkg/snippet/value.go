@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Unknown stands for what is only known when the code runs. A shell reads it as
-// a variable.
+// Unknown stands for text that is only known when the code runs. A shell reads
+// it as a variable.
 const Unknown = "${__}"
 
-// value is what an expression comes to.
+// value is the result of an expression.
 type value struct {
-	text  string // with [Unknown] for parts that are not known
+	text  string // with [Unknown] for unknown parts
 	none  bool   // nothing is known
 	list  bool
 	items []value
-	encod bool // it is made by decoding something
+	encod bool // result of decoding something
 }
 
 func known(s string) value { return value{text: s} }
 
 func unknown() value { return value{text: Unknown, none: true} }
 
-// word is the value as one word.
+// word returns the value as one word.
 func (v value) word() string {
 	if v.list {
 		return Unknown
@@ -37,8 +37,8 @@ func concat(a, b value) value {
 	return value{text: a.word() + b.word(), none: a.none && b.none, encod: a.encod || b.encod}
 }
 
-// interpolated puts [Unknown] in place of the holes of a string, and the home
-// directory where a hole names it.
+// interpolated replaces the placeholders of a string with [Unknown], or with
+// the home directory if a placeholder names it.
 func interpolated(v value, open, closing string) value {
 	var b strings.Builder
 	rest := v.text
@@ -96,7 +96,7 @@ func sigils(v value) value {
 	return known(b.String())
 }
 
-// decoded is base64 taken off.
+// decoded decodes a base64 value.
 func decoded(v value) value {
 	if v.none || strings.Contains(v.text, Unknown) {
 		return value{text: Unknown, none: true, encod: true}
