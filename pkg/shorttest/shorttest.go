@@ -1,5 +1,5 @@
-// Package shorttest takes a sample of a test's cases in a short run: `make test`
-// sets the flag -short, `make test-all` runs everything.
+// Package shorttest reduces a test's cases to a sample in a short run: `make
+// test` sets the flag -short, `make test-all` runs everything.
 package shorttest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Sample is all of cases, and in a short run the first of each so many.
+// Sample returns all of cases, or in a short run the first of every each cases.
 func Sample[T any](cases []T, each int) []T {
 	if !testing.Short() {
 		return cases
@@ -20,7 +20,7 @@ func Sample[T any](cases []T, each int) []T {
 	return some
 }
 
-// SampleMap is [Sample] in the order of the keys.
+// SampleMap is like [Sample], in the order of the keys.
 func SampleMap[T any](cases map[string]T, each int) map[string]T {
 	some := map[string]T{}
 	for _, name := range Sample(slices.Sorted(maps.Keys(cases)), each) {
