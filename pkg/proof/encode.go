@@ -7,14 +7,15 @@ import (
 	"ethos/pkg/gitrepo"
 )
 
-// version begins a kept content. One of another version is not read.
+// version begins a stored content. Content of another version is not read.
 const version = "ethos content 1\n"
 
 var errContent = errors.New("not a content as this version keeps it")
 
-// encode writes a content: the version, the name of the tree, and of each entry
-// its strings behind their lengths and its numbers, as varints. (encoding/gob
-// would take a tenth of a millisecond of each start, whatever it is asked.)
+// encode encodes a content: the version, the name of the tree, and for each
+// entry its strings, each preceded by its length, and its numbers, as varints.
+// (encoding/gob would add a tenth of a millisecond to each start, even when
+// unused.)
 func encode(s *gitrepo.Snapshot) []byte {
 	b := make([]byte, 0, len(version)+len(s.Tree)+len(s.Entries)*96)
 	b = append(b, version...)
@@ -33,7 +34,7 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// decode reads what encode wrote, whole or not at all.
+// decode decodes what encode wrote, completely or not at all.
 func decode(b []byte) (*gitrepo.Snapshot, error) {
 	if len(b) < len(version) || string(b[:len(version)]) != version {
 		return nil, errContent
@@ -57,7 +58,8 @@ func decode(b []byte) (*gitrepo.Snapshot, error) {
 	return s, nil
 }
 
-// decoder takes values from the front of rest, and none once one was not there.
+// decoder reads values from the front of rest. After a missing value it reads
+// no more.
 type decoder struct {
 	rest   []byte
 	failed bool

@@ -14,55 +14,57 @@ import (
 type Run struct {
 	ID     string
 	Result record.Result
-	Sealed error // of [Check]
+	Sealed error // result of [Check]
 }
 
-// Want is what has to be proven.
+// Want says what has to be proven.
 type Want struct {
 	Tree      string    // the content
-	Workspace string    // its place
-	Since     time.Time // a run began no earlier; the zero time for any
+	Workspace string    // the root of its workspace
+	Since     time.Time // earliest start of a run; the zero time for any
 	Now       time.Time
-	Controls  []string // each was in force
-	Variables []string // may have been declared, or lead to what the command could write
-	// Same reports whether another content is the same for a command: nothing that needs it differs. nil: none is.
+	Controls  []string // each must have been in force
+	Variables []string // may be declared, or refer to what the command could write
+	// Same reports whether another content is equivalent for a command: no file that needs the
+	// command differs. nil: none is.
 	Same func(command, tree string) bool `json:"-"`
 }
 
-// is reports whether a content is the one that counts for a command.
+// is reports whether a content counts as the wanted one for a command.
 func (w *Want) is(command, tree string) bool {
 	return tree == w.Tree || w.Same != nil && w.Same(command, tree)
 }
 
-// States of a need, best first. The further a run got, the better it explains what is lacking.
+// The states of a need, best first. The closer a run came, the better it explains what is missing.
 const (
 	Proven      = "proven"
-	Failed      = "failed"      // it ran on this content, and did not pass
+	Failed      = "failed"      // it ran on this content and failed
 	Older       = "older"       // it passed on this content, too long ago
 	Degraded    = "degraded"    // a control was not in force
-	Environment = "environment" // a variable could make the command another
-	Changed     = "changed"     // the content was written while it ran
+	Environment = "environment" // a variable could have changed what the command does
+	Changed     = "changed"     // the content was changed during the run
 	Other       = "other"       // it ran on another content
-	Elsewhere   = "elsewhere"   // it ran in another directory or work space
-	Unsealed    = "unsealed"    // the record is not what ethos-sandbox wrote on this machine
+	Elsewhere   = "elsewhere"   // it ran in another directory or workspace
+	Unsealed    = "unsealed"    // the record is not as ethos-sandbox wrote it on this machine
 	Missing     = "missing"     // no run with a content is recorded
-	Unneeded    = "unneeded"    // no file needs it that is not as it was; [Judge] does not say it
+	Unneeded    = "unneeded"    // no changed file needs it; [Judge] does not return it
 )
 
 var states = []string{Proven, Failed, Older, Degraded, Environment, Changed, Other, Elsewhere, Unsealed, Missing}
 
-// Verdict is what the store has for a need.
+// Verdict is what the store holds for a need.
 type Verdict struct {
 	Need  string `json:"need"`
 	State string `json:"state"`
 	Why   string `json:"why"`
-	ID    string `json:"id,omitempty"`   // of the run that it goes by
-	Time  string `json:"time,omitempty"` // when that began
-	Tree  string `json:"tree,omitempty"` // that it ended with
+	ID    string `json:"id,omitempty"`   // of the run that decided
+	Time  string `json:"time,omitempty"` // when the run began
+	Tree  string `json:"tree,omitempty"` // the tree at the end of the run
 }
 
-// Judge says whether one of the runs, which are in the order of the store, proves that a command passed on a content. The last run of the command on
-// that content counts, of those that can count: one that failed is not outweighed by one before it.
+// Judge reports whether one of the runs, given in the order of the store, proves that a command
+// passed on a content. Of the runs that count, the last run of the command on that content decides:
+// an earlier success does not outweigh a failure.
 func Judge(command string, runs []Run, w Want) Verdict {
 	best := Verdict{Need: command, State: Missing, Why: "no run of it is recorded with its content"}
 	for _, r := range slices.Backward(runs) {
@@ -81,7 +83,7 @@ func Judge(command string, runs []Run, w Want) Verdict {
 	return best
 }
 
-// judge looks at one run of the command.
+// judge checks one run of the command.
 func (w *Want) judge(command string, r Run) Verdict {
 	tree := r.Result.Capture.Tree
 	say := func(state, format string, args ...any) Verdict {
@@ -132,7 +134,7 @@ func ending(r record.Result) string {
 	return "ended: " + strings.TrimSpace(r.Status+" "+r.Signal)
 }
 
-// lacks says why a control was not in force; "" when it was.
+// lacks says why a control was not in force, or returns "" if it was.
 func lacks(box record.Sandbox, name string) string {
 	for _, c := range box.Controls {
 		if c.Name == name {
@@ -145,7 +147,7 @@ func lacks(box record.Sandbox, name string) string {
 	return "not in the evidence"
 }
 
-// DefaultControls are those that keep a command from what is not its own.
+// DefaultControls returns the controls that keep a command away from what is not its own.
 func DefaultControls() []string {
 	return []string{"userns", "mount", "pid", "network", "privileges", "landlock", "seccomp"}
 }

@@ -10,8 +10,9 @@ const (
 	magicF2FS  = 0xF2F52010
 )
 
-// notesChanges reports whether each change of a file shows in its times, and on which device. A file of tmpfs that is mapped can be written without
-// that; of other file systems it is not known here. Theirs are read each time.
+// notesChanges reports whether the file system records every change of a file in its timestamps,
+// and its device. On tmpfs a mapped file can be written without a change of the timestamps. Other
+// file systems are unknown; their files are read each time.
 func notesChanges(root string) (device uint64, ok bool) {
 	var fs syscall.Statfs_t
 	var st syscall.Stat_t

@@ -2,5 +2,5 @@
 
 package proof
 
-// notesChanges is not known here: everything is read.
+// notesChanges returns false: this is unknown here, and everything is read.
 func notesChanges(string) (device uint64, ok bool) { return 0, false }

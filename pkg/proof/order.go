@@ -7,7 +7,8 @@ import (
 	"ethos/pkg/printable"
 )
 
-// Order is what `ethos-trace` and `ethos-decide` ask of the program that signs and checks, in JSON: one of these.
+// Order is what `ethos-trace` and `ethos-decide` ask of the program that signs and checks, encoded
+// in JSON. One field is set.
 type Order struct {
 	Attest *AttestOrder `json:",omitempty"`
 	Verify *VerifyOrder `json:",omitempty"`
@@ -15,41 +16,42 @@ type Order struct {
 	Unseal *UnsealOrder `json:",omitempty"`
 }
 
-// SealOrder asks for the tar of a ceiling on standard input to be signed.
+// SealOrder asks to sign the tar of a ceiling, given on standard input.
 type SealOrder struct {
 	Key string // file with the private key
 }
 
-// UnsealOrder asks for the tar of a ceiling that one of these keys signed: the envelope comes on standard input, the tar goes to standard output.
+// UnsealOrder asks for the tar of a ceiling that one of the keys signed. The envelope comes on
+// standard input, the tar goes to standard output.
 type UnsealOrder struct {
 	Keys string // public keys in PEM
 }
 
-// AttestOrder asks for a bundle of what was found proven.
+// AttestOrder asks for a bundle with what was proven.
 type AttestOrder struct {
 	Store  string // directory
-	Key    string // file with the private key, or one for ssh-keygen -Y
-	SSH    bool   // it is for ssh-keygen
-	Commit string // whose tree is that of Want
+	Key    string // file with the private key, or with a key for ssh-keygen -Y
+	SSH    bool   // use ssh-keygen
+	Commit string // the commit whose tree is in Want
 	SHA256 string // of the commit's content
 	Want   Want
 	Needs  []Verdict
 }
 
-// VerifyOrder asks for a bundle to be checked.
+// VerifyOrder asks to check a bundle.
 type VerifyOrder struct {
 	Bundle, Key  string // files
-	SSH          bool   // the key's file is one of allowed signers
-	Identity     string // of who has to have signed, with SSH; "" for any of them
-	Commit, Tree string // what it has to be about
+	SSH          bool   // the key file is a list of allowed signers
+	Identity     string // the required signer, with SSH; "" for any of them
+	Commit, Tree string // what the bundle has to be about
 	SHA256       string // of the commit's content
 	Need         []string
-	Control      []string // none for [DefaultControls]
-	Policy       []string // files beside the shipped packs
+	Control      []string // empty: [DefaultControls]
+	Policy       []string // policy files in addition to the shipped packs
 	JSON         bool     // print an [Answer]
 }
 
-// Answer is what was found for the needs.
+// Answer is the result for the needs.
 type Answer struct {
 	Proven    bool      `json:"proven"`
 	Tree      string    `json:"tree"`
@@ -58,7 +60,7 @@ type Answer struct {
 	Needs     []Verdict `json:"needs"`
 }
 
-// Text is a verdict in one line, for people.
+// Text returns a verdict as one line for people.
 func (v Verdict) Text() string {
 	text := fmt.Sprintf("%-11s %s: %s", v.State, printable.Line(v.Need), printable.Line(v.Why))
 	if v.State == Proven {

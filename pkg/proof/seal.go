@@ -21,10 +21,11 @@ const (
 	keyLen  = 32
 )
 
-// ErrSeal says that a result was not sealed by this person's ethos, or changed since.
+// ErrSeal says that a result was not sealed by this user's ethos, or was changed since.
 var ErrSeal = errors.New("the seal is not that of its content")
 
-// Seal seals the tree of a result. Without a state folder there is no seal, and the tree's Reason says so.
+// Seal seals the tree of a result. Without a state folder there is no seal, and the tree's Reason
+// says so.
 func Seal(getenv func(string) string, id string, r *record.Result) error {
 	tree := r.Capture.Tree
 	if tree == nil || tree.Reason != "" {
@@ -74,7 +75,7 @@ func mac(key []byte, id string, r record.Result) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// readKey reads the key, and makes it the first time.
+// readKey reads the key, and creates it if necessary.
 func readKey(getenv func(string) string, create bool) ([]byte, error) {
 	open := statedir.Open
 	if create {
@@ -92,7 +93,7 @@ func readKey(getenv func(string) string, create bool) ([]byte, error) {
 		if err := statedir.Place(dir, keyName, made, true); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("key of proofs: %w", err)
 		}
-		key, err = os.ReadFile(name) // of whoever was first
+		key, err = os.ReadFile(name) // another process was faster
 	}
 	if err == nil && len(key) != keyLen {
 		err = fmt.Errorf("%s is not of %d bytes: remove it, and what was sealed proves nothing any more", name, keyLen)

@@ -25,7 +25,8 @@ const (
 	keptSessions  = 32
 )
 
-// BeginSession keeps what the session of an agent begins with. What was kept of it before stays: a session that is resumed began earlier.
+// BeginSession saves what an agent's session begins with. It does not overwrite what was saved
+// before, because a resumed session began earlier.
 func BeginSession(getenv func(string) string, agent, id string, s *Session) error {
 	dir, err := statedir.Make(getenv, folder, sessionFolder)
 	if err != nil {
@@ -39,7 +40,7 @@ func BeginSession(getenv func(string) string, agent, id string, s *Session) erro
 	return err
 }
 
-// SessionOf is what was kept of a session, nil when it is not known.
+// SessionOf returns what was saved of a session, or nil if the session is not known.
 func SessionOf(getenv func(string) string, agent, id string) *Session {
 	dir, err := statedir.Open(getenv, folder, sessionFolder)
 	if err != nil {
@@ -57,11 +58,11 @@ func SessionOf(getenv func(string) string, agent, id string) *Session {
 	return s
 }
 
-// maxHeld is how often the end of one turn is held up.
+// maxHeld limits how often the end of one turn is held up.
 const maxHeld = 3
 
-// HoldUp reports whether the end of an agent's turn may be held up, and counts it. again is that it was before, in the same turn. What cannot be
-// counted is held up once.
+// HoldUp reports whether the end of an agent's turn may be held up, and counts it. again says that
+// it was already held up in the same turn. If the count cannot be saved, the end is held up once.
 func HoldUp(getenv func(string) string, agent, id string, again bool) bool {
 	dir, err := statedir.Make(getenv, folder, sessionFolder)
 	if err != nil {

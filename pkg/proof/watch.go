@@ -14,7 +14,7 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Watch is the content of a work space when a run began.
+// Watch holds the content of a workspace at the start of a run.
 type Watch struct {
 	getenv func(string) string
 	root   string
@@ -22,7 +22,7 @@ type Watch struct {
 	err    error
 }
 
-// Begin takes the content of root. What cannot be had is said by [Watch.End].
+// Begin takes the content of root. [Watch.End] reports any error.
 func Begin(ctx context.Context, getenv func(string) string, root string) *Watch {
 	w := &Watch{getenv: getenv, root: root}
 	w.before, w.err = Content(ctx, getenv, root)
@@ -46,8 +46,8 @@ func (w *Watch) End(ctx context.Context) *record.Tree {
 	return tree
 }
 
-// Content is the content of a work space now. Files that were hashed before and did not change since are not read again, on file systems that
-// note each change.
+// Content returns the current content of a workspace. On file systems that record each change,
+// files that were hashed before and have not changed are not read again.
 func Content(ctx context.Context, getenv func(string) string, root string) (*gitrepo.Snapshot, error) {
 	var known *gitrepo.Snapshot
 	if device, ok := notesChanges(root); ok {
@@ -63,7 +63,8 @@ func Content(ctx context.Context, getenv func(string) string, root string) (*git
 	return now, err
 }
 
-// Known is a content that was seen before, nil when it is not remembered: for saying which files differ.
+// Known returns a content that was seen before, or nil if it is no longer stored. It is used to
+// show which files differ.
 func Known(getenv func(string) string, root, tree string) *gitrepo.Snapshot {
 	if strings.Trim(tree, "0123456789abcdef") != "" {
 		return nil
@@ -76,7 +77,7 @@ const (
 	keptTrees = 8
 )
 
-// names of the folder of a work space's contents.
+// folderOf returns the path elements of the folder for a workspace's contents.
 func folderOf(root string) []string {
 	sum := sha256.Sum256([]byte(root))
 	return []string{folder, hex.EncodeToString(sum[:16])}
@@ -93,12 +94,13 @@ func load(getenv func(string) string, root, name string) *gitrepo.Snapshot {
 	}
 	s, err := decode(b)
 	if err != nil {
-		return nil // it is of another version, or was cut short
+		return nil // of another version, or truncated
 	}
 	return s
 }
 
-// remember keeps a content, for the next look and for saying what differs. Without it everything is read again.
+// remember stores a content, to speed up the next call and to show differences. Without it
+// everything is read again.
 func remember(getenv func(string) string, root string, s *gitrepo.Snapshot) {
 	dir, err := statedir.Make(getenv, folderOf(root)...)
 	if err != nil {

@@ -1,13 +1,15 @@
-// Package needs says which commands the files of a work space need: what `proofs:` in a policy file means.
+// Package needs says which commands the files of a workspace need: the meaning of `proofs:` in a
+// policy file.
 //
 //	set := needs.Set{{Name: "coding_ethos.yml", Rules: []needs.Rule{
 //		{Paths: []string{"docs/**"}},
 //		{Paths: []string{"**"}, Needs: []string{"go test ./..."}},
 //	}}}
 //	set.Of("docs/a.md")                 // none
-//	set.Differs("go test ./...", was, now) // whether a file that needs it is not what it was
+//	set.Differs("go test ./...", was, now) // whether a file that needs it has changed
 //
-// A path is slash-separated and below the root of the work space. Patterns are those of doublestar: "*" stays in a directory, "**" does not.
+// Paths are slash-separated and relative to the root of the workspace. Patterns are those of
+// doublestar: "*" does not cross directories, "**" does.
 package needs
 
 import (
@@ -23,28 +25,30 @@ import (
 	"ethos/pkg/record"
 )
 
-// Rule says what the files need that one of its patterns matches. No needs: none.
+// Rule says what files need that match one of its patterns. Empty Needs means nothing.
 type Rule struct {
 	Paths []string `json:"paths"`
 	Needs []string `json:"needs"`
 }
 
-// File is the rules of one file, in its order: the first one that matches a path counts, and a path that none matches needs nothing.
+// File holds the rules of one file in order. The first rule that matches a path counts; a path that
+// no rule matches needs nothing.
 type File struct {
 	Name  string `json:"file"`
 	Rules []Rule `json:"rules"`
 }
 
-// Set is the rules of several files: a path needs what any of them says, so that no file takes away what another one needs.
+// Set holds the rules of several files. A path needs what any of them says, so that no file can
+// remove what another one requires.
 type Set []File
 
-// List is a [Set] as ethos-decide proofs prints it and ethos-trace reads it.
+// List is a [Set] in the form that ethos-decide proofs prints and ethos-trace reads.
 type List struct {
 	Workspace string `json:"workspace"`
 	Files     Set    `json:"files"`
 }
 
-// Check says why a pattern is none; nil when it can match a path.
+// Check returns an error if a pattern is invalid, and nil if it can match a path.
 func Check(pattern string) error {
 	switch {
 	case !doublestar.ValidatePattern(pattern):
@@ -55,7 +59,7 @@ func Check(pattern string) error {
 	return nil
 }
 
-// of are the needs of a path.
+// of returns the needs of a path.
 func (f File) of(name string) []string {
 	for _, r := range f.Rules {
 		if slices.ContainsFunc(r.Paths, func(p string) bool { return doublestar.MatchUnvalidated(p, name) }) {
@@ -73,7 +77,7 @@ func (s Set) Of(name string) (list []string) {
 	return list
 }
 
-// Commands lists every command that something can need, each once.
+// Commands lists every command that a file can need, without duplicates.
 func (s Set) Commands() (commands []string) {
 	for _, f := range s {
 		for _, r := range f.Rules {
@@ -87,7 +91,8 @@ func (s Set) Commands() (commands []string) {
 	return commands
 }
 
-// Differs reports whether a file that needs a command is not the same in two contents, each path to what it holds. An empty content has no files.
+// Differs reports whether a file that needs a command differs between two contents, which map paths
+// to file contents. An empty content has no files.
 func (s Set) Differs(command string, was, now map[string]string) bool {
 	needs := func(name string) bool { return slices.Contains(s.Of(name), command) }
 	for name, object := range now {
@@ -103,7 +108,7 @@ func (s Set) Differs(command string, was, now map[string]string) bool {
 	return false
 }
 
-// Asks reports whether an action is one of the commands, as [Is] says.
+// Asks reports whether an action runs one of the commands, as defined by [Is].
 func (s Set) Asks(a *record.Action) bool {
 	if len(s) == 0 || a.Cwd != a.Workspace {
 		return false
@@ -117,8 +122,9 @@ func (s Set) Asks(a *record.Action) bool {
 	return slices.ContainsFunc(s.Commands(), func(command string) bool { return Is(command, argv) })
 }
 
-// Is reports whether an argument vector is a command as a person writes it: the same words, or a shell that is given exactly this text. Text
-// around it, such as a pipe, whose status would be another's, or a comment, makes another command of it.
+// Is reports whether an argument vector is a command as a person writes it: the same words, or a
+// shell that is given exactly this text. With other text around it, such as a pipe, which would
+// return another status, or a comment, it is another command.
 func Is(command string, argv []string) bool {
 	command = strings.TrimSpace(command)
 	if command == "" {
@@ -130,12 +136,13 @@ func Is(command string, argv []string) bool {
 	return len(argv) == 3 && argv[1] == "-c" && isShell(argv[0]) && strings.TrimSpace(argv[2]) == command
 }
 
-// plain reports text that a shell splits at its spaces and nowhere else.
+// plain reports whether a shell splits a text only at its spaces.
 func plain(text string) bool {
 	return !strings.ContainsAny(text, "'\"\\$`|&;<>()*?[]{}~#!\n\t") && !strings.Contains(strings.Fields(text)[0], "=")
 }
 
-// isShell reports a shell of the system: SHELL of the caller may name anything.
+// isShell reports whether a name is a system shell. The caller's SHELL is not used, because it may
+// name anything.
 func isShell(name string) bool {
 	dir, base := filepath.Split(name)
 	return slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/"}, dir) && slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, base)
