@@ -25,8 +25,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Changed are the paths of the files that are not what the commit Base has, from the
-// root: committed since or not. Ignored files are left out.
+// Changed returns the paths, relative to the root, of the files that differ
+// from the commit Base, whether committed since or not. Ignored files are left
+// out.
 func (c *Clone) Changed(ctx context.Context) (paths []string, err error) {
 	before, after, err := c.contents(ctx)
 	for path, is := range after {
@@ -43,7 +44,8 @@ func (c *Clone) Changed(ctx context.Context) (paths []string, err error) {
 	return paths, err
 }
 
-// contents are the files of Base and those that are there, path to mode and object.
+// contents returns the files of Base and the current files. Both map paths to
+// mode and object.
 func (c *Clone) contents(ctx context.Context) (before, after map[string]string, err error) {
 	base, err := gitrepo.FindRevision(c.Dir, c.Base)
 	if err != nil {
@@ -59,7 +61,7 @@ func (c *Clone) contents(ctx context.Context) (before, after map[string]string, 
 	return before, now.Files(), nil
 }
 
-// Changes are the files of [Clone.Changed], in the form of a record.
+// Changes returns the files of [Clone.Changed] in the form of a record.
 func (c *Clone) Changes(ctx context.Context) ([]record.Write, error) {
 	before, after, err := c.contents(ctx)
 	if err != nil {
@@ -100,18 +102,19 @@ func (c *Clone) Changes(ctx context.Context) ([]record.Write, error) {
 	return list, nil
 }
 
-// typeOf is the type of an entry of a git tree, which begins with its mode.
+// typeOf returns the type of an entry of a git tree, which begins with its
+// mode.
 func typeOf(entry string) string {
 	switch {
 	case strings.HasPrefix(entry, "12"):
 		return "symlink"
 	case strings.HasPrefix(entry, "16"), strings.HasPrefix(entry, "04"), strings.HasPrefix(entry, "4"):
-		return "directory" // a repository in it
+		return "directory" // a nested repository
 	}
 	return "file"
 }
 
-// fill reads what is there. No link is followed.
+// fill reads the current file. It does not follow symbolic links.
 func fill(root *os.Root, path string, w *record.Write) error {
 	info, err := root.Lstat(path)
 	if err != nil {
@@ -137,8 +140,8 @@ func fill(root *os.Root, path string, w *record.Write) error {
 	return nil
 }
 
-// Uncommitted says which kinds of files there are in the clone that are in no
-// commit. Nothing that a command writes into the git directory hides them.
+// Uncommitted says which kinds of files in the clone are in no commit. Nothing
+// that a command writes to the git directory can hide them.
 func (c *Clone) Uncommitted() (kinds []string, err error) {
 	_, kinds, err = c.uncommitted()
 	return kinds, err
@@ -156,9 +159,10 @@ func (c *Clone) uncommitted() (repo *gitrepo.Repository, kinds []string, err err
 	return repo, kinds, err
 }
 
-// Unmerged says what removing the clone would lose, one thing an element: work that
-// is in no commit, and commits that were not merged. With an error there may be more.
-// Nothing that a command writes into the git directory hides work.
+// Unmerged says what removing the clone would lose, one item per element:
+// uncommitted work, and commits that were not merged. If there is an error,
+// there may be more. Nothing that a command writes to the git directory can
+// hide work.
 func (c *Clone) Unmerged() (work []string, err error) {
 	repo, work, err := c.uncommitted()
 	if err != nil {
@@ -187,7 +191,8 @@ func (c *Clone) Unmerged() (work []string, err error) {
 	return append(work, lost...), err
 }
 
-// lost are the refs that lead to what the origin would not have without the clone.
+// lost describes the refs that lead to commits which the origin would lack
+// without the clone.
 func (c *Clone) lost(refs map[string]string) (work []string, err error) {
 	began, err := c.began()
 	if err != nil {
@@ -225,7 +230,7 @@ func (c *Clone) lost(refs map[string]string) (work []string, err error) {
 	return work, nil
 }
 
-// maxLost bounds how many refs are named.
+// maxLost limits the refs that are named.
 const maxLost = 5
 
 // described says what a ref leads to.
@@ -245,8 +250,8 @@ func (c *Clone) described(ref string) string {
 	return "commits that " + ref + " leads to"
 }
 
-// Begin keeps the refs that the clone begins with. They are the origin's, which may
-// have deleted them when the clone is removed.
+// Begin saves the refs that the clone begins with. They come from the origin,
+// which may have deleted them by the time the clone is removed.
 func (c *Clone) Begin() error {
 	repo, err := gitrepo.Open(c.Dir, gitrepo.Options{})
 	if err != nil {
@@ -263,7 +268,7 @@ func (c *Clone) Begin() error {
 	return os.WriteFile(filepath.Join(c.state, refsName), text, 0o600)
 }
 
-// began are the refs of [Clone.Begin]; none where it was not called.
+// began returns the refs saved by [Clone.Begin], or none if it was not called.
 func (c *Clone) began() (refs map[string]string, err error) {
 	text, err := os.ReadFile(filepath.Join(c.state, refsName))
 	if errors.Is(err, fs.ErrNotExist) {

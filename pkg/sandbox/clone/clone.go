@@ -12,7 +12,7 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Folder is the folder of clones in the state folder.
+// Folder is the folder of the clones' records in the state folder.
 const Folder = "clones"
 
 const (
@@ -20,12 +20,12 @@ const (
 	refsName = "refs.json"
 )
 
-// Source is what a clone is made of.
+// Source says what a clone is made of.
 type Source struct {
-	Name   string `json:"name"`   // a name of a directory
-	Origin string `json:"origin"` // the root of the work tree that it is of, absolute
-	Branch string `json:"branch"` // its own
-	Base   string `json:"base"`   // the commit that the branch begins at, in hexadecimal
+	Name   string `json:"name"`   // usable as a directory name
+	Origin string `json:"origin"` // the absolute root of the original work tree
+	Branch string `json:"branch"` // the clone's own branch
+	Base   string `json:"base"`   // the commit that the branch starts from, in hexadecimal
 }
 
 // Clone is an open clone.
@@ -38,7 +38,7 @@ type Clone struct {
 	held    *os.File
 }
 
-// dirOf is where the clone of a name is.
+// dirOf returns the directory for the clone with a name.
 func dirOf(getenv func(string) string, name string) (string, error) {
 	data := getenv("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
@@ -51,8 +51,8 @@ func dirOf(getenv func(string) string, name string) (string, error) {
 	return filepath.Join(data, "ethos", "workspaces", name), nil
 }
 
-// Create makes the directory of a clone, which is empty, and notes what it is of.
-// The error wraps fs.ErrExist where there is one of that name.
+// Create creates the empty directory of a clone, and records its source. The
+// error wraps fs.ErrExist if a clone with the name exists.
 func Create(getenv func(string) string, from Source) (*Clone, error) {
 	dir, err := dirOf(getenv, from.Name)
 	if err != nil {
@@ -89,8 +89,9 @@ func Create(getenv func(string) string, from Source) (*Clone, error) {
 	return c, nil
 }
 
-// Open opens a clone, alone or as one of several. The error wraps fs.ErrNotExist
-// where there is none, and is [statedir.ErrBusy] where others have it open.
+// Open opens a clone, exclusively if alone is set, else shared. The error wraps
+// fs.ErrNotExist if there is none, and is [statedir.ErrBusy] if others have it
+// open.
 func Open(getenv func(string) string, name string, alone bool) (*Clone, error) {
 	base, err := statedir.Open(getenv, Folder)
 	if err != nil {
@@ -110,7 +111,7 @@ func Open(getenv func(string) string, name string, alone bool) (*Clone, error) {
 	return c, nil
 }
 
-// Save keeps what is known of the clone.
+// Save saves what is known about the clone.
 func (c *Clone) Save() error {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -119,7 +120,8 @@ func (c *Clone) Save() error {
 	return statedir.Replace(c.state, metaName, text, false)
 }
 
-// Scratch opens a new file that has no name, on the file system of the state folder.
+// Scratch opens a new file without a name on the file system of the state
+// folder.
 func (c *Clone) Scratch() (*os.File, error) {
 	f, err := os.CreateTemp(c.state, "scratch-")
 	if err != nil {
@@ -128,16 +130,16 @@ func (c *Clone) Scratch() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// Close gives the clone up.
+// Close releases the clone.
 func (c *Clone) Close() error { return c.held.Close() }
 
-// Remove removes the clone with all that is in it.
+// Remove removes the clone with everything in it.
 func (c *Clone) Remove() error {
 	if c.held != nil {
 		defer c.held.Close()
 	}
 	err := statedir.RemoveTree(c.Dir)
-	if err == nil { // else it can be tried again
+	if err == nil { // otherwise Remove can be repeated
 		err = statedir.RemoveTree(c.state)
 	}
 	return err

@@ -1,16 +1,15 @@
-// Package clone keeps work spaces that are git repositories of their own, each on
-// a branch of its own.
+// Package clone manages workspaces that are separate git repositories, each on a branch of its own.
 //
 //	c, err := clone.Create(os.Getenv, clone.Source{Name: "a", Origin: "/w", Branch: "a", Base: "…"})
-//	c.Dir                              // an empty directory: who calls clones into it
+//	c.Dir                              // an empty directory: the caller clones into it
 //	changes, err := c.Changes(ctx)     // what is different there from Base
 //	work, err := c.Unmerged()          // what removing it would lose
 //
-// The directory is ${XDG_DATA_HOME:-~/.local/share}/ethos/workspaces/NAME: a command
-// of another work space does not see it, because home directories are hidden. What is
-// known of it is kept in the state folder (package statedir), which no command sees.
+// The directory is ${XDG_DATA_HOME:-~/.local/share}/ethos/workspaces/NAME. A command of another
+// workspace cannot see it, because home directories are hidden. The records of clones are in the
+// state folder (package statedir), which no command can see.
 //
-// Commands that nobody trusts write to the directory, its git directory included. So
-// nothing here starts git: package gitrepo reads. What is brought from there into
-// another repository must be checked by who does it.
+// Untrusted commands write to the directory, including its git directory. This package therefore
+// never starts git; it reads with package gitrepo. Whoever transfers content from there to another
+// repository must check it.
 package clone
