@@ -10,17 +10,17 @@ import (
 	"ethos/pkg/sandbox/kernel/seccomp"
 )
 
-// refusedCall is a system call that the filter refuses, and how messages tell of
-// it.
+// refusedCall is a system call that the filter refuses, and the words by which
+// messages mention it.
 type refusedCall struct {
 	name     string
-	root     bool     // outside, too, it takes privileges
-	words    []string // in a line that tells of a refusal, in lower case
-	programs []string // whose purpose it is
+	root     bool     // needs privileges outside, too
+	words    []string // in a line that reports a refusal, in lower case
+	programs []string // programs whose purpose is this call
 }
 
-// refusedCalls are the calls of the deny list that programs tell of when they are
-// refused. The first whose words are in a line counts.
+// refusedCalls lists the calls of the deny list that programs report when they
+// are refused. The first entry whose words are in a line counts.
 var refusedCalls = []refusedCall{
 	{"ptrace", false, []string{"ptrace", "could not trace", "strace:"}, []string{"strace", "ltrace", "gdb", "lldb", "rr"}},
 	{"unshare", false, []string{"unshare", "new namespace", "clone_new", "user namespace"}, []string{"unshare", "bwrap", "newuidmap"}},
@@ -41,11 +41,12 @@ var refusedCalls = []refusedCall{
 	{"swapon", true, []string{"swapon", "swapoff"}, []string{"swapon", "swapoff"}},
 }
 
-// notPermitted are the phrases of a call that was refused.
+// notPermitted lists the phrases that report a refused call.
 var notPermitted = []string{"not permitted", "permission denied", "eperm", "no permission", "superuser", "must be root", "not implemented", "enosys", "could not trace"}
 
-// calls are the system calls that messages say were refused, and that the filter
-// refuses; where nothing that was printed is known, those that the program is for.
+// calls returns the system calls that messages report as refused and that the
+// filter does refuse. If the output is unknown, it returns the calls that the
+// program is known for.
 func (x *Explainer) calls(f Failed) (list []record.Denial) {
 	add := func(c refusedCall, process string) {
 		d := record.Denial{
@@ -86,14 +87,15 @@ func (x *Explainer) calls(f Failed) (list []record.Denial) {
 	return list
 }
 
-// nesting is the flag that opens a call which makes namespaces, "" where none does.
+// nesting returns the flag that allows a call which creates namespaces, or ""
+// if there is none.
 func (x *Explainer) nesting(call, process string) string {
 	const flag = "--allow-nested-userns"
 	has, mounts := x.plan.NestedUserns, process == "bwrap" || process == "podman"
 	switch {
 	case call != "unshare" || x.uid == 0 || has == capability.NestedMounts:
 		return ""
-	case mounts: // where it is refused, the refusal names a view
+	case mounts: // if a mount is refused, the refusal names a view
 		return flag + "=" + capability.NestedMounts
 	case has != "":
 		return ""
@@ -101,7 +103,7 @@ func (x *Explainer) nesting(call, process string) string {
 	return flag
 }
 
-// whyRefused is the reason of the filter's own rule.
+// whyRefused returns the reason for the filter's own rule.
 func whyRefused(call string) string {
 	for _, rule := range seccomp.DenyPrivilege().Rules {
 		if slices.Contains(rule.Calls, call) {

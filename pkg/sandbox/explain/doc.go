@@ -1,22 +1,24 @@
 // Package explain says what the boundary refused a command, and which
 // declaration would allow it.
 //
-// Two ways lead to a [Need], what a command asked of a path: [Explainer.Infer]
-// reads what a failed command printed and was given as arguments, and an observer
-// of its system calls saw it. [Explainer.Denial] holds a need against the plan and
-// the host: what would have been no different outside is no denial.
+// A [Need] is what a command asked of a path. It comes from two sources:
+// [Explainer.Infer] infers it from the output and the arguments of a failed
+// command, or an observer saw it in the command's system calls.
+// [Explainer.Denial] compares a need with the plan and the host: what would
+// also have failed outside is not a denial.
 //
 // # Contract
 //
-// A declaration that is proposed is one that can be had: the plan was made again
-// with it, and gives the path. Nothing is proposed for credentials, for what
-// decides what runs outside, for a home directory or a whole tree of the system.
-// A command chooses what it prints and which names it asks for, so a denial of
-// either kind is advice for a person, and is never acted on. Texts can be printed,
-// but for a denial's Path, which is as it is.
+// A proposed declaration is one that works: the plan was made again with it,
+// and gives access to the path. Nothing is proposed for credentials, for files
+// that decide what runs outside, for a home directory or for a whole system
+// tree. A command chooses what it prints and which names it asks for. A denial
+// from either source is therefore advice for a person, and nothing acts on it
+// automatically. All texts are printable, except for a denial's Path, which is
+// unchanged.
 //
 // # Limits
 //
-// Messages are known in English and by the names of errors. Only so many paths of
-// one command are looked up, and only so many denials told.
+// Messages are recognised in English and by the names of errors. The number of
+// paths looked up and of denials reported per command is limited.
 package explain

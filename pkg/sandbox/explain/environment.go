@@ -8,10 +8,10 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// environment are the hidden environment files that set a variable which the
-// output of a failed command names and the command has not: programs that load
-// such a file by themselves go on without it when it cannot be read, and fail
-// later, at the variable.
+// environment returns the hidden environment files that set a variable which
+// the output of a failed command names and the command lacks. Programs that
+// load such a file automatically continue without it if it is unreadable, and
+// fail later when they need the variable.
 func (x *Explainer) environment(output string) (list []record.Denial) {
 	if !slices.ContainsFunc(x.plan.Paths, plan.HidesEnvFile) {
 		return nil
@@ -44,8 +44,8 @@ func (x *Explainer) environment(output string) (list []record.Denial) {
 	return list
 }
 
-// assigned is the first variable of a list that the text of an environment file
-// sets, as dotenv and shells read it.
+// assigned returns the first variable of a list that the text of an environment
+// file sets, as dotenv and shells parse it.
 func assigned(text string, names map[string]bool) string {
 	for line := range strings.Lines(text) {
 		name, _, ok := strings.Cut(strings.TrimSpace(line), "=")
@@ -56,7 +56,7 @@ func assigned(text string, names map[string]bool) string {
 	return ""
 }
 
-// telling reports a name that stands in an output for a variable alone.
+// telling reports whether a name in an output can only be that of a variable.
 func telling(name string) bool {
 	return len(name) > 3 && (strings.Contains(strings.Trim(name, "_"), "_") || len(name) > 5) && strings.ToUpper(name) == name && strings.Trim(name, "0123456789_") != ""
 }

@@ -10,19 +10,19 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Failed is a command that failed, as far as it is known.
+// Failed is what is known about a failed command.
 type Failed struct {
 	Argv   []string
-	Output string // the end of what it printed
-	Read   bool   // the output was read: nothing else was printed
+	Output string // the end of its output
+	Read   bool   // the output was read: there was no other output
 }
 
-// maxInferred bounds the denials of one command: each tells that a path exists
-// outside, to whoever chose what was printed.
+// maxInferred limits the denials for one command, because each reveals to
+// whoever chose the output that a path exists outside.
 const maxInferred = 5
 
-// Infer reads from what a failed command printed, and was given as arguments,
-// what the boundary refused it.
+// Infer infers from the output and the arguments of a failed command what the
+// boundary refused it.
 func (x *Explainer) Infer(f Failed) (list []record.Denial) {
 	paths := x.paths(f)
 	for _, d := range x.environment(f.Output) {
@@ -31,7 +31,7 @@ func (x *Explainer) Infer(f Failed) (list []record.Denial) {
 	return x.together(slices.Concat(paths, x.names(f.Output), x.calls(f), x.signing(f)))
 }
 
-// paths are the paths that were refused.
+// paths returns the refused paths.
 func (x *Explainer) paths(f Failed) (list []record.Denial) {
 	named, about := mentions(f.Output)
 	for _, m := range named {
@@ -53,10 +53,10 @@ func (x *Explainer) paths(f Failed) (list []record.Denial) {
 	return list
 }
 
-// inferred is the denial that a path in a message stands for.
+// inferred returns the denial for a path in a message.
 func (x *Explainer) inferred(path string, m mention) (d record.Denial, ok bool) {
 	text, about, program := m.path, m.about, m.program
-	if relative := !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/"); relative && strings.ContainsAny(text, " :") { // a sentence, not a name
+	if relative := !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/"); relative && strings.ContainsAny(text, " :") { // a sentence
 		return d, false
 	}
 	n := x.sharpen(Need{Path: path, Write: about&(sealed|making) != 0, Entry: about&removal != 0, Process: program})
@@ -75,8 +75,9 @@ func (x *Explainer) inferred(path string, m mention) (d record.Denial, ok bool) 
 	return x.fixed(path, about)
 }
 
-// fixed is the directory of a name that was to be made or to go, and that nothing
-// denies: its names are fixed because something in it has less, see [plan.Grant].
+// fixed returns the directory of a name that was to be created or removed and
+// that nothing denies. The names in that directory are fixed because something
+// in it has less access: see [plan.Grant].
 func (x *Explainer) fixed(path string, about meaning) (d record.Denial, ok bool) {
 	if about&(making|removal) == 0 || x.plan.Backend != plan.Landlock || plan.Covering(x.plan.Paths, path).Access != plan.ReadWrite || x.plan.CanMake(path) {
 		return d, false
@@ -92,8 +93,9 @@ func (x *Explainer) fixed(path string, about meaning) (d record.Denial, ok bool)
 	}, true
 }
 
-// join adds a denial, unless one of the same path says as much, or one of a path
-// in it: the words of a name with spaces can name a directory above it.
+// join adds a denial, unless the list has one for the same path that says as
+// much, or one for a path below it: the words of a name with spaces can name a
+// directory above it.
 func join(list []record.Denial, d record.Denial) []record.Denial {
 	same := func(o record.Denial) bool {
 		return mount.Within(o.Path, d.Path) || o.Remedy != "" && o.Kind == d.Kind && mount.Within(d.Path, o.Path)

@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// removing are the calls that change a name: what has to be writable is the
-// directory, because a file that is declared by itself is a mount, which can be
+// removing lists the calls that change a name. They need a writable directory,
+// because a file that is declared by itself is a mount point, which can be
 // neither removed nor replaced.
 var removing = []string{"unlink", "unlinkat", "rename", "renameat", "renameat2", "rmdir"}
 
-// programs that change what they are given look at it first, and fail there.
+// Programs that change their operands look at them first, and fail at that
+// point.
 var (
 	changers = []string{"chmod", "chown", "chgrp", "touch", "truncate", "tee", "mktemp", "mkfifo", "mkdir", "shred", "patch", "dd"}
 	removers = []string{"rm", "mv", "rmdir", "unlink", "rename"}
 )
 
-// sharpen says of what a program asked first what it asked it for.
+// sharpen replaces a program's first request with the purpose of that request.
 func (x *Explainer) sharpen(n Need) Need {
 	n.Entry = n.Entry || slices.Contains(removing, n.Call)
 	if n.Socket || n.Address.IsValid() {
@@ -34,8 +35,8 @@ func (x *Explainer) sharpen(n Need) Need {
 	return n
 }
 
-// named is the path of the command line that a program came to by way of path:
-// realpath(3) asks for one part after the other.
+// named returns the path on the command line that a program reached by way of
+// path: realpath(3) asks for one component after the other.
 func (x *Explainer) named(path string) string {
 	for _, arg := range arguments(x.plan.Argv) {
 		if full := x.absolute(arg); strings.HasPrefix(full, strings.TrimSuffix(path, "/")+"/") {
@@ -47,7 +48,8 @@ func (x *Explainer) named(path string) string {
 	return path
 }
 
-// operand reports a path of the command line, or what lies in one.
+// operand reports whether a path is on the command line, or lies in one that
+// is.
 func (x *Explainer) operand(path string) bool {
 	for _, arg := range arguments(x.plan.Argv) {
 		arg = strings.TrimPrefix(arg, "of=")
@@ -58,14 +60,14 @@ func (x *Explainer) operand(path string) bool {
 	return false
 }
 
-// inPlace reports a file that sed or perl is to replace.
+// inPlace reports whether sed or perl is to replace a file.
 func (x *Explainer) inPlace(n Need) bool {
 	program := filepath.Base(first(x.plan.Argv))
 	return (program == "sed" || program == "perl") && (n.Process == "" || n.Process == program) && x.operand(n.Path) &&
 		slices.ContainsFunc(x.plan.Argv, func(arg string) bool { return strings.HasPrefix(arg, "-i") || arg == "--in-place" || arg == "-pi" })
 }
 
-// after reports a path that follows an option.
+// after reports whether a path follows an option.
 func (x *Explainer) after(option, path string) bool {
 	i := slices.Index(x.plan.Argv, option)
 	return i >= 0 && i+1 < len(x.plan.Argv) && x.absolute(x.plan.Argv[i+1]) == path

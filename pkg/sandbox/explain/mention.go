@@ -8,28 +8,29 @@ import (
 	"ethos/pkg/protected"
 )
 
-// mention is a path that a message of a failed command names, and what the
-// message says of it.
+// mention is a path in a message of a failed command, and what the message says
+// about it.
 type mention struct {
-	path    string // as it stands there
+	path    string // as written there
 	about   meaning
-	program string // that says it, by the first word; "" when there is none
+	program string // that printed it, according to the first word; "" if unknown
 }
 
-// meaning is what a message says, by its words.
+// meaning is what the words of a message say.
 type meaning int
 
 const (
 	silent  meaning = 0
-	missing meaning = 1 << iota // it is not there
-	refused                     // it may not be used
+	missing meaning = 1 << iota // it does not exist
+	refused                     // access was refused
 	sealed                      // it cannot be written
-	making                      // something was to be made or changed there
-	removal                     // a name was to go
+	making                      // something was to be created or changed there
+	removal                     // a name was to be removed
 )
 
-// words are the phrases by which a message is known, in lower case: those of
-// strerror(3), the names of errors, and what common programs and languages write.
+// words lists the phrases that identify a message, in lower case: those of
+// strerror(3), the names of errors, and what common programs and languages
+// print.
 var words = []struct {
 	phrase string
 	about  meaning
@@ -49,8 +50,8 @@ var words = []struct {
 	{"cannot move", making | removal}, {"rename", making | removal}, {"unlink", making | removal}, {"open output", making}, {"cannot make", making}, {"output file", making}, {"lock", making},
 }
 
-// meaningOf is all that a line says. What was to be made counts where something
-// went wrong alone.
+// meaningOf returns everything that a line says. The intent to create counts
+// only if something went wrong.
 func meaningOf(line string) (m meaning) {
 	line = strings.ToLower(line)
 	for _, w := range words {
@@ -64,15 +65,15 @@ func meaningOf(line string) (m meaning) {
 	return m
 }
 
-// The most that is read of what was printed.
+// The maximum amount of output that is read.
 const (
-	maxLines    = 200 // with a meaning, from the last one back
+	maxLines    = 200 // with a meaning, from the last one backwards
 	maxMentions = 400
 	maxLine     = 4096
 )
 
-// mentions are the paths in the lines that say that something went wrong, the
-// last line first; about is what all lines say together.
+// mentions returns the paths in lines that report an error, last line first;
+// about is what all lines together say.
 func mentions(output string) (list []mention, about meaning) {
 	lines, taken := strings.Split(output, "\n"), 0
 	for _, line := range slices.Backward(lines) {
@@ -98,7 +99,8 @@ func mentions(output string) (list []mention, about meaning) {
 	return list, about
 }
 
-// speaker is the program that a message is of: "tee: /x: No such file".
+// speaker returns the program that a message comes from: "tee: /x: No such
+// file".
 func speaker(line string) string {
 	name, _, found := strings.Cut(line, ": ")
 	if !found || strings.ContainsAny(name, " /'\"") {
@@ -109,8 +111,8 @@ func speaker(line string) string {
 
 const quotes = "'\"`‘’“”«»"
 
-// candidates are the texts in a line that can be a path: what is quoted, what
-// stands between colons, and each word.
+// candidates returns the texts in a line that can be a path: quoted text, text
+// between colons, and each word.
 func candidates(line string) (list []string) {
 	line = plainText(line)
 	add := func(text string) {
@@ -139,18 +141,18 @@ func candidates(line string) (list []string) {
 			add(strings.TrimRight(word[at:], ":.!?"))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) }) // of a name with spaces, the whole before its words
+	slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) }) // a whole name with spaces before its words
 	return list
 }
 
-// position takes the line and column off a path: FILE:12:3.
+// position removes the line and column from a path: FILE:12:3.
 func position(word string) string {
 	head, _, _ := strings.Cut(word, ":")
 	return head
 }
 
-// pathLike reports what may be a path: absolute, below the home directory, or
-// relative with more than one part or a suffix.
+// pathLike reports whether a text may be a path: absolute, below the home
+// directory, or relative with more than one component or a suffix.
 func pathLike(text string) bool {
 	if text == "" || len(text) > maxPath || strings.ContainsRune(text, 0) || strings.Contains(text, "://") {
 		return false
@@ -158,7 +160,7 @@ func pathLike(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/") || !strings.HasPrefix(text, "-") && !strings.ContainsAny(text, "*?")
 }
 
-// plainText takes the escape sequences of terminals out: ECMA-48, CSI and OSC.
+// plainText removes the escape sequences of terminals: ECMA-48, CSI and OSC.
 func plainText(line string) string {
 	if !strings.ContainsRune(line, 0x1b) {
 		return line
@@ -187,7 +189,7 @@ func plainText(line string) string {
 	return b.String()
 }
 
-// absolute is a path of the command in full.
+// absolute returns the absolute path for a path of the command.
 func (x *Explainer) absolute(text string) string {
 	switch {
 	case strings.HasPrefix(text, "~/"):
@@ -198,10 +200,10 @@ func (x *Explainer) absolute(text string) string {
 	return filepath.Join(x.plan.Dir, text)
 }
 
-// arguments finds the paths in a command line: words with a slash, names of
-// environment files, which are hidden beside files that are not, and in a word
-// that is a script those between spaces, quotes and signs of the shell, or in an
-// option.
+// arguments finds the paths in a command line: words with a slash, and names of
+// environment files, which are hidden beside files that are not. If a word is a
+// script, it finds the paths between spaces, quotes and shell operators, or in
+// an option.
 func arguments(argv []string) (list []string) {
 	for _, arg := range argv {
 		if (strings.Contains(arg, "/") || protected.EnvFile(arg)) && arg[0] != '-' && !strings.Contains(arg, "://") {
@@ -228,7 +230,8 @@ func arguments(argv []string) (list []string) {
 	return list[:min(len(list), maxMentions)]
 }
 
-// optionPath is where the path in an option such as -I/usr/x begins, or 0.
+// optionPath returns the offset of the path in an option such as -I/usr/x, or
+// 0.
 func optionPath(word string) int {
 	if at := strings.IndexByte(word, '/'); at >= 2 && at <= 3 && word[0] == '-' && word[1] != '-' {
 		return at

@@ -9,15 +9,15 @@ import (
 	"ethos/pkg/record"
 )
 
-// unresolved are the phrases of a name that could not be looked up: those of
-// gai_strerror(3), and what common programs and languages write.
+// unresolved lists the phrases for a name that could not be looked up: those of
+// gai_strerror(3), and what common programs and languages print.
 var unresolved = []string{
 	"could not resolve", "couldn't resolve", "unable to resolve", "failed to resolve", "temporary failure", "name or service not known", "enotfound", "eai_again", "no such host",
 	"name resolution", "nodename nor servname", "unknown host", "unknownhostexception", "cannot resolve", "can't resolve", "bad address", "dial tcp: lookup", "failed to lookup",
 }
 
-// names are the hosts that messages say could not be looked up, where the command
-// has no network at all: a gateway tells of its own refusals, for a fact.
+// names returns the hosts that messages report as not found, if the command has
+// no network at all. With a network, the gateway itself reports its refusals.
 func (x *Explainer) names(output string) (list []record.Denial) {
 	if x.plan.Network != "none" && x.plan.Network != "loopback" {
 		return nil
@@ -44,8 +44,8 @@ func (x *Explainer) names(output string) (list []record.Denial) {
 	return list
 }
 
-// hostIn is the first name of a host in a line, "" where there is none that can be
-// allowed.
+// hostIn returns the first host name in a line, or "" if there is none that can
+// be allowed.
 func hostIn(line string) string {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t()[]{}<>,;=|:/@"+quotes, r) }) {
 		word = strings.TrimRight(word, ".!?")
@@ -56,8 +56,8 @@ func hostIn(line string) string {
 	return ""
 }
 
-// hostLike tells a name of at least two labels, whose last one is a word, from a
-// version or the name of a file with a usual suffix.
+// hostLike distinguishes a name of at least two labels, the last of which is a
+// word, from a version number or a file name with a common suffix.
 func hostLike(word string) bool {
 	dot := strings.LastIndexByte(word, '.')
 	if dot <= 0 || len(word) > 253 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || strings.Contains(word, "..") {

@@ -17,10 +17,10 @@ import (
 type Need struct {
 	Path    string // absolute, as the command named it; "" for an address
 	Write   bool
-	Entry   bool           // its name is to go: the directory around it is changed
+	Entry   bool           // its name is to be removed: this changes the directory around it
 	Socket  bool           // it was to be connected to
-	Address netip.AddrPort // of the internet
-	Process string         // who asked, and by which call; "" when nobody saw it
+	Address netip.AddrPort // on the internet
+	Process string         // the process that asked; "" if it was not observed
 	Call    string
 	Count   int
 }
@@ -33,30 +33,30 @@ type Explainer struct {
 	groups []int
 }
 
-// New makes an explainer. uid and groups are the caller's.
+// New returns an Explainer. uid and groups are the caller's.
 func New(p *plan.Plan, files plan.Files, uid int, groups []int) *Explainer {
 	return &Explainer{p, files, uid, groups}
 }
 
-// Here is an explainer for the machine and the user of this process.
+// Here returns an Explainer for this machine and the user of this process.
 func Here(p *plan.Plan) *Explainer {
-	groups, _ := os.Getgroups() // without them a file of a group counts as one that cannot be read
+	groups, _ := os.Getgroups() // on error, files of a group count as unreadable
 	return New(p, plan.HostFiles{}, os.Geteuid(), groups)
 }
 
-// own are the trees of which a command has its own: what is outside means nothing
-// to it, and every program looks into them.
+// own lists the trees of which a command has its own version. The outside
+// version is irrelevant for it, and every program looks into them.
 var own = []string{"/proc", "/sys", "/dev"}
 
-// target is what a need is about, outside.
+// target is what a need refers to outside.
 type target struct {
 	plan.Location
 	write  bool
-	making bool // the path is a directory in which something was to be made
+	making bool // the path is a directory in which something was to be created
 }
 
-// Denial says what the boundary refused of a need. ok is false when nothing was
-// refused, or when it would have been outside, too.
+// Denial says what the boundary refused of a need. ok is false if nothing was
+// refused, or if it would have failed outside, too.
 func (x *Explainer) Denial(n Need) (d record.Denial, ok bool) {
 	if !filepath.IsAbs(n.Path) || strings.ContainsRune(n.Path, 0) || len(n.Path) > maxPath {
 		return d, false
@@ -85,8 +85,8 @@ func (x *Explainer) Denial(n Need) (d record.Denial, ok bool) {
 
 const maxPath = 4096 // PATH_MAX of linux/limits.h
 
-// locate finds what a need is about. What is not there outside either, or what
-// the caller could not use there, is not found.
+// locate finds what a need refers to. It does not find what does not exist
+// outside either, or what the caller could not use there.
 func (x *Explainer) locate(n Need) (target, bool) {
 	at, err := plan.Locate(x.files, n.Path)
 	if err != nil {
@@ -109,7 +109,7 @@ func (x *Explainer) locate(n Need) (target, bool) {
 		}
 		t.making = true
 	}
-	if n.Socket != (t.Mode&fs.ModeSocket != 0) && (n.Socket || n.Call != "") { // what else is done to a socket is harmless
+	if n.Socket != (t.Mode&fs.ModeSocket != 0) && (n.Socket || n.Call != "") { // harmless
 		return t, false
 	}
 	if t.write {
@@ -118,7 +118,8 @@ func (x *Explainer) locate(n Need) (target, bool) {
 	return t, x.readable(t.Location)
 }
 
-// readable asks the permissions: the caller is the owner, in the group, or other.
+// readable checks the permission bits: the caller is the owner, in the group,
+// or other.
 func (x *Explainer) readable(at plan.Location) bool {
 	perm := at.Mode.Perm()
 	switch {
@@ -132,7 +133,8 @@ func (x *Explainer) readable(at plan.Location) bool {
 	return perm&0o004 != 0
 }
 
-// kind compares what is inside with what is outside; "" is no difference.
+// kind compares the access inside with the access outside; "" means no
+// difference.
 func (x *Explainer) kind(t target) string {
 	inside := plan.Covering(x.plan.Paths, t.Path)
 	if writable, ok := x.plan.OfAgent(t.Path); ok {
@@ -158,15 +160,16 @@ func (x *Explainer) kind(t target) string {
 		return record.KindReadOnly
 	case inside.Access == plan.ReadOnly:
 		return ""
-	case inside.Access == plan.Private && inside.Path == t.Path: // the command's own is there
+	case inside.Access == plan.Private && inside.Path == t.Path: // the command's own version is there
 		return ""
-	case t.Mode.IsDir() && !t.making && x.above(t.Path): // shown empty, or with what is below
+	case t.Mode.IsDir() && !t.making && x.above(t.Path): // shown empty, or only with declared paths below
 		return ""
 	}
 	return record.KindHidden
 }
 
-// above reports a directory that is there inside because something below it is.
+// above reports whether a directory exists inside only because something below
+// it does.
 func (x *Explainer) above(dir string) bool {
 	return slices.ContainsFunc(x.plan.Paths, func(e plan.Entry) bool { return e.Access != plan.Hidden && e.Path != dir && mount.Within(e.Path, dir) })
 }

@@ -12,15 +12,15 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// maxObserved bounds the denials of one command, and maxAsked what is looked up.
+// maxObserved limits the denials for one command, and maxAsked the lookups.
 const (
 	maxObserved = 20
 	maxAsked    = 1000
-	fewFiles    = 3 // of a directory, before the directory is proposed
+	fewFiles    = 3 // files of one directory, before the directory is proposed
 )
 
-// Observed says what the boundary refused of needs that were seen, the last one
-// first. What a command looks for and does without is folded.
+// Observed says what the boundary refused of the observed needs, last one
+// first. What a command looks for but does not require is folded.
 func (x *Explainer) Observed(needs []Need) (list []record.Denial) {
 	for _, n := range needs[:min(len(needs), maxAsked)] {
 		if x.probing(n) {
@@ -48,7 +48,7 @@ func (x *Explainer) denialOf(n Need) (record.Denial, bool) {
 	return x.Denial(n)
 }
 
-// stronger joins two denials of one path.
+// stronger merges two denials for one path.
 func stronger(a, b record.Denial) record.Denial {
 	count := a.Count + b.Count
 	if strings.HasPrefix(b.Remedy, "--rw ") {
@@ -58,8 +58,8 @@ func stronger(a, b record.Denial) record.Denial {
 	return a
 }
 
-// rank puts what was used before what was looked for: many programs ask whether a
-// file is there and go on without it.
+// rank orders what was used before what was only looked for: many programs
+// check for a file and continue without it.
 func rank(d record.Denial) int {
 	switch d.Call {
 	case "stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat":
@@ -100,15 +100,15 @@ func (x *Explainer) together(list []record.Denial) []record.Denial {
 	return kept
 }
 
-// probes are files below the home directory that programs look for wherever they
-// run, and do without.
+// probes lists files below the home directory that programs look for wherever
+// they run, and do not require.
 var probes = []string{
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshenv", ".zshrc", ".zprofile", ".zlogin", ".inputrc", ".terminfo", ".hushlogin",
 	".Xauthority", ".vimrc", ".viminfo", ".lesshst", ".wgetrc", ".curlrc", ".nanorc", ".editrc",
 }
 
-// probing reports what is folded: a search that found what it sought elsewhere,
-// and files that are asked for by every program of a kind.
+// probing reports whether a need is folded: a search that succeeded elsewhere,
+// and files that every program of a kind asks for.
 func (x *Explainer) probing(n Need) bool {
 	if n.Address.IsValid() || n.Write {
 		return false
@@ -117,7 +117,7 @@ func (x *Explainer) probing(n Need) bool {
 	return below && slices.Contains(probes, rel) || !n.Socket && within(filepath.Clean(n.Path), []string{"/run", "/var/run"}) || x.searched(n.Path)
 }
 
-// searched reports a program that PATH has further on.
+// searched reports whether a later directory of PATH has the program.
 func (x *Explainer) searched(path string) bool {
 	dir, name := filepath.Split(path)
 	dirs := filepath.SplitList(plan.Lookup(x.plan.Env, "PATH"))
@@ -131,8 +131,8 @@ func (x *Explainer) searched(path string) bool {
 	})
 }
 
-// unreached is the denial of an address outside of the machine, where the network
-// has none. A gateway tells of its own refusals.
+// unreached returns the denial for an address outside of the machine, if the
+// network has none. With a gateway, the gateway itself reports its refusals.
 func (x *Explainer) unreached(n Need) (d record.Denial, ok bool) {
 	const nameServer = 53
 	if x.plan.Network != "none" && x.plan.Network != "loopback" || n.Address.Port() == nameServer {

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Declared is what a configuration is to have below sandbox, by key: a path of a
-// list, or the word of a key that has one.
+// Declared is an entry for the section sandbox of a configuration: a path in the list of a key, or
+// the value of a key with a single word.
 type Declared struct{ Key, Path, Word string }
 
-// Patch adds paths to the text of a repo_config.yaml, and returns the new text and
-// the unified diff that makes it. The rest of the text stays as it is. It does not read YAML: ok is false where the
-// text has the section or a list in a form that it does not know, and the paths
-// have to be added by hand.
+// Patch adds entries to the text of a repo_config.yaml. It returns the new text and the unified
+// diff; the rest of the text is unchanged. It does not parse YAML: ok is false if the section or a
+// list has a form that it does not know. The user then has to add the entries by hand.
 func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if text == "" {
 		lines = nil
 	}
-	inserted := map[int][]string{} // before the line of this number
+	inserted := map[int][]string{} // by the number of the line after them
 	var keys []string
 	for _, d := range add {
 		if !slices.Contains(keys, d.Key) {
@@ -51,8 +50,8 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 	return changed, diff, true
 }
 
-// insert adds paths to the list of a key: a new list, or the items after the key
-// of one that stands in lines of its own.
+// insert adds paths to the list of a key: as a new list, or as items of an existing list with one
+// item per line.
 func insert(lines []string, section int, key string, paths []string, inserted map[int][]string) bool {
 	at := -1
 	for i := section + 1; section >= 0 && i < len(lines) && (lines[i] == "" || strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "#")); i++ {
@@ -69,7 +68,7 @@ func insert(lines []string, section int, key string, paths []string, inserted ma
 	where := section + 1
 	switch {
 	case at >= 0 && strings.TrimSpace(lines[at]) != key+":":
-		return false // on one line
+		return false // list on one line
 	case at >= 0:
 		where = at + 1
 		if where < len(lines) && strings.HasPrefix(strings.TrimLeft(lines[where], " "), "- ") {
@@ -94,7 +93,7 @@ func insert(lines []string, section int, key string, paths []string, inserted ma
 	return true
 }
 
-// unified is one hunk with all lines: configurations are short.
+// unified returns a diff of one hunk with all lines: configurations are short.
 func unified(name string, lines []string, inserted map[int][]string, removed map[int]bool) (changed, diff string) {
 	var whole, body strings.Builder
 	added := 0

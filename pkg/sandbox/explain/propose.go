@@ -13,22 +13,23 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// wideTrees are directories of which nobody is proposed the whole: what is in
-// them belongs to many.
+// wideTrees lists directories that are never proposed as a whole, because their
+// content belongs to many users or programs.
 var wideTrees = []string{
 	"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/snap", "/srv", "/sys",
 	"/tmp", "/usr", "/var", "/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp",
 }
 
-// strongSockets are of services that act for whoever connects: with their own
-// rights, or with the person's keys. A person who means one names it unasked.
+// strongSockets lists the sockets of services that act for whoever connects,
+// with their own rights or with the user's keys. They are never proposed; a
+// user who wants one can declare it.
 var strongSockets = []string{
 	"docker.sock", "containerd.sock", "podman.sock", "crio.sock", "buildkitd.sock", "libvirt-sock", "system_bus_socket", "bus", "private", "io.systemd", "agent.",
 	"gpg-agent", "ssh-agent", "keyring", "S.gpg", "S.scdaemon", "snapd", "lxd", "unix.socket", "incus", "wayland-", "X0", "X1", "pulse", "pipewire",
 }
 
-// propose adds the reason, and the smallest declaration that allows what was
-// asked for where there is one.
+// propose adds the reason to a denial and, if there is one, the smallest
+// declaration that would allow the request.
 func (x *Explainer) propose(d *record.Denial, t target) {
 	d.Reason = reasons[d.Kind]
 	if why := x.never(d.Kind, t); why != "" {
@@ -53,7 +54,7 @@ func (x *Explainer) propose(d *record.Denial, t target) {
 	}
 	d.Remedy = flag + " " + printable.Word(t.Path)
 	optional := ""
-	if d.Kind == record.KindSocket { // a service that does not run is not to keep everything else from running
+	if d.Kind == record.KindSocket { // so that a stopped service does not prevent every run
 		optional = "?"
 	}
 	d.Declare = key + ": [" + x.yaml(t.Path, optional) + "]"
@@ -65,7 +66,7 @@ var reasons = map[string]string{
 	record.KindSocket:   "a socket that cannot be connected to from inside",
 }
 
-// never says why something is proposed to nobody, "" when it may be.
+// never says why something is never proposed, or returns "" if it may be.
 func (x *Explainer) never(kind string, t target) string {
 	home := x.plan.Home
 	rel, below := strings.CutPrefix(t.Path, home+"/")
@@ -89,15 +90,16 @@ func (x *Explainer) never(kind string, t target) string {
 	return ""
 }
 
-// aroundCredentials reports a directory below the home in which credentials lie.
+// aroundCredentials reports whether a directory below the home contains
+// credentials.
 func aroundCredentials(rel string) bool {
 	return slices.ContainsFunc(protected.Credentials(), func(c protected.Credential) bool { return strings.HasPrefix(c.Path, rel+"/") })
 }
 
-// refused makes the plan with more, and says why that cannot be had or would not
-// do. What the plan already has, it has then.
+// refused makes the plan with more, and says why that is impossible or would
+// not suffice. What the plan already has, it keeps.
 func (x *Explainer) refused(more plan.More, t target) string {
-	for _, link := range t.Links { // of which the command followed each
+	for _, link := range t.Links { // the command followed each of them
 		if a := plan.Covering(x.plan.Paths, link).Access; a == plan.Hidden || a == plan.Private {
 			return shown(link) + " is a link, and hidden too; use " + shown(t.Path)
 		}
@@ -116,8 +118,8 @@ func (x *Explainer) refused(more plan.More, t target) string {
 	return "the rest of what is declared denies it"
 }
 
-// yaml is a path as a configuration has it: relative to the work space, below
-// "~", or absolute; optional is "?" for one that may be missing.
+// yaml returns a path as written in a configuration: relative to the workspace,
+// below "~", or absolute; optional is "?" for a path that may be missing.
 func (x *Explainer) yaml(p, optional string) string {
 	if rel, ok := strings.CutPrefix(p, x.plan.Workspace+"/"); ok {
 		p = rel
@@ -132,10 +134,11 @@ func (x *Explainer) yaml(p, optional string) string {
 
 const plainYAML = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-~+@"
 
-// maxShown bounds what is told of a name: it may be the command's.
+// maxShown limits the length of a reported name, because the command may have
+// chosen it.
 const maxShown = 300
 
-// shown is a text in a bounded line that can be printed.
+// shown returns a text as one printable line of limited length.
 func shown(text string) string {
 	if text = printable.Line(text); len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + "…"

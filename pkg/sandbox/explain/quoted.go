@@ -2,9 +2,9 @@ package explain
 
 import "strings"
 
-// unquoted are the words of a line that are quoted as programs quote names that
-// are not plain: by coreutils, 'a'$'\303\274”b' (quotearg(3), shell-escape), and by
-// git, "a\303\274b".
+// unquoted returns the words of a line that are quoted as programs quote
+// special names: by coreutils, 'a'$'\303\274”b' (quotearg(3), shell-escape),
+// and by git, "a\303\274b".
 func unquoted(line string) (list []string) {
 	for i := 0; i < len(line); {
 		word, n := shellWord(line[i:])
@@ -21,8 +21,8 @@ func unquoted(line string) (list []string) {
 	return list
 }
 
-// shellWord reads a word that begins with a quote of the shell, and returns its
-// length with the quotes, 0 where there is none.
+// shellWord parses a word that begins with a shell quote. n is its length
+// including the quotes, or 0 if there is none.
 func shellWord(text string) (word string, n int) {
 	for {
 		switch rest := text[n:]; {
@@ -46,10 +46,10 @@ func shellWord(text string) (word string, n int) {
 	}
 }
 
-// escapes are those of C, and of bash in $'…'.
+// escapes holds the escapes of C, and of bash in $'…'.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'a': 7, 'b': 8, 'v': 11, 'f': 12, 'e': 27, '\\': '\\', '\'': '\'', '"': '"'}
 
-// cWord reads a word in quotes with the escapes of C.
+// cWord parses a quoted word with the escapes of C.
 func cWord(text string, quote byte) (word string, n int) {
 	if text == "" || text[0] != quote {
 		return "", 0
@@ -76,7 +76,7 @@ func cWord(text string, quote byte) (word string, n int) {
 	return "", 0
 }
 
-// octal reads up to three digits.
+// octal parses up to three digits.
 func octal(text string) (value byte, digits int) {
 	for digits < len(text) && digits < 3 && text[digits] >= '0' && text[digits] <= '7' {
 		value = value<<3 | (text[digits] - '0')

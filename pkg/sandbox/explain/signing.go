@@ -9,13 +9,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// signatures are what git prints when nothing signed for it: commit.c,
+// signatures lists what git prints when signing failed: commit.c,
 // builtin/tag.c, gpg-interface.c.
 var signatures = []string{"gpg failed to sign the data", "unable to sign the tag", "failed to sign the push certificate", "fatal: failed to write commit object"}
 
-// signing is the denial of a key that git would have signed with.
+// signing returns the denial for a key that git would have signed with.
 func (x *Explainer) signing(f Failed) []record.Denial {
-	if x.plan.GitSigning != "" { // the signer tells what it refused
+	if x.plan.GitSigning != "" { // the signer reports its refusals itself
 		return nil
 	}
 	told := slices.ContainsFunc(signatures, func(text string) bool { return strings.Contains(f.Output, text) })
@@ -29,8 +29,8 @@ func (x *Explainer) signing(f Failed) []record.Denial {
 	}}
 }
 
-// signs reports whether a command line is of git, and makes a commit or a tag that
-// the person's configuration, or that of the work space, wants signed.
+// signs reports whether a command line runs git to make a commit or a tag that
+// the user's or the workspace's configuration requires to be signed.
 func (x *Explainer) signs(argv []string) bool {
 	makes := func(word string) bool {
 		return slices.Contains([]string{"commit", "tag", "merge", "rebase", "cherry-pick", "revert", "am", "pull"}, word)

@@ -2,11 +2,12 @@ package explain
 
 import "sync"
 
-// TailBytes is how much of a command's output is kept to be read when it fails.
+// TailBytes is the number of bytes of a command's output that are kept for
+// analysis if it fails.
 const TailBytes = 16 << 10
 
-// Tail is the end of what was written to it. It can be used concurrently; the
-// zero value is empty.
+// Tail keeps the end of what was written to it. It is safe for concurrent use;
+// the zero value is empty.
 type Tail struct {
 	mu   sync.Mutex
 	kept []byte

@@ -10,32 +10,33 @@ import (
 	"ethos/pkg/record"
 )
 
-// Grant is one value of a list of a repo_config.yaml, and what recorded runs made
-// of it.
+// Grant is one value of a list in a repo_config.yaml, and how recorded runs
+// used it.
 type Grant struct {
-	Key, Value string // as they stand there: read_paths, ~/data
-	Tool       string // of a name under network_tools: the tool that may reach it
-	Runs       int    // that had it
-	Known      int    // those of them of which it is known what they used
+	Key, Value string // as written there: read_paths, ~/data
+	Tool       string // for a name under network_tools: the tool that may reach it
+	Runs       int    // runs that had the grant
+	Known      int    // those of which the use is known
 	Used       int    // those that used it
 	Written    int    // those that wrote there
 
 	line int
 }
 
-// Unused reports what no run used that had it.
+// Unused reports whether no run that had the grant used it.
 func (g *Grant) Unused() bool { return g.Known > 0 && g.Used == 0 }
 
-// OnlyRead reports what can be written, and was read alone.
+// OnlyRead reports whether a writable path was only read.
 func (g *Grant) OnlyRead() bool { return g.Key == writable && g.Used > 0 && g.Written == 0 }
 
 const writable = "read_write_paths"
 
-// Tally counts over recorded runs what of a configuration was used.
+// Tally counts over recorded runs which parts of a configuration were used.
 type Tally struct {
 	Runs, Observed int
 	Grants         []*Grant
-	// Unread lists keys in a form that is not read: their values are not counted.
+	// Unread lists keys in a form that is not parsed: their values are not
+	// counted.
 	Unread []string
 
 	resolve func(declared string) string
@@ -52,8 +53,8 @@ var (
 	})
 )
 
-// NewTally reads the lists of the text of a repo_config.yaml, an item a line.
-// resolve says where a declared path leads to, without links.
+// NewTally parses the lists in the text of a repo_config.yaml, one item per
+// line. resolve returns where a declared path leads, without symbolic links.
 func NewTally(text string, resolve func(declared string) string) *Tally {
 	t := &Tally{resolve: resolve, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 	key := ""
@@ -88,7 +89,7 @@ func NewTally(text string, resolve func(declared string) string) *Tally {
 	return t
 }
 
-// tool takes the names of an entry that [Patch] could have written.
+// tool parses the names of an entry that [Patch] could have written.
 func (t *Tally) tool(at int, line string) {
 	m := toolEntry().FindStringSubmatch(line)
 	if m == nil {
@@ -130,8 +131,9 @@ func (t *Tally) Add(tool string, c *record.Capabilities, s *record.Sandbox, obse
 	}
 }
 
-// reached counts a run that could have reached a name: its connections are known,
-// unless it was one of a session, which has the network of all its commands.
+// reached counts a run that could have reached a name. Its connections are
+// known, unless it was part of a session, whose network is shared by all its
+// commands.
 func (g *Grant) reached(tool string, c *record.Capabilities, s *record.Sandbox) {
 	if tool != g.Tool || c.Network.Mode != "proxy" || !slices.Contains(c.Network.AllowDomains, g.Value) {
 		return
@@ -145,8 +147,8 @@ func (g *Grant) reached(tool string, c *record.Capabilities, s *record.Sandbox) 
 	}
 }
 
-// Patch takes what was never used out of the configuration, and has what was never
-// written be read alone. ok is false when there is nothing to take out.
+// Patch removes from the configuration what was never used, and makes read-only
+// what was never written. ok is false if there is nothing to change.
 func (t *Tally) Patch(name string) (changed, diff string, ok bool) {
 	removed, inserted := map[int]bool{}, map[int][]string{}
 	var read []string
@@ -175,8 +177,8 @@ func (t *Tally) Patch(name string) (changed, diff string, ok bool) {
 	return changed, diff, true
 }
 
-// narrowTools leaves of each entry of network_tools the names that were used, or
-// are not known not to have been.
+// narrowTools keeps, in each entry of network_tools, the names that were used
+// or whose use is not known.
 func (t *Tally) narrowTools(removed map[int]bool, inserted map[int][]string) {
 	kept, unused := map[int][]string{}, map[int]bool{}
 	for _, g := range t.Grants {
@@ -197,8 +199,8 @@ func (t *Tally) narrowTools(removed map[int]bool, inserted map[int][]string) {
 	}
 }
 
-// emptied takes out keys whose lists have no item left, and then the section that
-// has no key left.
+// emptied removes keys whose lists have no items left, and then a section
+// without keys.
 func (t *Tally) emptied(removed map[int]bool, inserted map[int][]string) {
 	for at := len(t.lines) - 1; at >= 0; at-- {
 		key := listKey().FindStringSubmatch(t.lines[at])
@@ -213,7 +215,7 @@ func (t *Tally) emptied(removed map[int]bool, inserted map[int][]string) {
 	}
 }
 
-// after is the next line that says something and stays.
+// after returns the next line that has content and stays.
 func (t *Tally) after(at int, removed map[int]bool, inserted map[int][]string) (string, bool) {
 	for i := at + 1; i <= len(t.lines); i++ {
 		if len(inserted[i]) > 0 {
