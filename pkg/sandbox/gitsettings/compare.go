@@ -9,50 +9,51 @@ import (
 	"ethos/pkg/gitrepo"
 )
 
-// Settings are those of one configuration file, while commands work on a copy.
+// Settings tracks one configuration file while commands work on a copy of it.
 type Settings struct {
-	first  map[string][]string // what the first command began with
-	before map[string][]string // what the command began with, or what was taken over since
-	own    map[string]bool     // sections that the command has made
-	told   map[string]bool     // what was refused
+	first  map[string][]string // at the start of the first command
+	before map[string][]string // at the start of the command, updated by what was accepted since
+	own    map[string]bool     // sections that the command created
+	told   map[string]bool     // reported refusals
 	about  About
 }
 
-// About says what a configuration file is.
+// About describes a configuration file.
 type About struct {
-	Worktree   bool // it is that of one work tree: gitrepository-layout(5), config.worktree
-	Identified bool // the person's own configuration names an author
+	Worktree   bool // it belongs to one work tree: gitrepository-layout(5), config.worktree
+	Identified bool // the user's own configuration names an author
 }
 
-// New returns the settings of a file with the text that the command begins with.
+// New returns the settings of a file whose text is as the command begins.
 func New(text []byte, about About) (*Settings, error) {
 	before, _, _, err := read(text)
 	return &Settings{first: maps.Clone(before), before: before, own: map[string]bool{}, told: map[string]bool{}, about: about}, err
 }
 
-// Refusal is a setting that is not taken over.
+// Refusal is a setting that is not accepted.
 type Refusal struct {
 	Key    string
-	Values []string // that it would have had; none when it would have gone
+	Values []string // the values that it would have; none if it would be removed
 	Why    string
-	Runs   bool // git could run what it would have said
+	Runs   bool // git might run the value
 }
 
-// Comparison is what a command has made of a file.
+// Comparison is the result of comparing a command's copy.
 type Comparison struct {
-	Text    []byte // to be written; nil when nothing is
+	Text    []byte // to be written; nil if there is nothing to write
 	Keys    []string
-	Refused []Refusal // that were not refused before
+	Refused []Refusal // refusals not reported before
 	made    map[string][]string
 }
 
 const version = "core.repositoryformatversion"
 
-// maxChanges bounds the keys that are compared.
+// maxChanges limits the keys that are compared.
 const maxChanges = 1000
 
-// Compare compares the copy with what the command began with. now is the text that
-// stands outside. An error says that nothing is taken over; it is told once.
+// Compare compares the copy made with the text that the command began with. now
+// is the current text outside. An error means that nothing is accepted; it is
+// reported once.
 func (s *Settings) Compare(made, now []byte) (c Comparison, err error) {
 	fresh, order, names, err := read(made)
 	if err != nil {
@@ -65,7 +66,7 @@ func (s *Settings) Compare(made, now []byte) (c Comparison, err error) {
 	if len(keys) > maxChanges {
 		return c, s.once("it has too many changes")
 	}
-	if len(s.before[version]) > 0 && len(fresh[version]) == 0 { // what git never takes away
+	if len(s.before[version]) > 0 && len(fresh[version]) == 0 { // git never removes it
 		return c, s.once("it is not what git makes of a configuration: " + version + " is gone")
 	}
 	outside, _, _, err := read(now)
@@ -108,7 +109,7 @@ func (s *Settings) Done(c Comparison) {
 	maps.Copy(s.before, c.made)
 }
 
-// once makes an error that is told once.
+// once returns an error that is reported once.
 func (s *Settings) once(why string) error {
 	if s.told[why] {
 		return nil
@@ -125,15 +126,15 @@ func (s *Settings) tell(c *Comparison, r Refusal) {
 	}
 }
 
-// changed are the keys whose values are others: those that are gone, and the rest
-// in the order in which they stand in the copy.
+// changed returns the keys whose values changed: removed keys first, then the
+// others in the order of the copy.
 func (s *Settings) changed(made map[string][]string, order []string) []string {
 	gone := slices.DeleteFunc(slices.Sorted(maps.Keys(s.before)), func(key string) bool { return slices.Contains(order, key) })
 	return slices.DeleteFunc(append(gone, order...), func(key string) bool { return slices.Equal(s.before[key], made[key]) })
 }
 
-// refuse judges the keys. What is refused takes its section along where that is
-// one thing: half of a remote is none.
+// refuse checks the keys. If a section forms a unit, a refused key refuses the
+// whole section: half a remote is useless.
 func (s *Settings) refuse(keys []string, made map[string][]string, c *Comparison) map[string]bool {
 	refused := map[string]bool{}
 	for _, key := range keys {
@@ -150,7 +151,7 @@ func (s *Settings) refuse(keys []string, made map[string][]string, c *Comparison
 	return refused
 }
 
-// has reports whether a section is there.
+// has reports whether a section exists.
 func has(settings map[string][]string, g string) bool {
 	for key, values := range settings {
 		if len(values) > 0 && group(key) == g {
@@ -160,8 +161,8 @@ func has(settings map[string][]string, g string) bool {
 	return false
 }
 
-// group is the section of a key, with its subsection, where it stands for one
-// thing; else "".
+// group returns the section and subsection of a key if that section forms a
+// unit, else "".
 func group(key string) string {
 	section, sub, _, hasSub := splitKey(key)
 	if !hasSub {
@@ -170,8 +171,8 @@ func group(key string) string {
 	return section + "." + sub + "."
 }
 
-// read returns the values of every key, the keys in their order, and how the
-// variable of each is spelled.
+// read returns the values of every key, the keys in order, and the original
+// spelling of each variable.
 func read(text []byte) (values map[string][]string, order []string, names map[string]string, err error) {
 	values, names = map[string][]string{}, map[string]string{}
 	err = gitrepo.ParseConfig("", text, func(e gitrepo.Entry) error {

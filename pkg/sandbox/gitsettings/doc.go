@@ -1,25 +1,25 @@
-// Package gitsettings decides which settings of git that a confined command made
-// are taken over into the configuration of the person's repository.
+// Package gitsettings decides which git settings made by a confined command are
+// copied to the configuration of the user's repository.
 //
 //	s := gitsettings.New(before, about) // the text that the command begins with
 //	c := s.Compare(made, now)           // what it made of it; what stands outside now
 //	write(c.Text); s.Done(c)            // c.Text is nil where nothing is to be written
 //
-// The command works on a copy. Of the copy no byte is taken over, only keys and
-// values: those that an allow-list names (rules.go), each checked and then written
-// anew into the text that stands outside, in the one way that git reads them
-// ([gitrepo.EditConfig]). So it does not matter whether git would read the copy in
-// another way than this package.
+// The command works on a copy. No byte is taken from the copy, only keys and
+// values that an allow-list names (rules.go). Each is checked and then written
+// into the text outside in the one form that git reads unambiguously
+// ([gitrepo.EditConfig]). So it does not matter whether git would parse the
+// copy differently from this package.
 //
 // # Contract
 //
-// What is taken over starts no program, names no file, leads to no other
-// configuration, and changes neither where a remote of the person's leads nor who
-// the author is. What somebody has changed outside meanwhile stays as it is there.
-// All else is refused with the reason, and nothing is left out silently.
+// An accepted setting starts no program, names no file, includes no other
+// configuration, and changes neither where the user's remotes lead nor who the
+// author is. Changes made outside meanwhile are kept. Everything else is
+// refused with a reason, and nothing is dropped silently.
 //
 // # Limits
 //
-// Which branch is pushed where, of the remotes that there are, is the command's to
-// set: that is what git push -u and git branch --set-upstream-to do.
+// The command may choose which branch is pushed to which of the existing
+// remotes: that is what git push -u and git branch --set-upstream-to do.
 package gitsettings

@@ -9,36 +9,35 @@ import (
 	"ethos/pkg/gitargs"
 )
 
-// A rule says of a key when values of it are taken over.
+// rule says when values of a key are accepted.
 type rule struct {
 	good func(sub, value string) bool
 	when when
 }
 
-// when is what may be done to the values that a key has.
+// when says which changes to the values of a key are allowed.
 type when int
 
 const (
-	always   when = iota // added, changed and taken away
-	once                 // added in a section that is new, and never changed
-	added                // added where there is none
-	identity             // as added, where nothing says yet who the person is
-	upstream             // added, and only to a remote that the person pushes to
+	always   when = iota // added, changed and removed
+	once                 // added in a new section, and never changed
+	added                // added if there is none
+	identity             // like added, if nothing names the user yet
+	upstream             // added, for a remote that the user pushes to only
 )
 
-// inert is the check of a key for which that of [gitargs.Inert] is enough.
+// inert is the check for a key that needs only that of [gitargs.Inert].
 func inert(string, string) bool { return true }
 
-// rules are what git writes by itself when it is asked for a remote, an upstream,
-// a submodule or a sparse checkout, and settings of how its output and its
-// everyday commands behave. What may be a value is, beside what is said here, what
-// [gitargs.Inert] says. A "*" stands for a subsection; a "*" at the end for every
-// variable of a section without one.
+// rules lists what git itself writes when asked for a remote, an upstream, a submodule or a sparse
+// checkout, and settings for the behaviour of its output and its everyday commands. Values must
+// pass these checks and [gitargs.Inert]. A "*" stands for a subsection; a "*" at the end stands for
+// every variable of a section without subsection.
 //
-// Left out, though inert, is what decides for the person: what a plain push sends
-// and where to (push.*, remote.pushDefault, url.*.insteadOf), what they type (alias.*), whether commits
-// are signed and objects checked, what of history is removed (gc.*), who may push
-// here (receive.*), and what git status leaves out.
+// Some inert settings are left out because they decide for the user: what a plain push sends and
+// where (push.*, remote.pushDefault, url.*.insteadOf), what the user types (alias.*), whether
+// commits are signed and objects checked, what history is removed (gc.*), who may push here
+// (receive.*), and what git status leaves out.
 var rules = map[string]rule{
 	"remote.*.url": {remote, once}, "remote.*.pushurl": {remote, once}, "remote.*.fetch": {fetches, once},
 	"remote.*.tagopt": {remote, once}, "remote.*.prune": {remote, once}, "remote.*.skipdefaultupdate": {remote, once}, "remote.*.skipfetchall": {remote, once},
@@ -73,7 +72,7 @@ var rules = map[string]rule{
 	"user.name": {inert, identity}, "user.email": {inert, identity},
 }
 
-// splitKey is the section, the subsection and the variable of a canonical key.
+// splitKey splits a canonical key into section, subsection and variable.
 func splitKey(key string) (section, sub, variable string, hasSub bool) {
 	section, rest, _ := strings.Cut(key, ".")
 	at := strings.LastIndexByte(rest, '.')
@@ -96,7 +95,7 @@ func ruleOf(key string) (rule, bool) {
 	return r, ok
 }
 
-// The reasons for which a setting is not taken over.
+// The reasons for which a setting is refused.
 const (
 	whyRuns     = "git would run what it names"
 	whyDecides  = "it is no setting that a command decides for you"
@@ -106,9 +105,9 @@ const (
 	whyUpstream = "your next push would go to a remote that none of your branches has"
 )
 
-// judge says why a key may not go from its old values to new ones; "" when it may.
-// fresh says that the section was not there, or is the command's own.
-// first are the settings that were there before any command.
+// judge says why a key may not change from old values to new ones, or returns "" if it may. fresh
+// says that the section is new, or the command's own. first holds the settings from before any
+// command.
 func judge(key string, old, made []string, fresh bool, first map[string][]string, about About) string {
 	r, ok := ruleOf(key)
 	if !ok || about.Worktree && strings.HasPrefix(key, "remote.") {
@@ -141,8 +140,8 @@ func judge(key string, old, made []string, fresh bool, first map[string][]string
 	return ""
 }
 
-// pushed reports whether the person's pushes go to a remote already, or would: a
-// command of an earlier run may have added any other.
+// pushed reports whether the user already pushes to a remote, or would: a command of an earlier run
+// may have added any other remote.
 func pushed(name string, first map[string][]string) bool {
 	if name == "." || name == "origin" && has(first, "remote.origin.") {
 		return true
@@ -155,18 +154,17 @@ func pushed(name string, first map[string][]string) bool {
 	return false
 }
 
-// plainText reports whether a text can be shown as it is, and be written in one
-// line.
+// plainText reports whether a text can be shown unchanged and written on one line.
 func plainText(text string) bool {
 	return len(text) <= maxValue && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// maxValue bounds a value.
+// maxValue limits the length of a value in bytes.
 const maxValue = 4 << 10
 
-// remoteName is the name of a remote, or "." for the repository itself, and not an
-// address: git takes either where it wants a remote, and the name of a remote that
-// looks like an address or a path takes its place.
+// remoteName accepts the name of a remote, or "." for the repository itself, but not an address.
+// Git accepts both where it expects a remote, and a remote name that looks like an address or a
+// path takes precedence over it.
 func remoteName(_, value string) bool { return value == "." || isRemoteName(value) }
 
 func isRemoteName(name string) bool {
@@ -176,7 +174,7 @@ func isRemoteName(name string) bool {
 
 func remote(sub, value string) bool { return isRemoteName(sub) && !strings.ContainsAny(value, " \\") }
 
-// fetches reports whether a refspec only fills what git keeps of the remote.
+// fetches reports whether a refspec only updates git's copies of the remote's refs.
 func fetches(sub, value string) bool {
 	from, to, _ := strings.Cut(strings.TrimPrefix(value, "+"), ":")
 	return isRemoteName(sub) && reference(sub, from) && strings.HasPrefix(to, "refs/remotes/"+sub+"/") && !strings.Contains(to, "..")
@@ -186,8 +184,7 @@ func reference(_, value string) bool {
 	return strings.HasPrefix(value, "refs/") && !strings.Contains(value, "..") && !strings.ContainsAny(value, " :\\")
 }
 
-// module reports whether the name of a submodule is not a path that leads out:
-// CVE-2018-11235.
+// module reports whether the name of a submodule is not a path that leads out: CVE-2018-11235.
 func module(sub, value string) bool {
 	for part := range strings.SplitSeq(sub, "/") {
 		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "\\:") {
