@@ -5,16 +5,16 @@ import (
 	"os"
 )
 
-// attempt is one thing that the confined process tries, and how it is to be seen
-// outside what came of it.
+// attempt is one thing that the confined process tries, and how the outside
+// checks the result.
 type attempt struct {
-	key  string // in what the confined process reports
+	key  string // in the report of the confined process
 	name string // of the check
 	try  func(m *Mission) error
-	held func(s *scene, said Attempt) bool // it is as the boundary promises
+	held func(s *scene, said Attempt) bool // reports whether the result is as the boundary promises
 }
 
-// attempts are made and judged in this order. A new one is an entry.
+// attempts are made and checked in this order. A new attempt is one more entry.
 var attempts = []attempt{
 	{"write", "a declared file can be written",
 		func(m *Mission) error { return os.WriteFile(m.Write, []byte(mark), 0o600) },

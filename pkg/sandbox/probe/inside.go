@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Mission is what the confined process is to try. All of it exists outside.
+// Mission is what the confined process tries. Everything in it exists outside.
 type Mission struct {
 	Write   string `json:"write"`   // declared: must succeed
 	Outside string `json:"outside"` // undeclared: must not be written
@@ -19,10 +19,11 @@ type Mission struct {
 	PID     int    `json:"pid"`     // a process outside: must not be signalled
 }
 
-// Attempt is what one try came to: "" when it succeeded, else the error.
+// Attempt maps the name of each attempt to its error, or "" if it succeeded.
 type Attempt map[string]string
 
-// Inside tries everything and reports what each try came to, as one line of JSON. It is called by the confined process.
+// Inside makes all attempts and reports the results as one line of JSON. The confined process calls
+// it.
 func Inside(mission string, out io.Writer) error {
 	var m Mission
 	if err := json.Unmarshal([]byte(mission), &m); err != nil {
@@ -38,7 +39,7 @@ func Inside(mission string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(said)
 }
 
-// mark is what the confined process writes.
+// mark is the text that the confined process writes.
 const mark = "ethos probe\n"
 
 func dial(network, address string) error {
@@ -49,7 +50,8 @@ func dial(network, address string) error {
 	return c.Close()
 }
 
-// signalOutside must not find the process. In a PID namespace of its own the number may be that of a process or thread there, so the one outside has the last word.
+// signalOutside must not reach the process outside. In a PID namespace of its own the number may
+// belong to a process or thread inside, so the process outside decides whether a signal came.
 func signalOutside(pid int) error {
 	if pid <= 2 {
 		return errors.New("not tried: the number is taken inside")

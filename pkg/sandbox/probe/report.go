@@ -12,43 +12,43 @@ import (
 const (
 	Yes     = "yes"
 	No      = "no"
-	Unknown = "unknown" // could not be tried
+	Unknown = "unknown" // could not be tested
 )
 
-// Check is one thing that was tried.
+// Check is the result of one test.
 type Check struct {
 	Name     string `json:"name"`
-	Outcome  string `json:"outcome"` // yes: it is as the boundary promises
+	Outcome  string `json:"outcome"` // yes: as the boundary promises
 	Detail   string `json:"detail"`
 	Hint     string `json:"hint,omitempty"`
-	Required bool   `json:"required"` // the default profile cannot do without
+	Required bool   `json:"required"` // the default profile depends on it
 }
 
-// Report is what was found.
+// Report is the result of all checks.
 type Report struct {
-	OK       bool             `json:"ok"` // the default profile is enforced
+	OK       bool             `json:"ok"` // the default profile can be enforced
 	Kernel   string           `json:"kernel"`
 	Arch     string           `json:"arch"`
 	UID      int              `json:"uid"`
 	Profile  string           `json:"profile"`
-	Ceiling  string           `json:"ceiling,omitempty"` // digest of what the administrator allows at most
-	Bounds   []string         `json:"bounds,omitempty"`  // what that is, for people
+	Ceiling  string           `json:"ceiling,omitempty"` // digest of the administrator's upper limit
+	Bounds   []string         `json:"bounds,omitempty"`  // that limit, for people
 	Checks   []Check          `json:"checks"`
 	Controls []record.Control `json:"controls"` // the evidence of the confined process
 	Backends []Backend        `json:"backends"` // the strongest first
 }
 
-// Backend is what one backend, of ethos-sandbox run --backend, came to.
+// Backend is the result for one backend of ethos-sandbox run --backend.
 type Backend struct {
 	Name     string           `json:"name"`
-	OK       bool             `json:"ok"`               // every attempt came out as promised
-	Detail   string           `json:"detail,omitempty"` // why it cannot be had
+	OK       bool             `json:"ok"`               // every attempt had the promised result
+	Detail   string           `json:"detail,omitempty"` // why it is not available
 	Hint     string           `json:"hint,omitempty"`
-	Checks   []Check          `json:"checks"`   // of another than native, whose are the report's
+	Checks   []Check          `json:"checks"`   // of a backend other than native; native's checks are the report's
 	Controls []record.Control `json:"controls"` // the evidence of the confined process
 }
 
-// text is a backend for people.
+// text writes a backend for people.
 func (c *Backend) text(b *strings.Builder) {
 	what := map[bool]string{true: "held all that was tried", false: "did not hold all that was tried"}[c.OK]
 	if c.Detail != "" {
@@ -76,7 +76,7 @@ func (c *Backend) text(b *strings.Builder) {
 	}
 }
 
-// Text is the report for people.
+// Text returns the report for people.
 func (r Report) Text() string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("kernel %s %s, user id %d, profile %s\n\n", r.Kernel, r.Arch, r.UID, r.Profile))
@@ -125,7 +125,7 @@ func (r *Report) add(name, outcome, detail, hint string) {
 	r.Checks = append(r.Checks, Check{Name: name, Outcome: outcome, Detail: detail, Hint: hint, Required: true})
 }
 
-// judge sets OK: every required check came out as promised.
+// judge sets OK if every required check had the promised result.
 func (r *Report) judge() {
 	r.OK = len(r.Checks) > 0
 	for _, c := range r.Checks {

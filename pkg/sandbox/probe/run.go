@@ -20,10 +20,10 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// Argument is what the confined process is started with, before its mission.
+// Argument is the first argument of the confined process, before its mission.
 const Argument = "probe-inside"
 
-// Run tries the default profile.
+// Run tests the default profile.
 func Run(ctx context.Context) Report {
 	r := Report{Kernel: kernel(), Arch: runtime.GOARCH, UID: os.Geteuid(), Profile: capability.DefaultProfile, Checks: []Check{}, Controls: []record.Control{}}
 	if err := r.try(ctx); err != nil {
@@ -40,7 +40,7 @@ func Run(ctx context.Context) Report {
 	return r
 }
 
-// backends tries the others. The native one was.
+// backends tests the other backends. The native one has been tested already.
 func (r *Report) backends(ctx context.Context) {
 	r.Backends = []Backend{{Name: sandbox.Native, OK: r.OK, Checks: []Check{}, Controls: r.Controls}}
 	alone := Report{Checks: []Check{}, Controls: []record.Control{}}
@@ -56,14 +56,15 @@ func (r *Report) backends(ctx context.Context) {
 	r.Backends = append(r.Backends, b, Backend{Name: sandbox.None, Checks: []Check{}, Controls: []record.Control{}, Detail: "it isolates nothing"})
 }
 
-// others tells root, who is not restricted, that others are. It is no part of the judgement.
+// others tells root, who is not restricted, about restrictions for other users. It does not affect
+// OK.
 func (r *Report) others(read func(string) ([]byte, error)) {
 	if setting, hint := sandbox.Restricted(read); setting != "" && r.UID == 0 {
 		r.Checks = append(r.Checks, Check{Name: "ordinary users can confine too", Outcome: No, Detail: setting, Hint: hint})
 	}
 }
 
-// scene is the outside world that the confined process must not touch.
+// scene holds the objects outside that the confined process must not reach.
 type scene struct {
 	Mission
 	dir      string
@@ -107,7 +108,7 @@ func (r *Report) tryWith(ctx context.Context, backend string) error {
 	return nil
 }
 
-// newScene makes the files, listeners and the signal handler.
+// newScene creates the files, the listeners and the signal handler.
 func newScene() (*scene, error) {
 	dir, err := os.MkdirTemp("", "ethos-probe-")
 	if err != nil {
@@ -172,15 +173,16 @@ func (s *scene) spec() (sandbox.Spec, error) {
 	}, err
 }
 
-// compare goes by what is to be seen outside, and by what the confined process was told.
+// compare compares what happened outside with what the confined process reported.
 func (r *Report) compare(s *scene, said Attempt) {
 	for _, a := range attempts {
 		r.check(a.name, a.held(s, said), said[a.key])
 	}
 }
 
-// unsignalled reports whether it was tried and no signal came. Where sending it succeeded, the number may have been that of a process inside (in a container numbers are
-// low): then this one gets the time to see it.
+// unsignalled reports whether sending a signal was tried and no signal arrived. If sending
+// succeeded, the number may have been that of a process inside (in a container numbers are low).
+// This process then gets time to receive the signal.
 func (s *scene) unsignalled(a Attempt) bool {
 	refusal, tried := a["signal"]
 	if !tried || refusal != "" {
