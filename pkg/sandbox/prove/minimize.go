@@ -1,8 +1,9 @@
 package prove
 
-// minimize takes members from a set that passes until none can be taken alone:
-// ddmin. Each half, quarter, … is tried first, so that a large set shrinks fast.
-// The error is that of passes, with the smallest set so far.
+// minimize removes members from a set that passes until no single member can be
+// removed: ddmin. It first tries halves, quarters and so on, so that a large
+// set shrinks fast. The error is that of passes; the result is then the
+// smallest set so far.
 func minimize[T any](set []T, passes func([]T) (bool, error)) ([]T, error) {
 	for parts := min(2, len(set)); len(set) > 0; {
 		smaller, err := reduce(set, parts, passes)
@@ -20,11 +21,11 @@ func minimize[T any](set []T, passes func([]T) (bool, error)) ([]T, error) {
 	return set, nil
 }
 
-// reduce is the first part of a set that passes, else the first that passes with
-// one part left out, else the set.
+// reduce returns the first part of a set that passes, else the first remainder
+// without one part that passes, else the set.
 func reduce[T any](set []T, parts int, passes func([]T) (bool, error)) ([]T, error) {
 	for _, alone := range []bool{true, false} {
-		if parts == 2 && !alone { // each half is what the other leaves
+		if parts == 2 && !alone { // each half is the other's remainder
 			break
 		}
 		for i := range parts {

@@ -17,29 +17,30 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Bounds are the most that a proof may take.
+// Bounds limit a proof.
 type Bounds struct {
 	Runs int
 	Time time.Duration
 }
 
-// DefaultBounds are for a person who waits.
+// DefaultBounds are for an interactive user.
 var DefaultBounds = Bounds{Runs: 40, Time: 2 * time.Minute}
 
-// Result is what a proof came to.
+// Result is the result of a proof.
 type Result struct {
-	// Needed is the smallest set of proposals when Proved, each with the certainty
-	// [record.Proved]; else the proposals, as they were given.
+	// Needed is the smallest set of proposals if Proved is true, each with the
+	// certainty [record.Proved]; else the proposals as given.
 	Needed []record.Denial
-	// Unneeded are the given ones without which the command passes.
+	// Unneeded lists the given proposals without which the command passes.
 	Unneeded []record.Denial
 	Proved   bool
-	Why      string // not proved: the reason
+	Why      string // the reason, if not proved
 	Runs     int
 }
 
 // Smallest finds the smallest set of proposals with which the command of a spec
-// passes. With follow, what the command is refused when it has them is proposed, too.
+// passes. With follow, it also proposes what the command is refused when it has
+// the proposals.
 func Smallest(ctx context.Context, spec plan.Spec, proposals []record.Denial, follow bool, b Bounds) Result {
 	t := &trial{ctx: ctx, left: b.Runs, until: time.Now().Add(b.Time)}
 	needed, err := t.prove(spec, proposals, follow)
@@ -60,17 +61,17 @@ func Smallest(ctx context.Context, spec plan.Spec, proposals []record.Denial, fo
 	return r
 }
 
-// trial runs one command again and again.
+// trial runs one command repeatedly.
 type trial struct {
 	ctx   context.Context
 	spec  plan.Spec
 	left  int
 	until time.Time
-	each  time.Duration // the most that one run takes; 0 is until
+	each  time.Duration // time limit of one run; 0 means until
 	ran   int
 }
 
-// maxFollowed bounds how often new proposals are taken up.
+// maxFollowed limits the rounds of new proposals.
 const maxFollowed = 8
 
 func (t *trial) prove(spec plan.Spec, proposals []record.Denial, follow bool) ([]record.Denial, error) {
@@ -101,7 +102,7 @@ func (t *trial) prove(spec plan.Spec, proposals []record.Denial, follow bool) ([
 	return have, err
 }
 
-// enough is a set with which the command passes.
+// enough returns a set with which the command passes.
 func (t *trial) enough(have []record.Denial, follow bool) ([]record.Denial, error) {
 	for range maxFollowed {
 		if len(have) == 0 {
@@ -113,7 +114,7 @@ func (t *trial) enough(have []record.Denial, follow bool) ([]record.Denial, erro
 			return nil, err
 		}
 		if ok {
-			t.each = 5*time.Second + 3*time.Since(began) // one that lacks something may wait for ever
+			t.each = 5*time.Second + 3*time.Since(began) // a run that lacks something may wait for ever
 			return have, nil
 		}
 		before := len(have)
@@ -130,7 +131,7 @@ func (t *trial) enough(have []record.Denial, follow bool) ([]record.Denial, erro
 	return nil, errors.New("in a view, without network and without sockets of the host, the command does not pass with what is proposed")
 }
 
-// narrow has a command read what it need not write.
+// narrow reduces write access to read access where that suffices.
 func narrow(have []record.Denial, passes func([]record.Denial) (bool, error)) ([]record.Denial, error) {
 	for i, d := range have {
 		if path, ok := strings.CutPrefix(d.Remedy, "--rw "); ok {
@@ -148,8 +149,8 @@ func narrow(have []record.Denial, passes func([]record.Denial) (bool, error)) ([
 	return have, nil
 }
 
-// untried reports what cannot be granted to a run that reaches nothing outside, or
-// is no grant.
+// untried reports whether a proposal is not a grant, or cannot be granted to a
+// run that reaches nothing outside.
 func untried(d record.Denial) bool { return flagOf(d) == "" }
 
 func flagOf(d record.Denial) string {
@@ -160,7 +161,7 @@ func flagOf(d record.Denial) string {
 	return ""
 }
 
-// covers reports a grant that has all that another one has.
+// covers reports whether grant a includes everything in grant b.
 func covers(a, b record.Denial) bool {
 	af, bf := flagOf(a), flagOf(b)
 	if af == "--env-files" || bf == "--env-files" {
@@ -169,8 +170,8 @@ func covers(a, b record.Denial) bool {
 	return mount.Within(b.Path, a.Path) && (af == bf || af == "--rw")
 }
 
-// apart is a spec whose command reaches nothing outside. [outside] reads the plan
-// that is made of it.
+// apart returns a spec whose command reaches nothing outside. [outside] checks
+// the plan made from it.
 func apart(s plan.Spec) plan.Spec {
 	for _, set := range []*capability.Set{&s.Set, &s.Base} {
 		if set.Network.Mode != "" && set.Network.Mode != "none" {
@@ -185,7 +186,7 @@ func apart(s plan.Spec) plan.Spec {
 	return s
 }
 
-// outside says what of a plan reaches further than a throw-away view.
+// outside says what in a plan reaches further than a discarded view.
 func outside(p *plan.Plan) error {
 	switch {
 	case p.View == nil || p.View.At != "":
@@ -209,8 +210,8 @@ func outside(p *plan.Plan) error {
 	return nil
 }
 
-// run runs the command with grants, and says what it was refused. The error is why
-// it did not run, or had to stop.
+// run runs the command with grants, and returns what it was refused. The error
+// says why it did not run, or had to stop.
 func (t *trial) run(grants []record.Denial) (passed bool, denials []record.Denial, err error) {
 	limit := time.Until(t.until)
 	if t.left == 0 || limit <= 0 {
@@ -239,8 +240,8 @@ func (t *trial) run(grants []record.Denial) (passed bool, denials []record.Denia
 	return out.Status == record.StatusExited && out.ExitCode == 0, out.Evidence.Denials, nil
 }
 
-// plan is the plan of one run; own reports that the command's own limit of time is
-// the shorter one.
+// plan returns the plan of one run; own reports whether the command's own time
+// limit is the shorter one.
 func (t *trial) plan(grants []record.Denial, limit time.Duration) (p *plan.Plan, own bool, err error) {
 	s := t.spec
 	s.ReadPaths, s.WritePaths = slices.Clone(s.ReadPaths), slices.Clone(s.WritePaths)
