@@ -16,11 +16,11 @@ import (
 	"ethos/pkg/record"
 )
 
-// Asks reports a command line by which git inside runs this program in the place of
-// gpg or ssh-keygen.
+// Asks reports whether git inside runs this command line in place of gpg or
+// ssh-keygen.
 func Asks(args []string) bool { return len(args) > 0 && instead(args[0]) != "" }
 
-// instead is the program in whose place one is, "" for none.
+// instead returns the program that name replaces, or "" for none.
 func instead(name string) string {
 	switch filepath.Base(name) {
 	case filepath.Base(record.InsideSignGPG):
@@ -31,9 +31,8 @@ func instead(name string) string {
 	return ""
 }
 
-// Inside asks for the signature that git wants at a socket, and returns the exit
-// status. Whatever else git, or anybody, wants of the two programs they get from
-// the real ones.
+// Inside requests the signature that git wants from a socket, and returns the
+// exit status. All other uses of the two programs are passed to the real ones.
 func Inside(args []string, socket string) int {
 	var err error
 	program := instead(args[0])
@@ -49,7 +48,7 @@ func Inside(args []string, socket string) int {
 	return 0
 }
 
-// become replaces this process by the program that git means.
+// become replaces this process with the program that git means.
 func become(program string, args []string) error {
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -58,15 +57,15 @@ func become(program string, args []string) error {
 	return syscall.Exec(path, append([]string{program}, args...), os.Environ())
 }
 
-// signature is one that git wants.
+// signature is a signature that git asks for.
 type signature struct {
 	format, key string
-	file        string // that is to be signed; "" is standard input
-	to          string // where the signature goes; "" is standard output
+	file        string // file to be signed; "" is standard input
+	to          string // file for the signature; "" is standard output
 }
 
-// wanted is the signature that git wants by a command line, nil when it wants
-// something else: gpg-interface.c, sign_buffer_gpg and sign_buffer_ssh.
+// wanted returns the signature that a command line asks for, or nil if it asks
+// for something else: gpg-interface.c, sign_buffer_gpg and sign_buffer_ssh.
 func wanted(program string, args []string) *signature {
 	if program == "gpg" {
 		if len(args) == 3 && strings.HasPrefix(args[0], "--status-fd=") && args[1] == "-bsau" {
@@ -102,7 +101,7 @@ func wanted(program string, args []string) *signature {
 	return &s
 }
 
-// ask asks for the signature, and gives it to git.
+// ask requests the signature and passes it to git.
 func (s *signature) ask(socket string) error {
 	in := io.Reader(os.Stdin)
 	if s.file != "" {
@@ -130,7 +129,7 @@ func (s *signature) ask(socket string) error {
 	if _, err := os.Stdout.Write(a.Signature); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(os.Stderr, "\n[GNUPG:] SIG_CREATED D\n") // git looks for it
+	_, err = fmt.Fprint(os.Stderr, "\n[GNUPG:] SIG_CREATED D\n") // git checks for it
 	return err
 }
 
@@ -157,8 +156,8 @@ func (s *signature) exchange(socket string, payload []byte) (a answer, err error
 	return a, err
 }
 
-// asked is the key by the name that the configuration has for it: git writes one
-// that stands there into a file.
+// asked returns the key by its name in the configuration: git writes a key that
+// is given there literally to a file.
 func (s *signature) asked() string {
 	if s.format != SSH || !strings.HasPrefix(filepath.Base(s.key), ".git_signing_key_tmp") {
 		return s.key
@@ -170,7 +169,8 @@ func (s *signature) asked() string {
 	return string(bytes.TrimSpace(text))
 }
 
-// repository is the git directory that git is in, "" when that cannot be told.
+// repository returns the git directory that git runs in, or "" if that is
+// unknown.
 func repository() string {
 	dir, err := os.Getwd()
 	if err != nil {

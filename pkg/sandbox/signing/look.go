@@ -13,16 +13,17 @@ import (
 	"syscall"
 )
 
-// look looks at what a signing program reads, runs and connects to outside: nothing
-// of it may be the command's to change, or be reached by a link that is.
+// look checks what a signing program reads, runs and connects to outside. The
+// command must not be able to change any of it, nor a symbolic link that leads
+// to it.
 type look struct {
 	getenv func(string) string
 	path   string // PATH without what the command can change
 	writes func(string) bool
-	seen   int // entries of directories
+	seen   int // number of directory entries checked
 }
 
-// Bounds of what is looked at.
+// The limits of the checks.
 const (
 	maxInterpreters = 4 // execve(2)
 	maxFirstLine    = 256
@@ -30,11 +31,12 @@ const (
 	maxConf         = 64 << 10
 )
 
-// systemGnuPG is where distributions have GnuPG look for the system's configuration.
+// systemGnuPG is where distributions have GnuPG look for the system
+// configuration.
 const systemGnuPG = "/etc/gnupg"
 
-// reads says what of the surroundings of a program, and of GnuPG's configuration,
-// which names programs, is the command's to change.
+// reads returns an error if the command can change the surroundings of a
+// program, or GnuPG's configuration, which names programs.
 func (l *look) reads() error {
 	for _, name := range []string{"GNUPGHOME", "SSH_AUTH_SOCK", "SSH_ASKPASS", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"} {
 		if path := l.getenv(name); filepath.IsAbs(path) {
@@ -55,7 +57,7 @@ func (l *look) reads() error {
 			continue
 		}
 		err := l.gnupg(dir, 2)
-		if errors.Is(err, fs.ErrNotExist) || dir == systemGnuPG && errors.Is(err, fs.ErrPermission) { // nor does gpg read it
+		if errors.Is(err, fs.ErrNotExist) || dir == systemGnuPG && errors.Is(err, fs.ErrPermission) { // gpg does not read it either
 			continue
 		}
 		if err != nil {
@@ -65,8 +67,8 @@ func (l *look) reads() error {
 	return nil
 }
 
-// missing lets pass what is not there: nothing that the command can change would
-// bring it there.
+// missing accepts a path that does not exist: the command can change nothing
+// that would create it.
 func (l *look) missing(_ string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -74,7 +76,7 @@ func (l *look) missing(_ string, err error) error {
 	return err
 }
 
-// gnupg looks at each entry of a directory of GnuPG, and of those in it.
+// gnupg checks each entry of a GnuPG directory, and of its subdirectories.
 func (l *look) gnupg(dir string, depth int) error {
 	real, err := settled(dir, l.writes)
 	if err != nil {
@@ -114,8 +116,8 @@ func (l *look) gnupg(dir string, depth int) error {
 	return nil
 }
 
-// conf looks at what a configuration file of GnuPG names: programs, by their path or
-// their name, and other files.
+// conf checks what a GnuPG configuration file names: programs, by path or name,
+// and other files.
 func (l *look) conf(name, file string) error {
 	text, err := begin(file, maxConf+1)
 	if err != nil {
@@ -144,7 +146,7 @@ func (l *look) conf(name, file string) error {
 	return nil
 }
 
-// redirected looks at the socket that a file in its place names: libassuan,
+// redirected checks the socket that a file in its place names: libassuan,
 // assuan_sock_set_sockaddr_un.
 func (l *look) redirected(name, file string) error {
 	text, err := begin(file, maxFirstLine)
@@ -170,7 +172,8 @@ func begin(file string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// program is the real path of a program: absolute, or of a name on PATH.
+// program returns the real path of a program, given by absolute path or by a
+// name on PATH.
 func (l *look) program(name string) (string, error) { return l.programAt(name, maxInterpreters) }
 
 func (l *look) programAt(name string, more int) (string, error) {
@@ -192,8 +195,8 @@ func (l *look) programAt(name string, more int) (string, error) {
 	return "", fmt.Errorf("%q is not in a directory of PATH that the command cannot change: %w", name, fs.ErrNotExist)
 }
 
-// executable is the real path of a program whose interpreter, and the interpreter's,
-// are programs as well.
+// executable returns the real path of a program. It also checks the
+// interpreter, and the interpreter's interpreter.
 func (l *look) executable(path string, more int) (string, error) {
 	real, err := settled(path, l.writes)
 	if err != nil {
@@ -209,11 +212,11 @@ func (l *look) executable(path string, more int) (string, error) {
 	return real, err
 }
 
-// interpreter looks at what a script is run by: execve(2), Interpreter scripts.
+// interpreter checks what runs a script: execve(2), Interpreter scripts.
 func (l *look) interpreter(script string, more int) error {
 	text, err := begin(script, maxFirstLine)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // a script that cannot be read cannot be run
+		return nil // an unreadable script cannot run
 	}
 	line, ok := bytes.CutPrefix(text, []byte("#!"))
 	if err != nil || !ok {
@@ -256,8 +259,8 @@ func (l *look) interpreter(script string, more int) error {
 	return nil
 }
 
-// pathWithout leaves out the directories that the command can change, and those that
-// are relative.
+// pathWithout removes the directories that the command can change, and relative
+// ones.
 func pathWithout(path string, writes func(string) bool) string {
 	var list []string
 	for dir := range strings.SplitSeq(path, ":") {
@@ -268,11 +271,11 @@ func pathWithout(path string, writes func(string) bool) string {
 	return strings.Join(list, ":")
 }
 
-// maxLinks is the kernel's bound: path_resolution(7).
+// maxLinks is the kernel's limit: path_resolution(7).
 const maxLinks = 40
 
-// settled is a path without links, none of which, nor any directory on the way, is
-// the command's to change.
+// settled returns a path without symbolic links. It is an error if the command
+// can change one of the links, or a directory on the way.
 func settled(path string, writes func(string) bool) (string, error) {
 	at, rest, links := "/", strings.Split(filepath.Clean(path), "/"), 0
 	for len(rest) > 0 {

@@ -17,29 +17,29 @@ const (
 	Tag    = "tag"
 )
 
-// MaxPayload bounds what is signed, in bytes.
+// MaxPayload limits the text to be signed, in bytes.
 const MaxPayload = 1 << 20
 
-// maxIdentity bounds who made something, and maxLine a line of a tag's name or of an
+// maxIdentity limits an identity, and maxLine the line with a tag's name or an
 // encoding, in bytes.
 const (
 	maxIdentity = 1 << 10
 	maxLine     = 1 << 10
 )
 
-// Object is what git wants signed: the text of a commit or of a tag before it has
-// a signature.
+// Object is what git wants signed: the text of a commit or a tag before the
+// signature is added.
 type Object struct {
 	Kind      string
-	Refers    []string // the names of the objects that it is made of: tree and parents, or what the tag names
+	Refers    []string // names of the objects it refers to: tree and parents, or the tagged object
 	Author    Identity // of a commit
-	Committer Identity // or who made the tag
+	Committer Identity // or the tagger
 	TagName   string   // of a tag
-	Subject   string   // the first line of the message, in UTF-8
+	Subject   string   // first line of the message, in UTF-8
 	text      []byte
 }
 
-// Identity is who made something.
+// Identity is the name and address of a person.
 type Identity struct{ Name, Email string }
 
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
@@ -47,9 +47,9 @@ func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 // errObject is wrapped by the errors of [Parse].
 var errObject = errors.New("it is neither a commit nor a tag of git")
 
-// Parse reads the text of a commit or of a tag, as git writes it before it signs:
-// commit.c, commit_tree_extended, and builtin/tag.c, build_tag_object. Whatever else
-// could be signed is an error.
+// Parse parses the text of a commit or a tag as git writes it before signing:
+// commit.c, commit_tree_extended, and builtin/tag.c, build_tag_object. Anything
+// else is an error.
 func Parse(text []byte) (*Object, error) {
 	if len(text) > MaxPayload {
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", errObject, MaxPayload)
@@ -119,7 +119,7 @@ func (o *Object) tag(h *header, message []byte) {
 	}
 }
 
-// maxSubject bounds the subject, in bytes.
+// maxSubject limits the subject, in bytes.
 const maxSubject = 1 << 10
 
 func subject(message []byte) string {
@@ -127,8 +127,8 @@ func subject(message []byte) string {
 	return cut(string(line), maxSubject)
 }
 
-// Command is the command of git that makes such an object, signed: what policy
-// decides on.
+// Command returns the git command that makes such an object, signed. Policy
+// decides on this command.
 func (o *Object) Command() []string {
 	if o.Kind == Tag {
 		return []string{"git", "tag", "-s", "-m", o.Subject, o.TagName, o.Refers[0]}
@@ -140,10 +140,10 @@ func (o *Object) Command() []string {
 	return append(argv, "-m", o.Subject, o.Refers[0])
 }
 
-// header are the lines before the first empty one.
+// header holds the lines before the first empty line.
 type header struct {
 	lines []string
-	err   error // the first
+	err   error // the first error
 }
 
 func (h *header) fail(why string) {
@@ -156,7 +156,7 @@ func (h *header) has(prefix string) bool {
 	return len(h.lines) > 0 && strings.HasPrefix(h.lines[0], prefix)
 }
 
-// take is the rest of the next line, which begins with prefix.
+// take returns the rest of the next line, which must begin with prefix.
 func (h *header) take(prefix string) string {
 	if !h.has(prefix) {
 		h.fail("no line " + quoted(prefix))
@@ -170,7 +170,7 @@ func (h *header) take(prefix string) string {
 	return rest
 }
 
-// object is the name of one.
+// object returns an object name.
 func (h *header) object(prefix string) string {
 	name := h.take(prefix)
 	if !objectName(name) {
@@ -179,12 +179,12 @@ func (h *header) object(prefix string) string {
 	return name
 }
 
-// objectName reports a name by SHA-1 or SHA-256, as git writes it.
+// objectName reports whether a name is a SHA-1 or SHA-256 as git writes it.
 func objectName(name string) bool {
 	return (len(name) == 2*sha1.Size || len(name) == 2*sha256.Size) && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// identity reads NAME <ADDRESS> SECONDS ZONE.
+// identity parses NAME <ADDRESS> SECONDS ZONE.
 func (h *header) identity(prefix string) (i Identity) {
 	line := h.take(prefix)
 	if len(line) > maxIdentity {
@@ -201,13 +201,13 @@ func (h *header) identity(prefix string) (i Identity) {
 	return Identity{strings.TrimSuffix(name, " "), email}
 }
 
-// encodings are what names of encodings are made of.
+// encodings lists the characters in names of encodings.
 const encodings = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-// maxSeconds is how many digits a date has: until the year 5138.
+// maxSeconds is the maximum number of digits of a date: until the year 5138.
 const maxSeconds = 11
 
-// tagName reports what git takes for a tag: git-check-ref-format(1).
+// tagName reports whether git accepts a tag name: git-check-ref-format(1).
 func tagName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
@@ -224,7 +224,7 @@ func digits(s string, most int) bool {
 
 func quoted(line string) string { return fmt.Sprintf("%.40q", line) }
 
-// Name is the name that git gives the object with this signature.
+// Name returns the name that git gives the object with this signature.
 func (o *Object) Name(signature []byte) string {
 	if len(o.Refers[0]) == 2*sha256.Size {
 		return o.name(sha256.New(), "gpgsig-sha256", signature)

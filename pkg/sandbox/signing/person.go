@@ -14,21 +14,20 @@ const (
 	SSH     = "ssh"
 )
 
-// Person is what a person's own configuration of git says of signing.
+// Person is what a user's own git configuration says about signing.
 type Person struct {
 	Format  string
-	Program string // as it is configured, or the usual one
-	Key     string // user.signingKey; "" is the one that gpg finds by the identity
+	Program string // as configured, or the default one
+	Key     string // user.signingKey; "" means that gpg finds the key by the identity
 
-	Author, Committer Identity // as git would have them there
+	Author, Committer Identity // as git would set them there
 }
 
-// Read reads the configuration of git that counts in a directory, and takes of it
-// what the system's and the user's files say: never what the repository's do, which
-// a command can change. Of the conditions of includeIf those by gitdir count; what a
-// repository has of remotes and branches chooses none of the person's keys. getenv reads the person's environment. writes reports a path
-// that the command can change: a file of the person's there, or that is reached by a
-// link there, is an error.
+// Read reads the git configuration that applies in a directory. It uses only the system's and the
+// user's files, never the repository's, which a command can change. Of the conditions of includeIf
+// only gitdir counts; a repository's remotes and branches do not select one of the user's keys.
+// getenv reads the user's environment. writes reports whether the command can change a path: a
+// user's file at such a path, or reached by a symbolic link there, is an error.
 func Read(dir string, getenv func(string) string, writes func(string) bool) (Person, error) {
 	options := gitrepo.FromEnviron(getenv)
 	options.ByPlace = true
@@ -80,7 +79,7 @@ func Read(dir string, getenv func(string) string, writes func(string) bool) (Per
 	return p, p.check()
 }
 
-// check says what keeps everything from being signed.
+// check says why nothing at all can be signed.
 func (p *Person) check() error {
 	switch {
 	case p.Format != OpenPGP && p.Format != SSH:
@@ -95,13 +94,13 @@ func (p *Person) check() error {
 	return nil
 }
 
-// literal reports a key that is written into the configuration: gpg-interface.c,
+// literal reports whether a key is written into the configuration itself: gpg-interface.c,
 // is_literal_ssh_key.
 func literal(key string) bool {
 	return strings.HasPrefix(key, "key::") || strings.HasPrefix(key, "ssh-")
 }
 
-// home expands a "~/" at the beginning.
+// home expands a leading "~/".
 func home(path string, getenv func(string) string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(getenv("HOME"), rest)
@@ -109,8 +108,8 @@ func home(path string, getenv func(string) string) string {
 	return path
 }
 
-// Judge says why an object is not to be signed, nil when it is. With anybody, others
-// than the person may have written a commit that the person commits.
+// Judge says why an object must not be signed, or returns nil if it may be. With anybody, a commit
+// may have another author, as long as the user is its committer.
 func (p *Person) Judge(o *Object, anybody bool) error {
 	if !p.Committer.is(o.Committer) {
 		return stranger("it is committed", o.Committer, p.Committer)
@@ -121,7 +120,7 @@ func (p *Person) Judge(o *Object, anybody bool) error {
 	return nil
 }
 
-// Stranger is an object of somebody else.
+// Stranger is the error for an object of another person.
 type Stranger struct{ text string }
 
 func (s *Stranger) Error() string { return s.text }
@@ -130,7 +129,7 @@ func stranger(how string, is, want Identity) error {
 	return &Stranger{fmt.Sprintf("%s by %.300q, and your own configuration of git names %q", how, is.String(), want.String())}
 }
 
-// or takes what is missing from another.
+// or fills in missing fields from other.
 func (i Identity) or(other Identity) Identity {
 	if i.Name == "" {
 		i.Name = other.Name
@@ -141,8 +140,8 @@ func (i Identity) or(other Identity) Identity {
 	return i
 }
 
-// is reports what git writes for a person: ident.c, strbuf_addstr_without_crud, which
-// takes a "." at the ends for crud until git 2.44.
+// is reports whether git would write this identity as written: ident.c, strbuf_addstr_without_crud,
+// which also strips a "." at both ends until git 2.44.
 func (i Identity) is(written Identity) bool {
 	for _, crud := range []string{`,:;<>"\'`, `.,:;<>"\'`} {
 		if written == (Identity{clean(i.Name, crud), clean(i.Email, crud)}) {
@@ -152,8 +151,8 @@ func (i Identity) is(written Identity) bool {
 	return false
 }
 
-// clean leaves out what git does: at both ends what is no part of a name, and what
-// would end one.
+// clean removes what git removes: at both ends the characters that are not part of a name, and
+// everywhere those that would end one.
 func clean(s, crud string) string {
 	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune(crud, r) })
 	return strings.NewReplacer("\n", "", "<", "", ">", "").Replace(s)

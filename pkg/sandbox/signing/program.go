@@ -18,34 +18,35 @@ import (
 	"crypto/sha256"
 )
 
-// Patience is how long a signature may take: a person may be asked for a passphrase.
+// Patience is the time limit for a signature; the user may be asked for a
+// passphrase.
 const Patience = 2 * time.Minute
 
-// maxSignature bounds what a program puts out.
+// maxSignature limits the output of a program, in bytes.
 const maxSignature = 64 << 10
 
-// surroundings are the variables of the person that a signing program gets. It has
-// no terminal, and GPG_TTY is not among them: the command may read from the
-// person's, and would see what is typed there.
+// surroundings lists the user's environment variables that a signing program
+// gets. It has no terminal. GPG_TTY is not in the list, because the command may
+// read from the user's terminal and would see what is typed there.
 var surroundings = []string{
 	"HOME", "USER", "LOGNAME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "GNUPGHOME", "SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "PINENTRY_USER_DATA",
 }
 
-// Program is what signs, outside.
+// Program is the signing program outside.
 type Program struct {
 	person Person
-	path   string // without links
+	path   string // without symbolic links
 	env    []string
-	state  string // a directory that no command sees
+	state  string // a directory that no command can see
 	again  func() (*Program, error)
 }
 
-// Find finds the program and the key of a person. writes reports a path that the
-// command can change: a program that lies there, or is reached by a link there, is
-// not run, nor is one whose interpreter or configuration is such; a key there is not
-// used. state is a directory for files that the program reads. The same is looked at
-// again before each signature.
+// Find finds the program and the key of a user. writes reports whether the
+// command can change a path. A program at such a path, or reached by a symbolic
+// link there, is not run; neither is one whose interpreter or configuration is
+// there. A key there is not used. state is a directory for files that the
+// program reads. The same checks are repeated before each signature.
 func Find(p Person, getenv func(string) string, state string, writes func(string) bool) (*Program, error) {
 	l := &look{getenv: getenv, path: pathWithout(getenv("PATH"), writes), writes: writes}
 	path, err := l.program(p.Program)
@@ -70,7 +71,8 @@ func Find(p Person, getenv func(string) string, state string, writes func(string
 	return out, l.reads()
 }
 
-// asks says why the key that git asks for is not the person's, nil when it is.
+// asks says why the key that git asks for is not the user's, or returns nil if
+// it is.
 func (p *Person) asks(key string, o *Object) error {
 	want := p.Key
 	if want == "" {
@@ -82,10 +84,10 @@ func (p *Person) asks(key string, o *Object) error {
 	return fmt.Errorf("git asks for the key %.200q, and your own configuration names %q", key, want)
 }
 
-// errProgram is wrapped when the program did not sign.
+// errProgram is wrapped if the program did not sign.
 var errProgram = errors.New("did not sign")
 
-// sign has the text signed. It returns the fingerprint of the key, too.
+// sign signs the text. It also returns the fingerprint of the key.
 func (p *Program) sign(ctx context.Context, o *Object) (signature []byte, key string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -108,7 +110,7 @@ func (p *Program) sign(ctx context.Context, o *Object) (signature []byte, key st
 	return nil, "", fmt.Errorf("%s %w: it reports no signature", p.path, errProgram)
 }
 
-// ssh is called as git does: ssh-keygen(1), -Y sign.
+// ssh calls the program as git does: ssh-keygen(1), -Y sign.
 func (p *Program) ssh(ctx context.Context, o *Object) (signature []byte, key string, err error) {
 	dir, err := os.MkdirTemp(p.state, "sign-")
 	if err != nil {
@@ -142,8 +144,8 @@ func (p *Program) ssh(ctx context.Context, o *Object) (signature []byte, key str
 	return signature, key, err
 }
 
-// run runs the program. It has no terminal, and is killed with what it started when
-// it takes too long.
+// run runs the program without a terminal. On a timeout it kills the program
+// and its children.
 func (p *Program) run(ctx context.Context, in []byte, args ...string) (stdout []byte, stderr string, err error) {
 	var out, errs bounded
 	cmd := exec.CommandContext(ctx, p.path, args...)
@@ -174,7 +176,7 @@ func (b *bounded) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// last is the last line that is not for programs.
+// last returns the last line that is meant for people.
 func (b *bounded) last() (last string) {
 	for line := range strings.Lines(b.String()) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[GNUPG:]") {
@@ -184,7 +186,7 @@ func (b *bounded) last() (last string) {
 	return last
 }
 
-// armored says why a text is not one signature and nothing else.
+// armored says why a text is not exactly one signature.
 func armored(text []byte, kind string) error {
 	begin, end := []byte("-----BEGIN "+kind+"-----\n"), []byte("-----END "+kind+"-----\n")
 	plain := len(text) <= maxSignature && bytes.HasPrefix(text, begin) && bytes.Count(text, []byte("-----")) == 4 && bytes.HasSuffix(text, end) &&
@@ -195,8 +197,9 @@ func armored(text []byte, kind string) error {
 	return nil
 }
 
-// sshKey is the fingerprint of the key that made a signature: PROTOCOL.sshsig of
-// OpenSSH. One that is not for git is an error.
+// sshKey returns the fingerprint of the key that made a signature:
+// PROTOCOL.sshsig of OpenSSH. A signature for a namespace other than git's is
+// an error.
 func sshKey(text []byte) (string, error) {
 	block, rest := pem.Decode(text)
 	if err := armored(text, "SSH SIGNATURE"); err != nil || block == nil || len(rest) > 0 {
@@ -212,7 +215,7 @@ func sshKey(text []byte) (string, error) {
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), nil
 }
 
-// field takes a string of the format of SSH: RFC 4251, 5.
+// field reads an SSH string: RFC 4251, 5.
 func field(blob []byte) (value, rest []byte, ok bool) {
 	if len(blob) < 4 {
 		return nil, nil, false

@@ -15,67 +15,68 @@ import (
 	"ethos/pkg/record"
 )
 
-// Bounds of a run, or of a session.
+// The limits of a run or session.
 const (
 	burst      = 500             // requests at once
-	every      = time.Second / 2 // one more after that time
+	every      = time.Second / 2 // one more request after this time
 	maxKept    = 500             // signatures in the evidence
-	maxRefused = 100             // refusals there, which leave the signatures their room
+	maxRefused = 100             // refusals in the evidence, separate from signatures
 	maxDenied  = 50
 	maxReason  = 1 << 10 // bytes of a reason there
-	maxBy      = 256     // of who committed
-	fails      = 3       // of the program one after another; then it has a rest
+	maxBy      = 256     // bytes of a committer
+	fails      = 3       // consecutive failures of the program; then it pauses
 	rest       = time.Minute
-	talk       = 10 * time.Second // to send a request, or to take the answer
+	talk       = 10 * time.Second // to send a request, or to receive the answer
 	notYours   = "a repository's own configuration does not count; set it outside in ~/.gitconfig, by includeIf for some repositories only"
 )
 
 // Signer answers requests for signatures.
 type Signer struct {
-	// Program signs; nil where Unusable says why nothing is signed.
+	// Program signs. It is nil if nothing can be signed; Unusable then says
+	// why.
 	Program  *Program
 	Unusable error
-	Anybody  bool     // others than the person may have written a commit
-	Root     *os.Root // as the command sees it
-	// Decide says why policy does not let an object be signed, and what can be done
-	// about it; "" lets it. Nil is no policy.
+	Anybody  bool     // a commit may have another author
+	Root     *os.Root // the root directory as the command sees it
+	// Decide says why policy does not allow an object to be signed, and the
+	// remedy; "" allows it. nil means no policy.
 	Decide func(o *Object, repository string) (reason, hint string)
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
 
-	one    sync.Mutex // at a time is signed
+	one    sync.Mutex // only one signature at a time
 	reads  sync.Mutex
-	mu     sync.Mutex // for what follows
+	mu     sync.Mutex // protects what follows
 	tokens int
 	filled time.Time
 	failed int
-	until  time.Time // the program has a rest
+	until  time.Time // end of the program's pause
 	list   []record.Signature
-	kept   map[bool]int // of list; refusals are true
+	kept   map[bool]int // number of entries in list; refusals under true
 	more   int
 	denied []record.Denial
 }
 
-// Signatures are what was asked for so far, and how many more there were than are
-// kept.
+// Signatures returns the requests kept so far, and the number of further
+// requests.
 func (s *Signer) Signatures() ([]record.Signature, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]record.Signature{}, s.list...), s.more
 }
 
-// Denied are the refusals, each once, without a layer.
+// Denied returns the distinct refusals, without a layer.
 func (s *Signer) Denied() []record.Denial {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.denied)
 }
 
-// refusal is why nothing is signed.
+// refusal says why nothing is signed.
 type refusal struct {
-	reason string // for everybody
+	reason string // visible to the command
 	hint   string
-	detail string // for the person alone
+	detail string // visible to the user only
 }
 
 // Serve answers one request and closes the connection.
@@ -105,10 +106,11 @@ func (s *Signer) Serve(ctx context.Context, conn net.Conn) {
 		a = answer{Refused: no.reason, Hint: no.hint}
 	}
 	_ = conn.SetDeadline(time.Now().Add(talk))
-	_ = send(conn, a) // who is gone has no use for it
+	_ = send(conn, a) // fails if the client has gone
 }
 
-// unhurried waits: who asks too often is not read faster than signatures are made.
+// unhurried waits if requests come too fast, so that they are not read faster
+// than signatures can be made.
 func (s *Signer) unhurried(ctx context.Context) error {
 	timer := time.NewTimer(every)
 	defer timer.Stop()
@@ -120,7 +122,7 @@ func (s *Signer) unhurried(ctx context.Context) error {
 	}
 }
 
-// whileOpen ends with the client too: nothing is done for who is gone.
+// whileOpen returns a context that also ends when the client disconnects.
 func whileOpen(ctx context.Context, conn net.Conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if c, ok := conn.(*net.UnixConn); ok {
@@ -140,8 +142,8 @@ func whileOpen(ctx context.Context, conn net.Conn) (context.Context, context.Can
 	return ctx, cancel
 }
 
-// gone reports a client that has closed, and not only ended its request: poll(2),
-// POLLHUP.
+// gone reports whether a client has closed the connection, not only its sending
+// direction: poll(2), POLLHUP.
 func gone(conn *net.UnixConn) (yes bool) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -189,8 +191,8 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 	return signature, no
 }
 
-// sign has an object signed, one at a time. What is read and run is looked at again
-// before.
+// sign signs one object at a time. It first repeats the checks on what is read
+// and run.
 func (s *Signer) sign(ctx context.Context, o *Object) (signature []byte, key string, no *refusal, err error) {
 	s.one.Lock()
 	defer s.one.Unlock()
@@ -244,7 +246,7 @@ func (s *Signer) judge(ctx context.Context, r *request, o *Object) *refusal {
 	return nil
 }
 
-// rests says that the program has a rest.
+// rests returns a refusal while the program pauses.
 func (s *Signer) rests() *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +256,7 @@ func (s *Signer) rests() *refusal {
 	return nil
 }
 
-// take takes one of the requests that may be made.
+// take uses up one of the allowed requests.
 func (s *Signer) take() *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,8 +274,8 @@ func (s *Signer) take() *refusal {
 	return nil
 }
 
-// count gives the program a rest when it fails again and again: a person may be
-// asked for a passphrase each time.
+// count pauses the program after repeated failures, because each attempt may
+// ask the user for a passphrase.
 func (s *Signer) count(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -318,7 +320,7 @@ func (s *Signer) note(event record.Signature, no *refusal) {
 	s.list = append(s.list, event)
 }
 
-// cut is the beginning of a text, in at most so many bytes.
+// cut returns the beginning of a text, of at most most bytes.
 func cut(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Bounds of what is read of a repository, for one request.
+// The limits of what is read from a repository for one request.
 const (
 	maxNames      = 64   // distinct
 	maxPacks      = 1000 // indexes, of all directories
@@ -30,11 +30,11 @@ const (
 )
 
 // Stored reports whether a repository has objects. root is the root of the
-// boundary, as the command sees it, and repository the path of a git directory
-// there: no link leads out of it, so that nothing is told of what the command cannot
-// read. Names are hexadecimal, at most 64 different ones. A loose object is known by
-// its file, a packed one by the index of its pack; the content is not read. It gives
-// up with the context, and after five seconds.
+// boundary as the command sees it, and repository the path of a git directory
+// in it. No symbolic link leads out of root, so the answer reveals nothing that
+// the command cannot read. Names are hexadecimal, at most 64 distinct ones. A
+// loose object is found by its file, a packed one by the index of its pack; the
+// content is not read. Stored gives up when ctx ends, and after five seconds.
 func Stored(ctx context.Context, root *os.Root, repository string, names []string) error {
 	if !path.IsAbs(repository) || path.Clean(repository) != repository {
 		return fmt.Errorf("the repository %.200q is no absolute path", repository)
@@ -70,8 +70,8 @@ func Stored(ctx context.Context, root *os.Root, repository string, names []strin
 	return fmt.Errorf("the repository %.200q does not have the object %s that it is made of", repository, names[0])
 }
 
-// objectsOf is the directory of the objects. That it is an absolute link is no way out:
-// it counts from the root of the boundary.
+// objectsOf returns the objects directory. An absolute symbolic link cannot
+// leave root, because it is resolved from there.
 func objectsOf(root *os.Root, repository string) string {
 	dir := path.Join(repository, "objects")
 	for range maxAlternates {
@@ -84,7 +84,7 @@ func objectsOf(root *os.Root, repository string) string {
 	return dir
 }
 
-// open opens a regular file; nothing else is waited for.
+// open opens a regular file, and does not block on any other kind.
 func open(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(strings.TrimPrefix(name, "/"), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -97,7 +97,7 @@ func open(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// alternates are the directories that one borrows objects from:
+// alternates returns the directories from which another one borrows objects:
 // gitrepository-layout(5).
 func alternates(root *os.Root, dir string) (list []string) {
 	f, err := open(root, path.Join(dir, "info/alternates"))
@@ -119,7 +119,8 @@ func alternates(root *os.Root, dir string) (list []string) {
 	return list
 }
 
-// loose reports a file of the object, which begins as one of git's does.
+// loose reports whether a file of the object exists and begins like one of
+// git's.
 func loose(root *os.Root, dir, name string) bool {
 	f, err := open(root, path.Join(dir, name[:2], name[2:]))
 	if err != nil {
@@ -136,8 +137,8 @@ func loose(root *os.Root, dir, name string) bool {
 	return ok && (kind == "tree" || kind == "commit" || kind == "tag" || kind == "blob")
 }
 
-// packed leaves the names that no pack of a directory has: gitformat-pack(5), index
-// version 2. left is how many indexes may still be opened.
+// packed returns the names that no pack of a directory has: gitformat-pack(5),
+// index version 2. left is the number of indexes that may still be opened.
 func packed(ctx context.Context, root *os.Root, dir string, names []string, left *int) []string {
 	dir = path.Join(dir, "pack")
 	packs, err := root.OpenFile(strings.TrimPrefix(dir, "/"), os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)

@@ -6,25 +6,25 @@ import (
 	"io"
 )
 
-// request is what is sent to the signer; the end of the stream ends it.
+// request is the message to the signer. The end of the stream ends it.
 type request struct {
 	Format     string `json:"format"`
-	Key        string `json:"key"` // that git asks for
+	Key        string `json:"key"` // the key that git asks for
 	Repository string `json:"repository"`
 	Payload    []byte `json:"payload"`
 }
 
-// answer comes back: a signature, or why there is none.
+// answer is the reply: a signature, or why there is none.
 type answer struct {
 	Signature []byte `json:"signature,omitempty"`
 	Refused   string `json:"refused,omitempty"`
 	Hint      string `json:"hint,omitempty"`
 }
 
-// maxMessage bounds a request: the payload in base64, and the rest.
+// maxMessage limits a request: the payload in base64, and the rest.
 const maxMessage = MaxPayload/3*4 + 64<<10
 
-// receive reads one message. One byte more than the bound is an error.
+// receive reads one message. A message longer than the limit is an error.
 func receive(in io.Reader, message any) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxMessage+1))
 	switch {
