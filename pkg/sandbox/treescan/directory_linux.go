@@ -9,35 +9,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// worker looks at directories one after the other. It has one of them open, and at
-// most [MaxPath] / [stride] + [maxKept] on the way to it.
+// worker checks one directory after the other. It keeps one directory open, and
+// at most [MaxPath] / [stride] + [maxKept] on the way to it.
 type worker struct {
 	*walk
 	local []job
-	path  []byte // of the directory that is looked at
-	base  int    // length of the root's
-	way   []step // to it: directories of its path, the deepest last
+	path  []byte // of the current directory
+	base  int    // length of the root's path
+	way   []step // open directories along the path, the deepest last
 	buf   []byte
 	stat  unix.Stat_t
 	how   unix.OpenHow
-	kinds map[uint64]bool // of devices: whether their times can be relied on
-	names []string        // of sub-directories
+	kinds map[uint64]bool // by device: whether its timestamps are reliable
+	names []string        // of subdirectories
 
 	places     []Place
 	unreadable []Unreadable
-	changed    []directory // nodes of records that do not hold any more
+	changed    []directory // nodes of records that are out of date
 
 	dirs, listed, fresh int
 }
 
-// bufSize is what one getdents64(2) fills.
+// bufSize is the buffer size for one getdents64(2).
 const bufSize = 64 << 10
 
 func newWorker(w *walk) *worker {
 	return &worker{walk: w, base: len(strings.TrimSuffix(w.root, "/"))}
 }
 
-// unchanged reports whether a directory is still as its record says.
+// unchanged reports whether a directory still matches its record.
 func (w *worker) unchanged(d directory) bool {
 	i := int(d.known())
 	if i < 0 {
@@ -75,8 +75,8 @@ func (w *worker) list(j job) {
 	n.state, n.own = listed, &listing{err: err}
 	if err == nil {
 		defer closeFD(fd)
-		// The order matters: what changes after the clock was read gets a time
-		// that is not before it.
+		// The order matters: a change after the clock was read gets a time that
+		// is not earlier than that reading.
 		now := w.coarse()
 		if err = unix.Fstat(fd, &w.stat); err == nil {
 			s := stampOf(&w.stat)
@@ -99,8 +99,8 @@ func (w *worker) list(j job) {
 	}
 }
 
-// settled reports whether a later change of the directory will show in its change
-// time.
+// settled reports whether any later change of the directory will be visible in
+// its change time.
 func (w *worker) settled(fd int, s stamp, now timestamp) bool {
 	if !s.ctime.before(now) || s.ctime.nsec%grain == 0 {
 		return false
@@ -117,7 +117,7 @@ func (w *worker) settled(fd int, s stamp, now timestamp) bool {
 }
 
 // read lists an open directory: its entries of interest, and the nodes of its
-// sub-directories.
+// subdirectories.
 func (w *worker) read(fd int, n *node) error {
 	w.names = w.names[:0]
 	if w.buf == nil {
@@ -153,8 +153,8 @@ const (
 	direntName   = 19
 )
 
-// block goes through the entries that one getdents64(2) returned. A name lies in
-// a buffer that is used again.
+// block iterates over the entries that one getdents64(2) returned. name points
+// into a buffer that is reused.
 func block(dir int, block []byte, each func(name string, typ fs.FileMode)) error {
 	for len(block) > 0 {
 		size := int(*(*uint16)(unsafe.Pointer(&block[direntLength])))
@@ -180,8 +180,8 @@ func block(dir int, block []byte, each func(name string, typ fs.FileMode)) error
 	return nil
 }
 
-// ReadDir lists an open directory from where it stands, in no order. The entries
-// that were read before an error are returned with it.
+// ReadDir lists an open directory from its current position, in no particular
+// order. On an error it returns the entries read before it.
 func ReadDir(fd int) (list []Entry, err error) {
 	buf := make([]byte, readDirSize)
 	for {
@@ -197,5 +197,5 @@ func ReadDir(fd int) (list []Entry, err error) {
 	}
 }
 
-// readDirSize is enough for most directories of git's.
+// readDirSize suffices for most of git's directories.
 const readDirSize = 4 << 10

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resolve keeps a lookup below the root, through directories alone: openat2(2),
-// Linux 5.6.
+// resolve restricts a lookup to paths below the root, through directories only:
+// openat2(2), Linux 5.6.
 const resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
 const openFlags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -32,7 +32,7 @@ func openFile(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openResolved opens what is at a path in which no part is a link.
+// openResolved opens a path in which no component is a symbolic link.
 func openResolved(path string, flags uint64) (int, error) {
 	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for {
@@ -51,7 +51,7 @@ type step struct {
 	fd  int
 }
 
-// nearest is the deepest directory on the way that is open, and the length of
+// nearest returns the deepest open directory along the path, and the length of
 // its path.
 func (w *worker) nearest() (dir, end int) {
 	if last := len(w.way) - 1; last >= 0 {
@@ -60,15 +60,15 @@ func (w *worker) nearest() (dir, end int) {
 	return w.fd, w.base
 }
 
-// stride is the length of path that is looked up at once. The kernel takes up to
-// PATH_MAX (limits.h); less makes deep trees cheaper, since directories on the way
-// are opened once for many below them.
+// stride is the length of path that is looked up at once. The kernel allows up
+// to PATH_MAX (limits.h). A smaller value makes deep trees cheaper, because
+// directories on the way are opened once for many below them.
 const stride = 1 << 10
 
-// reach returns a directory that is open, and the rest of the path from there with
-// a zero byte behind it; "." for the root. It opens directories on the way until
-// the rest is no longer than [stride]. They stay open for the next directory that
-// has them in its path.
+// reach returns an open directory and the rest of the path from there,
+// terminated by a zero byte; "." for the root. It opens directories along the
+// path until the rest is no longer than [stride]. They stay open for the next
+// directory with the same path prefix.
 func (w *worker) reach() (dir int, rest []byte, err error) {
 	for {
 		dir, end := w.nearest()
@@ -91,7 +91,8 @@ func (w *worker) reach() (dir int, rest []byte, err error) {
 	}
 }
 
-// enter opens the directory whose path is as long as end says, from the nearest.
+// enter opens the directory whose path has the length end, starting from the
+// nearest open one.
 func (w *worker) enter(end int) error {
 	dir, from := w.nearest()
 	fd, err := w.openat(dir, append(slices.Clone(w.path[from+1:end]), 0), unix.O_PATH)
@@ -101,7 +102,7 @@ func (w *worker) enter(end int) error {
 	return err
 }
 
-// leave closes the directories on the way whose path is longer than end.
+// leave closes the directories whose path is longer than end.
 func (w *worker) leave(end int) {
 	for last := len(w.way) - 1; last >= 0 && w.way[last].end > end; last-- {
 		closeFD(w.way[last].fd)
@@ -109,12 +110,13 @@ func (w *worker) leave(end int) {
 	}
 }
 
-// maxKept is how many directories are open because much lies below them.
+// maxKept is the maximum number of directories kept open because many
+// directories lie below them.
 const maxKept = 16
 
-// keep has the directory stay open for those below it, when they are so many that
-// shorter paths save more than that costs. Without it they are looked up from
-// further above.
+// keep keeps the directory open for those below it, if they are so many that
+// shorter lookups save more than the open costs. Otherwise they are looked up
+// from further above.
 func (w *worker) keep(record int) {
 	if _, end := w.nearest(); len(w.path) > end && len(w.way) < maxKept && w.old.wide(record) {
 		_ = w.enter(len(w.path))
@@ -146,9 +148,9 @@ func (w *worker) openat(dir int, path []byte, flags uint64) (int, error) {
 	}
 }
 
-// lstatAt reads what tells one state of a directory from another; path ends with a
-// zero byte. It is most of what a scan does, and the kernel has the answer in its
-// caches as a rule, so that the runtime is not told of the call.
+// lstatAt reads the values that identify the state of a directory; path ends
+// with a zero byte. This is most of the work of a scan. The kernel usually has
+// the answer cached, so the call bypasses the Go scheduler.
 func lstatAt(dir int, path []byte, st *unix.Stat_t) error {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
 	for {
@@ -172,14 +174,14 @@ func getdents(fd int, buf []byte) (int, error) {
 	}
 }
 
-// types are those of struct linux_dirent64: d_type in readdir(3). What is not
-// here, DT_UNKNOWN above all, is asked for.
+// types maps d_type of struct linux_dirent64 to types: readdir(3). For other
+// values, above all DT_UNKNOWN, the inode is read.
 var types = map[byte]fs.FileMode{
 	unix.DT_REG: 0, unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_SOCK: fs.ModeSocket,
 	unix.DT_FIFO: fs.ModeNamedPipe, unix.DT_BLK: fs.ModeDevice, unix.DT_CHR: fs.ModeDevice | fs.ModeCharDevice,
 }
 
-// lstat is the type of an entry by its inode.
+// lstat returns the type of an entry from its inode.
 func lstat(dir int, name string) (fs.FileMode, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT); err != nil {
@@ -192,22 +194,22 @@ func lstat(dir int, name string) (fs.FileMode, error) {
 	return typ, nil
 }
 
-// gone reports whether an error says that there is no directory of that name any
-// more.
+// gone reports whether an error says that the directory no longer exists.
 func gone(err error) bool {
 	return err == unix.ENOENT || err == unix.ENOTDIR || err == unix.ELOOP
 }
 
-// unreadable reports whether an error says that there is one, and no more.
+// unreadable reports whether an error says that the directory exists but is not
+// accessible.
 func unreadable(err error) bool { return err == unix.EACCES || err == unix.EPERM }
 
-// grain is the coarsest unit of times that a file system may have whose change
-// times are multiples of it, exFAT's: one in ten million others is taken for
-// coarse, too.
+// grain is the coarsest timestamp unit of a file system whose change times are
+// multiples of it, exFAT's. One in ten million other timestamps is also taken
+// as coarse.
 const grain = 10_000_000
 
-// remembers reports whether the file system of a directory gives it another
-// change time whenever its entries change: statfs(2), magic.h.
+// remembers reports whether the file system of a directory changes its change
+// time whenever its entries change: statfs(2), magic.h.
 func remembers(fd int) bool {
 	var st unix.Statfs_t
 	if unix.Fstatfs(fd, &st) != nil {
@@ -220,11 +222,12 @@ func remembers(fd int) bool {
 	return false
 }
 
-// coarse is the clock that inodes are stamped by: current_time, fs/inode.c.
+// coarseClock returns the clock that the kernel stamps inodes with:
+// current_time, fs/inode.c.
 func coarseClock() timestamp {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
-		return timestamp{} // nothing is before it
+		return timestamp{} // nothing is earlier
 	}
 	return timestamp{now.Sec, uint32(now.Nsec)}
 }
@@ -239,15 +242,15 @@ func clock() moment {
 	return moment{wall: wall.Nano(), machine: machine.Nano(), boot: boot}
 }
 
-// bootID names the start of the machine, which no process outlives: random(4). It
-// is read once, since that takes as long as to look at ten directories.
+// bootID identifies the current boot, which no process outlives: random(4). It
+// is read once, because reading it takes as long as checking ten directories.
 var bootID = sync.OnceValue(func() string {
-	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without it nothing is remembered
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without it no memory is used
 	return strings.TrimSpace(string(text))
 })
 
-// recall reads the memory that a scan starts from; nil when there is none to rely
-// on.
+// recall reads the memory that a scan starts from, or returns nil if there is
+// no reliable one.
 func recall(path, identity string, now moment) *memory {
 	if path == "" || now.boot == "" {
 		return nil
@@ -263,7 +266,7 @@ func recall(path, identity string, now moment) *memory {
 	return m
 }
 
-// readOwn reads a regular file that nobody but the caller may write.
+// readOwn reads a regular file that only the caller can write.
 func readOwn(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

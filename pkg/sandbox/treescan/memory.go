@@ -17,9 +17,9 @@ import (
 //	| wall clock 8 | time since the start of the machine 8
 //	| the identity | the records, 64 bytes each | the entries, 12 bytes each | the names
 //
-// Record 0 is the root. Sub-directories of one directory stand side by side, sorted
-// by name, and directories stand in the order of those that they are in: each
-// record but the first has exactly one parent, before it.
+// Record 0 is the root. The subdirectories of one directory are contiguous, sorted by name, and
+// directories follow in the order of their parents: each record except the first has exactly one
+// parent, before it.
 const (
 	magic      = "ethtree\x01"
 	headerSize = 44
@@ -29,7 +29,7 @@ const (
 
 var errDamaged = errors.New("damaged memory")
 
-// stamp tells one state of one directory from all others.
+// stamp identifies one state of one directory.
 type stamp struct {
 	dev, ino     uint64
 	ctime, mtime timestamp
@@ -45,15 +45,15 @@ func (t timestamp) before(u timestamp) bool {
 	return t.sec < u.sec || t.sec == u.sec && t.nsec < u.nsec
 }
 
-// moment is a time by two clocks, in nanoseconds: the wall's, and one that nobody
-// sets, which counts from the start of the machine that boot names.
+// moment is a time on two clocks, in nanoseconds: the wall clock, and a clock that nobody can set,
+// which counts from the boot that boot names.
 type moment struct {
 	wall, machine int64
 	boot          string
 }
 
-// clockTolerance is how far the wall clock may lag behind the other one beyond
-// what adjtimex(2) may slow it down by, 500 parts in a million.
+// clockTolerance is how far the wall clock may lag behind the other clock, in addition to the slew
+// of adjtimex(2), 500 parts in a million.
 const clockTolerance = int64(time.Second)
 
 // follows reports whether the wall clock has not been set back since m.
@@ -62,15 +62,15 @@ func (now moment) follows(m moment) bool {
 	return passed >= 0 && now.wall >= m.wall && now.wall-m.wall >= passed-passed/1000-clockTolerance
 }
 
-// memory is a decoded memory. Offsets in it have been checked.
+// memory is a decoded memory. Its offsets have been checked.
 type memory struct {
 	data             []byte // the file
 	records, entries []byte
 	names            string
-	unsaved          int // directories that only this process knows of
+	unsaved          int // directories that only this process knows
 }
 
-// identity is what a memory must have been made for.
+// identity returns what a memory must have been made for.
 func identity(root, interest string, now moment) string {
 	return root + "\x00" + interest + "\x00" + now.boot
 }
@@ -87,7 +87,7 @@ func long(b []byte, at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 
 func (m *memory) record(i int) []byte { return m.records[i*recordSize : (i+1)*recordSize] }
 
-// stampOf is the zero stamp for a directory that has to be listed again.
+// stampOf returns the stamp of a directory: the zero stamp if it has to be listed again.
 func (m *memory) stampOf(i int) stamp {
 	r := m.record(i)
 	return stamp{
@@ -103,17 +103,17 @@ func (m *memory) text(b []byte, at int) string {
 	return m.names[from : from+size]
 }
 
-// kidsOf is the range of a directory's sub-directories.
+// kidsOf returns the range of a directory's subdirectories.
 func (m *memory) kidsOf(i int) (first, count int) {
 	r := m.record(i)
 	return int(word(r, 48)), int(word(r, 52))
 }
 
-// many is how many directories have to lie below one for [memory.wide].
+// many is the number of directories below one that [memory.wide] requires.
 const many = 16
 
-// wide reports whether many directories lie in a directory, in those in it, and
-// so on, four levels in all: each level of it stands in one piece.
+// wide reports whether many directories lie below a directory, within four levels. Each level is
+// contiguous.
 func (m *memory) wide(i int) bool {
 	first, count := m.kidsOf(i)
 	for sum, level := count, 0; sum < many; level++ {
@@ -128,7 +128,7 @@ func (m *memory) wide(i int) bool {
 	return true
 }
 
-// find is the record of a sub-directory by name, or -1.
+// find returns the record of a subdirectory by name, or -1.
 func (m *memory) find(parent int, name string) int32 {
 	first, count := m.kidsOf(parent)
 	low, high := first, first+count
@@ -162,8 +162,8 @@ func (m *memory) entriesOf(i int) []Entry {
 	return list
 }
 
-// decode reads a memory that was made for an identity, not after now. What it
-// accepts leads to no index out of range and to no loop.
+// decode decodes a memory that was made for an identity and not after now. Accepted data leads to
+// no index out of range and to no loop.
 func decode(data []byte, identity string, now moment) (*memory, error) {
 	if len(data) < headerSize || string(data[:8]) != magic || word(data, 8) != crc32.ChecksumIEEE(data[12:]) {
 		return nil, errDamaged
@@ -189,7 +189,7 @@ func decode(data []byte, identity string, now moment) (*memory, error) {
 	return m, nil
 }
 
-// sound checks every offset, and that the records are one tree in its order.
+// sound checks every offset, and that the records form one tree in its order.
 func (m *memory) sound() bool {
 	count, entries, names := m.len(), uint64(len(m.entries)/entrySize), uint64(len(m.names))
 	next := uint64(1)
@@ -213,7 +213,7 @@ func (m *memory) sound() bool {
 	return next == uint64(count)
 }
 
-// writer gathers the parts of a memory.
+// writer collects the parts of a memory.
 type writer struct {
 	records, entries, names []byte
 }
@@ -241,9 +241,9 @@ func (w *writer) add(name string, s stamp, entries []Entry, first, kids int) {
 	}
 }
 
-// encode writes what a scan saw. A directory that had a sub-directory which
-// disappeared is written as one that has to be listed again: the name may have led
-// elsewhere for a moment, by a directory above, and this one have it still.
+// encode encodes what a scan saw. A directory whose subdirectory disappeared is marked to be listed
+// again: because of a rename further up the path, the name may have led elsewhere for a moment, and
+// this directory may still have the subdirectory.
 func encode(t *Tree, identity string) []byte {
 	w := writer{records: make([]byte, 0, (t.Dirs+16)*recordSize)}
 	order := append(make([]directory, 0, t.Dirs+16), t.root())

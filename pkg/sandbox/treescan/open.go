@@ -6,12 +6,13 @@ import (
 	"os"
 )
 
-// ErrNotRegular is that of [OpenFile] for what is no regular file.
+// ErrNotRegular is the error of [OpenFile] for something other than a regular
+// file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// OpenFile opens a regular file to be read, by a path in which no part is a symbolic
-// link: what was there when somebody looked and is a link now is an error. It does not
-// wait for the other end of a pipe. Errors are [*fs.PathError].
+// OpenFile opens a regular file for reading. No component of the path may be a
+// symbolic link: a file that was replaced by a link since it was found is an
+// error. OpenFile does not block on a pipe. Errors are [*fs.PathError].
 func OpenFile(path string) (*os.File, error) {
 	f, err := openFile(path)
 	if err != nil {

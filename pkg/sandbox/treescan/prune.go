@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// prune removes the memories of a folder that were written before the machine
-// started, and what a process that was killed has left of one: nothing reads them
-// any more. Files of others stay.
+// prune removes the memories in a folder that were written before the last
+// boot, and unfinished ones that killed processes left: nothing reads them any
+// more. Files of other users stay.
 func (now moment) prune(dir string) {
 	start := time.Unix(0, now.wall-now.machine)
 	entries, _ := os.ReadDir(dir)

@@ -7,20 +7,20 @@ import (
 	"path/filepath"
 )
 
-// maxNames is the most that 32 bits count.
+// maxNames is the largest 32-bit number.
 const maxNames = 1<<32 - 1
 
-// listingCost is how many directories are written in the time in which one is
-// listed.
+// listingCost is the number of directories that can be written in the time that
+// listing one takes.
 const listingCost = 50
 
-// gains reports whether so many directories that need not be listed the next time
-// are worth a new memory.
+// gains reports whether a new memory is worthwhile if it saves listing this
+// number of directories the next time.
 func (t *Tree) gains(fresh int) bool {
 	return fresh > 0 && (t.old == nil || fresh*listingCost >= t.Dirs)
 }
 
-// memory is what the next scan in this process starts from.
+// memory returns the memory that the next scan in this process starts from.
 func (t *Tree) memory() *memory {
 	if !t.gains(t.fresh) {
 		return t.old
@@ -32,7 +32,7 @@ func (t *Tree) memory() *memory {
 	return m
 }
 
-// unsaved counts the directories that the file does not know of.
+// unsaved returns the number of directories that are not in the file.
 func (t *Tree) unsaved() int {
 	if t.old == nil {
 		return t.fresh
@@ -49,17 +49,17 @@ func (t *Tree) encoded() *memory {
 	return m
 }
 
-// Save writes the memory for the next process, with the directories above the
-// file as far as they do not exist. It does nothing when there is no file for it,
-// or when the next scan would gain less than it costs. Memories in the same folder
-// that no scan uses any more, because the machine has started since, are removed.
+// Save writes the memory for the next process, and creates the directories
+// above the file. It does nothing if no file is configured, or if the next scan
+// would gain less than writing costs. It removes memories in the same folder
+// that no scan uses any more, because the machine has rebooted since.
 func (t *Tree) Save() error {
 	if t.options.Memory == "" || !t.gains(t.unsaved()) || t.at.boot == "" {
 		return nil
 	}
 	var data []byte
 	if t.fresh == 0 && len(t.changed) == 0 {
-		data = t.old.data // as the scan before wrote it
+		data = t.old.data // as the previous scan wrote it
 	} else {
 		data = encode(t, identity(t.Root, t.options.InterestID, t.at))
 	}

@@ -10,34 +10,35 @@ import (
 	"unsafe"
 )
 
-// walk is one scan: workers that take directories from each other.
+// walk is one scan: workers that take over directories from each other.
 type walk struct {
 	Options
 	ctx  context.Context
 	root string
-	fd   int // of root
+	fd   int // of the root
 	old  *memory
 
 	mu     sync.Mutex
 	wake   sync.Cond
 	shared []job
 	idle   int
-	count  int          // of workers
-	hungry atomic.Int32 // idle, for those who do not hold the lock
+	count  int          // number of workers
+	hungry atomic.Int32 // number of idle workers, for readers without the lock
 }
 
-// job is a directory that a worker is to look at.
+// job is a directory for a worker to check.
 type job struct {
 	directory
-	above  int    // length of the path of the directory that it is in
-	prefix string // that path, of a job that goes to another worker
+	above  int    // length of the parent directory's path
+	prefix string // that path, if the job goes to another worker
 }
 
-// perWorker is how many directories of a memory are worth another thread: one
-// looks at them in half a millisecond, several times what its start takes.
+// perWorker is the number of directories in a memory that justify one more
+// thread. Checking them takes half a millisecond, several times as long as
+// starting a thread.
 const perWorker = 256
 
-// workers is how many directories are looked at at once.
+// workers returns the number of directories to check in parallel.
 func workers(o Options, old *memory) int {
 	most := max(2, min(8, runtime.GOMAXPROCS(0)))
 	switch n := old.len(); {
@@ -92,7 +93,7 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 	return t, nil
 }
 
-// add takes over what a worker found.
+// add adds what a worker found.
 func (t *Tree) add(w *worker) {
 	t.Dirs += w.dirs
 	t.Listed += w.listed
@@ -104,8 +105,8 @@ func (t *Tree) add(w *worker) {
 	}
 }
 
-// take waits for a directory that another worker gives away; ok is false when
-// there is nothing left.
+// take waits for a directory from another worker; ok is false if nothing is
+// left.
 func (w *walk) take() (j job, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,8 +127,8 @@ func (w *walk) take() (j job, ok bool) {
 	return j, true
 }
 
-// give hands the first half of the directories that are left over to workers that
-// wait: those that lie highest.
+// give passes the first half of the remaining directories, those nearest to the
+// root, to waiting workers.
 func (w *worker) give() {
 	half := w.local[:len(w.local)/2]
 	for i := range half {
@@ -142,8 +143,8 @@ func (w *worker) give() {
 	w.local = append(w.local[:0], w.local[len(half):]...)
 }
 
-// run looks at directories until none is left. Those of an ended context are
-// only counted off.
+// run checks directories until none is left. After the end of the context it
+// only counts them.
 func (w *worker) run() {
 	defer w.leave(0)
 	for j, ok := w.next(); ok; j, ok = w.next() {
@@ -157,9 +158,9 @@ func (w *worker) run() {
 	}
 }
 
-// next is the last directory of the worker's own: they are gone through in depth,
-// so that the path of the one before begins with that of the directory that this
-// one is in.
+// next returns the last directory of the worker's own list. The walk is
+// depth-first, so the path of the previous directory begins with that of this
+// one's parent.
 func (w *worker) next() (job, bool) {
 	last := len(w.local) - 1
 	if last < 0 {
@@ -175,7 +176,7 @@ func (w *worker) next() (job, bool) {
 	return j, true
 }
 
-// visit looks at one directory, and takes down those in it.
+// visit checks one directory and queues its subdirectories.
 func (w *worker) visit(j job) {
 	w.enterPath(j)
 	if w.length() > MaxPath {
@@ -192,7 +193,7 @@ func (w *worker) visit(j job) {
 	}
 }
 
-// enterPath makes the path of a directory the worker's. That of "/" is empty.
+// enterPath sets the worker's path to a directory's. The path of "/" is empty.
 func (w *worker) enterPath(j job) {
 	if j.above < 0 {
 		w.path = append(w.path[:0], strings.TrimSuffix(w.root, "/")...)
@@ -210,10 +211,10 @@ func (w *worker) nameOf(d directory) string {
 	return w.old.nameOf(int(d.record))
 }
 
-// length is that of the path below the root.
+// length returns the length of the path below the root.
 func (w *worker) length() int { return max(len(w.path)-w.base-1, 0) }
 
-// current is the worker's path, until the next directory.
+// current returns the worker's path, valid until the next directory.
 func (w *worker) current() string {
 	if len(w.path) == 0 {
 		return "/"
@@ -221,7 +222,7 @@ func (w *worker) current() string {
 	return unsafe.String(&w.path[0], len(w.path))
 }
 
-// remembered takes what is in a directory from its record.
+// remembered takes the content of a directory from its record.
 func (w *worker) remembered(j job) {
 	w.dirs++
 	if j.node != nil {
@@ -238,7 +239,7 @@ func (w *worker) remembered(j job) {
 	}
 }
 
-// node is that of a directory which is not as its record says.
+// node returns the node of a directory that does not match its record.
 func (w *worker) node(d directory) *node {
 	if d.node == nil {
 		d.node = &node{name: w.old.nameOf(int(d.record)), was: d.record}
@@ -247,7 +248,7 @@ func (w *worker) node(d directory) *node {
 	return d.node
 }
 
-// fail takes down a directory that cannot be listed.
+// fail records a directory that cannot be listed.
 func (w *worker) fail(j job, err error) {
 	n := w.node(j.directory)
 	n.state, n.own = listed, &listing{err: err}

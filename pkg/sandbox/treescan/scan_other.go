@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// scan lists the tree without a memory, and by path: plans are made for other
+// scan lists the tree by path and without a memory. Plans are made for other
 // systems too, but nothing runs there.
 func scan(ctx context.Context, root string, o Options, _ *memory, now moment) (*Tree, error) {
 	t := &Tree{Root: root, options: o, at: now, top: &node{was: -1}}
@@ -74,7 +74,7 @@ func (n *node) visit(path string, interest func(string, fs.FileMode) bool) {
 	n.own.sort()
 }
 
-// openFile opens what is at a path, and looks for links afterwards.
+// openFile opens a path, and checks for symbolic links afterwards.
 func openFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

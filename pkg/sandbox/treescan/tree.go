@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// MaxPath bounds the length of a directory's path: four times PATH_MAX, beyond
-// which not even git reaches (limits.h).
+// MaxPath limits the length of a directory's path in bytes: four times
+// PATH_MAX, beyond which not even git can reach (limits.h).
 const MaxPath = 16 << 10
 
-// ErrTooLong is the error of an [Unreadable] directory whose path is longer than
-// [MaxPath].
+// ErrTooLong is the error of an [Unreadable] directory whose path is longer
+// than [MaxPath].
 var ErrTooLong = errors.New("path too long")
 
-// Entry is one entry of interest of a directory.
+// Entry is an entry of interest in a directory.
 type Entry struct {
 	Name string
-	Type fs.FileMode // type bits; fs.ModeIrregular for what has no type of its own
+	Type fs.FileMode // type bits; fs.ModeIrregular for types without a bit
 }
 
 // Place is a directory with at least one entry of interest.
@@ -28,57 +28,57 @@ type Place struct {
 	Entries []Entry // sorted by name
 }
 
-// Unreadable is a directory that could not be listed, or not to its end: what
-// lies below it is not known.
+// Unreadable is a directory that could not be listed, or not completely. What
+// lies below it is unknown.
 type Unreadable struct {
 	Path string
 	Err  error
 }
 
-// Tree is what one scan found.
+// Tree is the result of one scan.
 type Tree struct {
 	Root       string
 	Places     []Place      // sorted by path
 	Unreadable []Unreadable // sorted by path
-	Dirs       int          // directories
-	Listed     int          // of them, those that had to be read anew
+	Dirs       int          // number of directories
+	Listed     int          // how many of them had to be read
 
 	options Options
-	old     *memory         // what the scan started from
-	changed map[int32]*node // records of old that do not hold any more
-	top     *node           // the root; nil when its record holds
-	fresh   int             // directories that the next scan need not list and this one had to
+	old     *memory         // the memory that the scan started from
+	changed map[int32]*node // records of old that are out of date
+	top     *node           // the root; nil if its record is current
+	fresh   int             // directories listed now that the next scan need not list
 	at      moment
 }
 
-// Options say what a scan is for. Interest and Skip are called by several
-// goroutines at once.
+// Options configure a scan. Interest and Skip are called by several goroutines
+// concurrently.
 type Options struct {
-	// Interest picks entries by name and type. It sees every entry and depends
-	// on its arguments alone; it must not keep name.
+	// Interest selects entries by name and type. It is called for every entry,
+	// and must depend only on its arguments and not keep name.
 	Interest func(name string, typ fs.FileMode) bool
-	// InterestID names Interest: a memory made for another is not used.
+	// InterestID names Interest: a memory made for another one is not used.
 	InterestID string
-	// Skip leaves out directories by absolute path, with all that lies below. It
-	// must not keep path.
+	// Skip leaves out a directory, given by absolute path, with everything
+	// below it. It must not keep path.
 	Skip func(path string) bool
 	// Memory is the file of the memory; "" for none.
 	Memory string
 
-	coarse  func() timestamp // in tests, the clock that inodes are stamped by
-	workers int              // in tests, how many directories are looked at at once
+	coarse  func() timestamp // in tests, the clock that inodes are stamped with
+	workers int              // in tests, the number of workers
 }
 
-// Scan lists root, an absolute path without symbolic links, and everything below
-// it. The error is the context's, or says why root is not a directory that can be
-// opened; a root that may not be listed is in [Tree.Unreadable].
+// Scan lists root, an absolute path without symbolic links, and everything
+// below it. The error is the context's, or says why root is not a directory
+// that can be opened. A root that cannot be listed is in [Tree.Unreadable].
 func Scan(ctx context.Context, root string, o Options) (*Tree, error) {
 	now := clock()
 	return scan(ctx, root, o, recall(o.Memory, identity(root, o.InterestID, now), now), now)
 }
 
-// Rescan scans the same tree again, with what t saw as its memory, unless the
-// clock was set back since.
+// Rescan scans the same tree again with the result of t as its memory, unless
+// the clock was set back since.
 func (t *Tree) Rescan(ctx context.Context) (*Tree, error) {
 	now := clock()
 	if !now.follows(t.at) {
@@ -87,8 +87,8 @@ func (t *Tree) Rescan(ctx context.Context) (*Tree, error) {
 	return scan(ctx, t.Root, t.options, t.memory(), now)
 }
 
-// node is a directory that had to be listed, or that is in such a one. All others
-// are in the memory alone.
+// node is a directory that had to be listed, or whose parent had to be. All
+// others are only in the memory.
 type node struct {
 	name  string
 	kids  []node
@@ -100,15 +100,15 @@ type node struct {
 type state uint8
 
 const (
-	unseen   state = iota // left out, or not listed
-	same                  // as its record says
-	listed                // own says what is in it
-	vanished              // it disappeared meanwhile
+	unseen   state = iota // skipped, or not listed
+	same                  // matches its record
+	listed                // own holds its content
+	vanished              // disappeared during the scan
 )
 
-// listing is what a directory had when it was listed.
+// listing is the content of a directory when it was listed.
 type listing struct {
-	stamp   stamp // the zero stamp: the next scan lists it again
+	stamp   stamp // the zero stamp makes the next scan list it again
 	entries []Entry
 	err     error
 }
@@ -119,7 +119,7 @@ type directory struct {
 	record int32
 }
 
-// root is the first directory of a tree.
+// root returns the root directory of a tree.
 func (t *Tree) root() directory {
 	if t.top != nil {
 		return directory{node: t.top}
@@ -127,7 +127,7 @@ func (t *Tree) root() directory {
 	return t.recorded(0)
 }
 
-// recorded is the directory of a record, as it is now.
+// recorded returns the directory of a record in its current state.
 func (t *Tree) recorded(i int32) directory {
 	if n := t.changed[i]; n != nil {
 		return directory{node: n}
@@ -135,7 +135,7 @@ func (t *Tree) recorded(i int32) directory {
 	return directory{record: i}
 }
 
-// below are the sub-directories of a directory.
+// below appends the subdirectories of a directory.
 func (t *Tree) below(d directory, into []directory) []directory {
 	if d.node != nil && d.node.state != same {
 		for i := range d.node.kids {
@@ -150,7 +150,7 @@ func (t *Tree) below(d directory, into []directory) []directory {
 	return into
 }
 
-// known is the record of a directory, or -1.
+// known returns the record of a directory, or -1.
 func (d directory) known() int32 {
 	if d.node != nil {
 		return d.node.was
@@ -165,7 +165,7 @@ func (t *Tree) nameOf(d directory) string {
 	return t.old.nameOf(int(d.record))
 }
 
-// seen are the stamp and the entries of a directory: the zero stamp for one that
+// seen returns the stamp and the entries of a directory: the zero stamp if it
 // has to be listed again.
 func (t *Tree) seen(d directory) (stamp, []Entry) {
 	switch n := d.node; {
@@ -178,20 +178,20 @@ func (t *Tree) seen(d directory) (stamp, []Entry) {
 	return stamp{}, nil
 }
 
-// sortByPath puts the lists of a tree in order.
+// sortByPath sorts the lists of a tree.
 func (t *Tree) sortByPath() {
 	slices.SortFunc(t.Places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(t.Unreadable, func(a, b Unreadable) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// sort puts the entries in order. A directory that changes while it is listed can
-// show one twice.
+// sort sorts the entries and removes duplicates: a directory that changes while
+// it is listed can return an entry twice.
 func (l *listing) sort() {
 	slices.SortFunc(l.entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	l.entries = slices.CompactFunc(l.entries, func(a, b Entry) bool { return a.Name == b.Name })
 }
 
-// hang makes the nodes of a listed directory's sub-directories.
+// hang creates the nodes for a listed directory's subdirectories.
 func (n *node) hang(names []string, old *memory) {
 	slices.Sort(names)
 	names = slices.Compact(names)
