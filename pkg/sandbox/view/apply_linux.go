@@ -16,14 +16,15 @@ import (
 	"ethos/pkg/record"
 )
 
-// tempName begins the names of files that are written before they are put in
-// place.
+// tempName begins the names of files that are written before they are renamed
+// into place.
 const tempName = ".ethos-apply-"
 
-// errConflict says that somebody else changed what is there.
+// errConflict says that somebody else changed the file.
 var errConflict = errors.New("it was changed outside since the view was made")
 
-// errClosed says that the command could not have changed it without a view.
+// errClosed says that the command could not have changed the file without a
+// view.
 var errClosed = errors.New("a command cannot change it: it decides what runs outside, or was denied")
 
 // applier applies changes to the directories.
@@ -32,8 +33,8 @@ type applier struct {
 	roots  []*os.File
 	result Result
 	modes  []mode // of directories, to be set at the end
-	// names of these files were taken away, which sets the change time that
-	// their other names show, too.
+	// unlinked lists files of which a name was removed, which also sets the
+	// change time that their other names show.
 	unlinked map[[2]uint64]bool
 }
 
@@ -43,8 +44,9 @@ type mode struct {
 	bits uint32
 }
 
-// Apply applies changes of [View.Changes]. Deletions come first, what is in a
-// directory before it, then the rest, a directory before what is in it.
+// Apply applies changes of [View.Changes]. Deletions come first, with a
+// directory after its content; then the rest, with a directory before its
+// content.
 func (v *View) Apply(ctx context.Context, changes []Change) Result {
 	a := &applier{view: v, unlinked: map[[2]uint64]bool{}}
 	defer a.close()
@@ -81,16 +83,16 @@ func (v *View) Apply(ctx context.Context, changes []Change) Result {
 	return a.result
 }
 
-// Refused are those of the changes that [View.Apply] would leave out, as far as that
-// can be told without applying any.
+// Refused returns the changes that [View.Apply] would leave out, as far as that
+// is known without applying any.
 func (v *View) Refused(changes []Change) []Left {
 	a := &applier{view: v}
 	a.allowed(changes)
 	return a.result.Left
 }
 
-// open opens the directories that the view was made of. What stands in the place
-// of one by now is another.
+// open opens the directories that the view was made of. It refuses a directory
+// that was replaced by another one.
 func (a *applier) open() error {
 	for _, r := range a.view.Roots {
 		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
@@ -117,7 +119,7 @@ func (a *applier) close() {
 func openat2(dir int, name string, how *unix.OpenHow) (int, error) {
 	for {
 		fd, err := unix.Openat2(dir, name, how)
-		if err == unix.EINTR || err == unix.EAGAIN { // the latter when something is renamed meanwhile
+		if err == unix.EINTR || err == unix.EAGAIN { // EAGAIN: something was renamed concurrently
 			continue
 		}
 		if err != nil {
@@ -127,7 +129,7 @@ func openat2(dir int, name string, how *unix.OpenHow) (int, error) {
 	}
 }
 
-// beneath opens what lies below a directory, through no link.
+// beneath opens a path below a directory without following symbolic links.
 func beneath(dir *os.File, rel string, flags uint64) (*os.File, error) {
 	if rel == "" {
 		rel = "."
@@ -172,8 +174,8 @@ func (a *applier) closed(path string) bool {
 	return slices.ContainsFunc(a.view.Closed, func(closed string) bool { return path == closed || strings.HasPrefix(path, closed+"/") })
 }
 
-// repository is the directory called .git that a path lies in, "" where it lies in
-// none.
+// repository returns the directory named .git that contains a path, or "" if
+// there is none.
 func repository(path string) string {
 	if i := strings.Index(path+"/", "/.git/"); i >= 0 {
 		return path[:i+len("/.git")]
@@ -199,7 +201,8 @@ func (a *applier) one(ctx context.Context, c Change, do func(dir *os.File, name 
 	a.note(c)
 }
 
-// note keeps what stands there now, so that it is not taken for somebody else's.
+// note records the current state of the path, so that it is not taken for
+// somebody else's change.
 func (a *applier) note(c Change) {
 	dir, name, err := a.parent(c)
 	if err != nil {
@@ -229,8 +232,8 @@ func (a *applier) parent(c Change) (dir *os.File, name string, err error) {
 	return dir, filepath.Base(c.Rel), err
 }
 
-// inParent opens the directory that a change is in. One of the caller's that
-// nobody may write to is made writable until the end, as the command did.
+// inParent opens the directory of a change. If it belongs to the caller and is
+// not writable, it is made writable until the end, as the command did.
 func (a *applier) inParent(c Change, do func(dir *os.File, name string, c Change) error) error {
 	dir, name, err := a.parent(c)
 	if err != nil {
@@ -252,12 +255,12 @@ func (a *applier) inParent(c Change, do func(dir *os.File, name string, c Change
 	if above == "." {
 		above = ""
 	}
-	a.modes = append([]mode{{c.Root, above, st.Mode & 0o1777}}, a.modes...) // a mode of the view's is set after it
+	a.modes = append([]mode{{c.Root, above, st.Mode & 0o1777}}, a.modes...) // a mode from the view is set after it
 	return do(dir, name, c)
 }
 
-// remove takes away what the directory has under a name, if it still is what it
-// was: it is renamed first, and put back when it turns out to be something else.
+// remove removes a name from the directory if it is still the same file. It
+// first renames the file, and renames it back if it is another one.
 func (a *applier) remove(dir *os.File, name string, c Change) error {
 	at := int(dir.Fd())
 	if isDir(c.lower) {
@@ -285,7 +288,7 @@ func (a *applier) remove(dir *os.File, name string, c Change) error {
 	return removeError(unix.Unlinkat(at, aside, 0))
 }
 
-// is reports whether a file is what it was when the changes were listed.
+// is reports whether a file is the same as when the changes were listed.
 func (a *applier) is(have, was stamp) bool {
 	return have.same(was) && (have.Ctime == was.Ctime || a.unlinked[[2]uint64{was.Dev, was.Ino}])
 }
@@ -307,7 +310,7 @@ func rename(from int, name string, to int, next string, flags uint) error {
 	return nil
 }
 
-// put puts in place what the view has.
+// put puts the view's version in place.
 func (a *applier) put(dir *os.File, name string, c Change) error {
 	at := int(dir.Fd())
 	if c.Type == "directory" {
@@ -331,8 +334,8 @@ func (a *applier) put(dir *os.File, name string, c Change) error {
 	return nil
 }
 
-// putDir makes a directory, or gives one its mode. It is the caller's alone to
-// write to until what is in it is there.
+// putDir creates a directory, or changes its mode. Only the caller can write to
+// it until its content is complete.
 func (a *applier) putDir(dir *os.File, name string, c Change) error {
 	a.modes = append(a.modes, mode{c.Root, c.Rel, c.Mode})
 	if isDir(c.lower) {
@@ -353,9 +356,9 @@ func (a *applier) putDir(dir *os.File, name string, c Change) error {
 	return nil
 }
 
-// place puts a file under the name of what the directory had there, if it still is
-// that. The two are exchanged, so that there is always one, and what was there is
-// looked at before it goes.
+// place puts a file in the place of the directory's own, if that is still the
+// same. The two are exchanged, so that the name always exists, and the old file
+// is checked before it is removed.
 func (a *applier) place(at int, temp, name string, was stamp) error {
 	if !was.there {
 		err := rename(at, temp, at, name, unix.RENAME_NOREPLACE)

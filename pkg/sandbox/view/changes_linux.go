@@ -14,8 +14,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Changes lists what is different in the view, a directory before what is in it.
-// Everything that ran in it must be dead.
+// Changes lists the differences in the view, a directory before its content.
+// Everything that ran in the view must be dead.
 func (v *View) Changes(ctx context.Context) ([]Change, error) {
 	var all []Change
 	for i, root := range v.Roots {
@@ -43,8 +43,8 @@ func (v *View) Changes(ctx context.Context) ([]Change, error) {
 	return all, nil
 }
 
-// walker goes through one upper layer. Its directories are opened one below the
-// other, and no link is followed.
+// walker walks one upper layer. It opens directories one below the other and
+// follows no symbolic link.
 type walker struct {
 	ctx   context.Context
 	view  *View
@@ -53,8 +53,8 @@ type walker struct {
 	links map[[2]uint64]string // the first path of files with several
 }
 
-// openDir opens a directory to be listed. One in an upper layer that its owner may
-// not list is made so for as long as that takes.
+// openDir opens a directory for listing. A directory in an upper layer that its
+// owner cannot list is made listable meanwhile.
 func openDir(dir int, name string) (*os.File, error) {
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -63,8 +63,8 @@ func openDir(dir int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// forced opens what the upper layer has by a name, whatever its permissions, which
-// stay what they are.
+// forced opens a name in the upper layer regardless of its permissions, and
+// restores them.
 func forced(dir int, name string, flags int, mode uint32) (*os.File, error) {
 	flags |= unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
 	fd, err := unix.Openat(dir, name, flags, 0)
@@ -94,8 +94,9 @@ func (w *walker) rootMode(upper, lower *os.File) error {
 	return err
 }
 
-// directory compares a directory of the upper layer with the one of the same name
-// below, nil where that has none. opaque says that nothing of that shows through.
+// directory compares a directory of the upper layer with the one of the same
+// name below, or nil if there is none. opaque says that nothing of the lower
+// directory is visible.
 func (w *walker) directory(upper, lower *os.File, rel string, opaque bool) error {
 	if err := w.ctx.Err(); err != nil {
 		return canceled(w.ctx)
@@ -178,7 +179,7 @@ func (w *walker) entry(upper, lower *os.File, rel, name string, opaque bool) err
 	return nil
 }
 
-// link notes the first path of a file that has several, and gives it to the
+// link records the first path of a file with several names, and sets it for the
 // others.
 func (w *walker) link(c *Change, u stamp) {
 	if c.Type != "file" {
@@ -211,7 +212,7 @@ func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stam
 	return w.directory(dir, below, rel, opaque)
 }
 
-// gone is a deletion, what is in a directory after it.
+// gone records a deletion; the content of a directory comes after it.
 func (w *walker) gone(lower *os.File, rel, name string, l stamp) error {
 	c := w.change(rel, stamp{}, l)
 	c.Op, c.Type, c.Was, c.Mode = record.WriteDeleted, typeOf(l.Mode), "", l.Mode&0o7777
@@ -225,7 +226,7 @@ func (w *walker) gone(lower *os.File, rel, name string, l stamp) error {
 func (w *walker) goneBelow(lower *os.File, rel, name string) error {
 	dir, err := openDir(int(lower.Fd()), name)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // what is in it is not known, and the directory will not be removed
+		return nil // its content is unknown, and the directory will not be removed
 	}
 	if err != nil {
 		return err
@@ -248,7 +249,7 @@ func (w *walker) goneBelow(lower *os.File, rel, name string) error {
 	return nil
 }
 
-// change is the change of one name, without its content.
+// change returns the change of one name, without content.
 func (w *walker) change(rel string, u, l stamp) Change {
 	root := w.view.Roots[w.root].Path
 	c := Change{Root: w.root, Rel: rel, Path: filepath.Join(root, rel), Op: record.WriteCreated, Type: typeOf(u.Mode), Mode: u.Mode & 0o7777, lower: l}
@@ -262,13 +263,13 @@ func (w *walker) change(rel string, u, l stamp) Change {
 	return c
 }
 
-// aReading is how far two readings of [steady] may differ, in nanoseconds, though
-// nobody has set the clock.
+// aReading is the maximum difference, in nanoseconds, between two readings of
+// [steady] if nobody has set the clock.
 const aReading = 1e6
 
-// changedSince reports whether somebody changed what is there since the view was
-// created. A directory's change time tells of its entries, which count for
-// themselves.
+// changedSince reports whether somebody changed the file since the view was
+// created. For a directory the change time is not compared, because it reflects
+// its entries, which are compared themselves.
 func (v *View) changedSince(path string, l stamp) bool {
 	if isDir(l) {
 		return false
@@ -280,7 +281,7 @@ func (v *View) changedSince(path string, l stamp) bool {
 	if back := v.Steady - steady(); v.Boot == bootID() && back > aReading { // the clock was set back
 		since -= back
 	}
-	switch ns := l.Ctime[1]; { // the steps of a file system's times
+	switch ns := l.Ctime[1]; { // the timestamp resolution of the file system
 	case ns == 0:
 		since -= 2e9
 	case ns%1e7 == 0:

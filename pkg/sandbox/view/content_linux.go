@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The marks of overlayfs in an upper layer that is mounted with userxattr:
-// Documentation/filesystems/overlayfs.rst. A command that sets one of its own gets
-// another name for it, or EOPNOTSUPP.
+// The attributes that overlayfs sets in an upper layer mounted with userxattr:
+// Documentation/filesystems/overlayfs.rst. If a command sets such an attribute
+// itself, the kernel stores it under another name, or returns EOPNOTSUPP.
 const marks = "user.overlay."
 
-// isOpaque reads the marks of a directory. A redirect, and what only has another
-// layer's data, cannot be there with userxattr, and nobody knows what it stands
-// for.
+// isOpaque reads the attributes of a directory. A redirect, or a file whose
+// data is only in another layer, cannot occur with userxattr; it is an error,
+// because its meaning is unknown.
 func isOpaque(dir *os.File, above bool) (bool, error) {
 	for _, mark := range []string{"redirect", "metacopy"} {
 		if has, err := xattr(dir, marks+mark); err != nil || has != "" {
@@ -72,8 +72,8 @@ func (w *walker) fill(c *Change, dir int, name string, u stamp) error {
 	return nil
 }
 
-// equal reports whether what is below, of the same mode, has the same content. One
-// that cannot be read has not.
+// equal reports whether the lower file, of the same mode, has the same content.
+// An unreadable file does not.
 func (w *walker) equal(c *Change, lower *os.File, name string, l stamp) bool {
 	switch c.Type {
 	case "file":
@@ -116,8 +116,8 @@ func readlink(dir int, name string) (string, error) {
 
 func isDir(s stamp) bool { return s.there && s.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// whiteout reports whether an entry of the upper layer says that nothing is there:
-// a character device 0:0.
+// whiteout reports whether an entry of the upper layer marks a deletion: a
+// character device 0:0.
 func whiteout(dir int, name string, u stamp) bool {
 	if u.Mode&unix.S_IFMT != unix.S_IFCHR {
 		return false
@@ -142,5 +142,5 @@ func typeOf(mode uint32) string {
 	return "device"
 }
 
-// descriptor names an open file for calls that take names.
+// descriptor returns a path for an open file, for calls that take paths.
 func descriptor(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

@@ -1,5 +1,5 @@
-// Package view has what a command wrote into copy-on-write views of its writable
-// directories: where the upper layers are kept, what they change, and how that is
+// Package view manages copy-on-write views of a command's writable directories:
+// where the upper layers are stored, what they change, and how the changes are
 // applied to the directories.
 //
 //	v, err := view.Create(place)   // before the command starts
@@ -9,25 +9,26 @@
 //
 // # Contract
 //
-// A view lies where no command sees it, in a directory of mode 0700. While it is
-// open nobody else opens it.
+// A view is stored where no command can see it, in a directory of mode 0700.
+// While it is open, no other process can open it.
 //
-// Changes are exact: every name at which there is another type, content, target or
-// mode than in the directory, and no other. Times, owners and extended attributes
-// do not count.
+// The list of changes is exact: every name whose type, content, target or mode
+// differs from the directory, and no other. Times, owners and extended
+// attributes are not compared.
 //
-// Apply changes nothing outside of the directories, whatever links are in them,
-// follows none, and replaces each file as a whole. It changes nothing that the
-// command could not have changed without the view. What somebody changed since the
-// view was created, or while it is applied, stays, and is told; of a git directory
-// in which that happened, nothing is applied. What was applied for git or an agent
-// to run outside is put aside as after any run: package quarantine.
+// Apply changes nothing outside of the directories, whatever symbolic links
+// they contain; it follows none, and replaces each file as a whole. It changes
+// nothing that the command could not have changed without the view. What
+// somebody else changed since the view was created, or during Apply, stays and
+// is reported; if that happened in a git directory, nothing in it is applied.
+// Applied files that git or an agent would run outside are quarantined as after
+// any run: package quarantine.
 //
 // # Limits
 //
-// That somebody changed a file is seen by its change time, which is the kernel's
-// clock: a view of a network file system is refused. Who has a file open for
-// writing when it is replaced goes on writing to what it was. A new file has the
-// caller as its owner, or where root applies it the owner that it has in the view,
-// and no extended attributes.
+// Changes by others are detected by the change time, which comes from the
+// kernel's clock: a view of a network file system is refused. A process that
+// has a file open for writing when it is replaced continues to write to the old
+// file. A new file belongs to the caller or, if root applies it, to its owner
+// in the view, and has no extended attributes.
 package view

@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hide notes, before a command starts that may mount, which files are hidden from
-// it in the view. From a mount namespace of its own, in which the mount that hides a
-// file is not, it can give the file another name. Inside the mount goes with it;
-// without the boundary the name would show what was hidden: see Exposed.
+// Hide records, before the start of a command that may mount, which files are
+// hidden from it in the view. In a mount namespace of its own, without the
+// mount that hides a file, the command can give the file another name. Inside,
+// the mount moves along; without the boundary the new name would show what was
+// hidden: see Exposed.
 func (v *View) Hide(paths []string) error {
 	n := len(v.Hidden)
 	for _, path := range paths {
@@ -26,9 +27,10 @@ func (v *View) Hide(paths []string) error {
 	return v.save()
 }
 
-// Exposed is an error when something hidden may have another name in the view. To
-// move or to link a file of the lower layer leaves an entry where it was, or where
-// a directory above it was, in the upper one; what is hidden has none otherwise.
+// Exposed returns an error if something hidden may have another name in the
+// view. Moving or linking a file of the lower layer leaves an entry in the
+// upper layer at the file's path, or at a directory above it. Otherwise a
+// hidden file has no such entry.
 func (v *View) Exposed() error {
 	for _, path := range v.Hidden {
 		root, rel, ok := v.locate(path)
@@ -46,7 +48,7 @@ func (v *View) Exposed() error {
 	return nil
 }
 
-// locate finds the root that a path lies in, and the path in it.
+// locate returns the root that contains a path, and the path relative to it.
 func (v *View) locate(path string) (root int, rel string, ok bool) {
 	for i, r := range v.Roots {
 		if rel, ok = strings.CutPrefix(path, r.Path+"/"); ok {
@@ -56,8 +58,8 @@ func (v *View) locate(path string) (root int, rel string, ok bool) {
 	return 0, "", false
 }
 
-// touched reports whether the upper layer has anything at a path but directories
-// that are merged with those below.
+// touched reports whether the upper layer has anything at a path except
+// directories merged with those below.
 func (v *View) touched(root int, rel string) (bool, error) {
 	dir, err := openDir(unix.AT_FDCWD, v.Upper(root))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// identify is a directory by its number.
+// identify returns a directory with its device and inode numbers.
 func identify(path string) (Root, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -25,7 +25,7 @@ func identify(path string) (Root, error) {
 	return Root{Path: path, Dev: uint64(st.Dev), Ino: st.Ino}, remote(path)
 }
 
-// remotes are file systems whose change times are another machine's or another
+// remotes lists file systems whose change times come from another machine's or
 // program's clock, by the magic numbers of statfs(2).
 var remotes = map[int64]string{
 	unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", unix.V9FS_MAGIC: "9p", unix.FUSE_SUPER_MAGIC: "FUSE",
@@ -43,8 +43,8 @@ func remote(path string) error {
 	return nil
 }
 
-// layers finds where the layers of a view can be: in its own directory, else in
-// one of the directories for temporary files that outlast a restart.
+// layers finds a directory for the layers of a view: the view's own directory,
+// or else a directory for temporary files that survives a reboot.
 func layers(own string, p Place) (dir string, err error) {
 	fault := usable(own, p)
 	if fault == nil {
@@ -65,9 +65,9 @@ func layers(own string, p Place) (dir string, err error) {
 	return "", fmt.Errorf("%w: %w", ErrNoUpper, fault)
 }
 
-// usable reports why a directory cannot hold layers: overlayfs wants user
-// extended attributes of the upper layer, which is no overlay itself, and lies in
-// no lower one.
+// usable says why a directory cannot hold layers. overlayfs requires that the
+// upper layer supports user extended attributes, is not itself an overlay, and
+// does not lie in a lower layer.
 func usable(dir string, p Place) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -95,8 +95,9 @@ func usable(dir string, p Place) error {
 	return unix.Removexattr(dir, "user.ethos.view")
 }
 
-// tick waits until the clock of change times has moved on, and returns it. It is
-// the kernel's coarse one, whose steps are some milliseconds.
+// tick waits until the clock of change times has advanced, and returns its
+// value. This is the kernel's coarse clock, which advances every few
+// milliseconds.
 func tick(dir string) (now [2]int64, err error) {
 	name := filepath.Join(dir, "clock")
 	defer os.Remove(name)
@@ -122,9 +123,9 @@ func tick(dir string) (now [2]int64, err error) {
 	return now, errors.New("the clock of the file system stands still")
 }
 
-// steady is the clock of change times less the one that nobody sets. The two are
-// read one after the other, and the program may wait between: the closest of some
-// readings counts.
+// steady returns the clock of change times minus the clock that nobody can set.
+// The two are read one after the other, and the program may be delayed in
+// between, so the closest of several readings counts.
 func steady() (offset int64) {
 	closest := int64(math.MaxInt64)
 	for range 8 {

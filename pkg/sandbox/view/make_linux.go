@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// make makes a file of another name.
+// make creates a file under a temporary name.
 func (a *applier) make(at int, temp string, c Change) error {
 	if c.Link != "" && a.linked(at, temp, c) {
 		return nil
@@ -46,7 +46,7 @@ func (a *applier) make(at int, temp string, c Change) error {
 	if err := unix.Fstat(int(from.Fd()), &st); err != nil {
 		return wrapped("fstat", err)
 	}
-	if os.Geteuid() == 0 && (st.Uid != 0 || st.Gid != uint32(os.Getegid())) { // whom the command could not make an owner, the kernel has refused in the view
+	if os.Geteuid() == 0 && (st.Uid != 0 || st.Gid != uint32(os.Getegid())) { // the kernel has refused in the view any owner that the command could not set
 		if err := unix.Fchown(fd, int(st.Uid), int(st.Gid)); err != nil {
 			return wrapped("fchown", err)
 		}
@@ -62,8 +62,8 @@ func wrapped(call string, err error) error {
 	return nil
 }
 
-// source opens a file of the upper layer, whatever its directories and its own
-// permissions are.
+// source opens a file of the upper layer, regardless of its own and its
+// directories' permissions.
 func (a *applier) source(upper *os.File, rel string) (*os.File, error) {
 	dir := upper
 	parts := strings.Split(rel, "/")
@@ -88,7 +88,7 @@ func (a *applier) source(upper *os.File, rel string) (*os.File, error) {
 	return dir, nil
 }
 
-// linked makes another name of a file that is in place already.
+// linked creates another name for a file that is already in place.
 func (a *applier) linked(at int, temp string, c Change) bool {
 	root := a.view.Roots[c.Root].Path
 	rel, err := filepath.Rel(root, c.Link)
@@ -118,8 +118,8 @@ func (a *applier) linked(at int, temp string, c Change) bool {
 	return true
 }
 
-// makeFIFO makes a FIFO. Its mode is set on what was opened, not by its name: a
-// command may put a link there meanwhile.
+// makeFIFO creates a FIFO. It sets the mode on the opened file, not by name,
+// because a command may put a symbolic link there meanwhile.
 func makeFIFO(at int, name string, mode uint32) error {
 	if err := unix.Mknodat(at, name, unix.S_IFIFO|0o600, 0); err != nil {
 		return wrapped("mknodat", err)

@@ -8,9 +8,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// Onto is the view as one of an empty directory, and the changes that make there
-// what the view has: what the command made or changed in a root, and the
-// directories that lead to it. A git directory is not among them.
+// Onto returns the view as a view of an empty directory, and the changes that
+// create the view's content there: what the command created or changed in a
+// root, and the directories that lead to it. Git directories are left out.
 func (v *View) Onto(root int, changes []Change, dir string) (*View, []Change, error) {
 	if err := v.Exposed(); err != nil {
 		return nil, nil, err

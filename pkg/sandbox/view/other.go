@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// errLinux: a view is an overlay.
+// errLinux says that views need Linux, because a view is an overlay.
 var errLinux = errors.New("copy-on-write views need Linux")
 
 // Create makes a view.
@@ -22,19 +22,19 @@ func OpenAt(func(string) string, string) (*View, error) { return nil, errLinux }
 // Changes lists what is different in the view.
 func (v *View) Changes(context.Context) ([]Change, error) { return nil, errLinux }
 
-// Refused are the changes that would be left out.
+// Refused returns the changes that would be left out.
 func (v *View) Refused([]Change) []Left { return nil }
 
-// Hide notes what is hidden from a command.
+// Hide records what is hidden from a command.
 func (v *View) Hide([]string) error { return errLinux }
 
-// Exposed is an error when something hidden may have another name.
+// Exposed returns an error if something hidden may have another name.
 func (v *View) Exposed() error { return errLinux }
 
-// Save keeps what was applied.
+// Save saves what was applied.
 func (v *View) Save() error { return errLinux }
 
-// Close lets others open the view.
+// Close lets other processes open the view.
 func (v *View) Close() error { return errLinux }
 
 // Remove removes the view.

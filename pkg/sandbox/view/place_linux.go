@@ -20,19 +20,19 @@ import (
 
 const (
 	metaName  = "view.json"
-	tempStart = ".run-" // of the name of a view that goes when it is closed
+	tempStart = ".run-" // begins the name of a view that is removed when it is closed
 )
 
-// Scratch makes the directories of an overlay over what is no root, such as a
-// package cache. They go when the view is closed.
+// Scratch creates the directories of an overlay over something that is not a
+// root, such as a package cache. They are removed when the view is closed.
 func (v *View) Scratch(n int) (upper, work string, err error) {
 	dir := filepath.Join(v.Layers, "scratch", strconv.Itoa(n))
 	upper, work = filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	return upper, work, errors.Join(os.MkdirAll(upper, 0o755), os.MkdirAll(work, 0o755))
 }
 
-// Create makes a view. The clock ticks before it returns: what was changed before
-// has an earlier change time than what is changed afterwards.
+// Create creates a view. It waits for the clock to advance before it returns,
+// so that earlier changes have an earlier change time than later ones.
 func Create(p Place) (*View, error) {
 	base, err := statedir.Make(p.Getenv, Folder)
 	if err != nil {
@@ -64,7 +64,7 @@ func Create(p Place) (*View, error) {
 	return v, nil
 }
 
-// make makes the layers and takes the time.
+// make creates the layers and records the time.
 func (v *View) make(p Place) (err error) {
 	if v.Layers, err = layers(v.Dir, p); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (v *View) make(p Place) (err error) {
 		if err := errors.Join(os.MkdirAll(v.Upper(i), 0o755), os.MkdirAll(v.Work(i), 0o755)); err != nil {
 			return err
 		}
-		var st unix.Stat_t // the root of the view has the mode of the upper layer's
+		var st unix.Stat_t // the root of the view takes its mode from the upper layer
 		if err := unix.Stat(v.Roots[i].Path, &st); err != nil {
 			return &fs.PathError{Op: "stat", Path: v.Roots[i].Path, Err: err}
 		}
@@ -88,7 +88,7 @@ func (v *View) make(p Place) (err error) {
 	return v.save()
 }
 
-// Save keeps what was applied.
+// Save saves what was applied.
 func (v *View) Save() error { return v.save() }
 
 // save writes view.json as a whole.
@@ -124,13 +124,13 @@ func OpenAt(getenv func(string) string, dir string) (*View, error) {
 		held.Close()
 		return nil, fmt.Errorf("%s: %w", metaName, err)
 	}
-	for i := range v.Roots { // a run that was killed left them
+	for i := range v.Roots { // left by a run that was killed
 		clearWork(v.Work(i))
 	}
 	return v, nil
 }
 
-// Close lets others open the view. One without a name is removed.
+// Close lets other processes open the view. It removes a view without a name.
 func (v *View) Close() error {
 	if v.Name == "" {
 		return v.Remove()
@@ -142,7 +142,7 @@ func (v *View) Close() error {
 	return errors.Join(err, v.lock.Close())
 }
 
-// Remove removes the view with all that is in it.
+// Remove removes the view and everything in it.
 func (v *View) Remove() error {
 	if v.lock != nil {
 		defer v.lock.Close()
@@ -165,7 +165,7 @@ func prune(base string) {
 			if v, err := OpenAt(nil, filepath.Join(base, e.Name())); err == nil {
 				v.Remove()
 			} else if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
-				if held, err := statedir.Lock(filepath.Join(base, e.Name()), true); err == nil { // killed while it was made
+				if held, err := statedir.Lock(filepath.Join(base, e.Name()), true); err == nil { // killed while creating it
 					statedir.RemoveTree(filepath.Join(base, e.Name()))
 					held.Close()
 				}
@@ -174,9 +174,9 @@ func prune(base string) {
 	}
 }
 
-// clearWork removes what the kernel left in a work directory: directories of mode
-// 000, and the mark of a volatile mount, after which the layers are taken for
-// incomplete. They are when the machine stopped meanwhile.
+// clearWork removes what the kernel left in a work directory: directories of
+// mode 000, and the mark of a volatile mount. The mark makes the layers count
+// as incomplete, which they are if the machine stopped meanwhile.
 func clearWork(work string) error { return statedir.RemoveTree(filepath.Join(work, "work")) }
 
 func stampOf(dir int, name string) (stamp, error) {

@@ -18,35 +18,35 @@ import (
 // Folder is the folder of views in the state folder (package statedir).
 const Folder = "views"
 
-// ErrNoUpper says that no file system was found that can carry an upper layer.
+// ErrNoUpper says that no file system was found that supports an upper layer.
 var ErrNoUpper = errors.New("no directory can carry the upper layer of a copy-on-write view")
 
-// Change is one name at which there is something else in the view.
+// Change is one name at which the view differs.
 type Change struct {
-	Root  int    // of the view's
-	Rel   string // below it, "" for the root itself
-	Path  string // both
+	Root  int    // index of the view's root
+	Rel   string // path relative to the root, "" for the root itself
+	Path  string // the full path
 	Op    string // as in a record
 	Type  string
-	Was   string // "" where there was nothing
+	Was   string // "" if nothing was there
 	Mode  uint32 // permissions
 	Size  int64
 	Sum   string // SHA-256 of a file, in hex
 	To    string // target of a symlink
 	Link  string // another path of the same file
-	lower stamp  // what the directory has there
-	since bool   // somebody changed that since the view was created
+	lower stamp  // the directory's own version
+	since bool   // somebody changed that version since the view was created
 }
 
 // Left is a change that was not applied.
 type Left struct {
 	Change
 	Reason   string
-	Conflict bool // somebody else changed what is there
+	Conflict bool // somebody else changed the file
 	Closed   bool // the command could not have changed it without the view
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies one state of a file.
 type stamp struct {
 	Dev, Ino   uint64
 	Mode       uint32
@@ -56,19 +56,19 @@ type stamp struct {
 	there, own bool
 }
 
-// same reports whether nothing but the change time differs: rename(2) sets it.
+// same reports whether at most the change time differs: rename(2) sets it.
 func (s stamp) same(other stamp) bool {
 	return s.Dev == other.Dev && s.Ino == other.Ino && s.Mode == other.Mode && s.Size == other.Size && s.Mtime == other.Mtime
 }
 
-// Result is what became of changes.
+// Result is the outcome of applying changes.
 type Result struct {
 	Applied []Change
 	Left    []Left
-	Found   []record.Denial // put aside after it had been applied
+	Found   []record.Denial // quarantined after it was applied
 }
 
-// Write is the change as it stands in a record.
+// Write returns the change in the form of a record.
 func (c Change) Write() record.Write {
 	w := record.Write{Path: c.Path, Op: c.Op, Type: c.Type, Was: c.Was, Size: c.Size, SHA256: c.Sum, Target: strings.ToValidUTF8(c.To, "�"), Link: strings.ToValidUTF8(c.Link, "�")}
 	if c.Op != record.WriteDeleted {
@@ -85,15 +85,15 @@ func octal(mode uint32) string {
 	return string([]byte{digits[mode>>9&7], digits[mode>>6&7], digits[mode>>3&7], digits[mode&7]})
 }
 
-// Writes is what stands in the evidence: at most most changes one by one, and all
-// of them by a hash.
+// Writes returns the summary for the evidence: at most most single changes, and
+// a hash of all of them.
 func Writes(changes []Change, most int) *record.Writes {
 	w := &record.Writes{List: []record.Write{}}
 	sum := sha256.New()
 	lines := json.NewEncoder(sum)
 	for i, c := range changes {
 		one := c.Write()
-		lines.Encode(one) // a hash takes everything
+		lines.Encode(one) // writing to a hash cannot fail
 		switch c.Op {
 		case record.WriteCreated:
 			w.Created++
@@ -114,8 +114,8 @@ func Writes(changes []Change, most int) *record.Writes {
 	return w
 }
 
-// Below are the changes at or below the paths, all of them where no path is given.
-// A directory that a chosen change needs is chosen, too.
+// Below returns the changes at or below the paths, or all changes if paths is
+// empty. It includes directories that a selected change needs.
 func Below(changes []Change, paths []string) []Change {
 	if len(paths) == 0 {
 		return changes
@@ -130,5 +130,5 @@ func Below(changes []Change, paths []string) []Change {
 	})
 }
 
-// canceled is the error of a context that has ended.
+// canceled returns the error of a context that has ended.
 func canceled(ctx context.Context) error { return context.Cause(ctx) }
