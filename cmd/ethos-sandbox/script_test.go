@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 			home, err := os.MkdirTemp("", "ethos-home-") // beside the work space, not in it
 			env.Defer(func() { os.RemoveAll(home) })
 			env.Setenv("HOME", home)
-			if err == nil && filepath.Base(env.WorkDir) == "script-gitsigning" {
+			if _, without := exec.LookPath("go"); err == nil && without == nil && filepath.Base(env.WorkDir) == "script-gitsigning" {
 				env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
 				err = deciding(programs)
 			}
