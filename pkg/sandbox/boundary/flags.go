@@ -19,7 +19,7 @@ type Flags struct {
 	Profile           string   `placeholder:"NAME" help:"Base: lint-offline, workspace, debug, agent-shell, agent-network, agent, test-loopback or build."`
 	Agent             string   `placeholder:"NAME" help:"With the profile agent, which is then the base: the agent that the command starts, where the name of its program does not tell."`
 	Workspace         string   `placeholder:"DIR" help:"The work space, by its path without links. Default: the git work tree around the working directory, else that directory."`
-	Ro                []string `placeholder:"PATH" sep:"none" help:"Can be read."`
+	Ro                []string `placeholder:"PATH" sep:"none" help:"Can be read. The work space itself, which most profiles write, is then only read."`
 	Rw                []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
 	DenyRead          []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written. With a * in it, the files and directories that match when the run begins: **/*.pem. Not those that come later."`
 	DenyWrite         []string `placeholder:"PATH" sep:"none" help:"Cannot be written. With a * in it, as --deny-read."`

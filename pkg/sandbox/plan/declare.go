@@ -19,7 +19,7 @@ func (b *builder) declare() error {
 		must  bool // exist
 	}{
 		{b.spec.Base.ReadPaths, grantRead, workSpace, true},
-		{b.spec.Base.WritePaths, grantWrite, workSpace, true},
+		{b.baseWrites(), grantWrite, workSpace, true},
 		{b.spec.ReadPaths, grantRead, declared, true},
 		{b.spec.WritePaths, grantWrite, declared, true},
 		{b.set.AllowReadWithinDeny, allowWithinDeny, "allowed", false},
@@ -35,6 +35,26 @@ func (b *builder) declare() error {
 		}
 	}
 	return nil
+}
+
+// baseWrites are the paths that the base writes, without those that somebody declares
+// to be read and not to be written: `--ro .` means that nothing is written there.
+func (b *builder) baseWrites() []string {
+	at := func(path string) string {
+		if named, err := b.expand(path); err == nil {
+			if p, err := b.files.resolve(named.Name); err == nil {
+				return p.path
+			}
+		}
+		return "" // declareOne says why
+	}
+	declares := func(paths []string, place string) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return at(path) == place })
+	}
+	return slices.DeleteFunc(slices.Clone(b.spec.Base.WritePaths), func(path string) bool {
+		place := at(path)
+		return place != "" && declares(b.spec.ReadPaths, place) && !declares(b.spec.WritePaths, place)
+	})
 }
 
 func (b *builder) declareOne(path string, c class, why string, must bool) error {
