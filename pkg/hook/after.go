@@ -10,16 +10,14 @@ import (
 	"ethos/pkg/record"
 )
 
-// After reports whether an event comes after a call, and takes context for the
-// model in its answer.
+// After reports whether an event follows a call and its answer may carry context for the model.
 func After(dialect, event string) bool {
 	d, err := find(dialect, record.Document{})
 	return err == nil && slices.Contains(d.after, event)
 }
 
-// RecordOf is the id of the record that a confined call adds its result to, as
-// the event after the call reports the command that ran; "" for a call that was
-// not confined.
+// RecordOf returns the ID of the record to which a confined call adds its result, from the command
+// that the event after the call reports. It returns "" for a call that was not confined.
 func RecordOf(a *record.Action) string {
 	var input map[string]json.RawMessage
 	if json.Unmarshal(a.Input, &input) != nil {
@@ -38,8 +36,8 @@ func RecordOf(a *record.Action) string {
 	return ""
 }
 
-// recordWords is how many words of a confined call are looked at: those that
-// [Confine] puts in front, with room for blanks in the path of the program.
+// recordWords is how many words of a confined call are searched: those that [Confine] puts in
+// front, with room for blanks in the path of the program.
 const recordWords = 16
 
 func recordIn(words []string) string {
@@ -52,8 +50,7 @@ func recordIn(words []string) string {
 	return ""
 }
 
-// Context answers an event after a call with what the model is to know of it;
-// "" is silence.
+// Context answers an event after a call with text for the model; "" is no output.
 func Context(dialect string, actor *record.Actor, text string) Answer {
 	if text == "" || !After(dialect, actor.Event) {
 		return Answer{}
@@ -66,22 +63,22 @@ func Context(dialect string, actor *record.Actor, text string) Answer {
 	return Answer{Output: printed(specificOutput{additionalContext{actor.Event, text}})}
 }
 
-// additionalContext is the same for Claude Code, Codex CLI and Gemini CLI.
+// additionalContext has the same form for Claude Code, Codex CLI and Gemini CLI.
 type additionalContext struct {
 	HookEventName     string `json:"hookEventName"`
 	AdditionalContext string `json:"additionalContext"`
 }
 
-// maxTold bounds the denials that a model is told of one call.
+// maxTold limits how many denials of one call are reported to the model.
 const maxTold = 12
 
-// refusalsFront says what the lines below are. The words keep a model from
-// trying the same in other ways.
+// refusalsFront introduces the lines below it. It is worded to keep a model from trying the same in
+// other ways.
 const refusalsFront = "The call ran inside of the boundary of ethos, which refused it the following. Doing the same by another command is refused as well; a person can allow it.\n"
 
-// Refusals is what the boundary refused a call that failed, in words for the
-// model: what, how certain that is, and what a person does to allow it, as wayOut
-// says it. It is "" where the call succeeded or nothing was refused.
+// Refusals describes, for the model, what the boundary refused to a call that failed: the access,
+// how certain that is, and what a person does to allow it, as wayOut returns it. It is "" if the
+// call succeeded or nothing was refused.
 func Refusals(id string, r *record.Result, wayOut func(*record.Denial) string) string {
 	denials := r.Capture.Sandbox.Denials
 	if r.Status == record.StatusExited && r.ExitCode == 0 || len(denials) == 0 {
@@ -108,10 +105,9 @@ func refusal(d *record.Denial, wayOut func(*record.Denial) string) string {
 	return said + " To allow it: " + sentence(wayOut(d))
 }
 
-// WayOut is what a person does about a denial of an agent's call. The flags that
-// would allow it are nothing to the agent, whose hook writes its own. id is the
-// record of the call, and approvable says that its approval brings the name of a
-// host with it.
+// WayOut returns what a person does about a denial of an agent's call. It does not name the flags
+// that would allow the access, because the hook sets the flags and the agent cannot. id is the
+// record of the call. approvable reports whether an approval of the call grants a host name.
 func WayOut(d *record.Denial, id string, approvable func(host string) bool) string {
 	host, network := strings.CutPrefix(d.Remedy, "--allow-domain ")
 	switch {

@@ -10,19 +10,20 @@ import (
 	"ethos/pkg/record"
 )
 
-// ErrConfined is returned by [Confine] for a call that is already what Confine would make of it.
+// ErrConfined is returned by [Confine] for a call that already has the form that Confine produces.
 var ErrConfined = errors.New("the call is confined already")
 
 // Boundary is the command line of the sandbox, up to the command it is to run.
 type Boundary struct {
 	Program string   // path of ethos-sandbox
-	Flags   []string // such as --profile agent-shell
-	Record  string   // id of the record that the result is added to; "" for none
+	Flags   []string // for example --profile agent-shell
+	Record  string   // ID of the record to which the result is added; "" for none
 }
 
-// Confine returns the tool input that runs the shell call of an agent's event inside the boundary: the input as the agent sent it, every key kept, with
-// the command rewritten to `PROGRAM shell FLAGS -c 'ORIGINAL'`, or for an argument vector to PROGRAM run FLAGS -- ORIGINAL. The error says why the call
-// stays as it is.
+// Confine returns the tool input that runs the shell call of an agent's event inside the boundary.
+// The input keeps all its keys. The command is rewritten to `PROGRAM shell FLAGS -c 'ORIGINAL'`,
+// or, for an argument vector, to PROGRAM run FLAGS -- ORIGINAL. The error says why the call stays
+// unchanged.
 func Confine(dialect, event string, a *record.Action, b Boundary) (json.RawMessage, error) {
 	switch {
 	case b.holds(a):
@@ -51,7 +52,7 @@ func confineArgv(a *record.Action, b Boundary) (json.RawMessage, error) {
 	})
 }
 
-// recordOption gives a confined call the id of its record.
+// recordOption passes the ID of its record to a confined call.
 const recordOption = "--record"
 
 func (b Boundary) record() []string {
@@ -61,8 +62,8 @@ func (b Boundary) record() []string {
 	return []string{recordOption, b.Record}
 }
 
-// holds reports whether a call is, to the letter, what Confine makes of some
-// other call, for whatever record.
+// holds reports whether a call is exactly what Confine produces for some other call, with any
+// record.
 func (b Boundary) holds(a *record.Action) bool {
 	if a.Kind == record.KindShell {
 		return b.unwrap(a.Script)
@@ -75,7 +76,7 @@ func (b Boundary) holds(a *record.Action) bool {
 	return len(words) > len(front) && slices.Equal(words[:len(front)], front)
 }
 
-// wrap writes the command line that runs a script inside the boundary.
+// wrap returns the command line that runs a script inside the boundary.
 func (b Boundary) wrap(script string) string { return b.front() + quote(script) }
 
 func (b Boundary) front() string {
@@ -86,8 +87,9 @@ func (b Boundary) front() string {
 	return strings.Join(words, " ") + " -c "
 }
 
-// unwrap reports whether a script is, to the letter, what wrap makes of some other script: the front and one quoted word. Anything that is only like it
-// is wrapped once more, for an agent may choose a boundary of its own liking.
+// unwrap reports whether a script is exactly what wrap returns for some other script: the front and
+// one quoted word. A script that is only similar is wrapped again, because an agent might choose a
+// boundary of its own.
 func (b Boundary) unwrap(script string) bool {
 	shell := quoteIfNeeded(b.Program) + " shell "
 	if rest, ok := strings.CutPrefix(script, shell+recordOption+" "); ok {
@@ -104,10 +106,11 @@ func (b Boundary) unwrap(script string) bool {
 	return quote(inner) == word
 }
 
-// quote makes one shell word of any text without NUL, by POSIX single quotes: everything between them stands for itself.
+// quote returns text, which must not contain NUL, as one shell word in POSIX single quotes, between
+// which every character is literal.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// quoteIfNeeded leaves words as they are that mean themselves to every shell.
+// quoteIfNeeded does not quote words that are literal in every shell.
 func quoteIfNeeded(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
@@ -118,7 +121,8 @@ func quoteIfNeeded(word string) string {
 	return quote(word)
 }
 
-// replaced returns the input with the one member that is the command exchanged. Members keep their text; their order is the alphabet's.
+// replaced returns the input with a new value for the member that holds the command. The other
+// members keep their text; the order of members is alphabetical.
 func replaced(input json.RawMessage, command any, is func(json.RawMessage) bool) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(input, &members); err != nil || len(members) == 0 {
@@ -146,5 +150,6 @@ func replaced(input json.RawMessage, command any, is func(json.RawMessage) bool)
 	return encoded(members)
 }
 
-// commandKeys are the names under which agents send a command; a description may happen to be the same text.
+// commandKeys are the names under which agents send a command. They are needed because a
+// description may have the same text as the command.
 var commandKeys = []string{"command", "cmd", "script"}

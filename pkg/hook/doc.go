@@ -1,17 +1,24 @@
-// Package hook speaks with coding agents: the events that their hooks report come in, the answers that they obey go out.
+// Package hook translates between coding agents and ethos: it decodes the events that their hooks
+// report, and encodes the answers that they obey.
 //
-// [Decode] reads one event of a dialect into the action it is about, [Documents] cuts a stream into events; [Reply] answers.
+// Begin with [Decode], which decodes one event of a dialect into its action. [Documents] splits a
+// stream into events, and [Reply] answers them.
 //
 // # Contract
 //
-// Decoding is strict about what it needs and tolerant about the rest. An event for a shell, file, fetch or MCP tool whose payload cannot be read is
-// an error, so that it is refused and not overlooked; every other event is kind event, which is never executed. So is a report of what
-// has been done already (PostToolUse and its kin): running it once more would be wrong.
+// Decoding is strict about what it needs and tolerant about the rest. If the payload of an event
+// for a shell, file, fetch or MCP tool cannot be read, that is an error, so that the call is
+// refused and not overlooked. Every other event has the kind event and is never executed. A report
+// of a completed call (PostToolUse and similar events) has the kind event too, because it must not
+// run again.
 //
-// What an event says of itself is not trusted to widen anything: permission_mode can name a mode, nothing can set admin_approved.
+// Nothing that an event says about itself can widen rights: permission_mode can name a mode, but no
+// field can set admin_approved.
 //
 // # Limits
 //
-// Which tools run commands or touch files is a table a dialect. A tool that is in no table is kind event, with its name in actor.tool for policy to
-// judge. Dialects were written from their published documentation; those of Codex, Gemini CLI and OpenCode were also seen on the wire.
+// Each dialect has a table of the tools that run commands or touch files. A tool that is in no
+// table has the kind event, with its name in actor.tool, so that policy can judge it. The dialects
+// follow their published documentation; those of Codex, Gemini CLI and OpenCode were also observed
+// in use.
 package hook

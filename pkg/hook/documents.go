@@ -10,30 +10,33 @@ import (
 	"ethos/pkg/record"
 )
 
-// MaxEvent bounds one event, in bytes. It is larger than a record line: an event carries the content of the file to write, a record only its digest.
+// MaxEvent is the size limit of one event, in bytes. It is larger than that of a record line,
+// because an event contains the content of the file to write, and a record only its digest.
 const MaxEvent = 32 << 20
 
-// Documents cuts a stream into JSON documents by their own brackets: NDJSON, one pretty-printed document, or several.
+// Documents splits a stream into JSON documents by their brackets: NDJSON, one pretty-printed
+// document, or several.
 type Documents struct {
 	in   *bufio.Reader
-	max  int // bytes of one document
+	max  int // size limit of one document, in bytes
 	line int // of the next byte
-	at   int // where the document returned last began
+	at   int // line on which the document returned last begins
 }
 
-// NewDocuments reads from in.
+// NewDocuments returns a reader of the documents of in.
 func NewDocuments(in io.Reader) *Documents {
 	return &Documents{in: bufio.NewReaderSize(in, 64<<10), max: MaxEvent, line: 1}
 }
 
-// LineNumber is the 1-based line on which the document returned last begins.
+// LineNumber returns the 1-based line on which the document returned last begins.
 func (d *Documents) LineNumber() int { return d.at }
 
-// Waiting reports that nothing is buffered: the next read may block.
+// Waiting reports whether nothing is buffered, so that the next read may block.
 func (d *Documents) Waiting() bool { return d.in.Buffered() == 0 }
 
-// Next returns the next document. The error is io.EOF at the end, a [*record.BadLine] for text that is none, after which reading goes on with what
-// follows it, or what reading the input returned.
+// Next returns the next document. The error is io.EOF at the end, a [*record.BadLine] for text that
+// is not a document, or the error of reading the input. After a BadLine, reading continues with the
+// text that follows it.
 func (d *Documents) Next() ([]byte, error) {
 	c, err := d.skipBlank()
 	if err != nil {
@@ -69,7 +72,7 @@ func (d *Documents) Next() ([]byte, error) {
 	}
 }
 
-// skipBlank passes over white space and leaves the next byte unread.
+// skipBlank skips white space and leaves the next byte unread.
 func (d *Documents) skipBlank() (byte, error) {
 	for {
 		c, err := d.in.ReadByte()
@@ -84,7 +87,7 @@ func (d *Documents) skipBlank() (byte, error) {
 	}
 }
 
-// garbage passes over a line that does not begin a document.
+// garbage skips a line that does not begin a document.
 func (d *Documents) garbage() error {
 	s := scan{max: d.max}
 	for {
@@ -104,21 +107,21 @@ func (d *Documents) garbage() error {
 type scan struct {
 	text    []byte
 	max     int
-	dropped int  // bytes past the bound
-	depth   int  // open brackets
-	inText  bool // between quotes
+	dropped int  // bytes beyond the limit
+	depth   int  // number of open brackets
+	inText  bool // inside a string
 	escaped bool // after a backslash
-	last    byte // the last byte of structure
+	last    byte // the last structural byte
 	fresh   bool // only blanks so far on this line
 }
 
-// step is what one byte does.
+// step is the effect of one byte.
 type step int
 
 const (
 	more     step = iota
-	complete      // the document is whole
-	broken        // a text runs over the end of its line
+	complete      // the document is complete
+	broken        // a string continues past the end of its line
 	restart       // the byte begins another document
 )
 

@@ -10,38 +10,38 @@ import (
 	"ethos/pkg/record"
 )
 
-// Event is what an agent reports: the action, still without a work space, and who asks. Actor.Mode is "" when the event does not say, and so is
-// Actor.Parent.Mode: no agent's event tells a sub-agent's parent's.
+// Event is what an agent reports: the action, still without a work space, and the actor. Actor.Mode
+// is "" if the event does not say, and so is Actor.Parent.Mode, because no agent's event reports
+// the mode of a sub-agent's parent.
 type Event struct {
 	Action record.Action
 	Actor  record.Actor
 }
 
-// Auto lets [Decode] find the dialect by the event itself.
+// Auto makes [Decode] determine the dialect from the event itself.
 const Auto = "auto"
 
 // dialect is the event side of one agent's protocol.
 type dialect struct {
 	name string
-	// call reads the frame of an event: which event, which tool, its input. It never judges.
+	// call reads the frame of an event: its name, its tool, the tool's input. It makes no decision.
 	call func(d record.Document) (call, error)
-	// tools are the tools that do something, by the name the agent has for them.
+	// tools are the tools with an effect, by the agent's name for them.
 	tools map[string]decoder
-	// before are the events that come before a tool runs; all others report or announce.
+	// before are the events that precede a tool's run. All others report or announce.
 	before []string
-	// after are the events that come after a call and take context for the model.
+	// after are the events that follow a call and accept context for the model.
 	after []string
-	// ends is the event with which a session of the agent ends, "" without one.
+	// ends is the event at the end of an agent's session, or "".
 	ends string
-	// typed reports whether the agent can go on typing into what a tool of this
-	// name starts, by calls that have no event, where its event does not say;
-	// nil: into none.
+	// typed reports whether the agent can type into what a tool of this name starts, by calls that
+	// have no event. It is used if the event does not say. nil means that it cannot for any tool.
 	typed func(tool string) bool
-	// is recognises an event of the dialect.
+	// is reports whether an event belongs to the dialect.
 	is func(d record.Document) bool
 }
 
-// decoder turns a tool call into an action.
+// decoder converts a tool call to an action.
 type decoder func(c call) (record.Action, error)
 
 // call is a tool call as an agent reports it.
@@ -49,25 +49,27 @@ type call struct {
 	event   string
 	tool    string
 	session string
-	child   string // id of the sub-agent that makes the call, "" when none does
+	child   string // ID of the sub-agent that makes the call, or ""
 	cwd     string
-	mode    string // the agent's word for it
-	server  string // of an MCP tool
+	mode    string // in the agent's own term
+	server  string // for an MCP tool
 	input   record.Value
-	whole   bool // input is the event itself, which says more than the record needs
+	whole   bool // input is the whole event, which has more than the record needs
 }
 
-// dialects is in the order in which [Auto] tries them: those with a mark of their own first.
+// dialects lists the dialects in the order in which [Auto] tries them: first those that can be
+// recognised by a key of their own.
 func dialects() []dialect {
 	return []dialect{cursorDialect(), copilotDialect(), openCodeDialect(), mcpDialect(), geminiDialect(), codexDialect(), claudeDialect()}
 }
 
-// Dialects names the dialects that [Decode] reads.
+// Dialects returns the names of the dialects that [Decode] reads.
 func Dialects() []string {
 	return []string{"claude", "codex", "gemini", "cursor", "copilot", "opencode", "mcp"}
 }
 
-// Decode reads one event. cwd is the working directory of an event that names none. The error is a [*record.BadLine].
+// Decode decodes one event. cwd is the working directory of an event that names none. The error is
+// a [*record.BadLine].
 func Decode(name string, text []byte, cwd string) (Event, error) {
 	doc, err := record.ParseDocument(text)
 	if err != nil {
@@ -122,7 +124,7 @@ func (d dialect) decode(doc record.Document, cwd string) (Event, error) {
 		e.Action.Cwd = c.cwd
 	}
 	if e.Action.Cwd != c.cwd && path.IsAbs(c.cwd) {
-		e.Action.Workspace = c.cwd // the call's directory is the model's choice
+		e.Action.Workspace = c.cwd // the directory of the call is chosen by the model
 	}
 	if e.Action.Kind == record.KindShell || e.Action.Kind == record.KindExec {
 		e.Action.Interactive = d.interactive(c)
@@ -136,8 +138,8 @@ func (d dialect) decode(doc record.Document, cwd string) (Event, error) {
 	return e, nil
 }
 
-// interactive reports whether the agent holds the other end of what the command
-// reads: as its event says, else as its tool is.
+// interactive reports whether the agent controls the input of the command: as its event says, or
+// else as the tool determines.
 func (d dialect) interactive(c call) bool {
 	said := false
 	for _, key := range []string{"tty", "pty", "interactive"} {
@@ -166,10 +168,10 @@ func (d dialect) action(c call) (record.Action, error) {
 	return report(c), nil
 }
 
-// maxReport bounds the input that a report keeps, in bytes.
+// maxReport is the size limit of the input that is kept for a report, in bytes.
 const maxReport = 64 << 10
 
-// report is an event that nothing is executed for.
+// report returns the action of an event for which nothing is executed.
 func report(c call) record.Action {
 	a := record.Action{Kind: record.KindEvent, Name: c.event}
 	if c.input.IsObject() && !c.whole && len(c.input.Raw) <= maxReport {
@@ -178,8 +180,8 @@ func report(c call) record.Action {
 	return a
 }
 
-// modeOf maps an agent's permission mode to the trust it stands for. What is not known is safe, as is dontAsk, which refuses what was not
-// allowed before.
+// modeOf converts an agent's permission mode to a trust mode. An unknown mode is safe, and so is
+// dontAsk, which refuses what was not allowed before.
 func modeOf(permission string) string {
 	switch permission {
 	case "":

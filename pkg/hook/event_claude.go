@@ -6,14 +6,15 @@ import (
 	"ethos/pkg/record"
 )
 
-// Claude Code's events: https://code.claude.com/docs/en/hooks, "Hook input". Codex and the snake_case form of Copilot have the same frame. In both Claude
-// Code and Codex, agent_id is there only when a sub-agent makes the call (openai/codex pull request 22882).
+// Events of Claude Code: https://code.claude.com/docs/en/hooks, "Hook input". Codex and the
+// snake_case form of Copilot have the same frame. In both Claude Code and Codex, agent_id is
+// present only if a sub-agent makes the call (openai/codex pull request 22882).
 
 func claudeDialect() dialect {
 	return dialect{
 		ends: "SessionEnd",
 		name: "claude", call: claudeCall, tools: claudeTools(), before: []string{"PreToolUse", "PermissionRequest"},
-		after: []string{"PostToolUse", "PostToolUseFailure"}, // a command that fails has the second one alone
+		after: []string{"PostToolUse", "PostToolUseFailure"}, // a command that fails has only the second one
 		is:    func(d record.Document) bool { return isText(d.Get("hook_event_name")) },
 	}
 }
@@ -36,7 +37,7 @@ func claudeTools() map[string]decoder {
 	}
 }
 
-// claudeCall reads the frame; hook_event_name is what makes a document an event.
+// claudeCall reads the frame. A document is an event if it has hook_event_name.
 func claudeCall(d record.Document) (call, error) {
 	event := d.Get("hook_event_name")
 	if !isText(event) {
@@ -57,7 +58,7 @@ func claudeCall(d record.Document) (call, error) {
 	return c, nil
 }
 
-// mcpServer takes the server out of mcp__server__tool.
+// mcpServer returns the server of mcp__server__tool.
 func mcpServer(tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
@@ -66,7 +67,7 @@ func mcpServer(tool string) string {
 	return ""
 }
 
-// optional reads a text that may be absent or null.
+// optional reads a string that may be absent or null.
 func optional(d record.Document, key string) (string, error) {
 	v := d.Get(key)
 	if !v.Exists() || v.Raw == "null" {

@@ -8,7 +8,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Codex CLI's events have Claude's frame and turn_id (codex-rs/hooks). Its shell reports itself as Bash; older and newer ones by other names.
+// Events of Codex CLI have Claude's frame and turn_id (codex-rs/hooks). Its shell reports itself as
+// Bash; older and newer shells have other names.
 
 func codexDialect() dialect {
 	tools := claudeTools()
@@ -25,15 +26,16 @@ func codexDialect() dialect {
 		ends: "SessionEnd",
 		name: "codex", call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
 		after: []string{"PostToolUse"},
-		// exec_command can start a terminal, and reports itself as Bash without a
-		// word of that; write_stdin then types into it and has no event (seen in
-		// 0.169.0). The older shells close their standard input.
+		// exec_command can start a terminal; it reports itself as Bash and does not mention this.
+		// write_stdin then types into the terminal and has no event (observed in 0.169.0). The
+		// older shells close their standard input.
 		typed: func(tool string) bool { return tool != "shell" && tool != "local_shell" && tool != "shell_command" },
 		is:    func(d record.Document) bool { return d.Get("turn_id").Exists() && isText(d.Get("hook_event_name")) },
 	}
 }
 
-// patch reads the files that a patch in Codex's form changes; the text may also be the last word of an argument vector.
+// patch reads the files that a patch in Codex's format changes. The text may also be the last word
+// of an argument vector.
 func patch(keys ...string) decoder {
 	return func(c call) (record.Action, error) {
 		v, key, err := c.first(keys)

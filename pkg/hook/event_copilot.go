@@ -4,8 +4,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Copilot CLI's events: https://docs.github.com/copilot/reference/hooks-configuration. toolArgs is JSON in a string, or an object; the snake_case
-// form of VS Code has Claude's frame.
+// Events of Copilot CLI: https://docs.github.com/copilot/reference/hooks-configuration. toolArgs is
+// an object, or JSON in a string. The snake_case form of VS Code has Claude's frame.
 
 func copilotDialect() dialect {
 	where, content := []string{"path", "file_path", "filePath"}, []string{"file_text", "content", "new_str", "newString"}
@@ -23,12 +23,12 @@ func copilotDialect() dialect {
 	}
 	return dialect{
 		name: "copilot", call: copilotCall, tools: tools, before: []string{"preToolUse", "PreToolUse"},
-		typed: always, // its shells stay, and write_bash types into them
+		typed: always, // its shells persist, and write_bash types into them
 		is:    func(d record.Document) bool { return d.Get("toolName").Exists() },
 	}
 }
 
-// copilotEditor is a tool of several commands; all but view change the file.
+// copilotEditor handles a tool with several commands, all of which except view change the file.
 func copilotEditor(c call) (record.Action, error) {
 	op := "edit"
 	switch c.input.Get("command").Str {
@@ -65,7 +65,7 @@ func copilotCall(d record.Document) (call, error) {
 	return c, err
 }
 
-// copilotEvent tells the events apart by their keys: they carry no name.
+// copilotEvent recognises an event by its keys, because events have no name.
 func copilotEvent(d record.Document) string {
 	switch {
 	case d.Get("toolName").Exists() && d.Get("toolResult").Exists():
@@ -84,7 +84,7 @@ func copilotEvent(d record.Document) string {
 	return ""
 }
 
-// objectOrText reads an object that may be written as JSON in a string.
+// objectOrText reads an object, or a string that contains one as JSON.
 func objectOrText(v record.Value) (record.Value, error) {
 	if !isText(v) {
 		return v, nil

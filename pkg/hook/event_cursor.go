@@ -6,9 +6,10 @@ import (
 	"ethos/pkg/record"
 )
 
-// Cursor's events: https://cursor.com/docs/agent/hooks. Most of them are of one tool each, and carry its input at the top.
+// Events of Cursor: https://cursor.com/docs/agent/hooks. Most of them concern one tool each, and
+// have its input at the top level.
 
-// cursorTools are the tools that events stand for.
+// cursorTools maps events to the tools that they concern.
 var cursorTools = map[string]string{
 	"beforeShellExecution": "Shell",
 	"beforeReadFile":       "Read",
@@ -16,7 +17,8 @@ var cursorTools = map[string]string{
 	"beforeMCPExecution":   "MCP",
 }
 
-// cursorPreTool is the event that comes before every tool, the shell's included; the shell then has an event of its own, too.
+// cursorPreTool is the event before every tool, including the shell, which also has an event of its
+// own.
 const cursorPreTool = "preToolUse"
 
 func cursorDialect() dialect {
@@ -44,7 +46,8 @@ func cursorDialect() dialect {
 	}
 }
 
-// cursorShell is the shell of preToolUse, or an event of its own: their names for the directory differ.
+// cursorShell handles the shell, both of preToolUse and of its own event. The two have different
+// names for the directory.
 func cursorShell(c call) (record.Action, error) {
 	if c.whole {
 		return shell("cwd", "command")(c)
@@ -78,7 +81,7 @@ func cursorCall(d record.Document) (call, error) {
 	return c, err
 }
 
-// cursorServer finds the server of an MCP tool that preToolUse names as MCP:tool.
+// cursorServer returns the server of an MCP tool that preToolUse names MCP:tool.
 func cursorServer(c call) string {
 	if strings.HasPrefix(c.tool, "MCP:") {
 		return "cursor"

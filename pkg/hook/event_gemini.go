@@ -8,7 +8,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// Gemini CLI's events: docs/hooks/reference.md in google-gemini/gemini-cli; tools: docs/tools.
+// Events of Gemini CLI: docs/hooks/reference.md in google-gemini/gemini-cli; tools: docs/tools.
 
 func geminiDialect() dialect {
 	filePath, dir := []string{"file_path", "absolute_path"}, []string{"dir_path", "path"}
@@ -45,7 +45,7 @@ func geminiCall(d record.Document) (call, error) {
 	return c, err
 }
 
-// shell2 is a shell tool whose directory has two names.
+// shell2 handles a shell tool whose directory has two names.
 func shell2(dirKey, oldDirKey string, keys ...string) decoder {
 	return func(c call) (record.Action, error) {
 		if c.input.Get(dirKey).Exists() {
@@ -55,8 +55,9 @@ func shell2(dirKey, oldDirKey string, keys ...string) decoder {
 	}
 }
 
-// geminiFetch reads the addresses out of the prompt, which is all that the tool takes. It fetches each; a record has one, so a prompt with several
-// of different hosts is refused.
+// geminiFetch reads the addresses from the prompt, which is the only argument of the tool. The tool
+// fetches each of them, but a record has only one, so a prompt with addresses of different hosts is
+// refused.
 func geminiFetch(c call) (record.Action, error) {
 	if c.input.Get("url").Exists() {
 		return fetch("url")(c)

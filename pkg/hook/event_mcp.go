@@ -2,8 +2,8 @@ package hook
 
 import "ethos/pkg/record"
 
-// The events of our own MCP server, for agents without hooks: {hook_event_name,
-// session_id, cwd, mode, tool, args}, for the tools that it has.
+// Events of ethos's own MCP server, for agents without hooks: {hook_event_name, session_id, cwd,
+// mode, tool, args}, for the tools that the server has.
 
 const (
 	mcpCalls = "tools/call"

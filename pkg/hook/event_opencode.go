@@ -6,8 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// OpenCode has no hook protocol of its own: our plug-in writes {hook_event_name, session_id, cwd, tool, args} from its tool.execute.before. Our MCP server
-// writes the same.
+// OpenCode has no hook protocol. The plug-in of ethos writes {hook_event_name, session_id, cwd,
+// tool, args} in its tool.execute.before. The MCP server of ethos writes the same.
 
 func openCodeDialect() dialect {
 	filePath, where := []string{"filePath"}, []string{"path"}

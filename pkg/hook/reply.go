@@ -11,43 +11,44 @@ import (
 	"ethos/pkg/record"
 )
 
-// Answer is what an agent's hook protocol takes for a reply.
+// Answer is the reply in an agent's hook protocol.
 type Answer struct {
-	Output  []byte // for standard output, with its newline; empty means silence
-	Message string // for standard error; "" means nothing
-	Notice  string // for standard error, when nothing went wrong; "" means nothing
+	Output  []byte // for standard output, with its newline; empty for none
+	Message string // for standard error; "" for none
+	Notice  string // for standard error if there was no error; "" for none
 	Status  int    // exit status
 }
 
-// Verdict is a decided record, as far as a reply needs it.
+// Verdict is the part of a decided record that a reply needs.
 type Verdict struct {
 	Decision *record.Decision
 	Action   *record.Action
 	Actor    *record.Actor
-	// Rewritten is the tool input to run instead of the agent's, with all its other keys; nil leaves it as it is.
+	// Rewritten is the tool input to run instead of the agent's, with all other keys unchanged. nil
+	// keeps the agent's input.
 	Rewritten json.RawMessage
-	// Approve is the command by which a person lets the call pass; "" where none does.
+	// Approve is the command by which a person lets the call pass, or "" if there is none.
 	Approve string
-	// Never says that no approval lifts the refusal.
+	// Never says that no approval overrides the refusal.
 	Never bool
-	// Inside says that the agent itself is confined: nobody's approval reaches it.
+	// Inside says that the agent itself is confined, so that no approval reaches it.
 	Inside bool
-	// Prompts has an agent that can do both ask the person about the rewritten
-	// call. Without it the agent may take the answer for the person's consent.
+	// Prompts makes an agent that can rewrite and ask at once ask the person about the rewritten
+	// call. Without it the agent may treat the answer as the person's consent.
 	Prompts bool
-	// Notice is for the person at the agent, whatever the decision; "" is none.
+	// Notice is a message for the person at the agent, shown with every decision; "" for none.
 	Notice string
 }
 
 // replier is the reply side of one dialect.
 type replier struct {
 	name    string
-	verdict func(Verdict) any       // what to print, nil for silence
-	failure func(reason string) any // what to print when no decision could be made
+	verdict func(Verdict) any       // what to print, nil for nothing
+	failure func(reason string) any // what to print if no decision could be made
 	status  int                     // exit status of a failure
-	rewrite func(event string) bool // whether the event's answer can name another input than the agent's
-	// notice reports whether an answer to the event may have the key
-	// systemMessage, which the agent shows to the person; nil: none may.
+	rewrite func(event string) bool // whether the event's answer can replace the agent's input
+	// notice reports whether an answer to the event may have the key systemMessage, which the agent
+	// shows to the person. nil means that none may.
 	notice func(event string) bool
 }
 
@@ -64,7 +65,7 @@ func replierOf(dialect string) (replier, error) {
 	return replier{}, fmt.Errorf("unknown reply dialect %q: known are %s", dialect, strings.Join(Dialects(), ", "))
 }
 
-// rewrites reports whether the answer to an event can name another input than the agent's.
+// rewrites reports whether the answer to an event can replace the agent's input.
 func rewrites(dialect, event string) bool {
 	r, err := replierOf(dialect)
 	return err == nil && r.rewrite(event)
@@ -76,8 +77,8 @@ func only(event string) func(string) bool {
 	return func(e string) bool { return e == event }
 }
 
-// Reply answers an agent's event in its own protocol. An event that holds no tool call back (one that comes after it, or is of no tool)
-// is answered by silence.
+// Reply answers an agent's event in its own protocol. The answer is empty for an event that cannot
+// block a tool call, because it follows the call or concerns no tool.
 func Reply(dialect string, v Verdict) (Answer, error) {
 	r, err := replierOf(dialect)
 	if err != nil {
@@ -93,8 +94,7 @@ func Reply(dialect string, v Verdict) (Answer, error) {
 	return Answer{Output: printed(answer), Notice: v.Notice}, nil
 }
 
-// noticed prints an answer, which is an object or nil, with a message for the
-// person in it.
+// noticed encodes an answer, which is an object or nil, with a message for the person in it.
 func noticed(notice string, answer any) []byte {
 	out := printed(struct {
 		SystemMessage string `json:"systemMessage"`
@@ -105,7 +105,8 @@ func noticed(notice string, answer any) []byte {
 	return out
 }
 
-// Refuse answers in the way that blocks in the dialect, for when no decision could be made. It blocks in an unknown dialect, too.
+// Refuse returns the answer that blocks in the dialect, for use if no decision could be made. It
+// blocks in an unknown dialect too.
 func Refuse(dialect, reason string) Answer {
 	reason = "ethos could not decide, so this was not run: " + reason
 	r, err := replierOf(dialect)
@@ -121,12 +122,12 @@ func printed(v any) []byte {
 	}
 	text, err := encoded(v)
 	if err != nil {
-		panic(err) // structs of strings and raw JSON that was decoded before
+		panic(err) // only strings, and raw JSON that was decoded before
 	}
 	return append(text, '\n')
 }
 
-// encoded is JSON without escapes for HTML.
+// encoded returns JSON without escapes for HTML.
 func encoded(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -135,26 +136,27 @@ func encoded(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'}), err
 }
 
-// silent reports whether nothing can be held back any more, or nothing is about to be done. A tool call under an event name that is not
-// known is answered all the same.
+// silent reports whether there is nothing to block, because the call is over or the event announces
+// none. A tool call under an unknown event name is answered.
 func silent(dialect string, v Verdict) bool {
 	d, err := find(dialect, record.Document{})
 	return err == nil && v.Action.Kind == record.KindEvent && !slices.Contains(d.before, v.Actor.Event)
 }
 
-// blocked reports whether the verdict keeps the call from running without a person.
+// blocked reports whether the call does not run unless a person agrees.
 func (v Verdict) blocked() bool {
 	return v.Decision.Verdict != record.VerdictAllow && v.Decision.Verdict != record.VerdictWarn
 }
 
-// spelledOut is how many policies a reason tells in full.
+// spelledOut is how many policies a reason describes in full.
 const spelledOut = 3
 
-// wholeTree is the policy whose refusal has those of the files within as a
-// consequence: they say nothing more, and their remedies would mislead.
+// wholeTree is the policy whose refusal implies those for the files in the tree. The latter add
+// nothing, and their remedies would mislead.
 const wholeTree = "files.delete_wide"
 
-// Reason is the decision in words for the model: which policy, what, what would be allowed, and whether to try again.
+// Reason explains the decision to the model: the policy, what was refused, what would be allowed,
+// and whether to try again.
 func (v Verdict) Reason() string {
 	var text []string
 	for _, e := range v.Decision.Errors {
@@ -183,7 +185,7 @@ func labelled(id, code string) string {
 	return id + " (" + code + ")"
 }
 
-// retry tells a model whether to try again, which is the first thing it will otherwise do.
+// retry tells a model whether to try again, because that is what it will otherwise do first.
 func (v Verdict) retry() string {
 	switch {
 	case v.Approve != "":

@@ -6,11 +6,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// Claude Code's hook replies: https://code.claude.com/docs/en/hooks, "PreToolUse decision control" and "PermissionRequest decision control".
-// updatedInput is documented with allow, which skips the person's own prompts, and with ask, which shows the person what the call has become; without
-// either nothing is promised. Deny and ask rules of the person stand beside both.
-// systemMessage ("Common JSON fields") is shown to the user and decides nothing.
-// Silence leaves the user's own permission rules in force; exit status 2 blocks, and its standard error is shown to the model.
+// Hook replies of Claude Code: https://code.claude.com/docs/en/hooks, "PreToolUse decision control"
+// and "PermissionRequest decision control". updatedInput is documented with allow, which skips the
+// person's own prompts, and with ask, which shows the person the rewritten call. Without either of
+// them its effect is not documented. The person's deny and ask rules apply in both cases.
+// systemMessage ("Common JSON fields") is shown to the user and has no effect on the decision. An
+// empty reply leaves the user's own permission rules in force. Exit status 2 blocks, and its
+// standard error is shown to the model.
 
 type specificOutput struct {
 	HookSpecificOutput any `json:"hookSpecificOutput"`
@@ -60,11 +62,12 @@ func claudeVerdict(v Verdict) any {
 	return specificOutput{out}
 }
 
-// confinedReason is what a person reads who is asked about a rewritten call.
+// confinedReason is shown to a person who is asked about a rewritten call.
 const confinedReason = "ethos allows it, and runs it inside of its boundary."
 
-// claudePermission answers the dialog on the user's behalf when policy refuses; otherwise the user is asked, as without a hook. The
-// dialog has no rewriting of its own: PreToolUse has seen the call before.
+// claudePermission answers the dialog on the user's behalf if policy refuses. Otherwise the user is
+// asked, as without a hook. The answer to the dialog cannot rewrite the call; PreToolUse has
+// already handled it.
 func claudePermission(v Verdict) any {
 	if v.Decision.Verdict != record.VerdictDeny {
 		return nil
@@ -72,7 +75,8 @@ func claudePermission(v Verdict) any {
 	return specificOutput{permissionRequest{gateOf(v), permissionBehavior{Behavior: "deny", Message: v.Reason()}}}
 }
 
-// gateOf is the event to answer under; a tool call without one is answered as PreToolUse.
+// gateOf returns the event name for the answer. A tool call without an event is answered as
+// PreToolUse.
 func gateOf(v Verdict) string {
 	if v.Actor.Event == "" {
 		return "PreToolUse"

@@ -2,15 +2,16 @@ package hook
 
 import "ethos/pkg/record"
 
-// Codex takes Claude's shape, and strictly: an unknown key, or a decision it does not know, makes it run the call as if there had been no
-// hook. It knows deny, and allow only together with updatedInput; ask becomes deny (codex-rs/hooks, PreToolUse output parser).
+// Codex accepts Claude's format, but strictly: if a reply has an unknown key or an unknown
+// decision, Codex runs the call as if there were no hook. It knows deny, and allow only together
+// with updatedInput; ask becomes deny (codex-rs/hooks, PreToolUse output parser).
 
 func codexReplier() replier {
 	return replier{
 		name: "codex", rewrite: only("PreToolUse"), status: 2,
 		verdict: codexVerdict,
 		failure: func(string) any { return nil },
-		notice:  always, // of the keys that every event has, its parser refuses others: continue, stopReason, suppressOutput
+		notice:  always, // of the keys common to all events, its parser refuses continue, stopReason and suppressOutput
 	}
 }
 

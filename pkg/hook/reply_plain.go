@@ -20,8 +20,9 @@ type geminiSpecific struct {
 	ToolInput     json.RawMessage `json:"tool_input"`
 }
 
-// Gemini CLI: decision allow or deny, hookSpecificOutput.tool_input replaces the arguments; exit status 2 blocks (docs/hooks/reference.md
-// in google-gemini/gemini-cli).
+// geminiReplier is the reply side of Gemini CLI: decision is allow or deny, and
+// hookSpecificOutput.tool_input replaces the arguments. Exit status 2 blocks
+// (docs/hooks/reference.md in google-gemini/gemini-cli).
 func geminiReplier() replier {
 	return replier{
 		name: "gemini", rewrite: always, status: 2,
@@ -40,8 +41,9 @@ func geminiReplier() replier {
 	}
 }
 
-// The bridges are our own: the plug-in for OpenCode throws the reason of a deny, which keeps the tool from running, and puts args in the place of
-// the tool's own (examples/opencode); the MCP server tells its client.
+// bridgeReplier is the reply side of ethos's own bridges. The plug-in for OpenCode throws the
+// reason of a deny, which prevents the tool's run, and replaces the tool's arguments by args
+// (examples/opencode). The MCP server reports to its client.
 func bridgeReplier(name string) replier {
 	return replier{
 		name: name, rewrite: always, status: 2,
@@ -59,10 +61,11 @@ type cursorReply struct {
 	Permission   string          `json:"permission"`
 	UserMessage  string          `json:"user_message,omitempty"`
 	AgentMessage string          `json:"agent_message,omitempty"`
-	UpdatedInput json.RawMessage `json:"updated_input,omitempty"` // of preToolUse alone
+	UpdatedInput json.RawMessage `json:"updated_input,omitempty"` // only of preToolUse
 }
 
-// Cursor: permission is always present; exit status 2 means deny (cursor.com/docs/agent/hooks).
+// cursorReplier is the reply side of Cursor: permission is always present, and exit status 2 means
+// deny (cursor.com/docs/agent/hooks).
 func cursorReplier() replier {
 	return replier{
 		name: "cursor", rewrite: only(cursorPreTool), status: 2,
@@ -73,7 +76,8 @@ func cursorReplier() replier {
 	}
 }
 
-// cursorVerdict follows the event. preToolUse takes an ask for a yes, so it gets a deny; it is the only one that takes another input.
+// cursorVerdict depends on the event. preToolUse treats ask as consent, so it gets a deny; it is
+// the only event that accepts another input.
 func cursorVerdict(v Verdict) any {
 	before := v.Actor.Event == cursorPreTool
 	switch {
@@ -93,12 +97,13 @@ type copilotReply struct {
 	ModifiedArgs             json.RawMessage `json:"modifiedArgs,omitempty"`
 }
 
-// Copilot CLI: a reply is read at exit status 0 only, so a failure is a deny like any other
-// (docs.github.com/copilot/reference/hooks-configuration). Its form for VS Code has Claude's event name, and Claude's shape.
+// copilotReplier is the reply side of Copilot CLI. A reply is read only at exit status 0, so a
+// failure is encoded as a deny (docs.github.com/copilot/reference/hooks-configuration). The form
+// for VS Code has Claude's event name and Claude's format.
 func copilotReplier() replier {
 	return replier{
 		name: "copilot", rewrite: always, status: 0,
-		notice: only("PreToolUse"), // Claude's shape
+		notice: only("PreToolUse"), // Claude's format
 		verdict: func(v Verdict) any {
 			if v.Actor.Event == "PreToolUse" {
 				return claudeVerdict(v)

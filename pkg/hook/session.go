@@ -9,7 +9,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// Bounds of a session's name, in bytes.
+// Size limits of the parts of a session's name, in bytes.
 const (
 	maxName      = 64 // of ethos-sandbox
 	maxAgentName = 8
@@ -17,13 +17,14 @@ const (
 	markDigits   = 16 // hexadecimal
 )
 
-// SessionName names the session of ethos-sandbox that an agent's calls share:
-// AGENT-ID-MARK, of letters, digits, "-", "_" and "." alone and at most 64 bytes
-// long. ID is the agent's own id of its session as far as a name can have it;
-// MARK is of the whole id and of what else tells one boundary from another, such
-// as the work space and the options. It is "" where the event names no session.
+// SessionName returns the name of the ethos-sandbox session that an agent's calls share:
+// AGENT-ID-MARK, which contains only letters, digits, "-", "_" and ".", and is at most 64 bytes
+// long. ID is the agent's own session ID, with characters that a name cannot contain replaced, and
+// truncated. MARK is derived from the whole ID and from everything else that distinguishes one
+// boundary from another, such as the work space and the options. The name is "" if the event names
+// no session.
 //
-// A sub-agent's calls are those of the session that it works in.
+// The calls of a sub-agent belong to the session in which it works.
 func SessionName(a *record.Actor, boundary ...string) string {
 	id := agentSession(a)
 	if id == "" {
@@ -33,7 +34,7 @@ func SessionName(a *record.Actor, boundary ...string) string {
 	return sessionPrefix(a) + hex.EncodeToString(sum[:])[:markDigits]
 }
 
-// EndsSession reports an event with which the agent's session ends.
+// EndsSession reports whether the agent's session ends with an event.
 func EndsSession(e Event) bool {
 	for _, d := range dialects() {
 		if d.name == e.Actor.Agent {
@@ -43,15 +44,14 @@ func EndsSession(e Event) bool {
 	return false
 }
 
-// OwnSession reports whether a name is one that [SessionName] makes for the
-// agent's session, of any boundary.
+// OwnSession reports whether [SessionName] returns this name for the agent's session, with any
+// boundary.
 func OwnSession(a *record.Actor, name string) bool {
 	mark, ok := strings.CutPrefix(name, sessionPrefix(a))
 	return ok && agentSession(a) != "" && len(mark) == markDigits && strings.Trim(mark, "0123456789abcdef") == ""
 }
 
-// IsSessionName reports whether ethos-sandbox takes a text for the name of a
-// session.
+// IsSessionName reports whether ethos-sandbox accepts a text as the name of a session.
 func IsSessionName(text string) bool {
 	return text != "" && len(text) <= maxName && named(text, maxName) == text && strings.IndexByte("-_.", text[0]) < 0
 }
@@ -68,7 +68,7 @@ func sessionPrefix(a *record.Actor) string {
 	return cmp.Or(agent, "agent") + "-" + named(agentSession(a), maxSessionID) + "-"
 }
 
-// named is text with "-" for what no name has, cut at n bytes.
+// named replaces characters that a name cannot contain by "-", and truncates the text to n bytes.
 func named(text string, n int) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {

@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// shell reads a command line; keys are the names under which it may stand.
+// shell reads a command line; keys are the names that it may have.
 func shell(dirKey string, keys ...string) decoder {
 	return func(c call) (record.Action, error) {
 		a := record.Action{Kind: record.KindShell}
@@ -34,7 +34,7 @@ func shell(dirKey string, keys ...string) decoder {
 	}
 }
 
-// words reads a command given as an argument vector.
+// words reads a command that is an argument vector.
 func words(v record.Value, key string) ([]string, error) {
 	var out []string
 	for _, item := range v.Array() {
@@ -50,7 +50,7 @@ func words(v record.Value, key string) ([]string, error) {
 	return out, nil
 }
 
-// file reads a path; content are the keys under which the new content may stand.
+// file reads a path; content are the keys that the new content may have.
 func file(op string, paths []string, content ...string) decoder {
 	return func(c call) (record.Action, error) {
 		v, key, err := c.first(paths)
@@ -70,7 +70,8 @@ func file(op string, paths []string, content ...string) decoder {
 	}
 }
 
-// look reads a directory to list or search; without one it is the working directory. A pattern may lead out of it.
+// look reads a directory to list or search, by default the working directory. A pattern may lead
+// out of it.
 func look(op string, paths []string, pattern string) decoder {
 	return func(c call) (record.Action, error) {
 		f := record.FileAction{Op: op, Path: c.cwd}
@@ -94,7 +95,7 @@ func look(op string, paths []string, pattern string) decoder {
 	}
 }
 
-// staticDir is the directory of a glob up to its first wildcard.
+// staticDir returns the directory of a glob up to its first wildcard.
 func staticDir(glob string) string {
 	if i := strings.IndexAny(glob, "*?[{"); i >= 0 {
 		glob = glob[:i]
@@ -122,7 +123,7 @@ func several(op string, keys ...string) decoder {
 	}
 }
 
-// fileAction makes one action of several files.
+// fileAction returns one action for several files.
 func fileAction(files []record.FileAction, key string) (record.Action, error) {
 	if len(files) == 0 {
 		return record.Action{}, fmt.Errorf("%s names no file", key)
@@ -144,7 +145,7 @@ func fetch(keys ...string) decoder {
 	}
 }
 
-// mcp is a call of a Model Context Protocol tool.
+// mcp handles a call of a Model Context Protocol tool.
 func mcp(c call) (record.Action, error) {
 	if c.input.Exists() && !c.input.IsObject() {
 		return record.Action{}, fmt.Errorf("the input of an MCP tool must be an object")
@@ -157,7 +158,7 @@ func mcp(c call) (record.Action, error) {
 	return a, nil
 }
 
-// first returns the first of the keys that the input has.
+// first returns the value of the first of the keys that the input has.
 func (c call) first(keys []string) (record.Value, string, error) {
 	for _, key := range keys {
 		if v := c.input.Get(key); v.Exists() {
@@ -167,7 +168,7 @@ func (c call) first(keys []string) (record.Value, string, error) {
 	return record.Value{}, "", missing("the tool's input has no " + strings.Join(keys, " or "))
 }
 
-// dir is the directory that the tool runs in, when its input says so.
+// dir returns the directory that the tool runs in, if its input names one.
 func (c call) dir(key string) (string, error) {
 	v := c.input.Get(key)
 	if key == "" || !v.Exists() || v.Raw == "null" {
@@ -194,7 +195,7 @@ func missing(message string) error {
 	return record.NewBadLine(record.CodeMissingField, message, nil)
 }
 
-// describe notes the size and digest of new content.
+// describe records the size and digest of new content.
 func describe(f *record.FileAction, content string) {
 	sum := sha256.Sum256([]byte(content))
 	f.Bytes, f.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])

@@ -8,21 +8,21 @@ import (
 	"ethos/pkg/record"
 )
 
-// Turn is an event of a session that is about no call.
+// Turn is an event of a session that concerns no call.
 type Turn struct {
 	Agent, Session string
 	Cwd            string
-	Begins         bool // the session begins, or goes on
+	Begins         bool // the session begins or is resumed
 	Ends           bool // the turn ends
-	Again          bool // it was held up before: the model went on because of a hook
+	Again          bool // the turn was held before: the model continued because of a hook
 }
 
-// TurnDialects names the agents that a hook can have go on at the end of a turn:
-// Claude Code (https://code.claude.com/docs/en/hooks, "Stop") and Codex CLI
-// (codex-rs/hooks), which takes the same answer.
+// TurnDialects returns the agents that a hook can make continue at the end of a turn: Claude Code
+// (https://code.claude.com/docs/en/hooks, "Stop") and Codex CLI (codex-rs/hooks), which accepts the
+// same answer.
 func TurnDialects() []string { return []string{"claude", "codex"} }
 
-// DecodeTurn reads one event. cwd is the directory of an event that names none.
+// DecodeTurn decodes one event. cwd is the directory of an event that names none.
 func DecodeTurn(dialect string, text []byte, cwd string) (Turn, error) {
 	if !slices.Contains(TurnDialects(), dialect) {
 		return Turn{}, fmt.Errorf("%q is none of %s", dialect, strings.Join(TurnDialects(), ", "))
@@ -41,7 +41,7 @@ func DecodeTurn(dialect string, text []byte, cwd string) (Turn, error) {
 	}, nil
 }
 
-// GoOn is the answer that holds up the end of a turn: the model reads why.
+// GoOn returns the answer that prevents the end of a turn. The model reads why.
 func GoOn(why string) []byte {
 	return printed(struct {
 		Decision string `json:"decision"`
@@ -49,7 +49,7 @@ func GoOn(why string) []byte {
 	}{"block", why})
 }
 
-// Tell is the answer that has a person told something, and nothing else.
+// Tell returns the answer that only shows a message to the person.
 func Tell(what string) []byte {
 	return printed(struct {
 		SystemMessage string `json:"systemMessage"`

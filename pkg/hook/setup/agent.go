@@ -2,23 +2,23 @@ package setup
 
 import "path/filepath"
 
-// Agent is what is known of a coding agent.
+// Agent describes a coding agent.
 type Agent struct {
 	Name    string
 	Program string // its command
-	// Tested is the oldest version that is known to obey what the hook answers;
-	// "" is none. By says how it is known.
+	// Tested is the oldest version that is known to obey the hook's answers, or "". By says how
+	// this is known.
 	Tested, By string
 	Caveats    []string // what the hook cannot guarantee
-	// Failed is the oldest version that is known to have the event after a call
-	// that failed, and with it takes [Options.Failed]; "" needs no such option.
+	// Failed is the oldest version that is known to have the event after a failed call, and that
+	// therefore gets [Options.Failed]. "" means that the option is not needed.
 	Failed  string
 	user    func(Dirs) string
 	project string // directory below the project
 	files   []file
 }
 
-// Dirs are the directories that settings are looked for in.
+// Dirs are the directories in which settings are searched.
 type Dirs struct {
 	Home    string
 	Project string                   // root of the work tree
@@ -29,23 +29,23 @@ type Dirs struct {
 type file struct {
 	name    string // below the agent's directory
 	example string // below examples/
-	root    bool   // in a project it stands in the root
+	root    bool   // in a project it is in the root
 	format  format
 }
 
-// format knows how ethos's part gets into a file.
+// format edits a kind of settings file.
 type format interface {
-	// install returns the text with ethos's part in it; have is nil for no file.
+	// install returns the text with ethos's part added. have is nil if there is no file.
 	install(have []byte, o Options) ([]byte, error)
-	// remove returns the text without it; nil means that nothing else is left.
+	// remove returns the text without ethos's part. nil means that nothing else is left.
 	remove(have []byte) ([]byte, error)
-	// state tells what is there.
+	// state returns which part of the hook is present.
 	state(have []byte) (State, error)
 }
 
 const inProcess = "Tools that run inside of the agent (editing files, fetching) are decided, and not confined."
 
-// Names are those of the agents.
+// Names returns the names of the agents.
 func Names() (names []string) {
 	for _, a := range Agents() {
 		names = append(names, a.Name)
@@ -53,7 +53,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Agents lists the agents, in the order of their names in help texts.
+// Agents lists the agents in the order in which help texts name them.
 func Agents() []Agent {
 	return []Agent{
 		{

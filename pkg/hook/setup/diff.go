@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// around is how many lines that stay are shown beside a change.
+// around is how many unchanged lines are shown on either side of a change.
 const around = 3
 
-// Diff shows the change in lines, "-" gone and "+" new. Files are text of the
-// person and of whoever wrote the project: a caller makes it printable.
+// Diff returns the change in lines, with "-" before removed and "+" before added ones. The text
+// comes from the person and from the authors of the project, so the caller must escape it for
+// display.
 func (c *Change) Diff() string {
 	var b strings.Builder
 	for _, e := range c.edits {
@@ -37,8 +38,7 @@ func lines(text []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// writeDiff writes line by line, between the
-// equal beginning and the equal end.
+// writeDiff writes a diff by lines of the part between the common beginning and the common end.
 func writeDiff(b *strings.Builder, old, new []string) {
 	head := 0
 	for head < len(old) && head < len(new) && old[head] == new[head] {

@@ -16,7 +16,7 @@ import (
 type setting struct {
 	path  []string
 	value any
-	lift  bool // it goes with the hook, where it would be in the way
+	lift  bool // removed with the hook, because it would do harm without it
 }
 
 // jsonFormat is a file of JSON, with comments or without.
@@ -25,8 +25,8 @@ type jsonFormat struct {
 	settings []setting
 }
 
-// errMixed is a group of hooks that cannot be edited without touching the
-// person's own.
+// errMixed is the error for a group of hooks that cannot be edited without changing the person's
+// own hooks.
 var errMixed = errors.New("a group of hooks has one of ethos beside one of yours: take it out by hand first")
 
 func (f jsonFormat) wanted(o Options) []hooked {
@@ -87,7 +87,7 @@ func (f jsonFormat) remove(have []byte) ([]byte, error) {
 	return e.text, nil
 }
 
-// bare reports whether nothing is left but what install writes beside hooks.
+// bare reports whether nothing is left but what install writes besides hooks.
 func (f jsonFormat) bare(e *editor) bool {
 	rest := &editor{}
 	if !e.root.IsStandard() || rest.parse(e.text) != nil {
@@ -120,7 +120,7 @@ func (f jsonFormat) state(have []byte) (State, error) {
 	return s, nil
 }
 
-// editor edits the text of a JSON file by the places that its parser tells.
+// editor edits the text of a JSON file at the offsets that its parser reports.
 type editor struct {
 	text []byte
 	root hujson.Value
@@ -131,8 +131,8 @@ func newEditor(text []byte) (*editor, error) {
 	return e, e.parse(text)
 }
 
-// parse takes a text, and refuses one in which a name stands twice in an object:
-// readers differ in which of them counts.
+// parse parses a text. It refuses one in which an object has a name twice, because readers differ
+// in which of the values they use.
 func (e *editor) parse(text []byte) error {
 	root, err := hujson.Parse(text)
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *editor) parse(text []byte) error {
 	return twice
 }
 
-// find is the value at a path, nil where there is none.
+// find returns the value at a path, or nil.
 func (e *editor) find(path []string) *hujson.Value {
 	v := &e.root
 	for _, name := range path {
@@ -179,8 +179,8 @@ func (e *editor) find(path []string) *hujson.Value {
 	return v
 }
 
-// splice replaces a part of the text. what is the change that is meant, on the
-// decoded values; a text that says anything else is refused.
+// splice replaces a part of the text. what applies the intended change to the decoded values. If
+// the new text means anything else, splice refuses it.
 func (e *editor) splice(from, to int, text string, what func(root any)) error {
 	after := slices.Concat(e.text[:from], []byte(text), e.text[to:])
 	want := plainText(e.text)
@@ -194,8 +194,8 @@ func (e *editor) splice(from, to int, text string, what func(root any)) error {
 	return nil
 }
 
-// set puts a value at a path where there is none. Another value there is an
-// error, except that a switch is turned on.
+// set adds a value at a path. If another value is there, that is an error, except that a switch is
+// turned on.
 func (e *editor) set(path []string, value any) error {
 	v := e.find(path)
 	switch {
@@ -206,12 +206,12 @@ func (e *editor) set(path []string, value any) error {
 	case value == true && plainText(v.Pack()) == false:
 		return e.splice(v.StartOffset, v.EndOffset, "true", func(root any) { put(root, path, true) })
 	case len(path) == 1:
-		return nil // a version or a schema of the person's choice
+		return nil // a version or a schema that the person has chosen
 	}
 	return fmt.Errorf("%s is %s there, and has to be %v: change it first, for single tools by their names", strings.Join(path, "."), bytes.TrimSpace(v.Pack()), value)
 }
 
-// insert puts a value at a path that does not exist.
+// insert adds a value at a path that does not exist.
 func (e *editor) insert(path []string, value any) error {
 	at := len(path) - 1
 	for ; at > 0 && e.find(path[:at]) == nil; at-- {
@@ -233,7 +233,7 @@ func (e *editor) insert(path []string, value any) error {
 	return e.append(parent, last, string(name)+": ", value, func(root any) { put(root, path[:at+1], plain(value)) })
 }
 
-// add puts an element at the end of the list at a path, unless it is there.
+// add appends an element to the list at a path, unless it is present.
 func (e *editor) add(path []string, value any) error {
 	list := e.find(path)
 	if list == nil {
@@ -255,8 +255,7 @@ func (e *editor) add(path []string, value any) error {
 	})
 }
 
-// append writes a value before the closing bracket of one; last is the value
-// before it.
+// append inserts a value before the closing bracket of in; last is the value before it.
 func (e *editor) append(in, last *hujson.Value, before string, value any, what func(root any)) error {
 	outer, unit := e.indent(in.StartOffset), e.unit()
 	text, err := indented(value, outer+unit, unit)
@@ -280,7 +279,7 @@ func (e *editor) append(in, last *hujson.Value, before string, value any, what f
 	return e.splice(from, closing, added, what)
 }
 
-// trailingComma reports a comma behind the last value.
+// trailingComma reports whether a comma follows the last value.
 func trailingComma(in *hujson.Value) bool {
 	switch v := in.Value.(type) {
 	case *hujson.Object:
@@ -291,13 +290,13 @@ func trailingComma(in *hujson.Value) bool {
 	return false
 }
 
-// indent is the white space before the line of an offset.
+// indent returns the white space at the beginning of the line of an offset.
 func (e *editor) indent(offset int) string {
 	line := e.text[bytes.LastIndexByte(e.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// unit is the white space of one level, two spaces where the text has none.
+// unit returns the white space of one level, or two spaces if the text has none.
 func (e *editor) unit() string {
 	o := e.root.Value.(*hujson.Object)
 	if len(o.Members) > 0 {
@@ -308,7 +307,7 @@ func (e *editor) unit() string {
 	return "  "
 }
 
-// plainText is a text's value as encoding/json has it, nil where it is none.
+// plainText decodes a text with encoding/json. It returns nil if the text is not valid.
 func plainText(text []byte) (v any) {
 	standard, err := hujson.Standardize(slices.Clone(text))
 	if err == nil {
@@ -322,7 +321,7 @@ func plainText(text []byte) (v any) {
 	return v
 }
 
-// plain is a value of ours as encoding/json has it.
+// plain converts a value to the form in which encoding/json decodes it.
 func plain(v any) any {
 	text, err := compact(v)
 	if err != nil {
@@ -339,7 +338,7 @@ func get(root any, path []string) any {
 	return root
 }
 
-// put sets a member; nil takes it away. The objects above it are there.
+// put sets a member; nil removes it. The objects above it must exist.
 func put(root any, path []string, v any) {
 	o, ok := get(root, path[:len(path)-1]).(map[string]any)
 	switch {

@@ -9,12 +9,12 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// own is an element of a list of hooks that is ethos's.
+// own is an element of a list of hooks that belongs to ethos.
 type own struct {
-	path  []string // of the list
+	path  []string // path of the list
 	index int
 	text  string
-	mixed bool // it has hooks of somebody else
+	mixed bool // it also has hooks of somebody else
 }
 
 // ours finds ethos's elements in the lists below "hooks".
@@ -46,7 +46,7 @@ func (e *editor) ours() (found []own) {
 	return found
 }
 
-// commands are the command lines of a hook, or of a group of hooks.
+// commands returns the command lines of a hook, or of a group of hooks.
 func commands(v *hujson.Value) (list []string) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -70,8 +70,8 @@ func commands(v *hujson.Value) (list []string) {
 	return list
 }
 
-// drop takes ethos's elements away that which names, and lists and objects that
-// become empty by that.
+// drop removes those of ethos's elements for which which returns true, and lists and objects that
+// become empty.
 func (e *editor) drop(which func(path []string, v any) bool) error {
 	for {
 		found := e.ours()
@@ -91,7 +91,7 @@ func (e *editor) drop(which func(path []string, v any) bool) error {
 	}
 }
 
-// cut takes an element of a list away, and what is empty then.
+// cut removes an element of a list, and what is then empty.
 func (e *editor) cut(path []string, index int) error {
 	list := e.find(path)
 	elements := list.Value.(*hujson.Array).Elements
@@ -104,7 +104,7 @@ func (e *editor) cut(path []string, index int) error {
 	})
 }
 
-// cutRange is an element with its comma and the white space before it. Comments
+// cutRange returns the range of an element with its comma and the white space before it. Comments
 // beside it stay.
 func cutRange(text []byte, list []hujson.Value, i int) (from, to int) {
 	v := &list[i]
@@ -122,7 +122,7 @@ func cutRange(text []byte, list []hujson.Value, i int) (from, to int) {
 	return from, to
 }
 
-// unset takes a member away that has this value, and objects that are empty then.
+// unset removes a member that has this value, and objects that are then empty.
 func (e *editor) unset(path []string, value any) error {
 	v := e.find(path)
 	if v == nil || !reflect.DeepEqual(plainText(v.Pack()), plain(value)) {

@@ -8,7 +8,7 @@ import (
 //go:embed opencode.js
 var openCodeText string
 
-// openCodePlugin is the plug-in with the pipe in it, as a JavaScript string.
+// openCodePlugin returns the plug-in, which contains the pipe as a JavaScript string.
 func openCodePlugin(o Options) ([]byte, error) {
 	command, err := compact(o.ask("opencode"))
 	if err != nil {

@@ -2,7 +2,7 @@ package setup
 
 import "bytes"
 
-// ownFormat is a file that holds nothing but ethos's part.
+// ownFormat is a file that contains only ethos's part.
 type ownFormat struct {
 	text func(Options) ([]byte, error)
 }

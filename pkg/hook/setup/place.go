@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// State is what settings say of the hook.
+// State is what settings say about the hook.
 type State struct {
 	Asks     bool // the agent asks before each call
-	Confines bool // and allowed commands run inside of a boundary
-	Records  bool // and what is decided is kept
+	Confines bool // and it runs allowed commands inside a boundary
+	Records  bool // and it stores the decisions
 }
 
-// note reads the command of a hook.
+// note adds what the command of a hook does.
 func (s *State) note(command string) {
 	if !strings.Contains(command, asksMark) {
 		return
@@ -27,17 +27,18 @@ func (s *State) note(command string) {
 	s.Records = s.Records || !strings.Contains(command, " --no-store")
 }
 
-// errNotOurs is a file in ethos's place that ethos has not written.
+// errNotOurs is the error for a file in ethos's place that ethos has not written.
 var errNotOurs = errors.New("it is not a file of ethos's: move it away first")
 
-// Place is an agent's settings, of a person or of a project.
+// Place is the location of an agent's settings, of a person or of a project.
 type Place struct {
 	Agent Agent
-	base  string // directory that links may not lead out of
+	base  string // directory that links must not lead out of
 	paths []string
 }
 
-// Where finds an agent's settings by its name: the person's, or the project's.
+// Where returns the location of an agent's settings: the person's, or, if project is set, the
+// project's.
 func Where(name string, project bool, d Dirs) (Place, error) {
 	i := slices.IndexFunc(Agents(), func(a Agent) bool { return a.Name == name })
 	if i < 0 {
@@ -65,10 +66,10 @@ func Where(name string, project bool, d Dirs) (Place, error) {
 	return p, nil
 }
 
-// Paths are the files, which need not be there.
+// Paths returns the paths of the files, which may not exist.
 func (p Place) Paths() []string { return p.paths }
 
-// Change is what is to be written, and what it was made of.
+// Change is a change that is to be written, and the text from which it was made.
 type Change struct {
 	place Place
 	edits []edit
@@ -76,10 +77,10 @@ type Change struct {
 
 type edit struct {
 	path          string
-	before, after []byte // nil: no file
+	before, after []byte // nil if there is no file
 }
 
-// Empty reports a change of nothing.
+// Empty reports whether the change changes nothing.
 func (c *Change) Empty() bool {
 	return !slices.ContainsFunc(c.edits, func(e edit) bool { return e.changes() })
 }
@@ -88,12 +89,12 @@ func (e edit) changes() bool {
 	return (e.before == nil) != (e.after == nil) || !bytes.Equal(e.before, e.after)
 }
 
-// Install is the change that puts the hook in.
+// Install returns the change that installs the hook.
 func (p Place) Install(o Options) (*Change, error) {
 	return p.change(func(f format, have []byte) ([]byte, error) { return f.install(have, o) })
 }
 
-// Remove is the change that takes the hook out.
+// Remove returns the change that removes the hook.
 func (p Place) Remove() (*Change, error) {
 	return p.change(func(f format, have []byte) ([]byte, error) {
 		if have == nil {
@@ -119,8 +120,8 @@ func (p Place) change(make func(format, []byte) ([]byte, error)) (*Change, error
 	return c, nil
 }
 
-// State tells whether the hook is there. Where an agent has several files, it is
-// there when it is in all of them.
+// State reports whether the hook is installed. If an agent has several files, the hook must be in
+// all of them.
 func (p Place) State() (State, error) {
 	var all State
 	for i, f := range p.Agent.files {

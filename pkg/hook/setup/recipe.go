@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// Options say what the hook does.
+// Options says what the hook does.
 type Options struct {
-	// Confine is the word of --confine: "" alone, "ask", "allow", "no" for none.
+	// Confine is the value of --confine: "" is the bare flag, then "ask" and "allow"; "no" omits
+	// the flag.
 	Confine string
-	// Programs is the directory of the programs; "" finds them by the agent's PATH.
+	// Programs is the directory of the programs. If it is "", they are found on the agent's PATH.
 	Programs string
-	// Failed says that the agent that is installed knows the event after a call
-	// that failed, where older ones take settings that name it for broken.
+	// Failed says that the installed agent knows the event after a failed call. Older versions
+	// treat settings that name this event as broken.
 	Failed bool
 }
 
-// The marks by which ethos's own hooks are known in settings.
+// The marks by which ethos's own hooks are recognised in settings.
 const (
 	asksMark = "ethos-decide --reply "
 	endsMark = "ethos-sandbox session end --from "
@@ -33,12 +34,12 @@ func (o Options) program(name string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("-_./+@%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) {
-		return name // it stands inside of quotes
+		return name // it is inside quotes
 	}
 	return path
 }
 
-// ask is the pipe that answers an event.
+// ask returns the pipe that answers an event.
 func (o Options) ask(agent string) string {
 	flags := " --confine --session auto"
 	switch o.Confine {
@@ -50,40 +51,40 @@ func (o Options) ask(agent string) string {
 	return "timeout -s KILL 30 sh -c '" + o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + flags + "'"
 }
 
-// hook is the command of a hook that blocks by its status.
+// hook returns the command of a hook that blocks by its exit status.
 func (o Options) hook(agent string) string {
 	return o.ask(agent) + " || sh -c 'cat >/dev/null; echo ethos gave no answer: the call is blocked >&2; exit 2'"
 }
 
-// after is the pipe that answers the event after a call. Nothing depends on it:
-// where it fails, the model is told no more than the command printed.
+// after returns the pipe that answers the event after a call. Nothing depends on it: if it fails,
+// the model sees only the output of the command.
 func (o Options) after(agent string) string {
 	return "timeout -s KILL 30 sh -c '" + o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + "'"
 }
 
-// tell is the hook for the event after a call.
+// tell returns the hook for the event after a call.
 func (o Options) tell(agent string) string { return o.after(agent) + " || cat >/dev/null" }
 
-// afterEvents are those that a hook comes after a call by: it guards nothing.
+// afterEvents are the events of hooks that run after a call and guard nothing.
 var afterEvents = []string{"PostToolUse", "PostToolUseFailure", "AfterTool"}
 
-// end is the command that ends the boundary which a session's calls shared.
+// end returns the command that ends the boundary which the calls of a session share.
 func (o Options) end(agent string) string {
 	return "timeout -s KILL 30 " + o.program("ethos-sandbox") + " session end --from " + agent
 }
 
-// turn is the hook for the beginning of a session and the end of a turn. Without
-// an answer the turn ends, and the person is told: what blocks without reading the
-// event would block for ever.
+// turn returns the hook for the beginning of a session and the end of a turn. If it fails, the turn
+// ends and the person is told, because a hook that blocks without reading the event would block for
+// ever.
 func (o Options) turn(agent string) string {
 	return "timeout -s KILL 50 " + o.program("ethos-trace") + " prove --reply " + agent +
 		` || sh -c 'cat >/dev/null; echo "{\"systemMessage\":\"ethos gave no answer: nothing was proven\"}"'`
 }
 
-// turnEvents are those that ask for proofs.
+// turnEvents are the events that ask for proofs.
 var turnEvents = []string{"SessionStart", "Stop"}
 
-// ours reports a command of ethos.
+// ours reports whether a command is one of ethos.
 func ours(command string) bool {
 	return strings.Contains(command, asksMark) || strings.Contains(command, endsMark) || strings.Contains(command, turnMark)
 }
@@ -118,7 +119,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// compact is JSON without escapes for HTML.
+// compact returns JSON without escapes for HTML.
 func compact(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -127,7 +128,7 @@ func compact(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// hooked is an element of a list of hooks, by the list's place.
+// hooked is an element of a list of hooks, with the path of the list.
 type hooked struct {
 	path  []string
 	value any
@@ -139,7 +140,7 @@ func claudeHooks(o Options) []hooked {
 	if o.Failed && o.Confine != "no" {
 		list = append(list, hooked{[]string{"hooks", "PostToolUseFailure"}, object{{"matcher", "Bash"}, {"hooks", []any{entry(o.tell("claude"))}}}})
 	}
-	if o.Confine != "no" { // what does not run in a boundary proves nothing
+	if o.Confine != "no" { // a command that does not run in a boundary proves nothing
 		for _, event := range turnEvents {
 			list = append(list, hooked{[]string{"hooks", event}, object{{"hooks", []any{entry(o.turn("claude"))}}}})
 		}
@@ -158,7 +159,7 @@ func geminiHooks(o Options) []hooked {
 	return ended(o, list, object{{"hooks", []any{entry("ethos-session", o.end("gemini"))}}})
 }
 
-// ended adds the hook for the end of a session, where calls share a boundary.
+// ended adds the hook for the end of a session, if calls share a boundary.
 func ended(o Options, list []hooked, end object) []hooked {
 	if o.Confine == "no" {
 		return list
@@ -173,7 +174,8 @@ func cursorHooks(o Options) (list []hooked) {
 	return list
 }
 
-// copilotText is a file of its own: Copilot CLI reads a reply at status 0 alone.
+// copilotText returns a file of ethos's own, because Copilot CLI reads a reply only at exit status
+// 0.
 func copilotText(o Options) ([]byte, error) {
 	command := o.ask("copilot") + ` || echo '{"permissionDecision":"deny","permissionDecisionReason":"ethos gave no answer: the call is blocked"}'; cat >/dev/null`
 	return indented(object{{"version", 1}, {"hooks", object{{"preToolUse", []any{object{{"type", "command"}, {"bash", command}, {"timeoutSec", 60}}}}}}}, "", "  ")
@@ -195,7 +197,7 @@ type Example struct {
 	Text []byte
 }
 
-// Recipe is what is written for an agent that has no settings yet.
+// Recipe returns the files for an agent that has no settings yet.
 func Recipe(a Agent, o Options) ([]Example, error) {
 	var list []Example
 	for _, f := range a.files {

@@ -12,8 +12,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// tomlFormat is Codex CLI's config.toml: ethos's part is a block between two
-// marks at its end, and the switch of the feature.
+// tomlFormat edits Codex CLI's config.toml. ethos's part is a block between two marks at its end,
+// and the switch of the feature.
 type tomlFormat struct{}
 
 const (
@@ -29,7 +29,7 @@ func tomlBlock(o Options, feature bool) (string, error) {
 		b.WriteString("[features]\nhooks = true\n\n")
 	}
 	write := func(event, matcher, command string) error {
-		text, err := compact(command) // a basic string of TOML takes what JSON escapes
+		text, err := compact(command) // a basic string of TOML has the escapes of JSON
 		if err == nil {
 			fmt.Fprintf(&b, "[[hooks.%s]]\n%s\n[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = %s\ntimeout = 60\n", event, matcher, event, text)
 		}
@@ -69,7 +69,7 @@ func decodeTOML(text []byte) (map[string]any, error) {
 	return v, err
 }
 
-// without takes ethos's part out of a text.
+// without removes ethos's part from a text.
 func (tomlFormat) without(have []byte) []byte {
 	return patterns().on.ReplaceAll(patterns().block.ReplaceAll(have, nil), nil)
 }
@@ -111,8 +111,7 @@ func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
 	return text, f.check(before, text, o)
 }
 
-// check compares what is to be with what was: nothing differs but the switch and
-// ethos's hooks.
+// check compares the new with the old values: only the switch and ethos's hooks may differ.
 func (tomlFormat) check(before map[string]any, text []byte, o Options) error {
 	part, err := tomlBlock(o, true)
 	if err != nil {

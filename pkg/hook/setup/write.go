@@ -12,17 +12,17 @@ import (
 	"syscall"
 )
 
-// maxSettings bounds a settings file, in bytes.
+// maxSettings is the size limit of a settings file, in bytes.
 const maxSettings = 4 << 20
 
-// Backup is put behind the name of a file for its text before the change.
+// Backup is the suffix of the file that keeps the text before the change.
 const Backup = ".before-ethos"
 
-// errChanged is a file that somebody has written since it was read.
+// errChanged is the error for a file that was written since it was read.
 var errChanged = errors.New("it has changed meanwhile: run it again")
 
-// open opens the directory that a change is confined to, and tells the path of a
-// file in it, with links followed. A link out of it is an error.
+// open opens the directory to which a change is confined, and returns the path of a file in it with
+// links resolved. A link out of the directory is an error.
 func (p Place) open(path string) (*os.Root, string, error) {
 	base, err := filepath.EvalSymlinks(p.base)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p Place) open(path string) (*os.Root, string, error) {
 	return root, rel, err
 }
 
-// resolve follows the links of a path whose end need not exist.
+// resolve resolves the links of a path whose end need not exist.
 func resolve(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +54,7 @@ func resolve(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// read is a file's text, nil where there is none.
+// read returns the text of a file, or nil if it does not exist.
 func (p Place) read(path string) ([]byte, error) {
 	if _, err := os.Stat(p.base); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -97,8 +97,8 @@ func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// Write does the change. What was written before an error stays, and the error
-// says where it ended.
+// Write writes the change. Files that were written before an error stay written, and the error says
+// how far it got.
 func (c *Change) Write() error {
 	if err := os.MkdirAll(c.place.base, 0o755); err != nil {
 		return err
@@ -123,7 +123,8 @@ func (c *Change) write(e edit) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	// The directory is opened once: who swaps it meanwhile changes nothing of where this writes.
+	// The directory is opened once, so that swapping it in the meantime does not redirect the
+	// write.
 	dir, err := root.OpenRoot(filepath.Dir(name))
 	if err != nil {
 		return err
@@ -158,8 +159,7 @@ func (c *Change) write(e edit) error {
 	return replace(dir, name, e.after, mode)
 }
 
-// replace puts a file of this text in the place of a name: a reader sees the old
-// one or the new one.
+// replace atomically replaces a file: a reader sees the old text or the new one.
 func replace(dir *os.Root, name string, text []byte, mode fs.FileMode) error {
 	fresh := "." + name + "." + rand.Text()
 	f, err := dir.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
