@@ -12,14 +12,14 @@ import (
 // Tool is a program, or one way of calling it, that ethos knows.
 type Tool = shipped.Tool
 
-// Catalog is the shipped tools and those that a repository adds.
+// Catalog has the shipped tools and those that a repository adds.
 type Catalog struct {
 	tools     []Tool
 	byProgram map[string][]int
 }
 
-// New returns the shipped catalog with what config adds. A tool with the id of
-// a shipped one takes its place; config was checked to be no wider.
+// New returns the shipped catalog with the additions of config. A tool with the ID of a shipped one
+// replaces it; parsing config has checked that it is no wider.
 func New(config Config) *Catalog {
 	c := &Catalog{tools: shipped.Tools(), byProgram: shipped.ToolsByProgram()}
 	if len(config.Tools) == 0 {
@@ -47,14 +47,14 @@ func (c *Catalog) index() {
 	}
 }
 
-// Tools lists the tools by their ids.
+// Tools lists the tools ordered by ID.
 func (c *Catalog) Tools() []Tool {
 	out := slices.Clone(c.tools)
 	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
-// Tool finds a tool by its id.
+// Tool returns the tool with an ID.
 func (c *Catalog) Tool(id string) (Tool, bool) {
 	i := slices.IndexFunc(c.tools, func(t Tool) bool { return t.ID == id })
 	if i < 0 {
@@ -63,7 +63,7 @@ func (c *Catalog) Tool(id string) (Tool, bool) {
 	return c.tools[i], true
 }
 
-// KnownTool is a hint for an id that is none.
+// KnownTool returns a hint for an unknown tool ID.
 func (c *Catalog) KnownTool(id string) string {
 	ids := make([]string, len(c.tools))
 	for i := range c.tools {
@@ -72,8 +72,8 @@ func (c *Catalog) KnownTool(id string) string {
 	return known(id, ids)
 }
 
-// Ask makes a request that of an action that is the tool: what a managed tool
-// declares counts, and what a person has named.
+// Ask extends a request to that of an action which is the tool. It uses what a managed tool
+// declares, and what a person has named.
 func Ask(r capability.Request, t *Tool) capability.Request {
 	if t == nil {
 		return r
@@ -85,11 +85,10 @@ func Ask(r capability.Request, t *Tool) capability.Request {
 	return r
 }
 
-// Fact is the tool as a record has it, with the output format of the form that
-// matched.
+// Fact returns the tool in the form of a record, with the output format of the form that matched.
 func Fact(t Tool, form shipped.Form) record.Tool {
 	return record.Tool{ID: t.ID, Category: t.Category, Format: form.Format, Managed: t.Managed, Capabilities: capability.Clone(t.Capabilities)}
 }
 
-// KnownProfile is a hint for a name that is none.
+// KnownProfile returns a hint for an unknown profile.
 func KnownProfile(name string) string { return known(name, capability.ProfileNames()) }

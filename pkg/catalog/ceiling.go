@@ -12,7 +12,7 @@ import (
 	"ethos/pkg/quantity"
 )
 
-// ceilingText is ceiling.yaml as it is written.
+// ceilingText is ceiling.yaml as written.
 type ceilingText struct {
 	Version      int64              `yaml:"version"`
 	Capabilities capability.Written `yaml:"capabilities"`
@@ -21,7 +21,7 @@ type ceilingText struct {
 	Export       *exportText        `yaml:"export"`
 }
 
-// exportText is where records have to be sent, and how soon.
+// exportText says where records must be sent, and how soon.
 type exportText struct {
 	To     wordText `yaml:"to"`
 	Within wordText `yaml:"within"`
@@ -43,7 +43,8 @@ func (e *exportText) read() (*ceiling.Export, error) {
 	return &ceiling.Export{To: strings.TrimSuffix(e.To.text, "/"), Within: within}, nil
 }
 
-// ParseCeiling reads what the administrator allows at most, of the files of [ceiling.Read]; nil for none. The error is a [*ConfigError].
+// ParseCeiling parses the upper bound that the administrator sets, from the files that
+// [ceiling.Read] returns. The result is nil if there are none. The error is a [*ConfigError].
 func ParseCeiling(files []ceiling.File) (*ceiling.Ceiling, error) {
 	if files == nil {
 		return nil, nil

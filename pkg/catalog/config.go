@@ -10,18 +10,17 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Config is what a repository says of itself in repo_config.yaml. The zero
-// value is that of a repository without one.
+// Config is the content of a repo_config.yaml. The zero value is that of a repository without one.
 type Config struct {
 	capability.Repository
 	Tools             []Tool
 	ProtectedBranches []string
-	// Notes say what of the file means less than it may look like, each with
-	// its place.
+	// Notes describe parts of the file that have less effect than they seem to, each with its
+	// position.
 	Notes []string
 }
 
-// configText is the file as it is written.
+// configText is the file as written.
 type configText struct {
 	Version int64          `yaml:"version"`
 	Sandbox sandboxText    `yaml:"sandbox"`
@@ -39,7 +38,7 @@ type sandboxText struct {
 	gitSigning   wordText
 }
 
-// Keys lists the keys.
+// Keys returns the keys.
 func (s *sandboxText) Keys() (keys []string) {
 	for _, k := range capability.ConfigKeys() {
 		keys = append(keys, k.Key)
@@ -47,7 +46,7 @@ func (s *sandboxText) Keys() (keys []string) {
 	return keys
 }
 
-// Member is where the value of a key goes.
+// Member returns a pointer to where the value of a key is stored.
 func (s *sandboxText) Member(key string) any {
 	switch key {
 	case "network_tools":
@@ -72,7 +71,7 @@ type gitText struct {
 	ProtectedBranches []string `yaml:"protected_branches"`
 }
 
-// position is where a value stands.
+// position is the position of a value in the file.
 type position struct{ line, column int }
 
 func (p *position) at(line, column int) { p.line, p.column = line, column }
@@ -97,12 +96,12 @@ type networkToolText struct {
 	position
 }
 
-// mitmText says by which authority TLS is opened.
+// mitmText names the certificate authority for the inspection of TLS.
 type mitmText struct {
 	CABundle wordText `yaml:"ca_bundle"`
 }
 
-// endpointText is a rule of requests, in parts or in its text form.
+// endpointText is a rule for requests, as a mapping or in its text form.
 type endpointText struct {
 	Host    string   `yaml:"host"`
 	Methods []string `yaml:"methods"`
@@ -124,7 +123,7 @@ func (e *endpointText) String() string {
 	return strings.Join(append(words, e.Paths...), " ")
 }
 
-// injectionText is a credential, in parts or in its text form.
+// injectionText is a credential, as a mapping or in its text form.
 type injectionText struct {
 	Host    string `yaml:"host"`
 	Header  string `yaml:"header"`
@@ -139,8 +138,8 @@ func (j *injectionText) String() string { return cmp.Or(j.text, j.Host+" "+j.Hea
 
 func (n *networkToolText) readScalar(text string) { n.Tool = text }
 
-// ParseConfig reads a repo_config.yaml; file names it in messages. The error is
-// a [*ConfigError].
+// ParseConfig parses a repo_config.yaml; file is its name in messages. The error is a
+// [*ConfigError].
 func ParseConfig(file string, text []byte) (Config, error) {
 	var in configText
 	if err := decodeYAML(file, text, &in); err != nil {
@@ -154,7 +153,7 @@ func ParseConfig(file string, text []byte) (Config, error) {
 	return r.out, nil
 }
 
-// configReader checks the parts; the first error stays.
+// configReader checks the parts and keeps the first error.
 type configReader struct {
 	file string
 	out  Config
@@ -234,7 +233,7 @@ func (r *configReader) gitSigning(w wordText) {
 	r.out.Adds.GitSigning = w.text
 }
 
-// tool adds a tool. One with the id of a shipped tool may narrow it only.
+// tool adds a tool. A tool with the ID of a shipped one may only narrow it.
 func (r *configReader) tool(d *declaration) {
 	at := position{d.line, d.column}
 	t, err := d.tool(shippedBase)
@@ -253,8 +252,7 @@ func (r *configReader) tool(d *declaration) {
 	r.out.Tools = append(r.out.Tools, t)
 }
 
-// networkTool reads one entry. A tool of which nobody says which names it may
-// reach, gets its own loopback and nothing else.
+// networkTool reads one entry. A tool for which no names are listed gets only its own loopback.
 func (r *configReader) networkTool(n networkToolText) {
 	c := New(r.out)
 	t, ok := c.Tool(n.Tool)
@@ -294,7 +292,8 @@ func (r *configReader) networkTool(n networkToolText) {
 	r.out.NetworkTools = append(r.out.NetworkTools, out)
 }
 
-// opened reads what of an entry has TLS opened, or says that it cannot be.
+// opened reads the parts of an entry that need inspection of TLS, or reports why it is not
+// possible.
 func (r *configReader) opened(n networkToolText, out *capability.NetworkTool) {
 	out.CABundle = n.MITM.CABundle.text
 	const remedy = "name the file with the certificate and the key of your authority: mitm: {ca_bundle: ~/.config/ethos/authority.pem}"
@@ -324,7 +323,7 @@ func (r *configReader) note(at position, format string, args ...any) {
 	r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s:%d:%d: ", r.file, at.line, at.column)+fmt.Sprintf(format, args...))
 }
 
-// domains are the patterns of an entry, nil when it says nothing of them.
+// domains returns the patterns of an entry, or nil if it has none.
 func (r *configReader) domains(n networkToolText) (out []string) {
 	if n.AllowDomains != nil {
 		out = []string{}

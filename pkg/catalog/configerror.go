@@ -7,11 +7,10 @@ import (
 	"ethos/pkg/nearest"
 )
 
-// ConfigError is a position in a configuration file that is not valid. Nothing
-// of the file is used then.
+// ConfigError is an error at a position in a configuration file. Nothing of the file is then used.
 type ConfigError struct {
 	File    string
-	Line    int // 1-based; 0 when it is the file as a whole
+	Line    int // 1-based; 0 if the error concerns the whole file
 	Column  int
 	Message string
 	Hint    string
@@ -24,8 +23,7 @@ func (f *ConfigError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 }
 
-// known is the hint that lists what would have been understood, the nearest
-// first.
+// known returns the hint that lists the names that would be accepted, the most similar first.
 func known(word string, names []string) string {
 	if near := nearest.Name(word, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -9,7 +9,7 @@ import (
 	"ethos/pkg/catalog/shipped"
 )
 
-// declaration is a tool as it is written in YAML.
+// declaration is a tool as written in YAML.
 type declaration struct {
 	ID           string             `yaml:"id"`
 	Category     string             `yaml:"category"`
@@ -30,10 +30,10 @@ type base struct {
 	set     func(name string) ([]string, bool)
 }
 
-// shippedBase are the profiles and sets that are compiled in.
+// shippedBase has the profiles and sets that are compiled in.
 var shippedBase = base{capability.Profile, shipped.Set}
 
-// expand puts the values of a set in the place of "@name".
+// expand replaces "@name" by the values of the set.
 func (b base) expand(values []string) ([]string, error) {
 	out := []string{}
 	for _, v := range values {
@@ -51,8 +51,7 @@ func (b base) expand(values []string) ([]string, error) {
 	return out, nil
 }
 
-// tool compiles a declaration against its profile: it may narrow it and nothing
-// else.
+// tool compiles a declaration against its profile, which it may only narrow.
 func (d *declaration) tool(b base) (Tool, error) {
 	t := Tool{ID: d.ID, Category: d.Category, Managed: d.Managed == nil || *d.Managed, ConfigFiles: d.ConfigFiles}
 	if d.ID == "" || len(d.Match) == 0 {

@@ -7,8 +7,8 @@ import (
 	"ethos/pkg/catalog/shipped"
 )
 
-// formText is a form as it is written: "go vet", or {argv: go vet -json,
-// format: go-vet-json}. Its words are:
+// formText is a form as written: "go vet", or {argv: go vet -json, format: go-vet-json}. Its words
+// are:
 //
 //	go           the program, by its base name
 //	run|check    the next operand, one of these
@@ -23,10 +23,10 @@ type formText struct {
 
 func (f *formText) readScalar(text string) { f.Argv = text }
 
-// parse compiles the form; format is the tool's own, for forms without one.
+// parse compiles the form. format is the tool's own, for forms that name none.
 func (f formText) parse(format string) (shipped.Form, error) {
 	words := strings.Fields(f.Argv)
-	if i := strings.Index(f.Argv, "{{"); i >= 0 { // a template may hold blanks
+	if i := strings.Index(f.Argv, "{{"); i >= 0 { // a template may contain blanks
 		words = append(strings.Fields(f.Argv[:strings.LastIndexByte(f.Argv[:i], ' ')]), f.Argv[strings.LastIndexByte(f.Argv[:i], ' ')+1:])
 	}
 	if len(words) == 0 || strings.ContainsAny(words[0], "/!|$") && !strings.HasPrefix(words[0], "@") {
@@ -61,8 +61,7 @@ func addWord(f *shipped.Form, w string) {
 	}
 }
 
-// parseFlag drops the dashes of a long name: Go programs take either number of
-// them.
+// parseFlag removes the dashes of a long name, because Go programs accept one or two.
 func parseFlag(w string) shipped.Flag {
 	name, value, _ := strings.Cut(w, "=")
 	return shipped.Flag{Name: flagName(name), Value: value}

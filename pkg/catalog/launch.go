@@ -7,7 +7,7 @@ import (
 	"ethos/pkg/catalog/shipped"
 )
 
-// launched takes one launcher off: npx eslint . becomes eslint . .
+// launched removes one launcher: npx eslint . becomes eslint . .
 func (c *Catalog) launched(cmd command) (command, bool) {
 	for _, name := range names(cmd.program) {
 		for _, l := range shipped.Launchers() {
@@ -38,8 +38,7 @@ func (c *Catalog) launch(l shipped.Launcher, words []*string) (command, bool) {
 	return command{program: name, words: rest[l.Skip+1:]}, true
 }
 
-// afterOperands takes the launcher's own words off: they must come first, in
-// order.
+// afterOperands removes the launcher's own words, which must come first and in order.
 func afterOperands(operands [][]string, words []*string) ([]*string, bool) {
 	for _, alternatives := range operands {
 		if len(words) == 0 || words[0] == nil || !slices.Contains(alternatives, *words[0]) {
@@ -50,7 +49,7 @@ func afterOperands(operands [][]string, words []*string) ([]*string, bool) {
 	return words, true
 }
 
-// afterOptions takes the launcher's options off.
+// afterOptions removes the launcher's options.
 func afterOptions(words []*string, takesNext []string) []*string {
 	for len(words) > 0 && words[0] != nil && strings.HasPrefix(*words[0], "-") {
 		w := *words[0]
@@ -65,7 +64,7 @@ func afterOptions(words []*string, takesNext []string) []*string {
 	return words
 }
 
-// meant is the program that a launcher's word names.
+// meant returns the program that a launcher's word names.
 func meant(names, word string) (string, bool) {
 	switch names {
 	case "module":
@@ -81,8 +80,8 @@ func meant(names, word string) (string, bool) {
 	return word, word != ""
 }
 
-// packageProgram is the program that `go run` builds from a package of another
-// module; one of the work space has no domain, and its name says nothing.
+// packageProgram returns the program that `go run` builds from a package of another module. A
+// package of the work space has no domain in its path, and its name says nothing.
 func packageProgram(word string) (string, bool) {
 	word, _, _ = strings.Cut(word, "@")
 	elements := strings.Split(word, "/")
@@ -96,7 +95,7 @@ func packageProgram(word string) (string, bool) {
 	return last, last != ""
 }
 
-// isMajor reports a major version suffix of a module path, such as v2.
+// isMajor reports whether an element is the major version suffix of a module path, such as v2.
 func isMajor(element string) bool {
 	return len(element) > 1 && element[0] == 'v' && strings.Trim(element[1:], "0123456789") == ""
 }

@@ -8,14 +8,12 @@ import (
 	"ethos/pkg/catalog/shipped"
 )
 
-// Match finds the tool that a command line means; a nil word is one that is not
-// known. Paths, versions and the programs that start others (npx, uv run,
-// python -m, go run pkg@v …) are looked through. The most specific form wins,
-// the first listed of equals.
+// Match returns the tool of a command line; a nil word is an unknown one. It resolves paths,
+// versions and programs that start others (npx, uv run, python -m, go run pkg@v …). The most
+// specific form wins, and of equally specific ones the first.
 //
-// A tool that is given network access is matched only by its bare name or from
-// a system directory, so that a file of the work space cannot take its name and
-// with it the access.
+// A tool with network access is matched only by its bare name or from a system directory, so that a
+// file of the work space cannot take its name and thereby its access.
 func (c *Catalog) Match(argv []*string) (Tool, shipped.Form, bool) {
 	if len(argv) == 0 || argv[0] == nil {
 		return Tool{}, shipped.Form{}, false
@@ -23,14 +21,14 @@ func (c *Catalog) Match(argv []*string) (Tool, shipped.Form, bool) {
 	return c.match(command{program: *argv[0], words: argv[1:], direct: true})
 }
 
-// command is a program with its words, after launchers were taken off.
+// command is a program with its words, after launchers were removed.
 type command struct {
 	program string
 	words   []*string
-	direct  bool // not by a launcher
+	direct  bool // not started by a launcher
 }
 
-// maxLaunchers bounds how many programs that start others are looked through.
+// maxLaunchers limits how many nested launchers are removed.
 const maxLaunchers = 8
 
 func (c *Catalog) match(cmd command) (Tool, shipped.Form, bool) {
@@ -65,8 +63,8 @@ func (c *Catalog) matchForms(cmd command) (best Tool, form shipped.Form, found b
 	return best, form, found
 }
 
-// names are what a program word may stand for: its base name, then that without
-// a version (python3.12, clang-format-18).
+// names returns the names that a program word may stand for: its base name, then the base name
+// without a version (python3.12, clang-format-18).
 func names(program string) []string {
 	if strings.HasPrefix(program, "@") { // a scoped npm package
 		return []string{program}
@@ -80,12 +78,11 @@ func names(program string) []string {
 
 func reachesOut(t Tool) bool { return t.Managed && t.Capabilities.RequiresNetwork }
 
-// trusted reports a program that the work space cannot have put there.
+// trusted reports whether the work space cannot have supplied a program.
 func trusted(cmd command) bool { return cmd.direct && Installed(cmd.program) }
 
-// Installed reports that a command word names an installed program: a bare
-// name, looked up in PATH, or a path into a system directory. A file of the
-// work space can have any name.
+// Installed reports whether a command word names an installed program: a bare name, which is looked
+// up on PATH, or a path into a system directory. A file of the work space can have any name.
 func Installed(program string) bool {
 	if !strings.Contains(program, "/") {
 		return true
@@ -94,8 +91,7 @@ func Installed(program string) bool {
 	return slices.Contains([]string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"}, dir)
 }
 
-// specific orders forms: what must be there counts more than anything that must
-// not.
+// specific orders forms: required words count more than any excluded ones.
 func specific(f shipped.Form) int {
 	n := 16*(len(f.Operands)+len(f.With)) + len(f.Without) + len(f.Absent)
 	for _, flag := range f.With {
@@ -109,7 +105,7 @@ func specific(f shipped.Form) int {
 	return n
 }
 
-// fits reports that the words after the program have the form.
+// fits reports whether the words after the program have the form.
 func (c *Catalog) fits(f shipped.Form, program string, words []*string) bool {
 	operands := c.operands(program, words)
 	if len(operands) < len(f.Operands) || f.End && len(operands) > len(f.Operands) {
@@ -136,9 +132,8 @@ func hasVersion(operands []*string) bool {
 	return slices.ContainsFunc(operands, func(o *string) bool { return o != nil && strings.Contains(*o, "@") })
 }
 
-// operands are the words that are no options; of the options that take the next
-// word only those before the first operand are known, and of the words after
-// "--" all are operands.
+// operands returns the words that are not options. Options that take the next word are known only
+// before the first operand. After "--" all words are operands.
 func (c *Catalog) operands(program string, words []*string) (out []*string) {
 	takesNext := shipped.ValueOptions(program)
 	for i := 0; i < len(words); i++ {
@@ -156,8 +151,8 @@ func (c *Catalog) operands(program string, words []*string) (out []*string) {
 	return out
 }
 
-// hasFlag looks for -x, --name, -name, each with or without =value; a wanted
-// value may also be the next word or joined to a letter.
+// hasFlag searches for -x, --name, -name, each with or without =value. A required value may also be
+// the next word, or attached to a letter.
 func hasFlag(words []*string, flag shipped.Flag) bool {
 	for i, w := range words {
 		if w == nil || !strings.HasPrefix(*w, "-") {

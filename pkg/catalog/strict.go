@@ -14,29 +14,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFile bounds a configuration file, in bytes.
+// maxFile is the size limit of a configuration file, in bytes.
 const maxFile = 1 << 20
 
-// strict reads one YAML file into Go values by their yaml tags: every key
-// known, none twice, no anchors, aliases or merges, and scalars of the type
-// that is asked for. What a reviewer reads is what is loaded.
+// strict decodes one YAML file into Go values by their yaml tags. Every key must be known and
+// unique, scalars must have the required type, and there may be no anchors, aliases or merges. The
+// file therefore means what a reviewer reads.
 type strict struct{ file string }
 
-// scalarReader is implemented by types that are written as a plain word where a
-// mapping would be too long.
+// scalarReader is implemented by types that may be written as a plain word instead of a mapping.
 type scalarReader interface{ readScalar(text string) }
 
 // mapping is implemented by types whose keys are not their fields.
 type mapping interface {
 	Keys() []string
-	Member(key string) any // a pointer to where the value goes
+	Member(key string) any // a pointer to where the value is stored
 }
 
-// located is implemented by types that want to know where they stand.
+// located is implemented by types that record their position.
 type located interface{ at(line, column int) }
 
-// decodeYAML reads text into v, which points to a struct. The error is a
-// [*ConfigError]. An empty file leaves v as it is.
+// decodeYAML decodes text into v, which points to a struct. The error is a [*ConfigError]. An empty
+// file leaves v unchanged.
 func decodeYAML(file string, text []byte, v any) error {
 	s := strict{file}
 	if len(text) > maxFile {
@@ -60,7 +59,7 @@ func decodeYAML(file string, text []byte, v any) error {
 	return nil
 }
 
-// syntax turns the parser's "yaml: line 3: …" into a [ConfigError].
+// syntax converts the parser's "yaml: line 3: …" to a [ConfigError].
 func (s strict) syntax(text []byte, err error) *ConfigError {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	f := &ConfigError{File: s.file, Message: message, Hint: "the file must be valid YAML"}
@@ -68,7 +67,7 @@ func (s strict) syntax(text []byte, err error) *ConfigError {
 		f.Line, _ = strconv.Atoi(m[1])
 		f.Column, f.Message = 1, m[2]
 	}
-	// The parser names no line for the first one of a file.
+	// The parser names no line for an error in the first line.
 	lines := bytes.Split(text, []byte("\n"))
 	if at := max(f.Line, 1); at <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at-1], " "), []byte("\t")) {
 		f.Line, f.Column, f.Message = at, 1, "a tab at the beginning of a line: YAML takes spaces there"
@@ -80,7 +79,7 @@ func (s strict) errorAt(n *yaml.Node, hint, format string, args ...any) *ConfigE
 	return &ConfigError{File: s.file, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// read puts a node into v; what names it in messages.
+// read decodes a node into v; what names it in messages.
 func (s strict) read(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return s.errorAt(n, "write the value out", "%s: anchors and aliases are not supported", what)
@@ -119,8 +118,7 @@ func (s strict) word(n *yaml.Node, w scalarReader, what string) *ConfigError {
 	return nil
 }
 
-// null stands for an empty section, as `sandbox:` with every line below it
-// commented out.
+// null handles an empty section, such as `sandbox:` with every line below it commented out.
 func (s strict) null(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	if v.Kind() == reflect.Struct {
 		return nil
@@ -128,7 +126,7 @@ func (s strict) null(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	return s.errorAt(n, "remove the key, or give it a value", "%s has no value", what)
 }
 
-// gone are keys that there were, and what to do about each.
+// gone maps former keys to what to use instead.
 var gone = map[string]string{
 	"requires_processes": "leave it out: it had no effect; every command sees the processes that it started, and no others",
 }
@@ -162,7 +160,7 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigErr
 	return nil
 }
 
-// keys are the yaml names of a struct's fields, in order.
+// keys returns the yaml names of a struct's fields, in order.
 func keys(t reflect.Type) (out []string) {
 	for i := range t.NumField() {
 		if tag := t.Field(i).Tag.Get("yaml"); tag != "" {
@@ -172,7 +170,7 @@ func keys(t reflect.Type) (out []string) {
 	return out
 }
 
-// fieldOf is the nth field that has a yaml name.
+// fieldOf returns the nth field that has a yaml name.
 func fieldOf(v reflect.Value, nth int) reflect.Value {
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("yaml") == "" {
@@ -246,7 +244,7 @@ func (s strict) scalar(n *yaml.Node, v reflect.Value, what string) *ConfigError 
 		}
 		v.SetInt(number)
 	default:
-		panic("catalog: no YAML form for " + v.Type().String()) // a mistake in this package's types
+		panic("catalog: no YAML form for " + v.Type().String()) // an error in this package's types
 	}
 	return nil
 }

@@ -9,36 +9,35 @@ import (
 	"ethos/pkg/protected"
 )
 
-// Widening is one value of a configuration that gives a command more than it
-// would have without it.
+// Widening is one value of a configuration that gives a command more than it would have without the
+// value.
 type Widening struct {
 	Key   string // as in the file: sandbox.read_paths
-	Value string // the value, with what it gives
+	Value string // the value, and what it gives
 }
 
-// String is "key: value".
+// String returns "key: value".
 func (w Widening) String() string { return w.Key + ": " + w.Value }
 
-// WorkSpace is the tree that the values of a configuration are about.
+// WorkSpace is the tree to which the values of a configuration refer.
 type WorkSpace struct {
 	Space capability.Space
-	// Resolve follows the symbolic links of an absolute path as far as it
-	// exists. A relative path may lead out of the work space by one.
+	// Resolve resolves the symbolic links of an absolute path as far as the path exists. It is
+	// needed because a relative path may lead out of the work space through one.
 	Resolve func(path string) string
 }
 
 // keyClass says what a key of repo_config.yaml, and every key below it, can do.
 type keyClass struct {
 	key string
-	// widens finds the values that give more. nil: no value of the key can,
-	// because of why.
+	// widens returns the values that give more. nil means that no value of the key can, for the
+	// reason in why.
 	widens func(Config, WorkSpace) []Widening
 	why    string
 }
 
-// keyClasses has a row for every key of the file. A test compares it with
-// the types that the file is read into, so that a new key is in no class until
-// somebody has put it in one.
+// keyClasses has a row for every key of the file. A test compares it with the types into which the
+// file is decoded, so that a new key must be classified.
 func keyClasses() []keyClass {
 	out := []keyClass{{"version", nil, "it says how the file is read"}}
 	for _, k := range capability.ConfigKeys() {
@@ -62,8 +61,8 @@ func keyClasses() []keyClass {
 	return append(out, keyClass{"tools", definedTools, ""}, keyClass{"git.protected_branches", nil, "it adds to what is protected"})
 }
 
-// Widenings lists the values of the configuration that give more than there
-// would be without them, in the order of the keys.
+// Widenings lists the values of the configuration that give more than there would be without them,
+// in the order of the keys.
 func (config Config) Widenings(w WorkSpace) (out []Widening) {
 	for _, k := range keyClasses() {
 		if k.widens != nil {
@@ -73,10 +72,9 @@ func (config Config) Widenings(w WorkSpace) (out []Widening) {
 	return out
 }
 
-// Bounded is what holds of the configuration without anybody's trust: what it
-// narrows, and what it says of paths in the work space. Tool definitions are
-// left out, also where they narrow: what a command may use is then
-// [capability.Narrow] of what it may with them and without.
+// Bounded returns what applies of the configuration without trust: what it narrows, and its
+// settings for paths in the work space. It omits tool definitions, even those that narrow. What a
+// command may use is then [capability.Narrow] of what it may use with them and without them.
 func (config Config) Bounded(w WorkSpace) Config {
 	out := Config{ProtectedBranches: config.ProtectedBranches}
 	out.Adds.Enforce = config.Adds.Enforce
@@ -95,8 +93,8 @@ func (config Config) Bounded(w WorkSpace) Config {
 	return out
 }
 
-// within keeps the paths that lie in the work space, each as one that may be
-// missing: nobody's run is refused for a path that nobody has trusted.
+// within keeps the paths that lie in the work space, and marks each as one that may be missing, so
+// that no run fails for a path that nobody has trusted.
 func (w WorkSpace) within(paths []string) (out []string) {
 	for _, p := range paths {
 		if !w.outside(p) {
@@ -106,9 +104,8 @@ func (w WorkSpace) within(paths []string) (out []string) {
 	return out
 }
 
-// outside reports that a declared path does not lie in the work space, as it is
-// written or once its links are followed, or lies in what is protected from
-// commands there, or names an environment file.
+// outside reports whether a declared path, as written or with links resolved, is not in the work
+// space, is protected from commands there, or names an environment file.
 func (w WorkSpace) outside(declared string) bool {
 	list, err := capability.Expand(w.Space, func(string) string { return "" }, []string{declared})
 	if err != nil {
@@ -124,18 +121,17 @@ func (w WorkSpace) outside(declared string) bool {
 		slices.ContainsFunc(strings.Split(name[len(root):]+real[len(realRoot):], "/"), protectedPath)
 }
 
-// protectedPath reports a name that package sandbox protects from commands in
-// every work space.
+// protectedPath reports whether package sandbox protects a name from commands in every work space.
 func protectedPath(element string) bool {
 	return element == ".coding-ethos" || element == ".git" || slices.Contains(protected.Single(), element)
 }
 
-// below reports that name is root or lies in it; both absolute and clean.
+// below reports whether name is root or lies below it; both are absolute and clean.
 func below(name, root string) bool {
 	return root != "" && (name == root || root == "/" || strings.HasPrefix(name, root+"/"))
 }
 
-// nestedNamespaces are the values that let commands make user namespaces.
+// nestedNamespaces returns the values that let commands create user namespaces.
 func nestedNamespaces(c Config, _ WorkSpace) (out []Widening) {
 	if n := c.Adds.NestedUserns; n == capability.NestedNamespaces || n == capability.NestedMounts {
 		out = append(out, Widening{"sandbox.nested_userns", n + ": user namespaces inside, with more of the kernel in reach"})
@@ -143,7 +139,7 @@ func nestedNamespaces(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// environmentShown is the value that shows environment files.
+// environmentShown returns the value that shows environment files.
 func environmentShown(c Config, _ WorkSpace) (out []Widening) {
 	if c.Adds.EnvFiles == "read" {
 		out = append(out, Widening{"sandbox.env_files", "read: the secrets in .env files of the work space"})
@@ -151,7 +147,7 @@ func environmentShown(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// commitsSigned is the value that has commits and tags signed.
+// commitsSigned returns the value that has commits and tags signed.
 func commitsSigned(c Config, _ WorkSpace) (out []Widening) {
 	if word := c.Adds.GitSigning; word == capability.SignOwn || word == capability.SignCommitter {
 		out = append(out, Widening{"sandbox.git_signing", word + ": commands have commits and tags signed with your key"})
@@ -159,8 +155,8 @@ func commitsSigned(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// socketsOf are the sockets of a configuration. Whoever listens on one runs
-// outside, wherever the socket lies.
+// socketsOf returns the sockets of a configuration. The listener on a socket runs outside of the
+// boundary, wherever the socket is.
 func socketsOf(key string, paths []string) (out []Widening) {
 	for _, p := range paths {
 		out = append(out, Widening{key, p + ": its service is reached, with the rights that it has"})
@@ -177,8 +173,7 @@ func outsideOf(key string, paths []string, w WorkSpace) (out []Widening) {
 	return out
 }
 
-// networkBeyond lists the tools that would get more of the network than they
-// have.
+// networkBeyond lists the tools that would get more network access than they have.
 func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 	shippedTools := New(Config{})
 	for _, n := range c.NetworkTools {
@@ -206,8 +201,8 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// beyond reports that a tool would get more of the network than it, or a
-// command that is no managed tool, has.
+// beyond reports whether a tool would get more network access than the tool has, or than a command
+// has that is not a managed tool.
 func beyond(n capability.NetworkTool, t Tool) bool {
 	for _, base := range basesOf(t) {
 		more := capability.Clone(base)
@@ -219,8 +214,8 @@ func beyond(n capability.NetworkTool, t Tool) bool {
 	return false
 }
 
-// basesOf are the capabilities that an action has that is this tool: those of a
-// managed tool are its own, of any other those of the effective profile.
+// basesOf returns the capabilities of an action that is this tool: for a managed tool its own, for
+// any other tool those of the effective profile.
 func basesOf(t Tool) []capability.Set {
 	if t.Managed {
 		return []capability.Set{t.Capabilities}
@@ -234,14 +229,13 @@ func basesOf(t Tool) []capability.Set {
 	return out
 }
 
-// definedTools lists every tool that is more than a shipped one with fewer
-// capabilities. What a tool is called decides what policies say of it, so a
-// definition can loosen also where its capabilities are few.
+// definedTools lists every tool that is more than a shipped one with fewer capabilities. Policies
+// refer to tools by name, so a definition can loosen a policy even if it has few capabilities.
 func definedTools(c Config, _ WorkSpace) (out []Widening) {
 	shippedTools := New(Config{})
 	for _, t := range c.Tools {
 		have, ok := shippedTools.Tool(t.ID)
-		if ok && sameButCapabilities(have, t) { // the parser lets it narrow them only
+		if ok && sameButCapabilities(have, t) { // the parser lets it only narrow them
 			continue
 		}
 		out = append(out, Widening{"tools", describe(t)})
@@ -254,8 +248,8 @@ func sameButCapabilities(a, b Tool) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// describe is a tool definition in one line: which commands become it, and what
-// they may then do that an agent's command may not.
+// describe describes a tool definition in one line: which commands become the tool, and what they
+// may then do that an agent's command may not.
 func describe(t Tool) string {
 	var programs []string
 	for _, f := range t.Forms {
@@ -265,7 +259,7 @@ func describe(t Tool) string {
 	text := t.ID + " (" + strings.Join(slices.Compact(programs), ", ") + ") as " + t.Capabilities.SandboxProfile
 	if agent, ok := capability.Profile(capability.AgentProfile); ok && t.Managed {
 		for _, e := range capability.Widens(capability.Anywhere, agent, t.Capabilities) {
-			if !strings.HasPrefix(e.Field, "requires_") && e.Field != "env.set" { // those follow from others, and variables of its profile alone can be set
+			if !strings.HasPrefix(e.Field, "requires_") && e.Field != "env.set" { // those follow from others, and only variables of its profile can be set
 				text += "; " + e.String()
 			}
 		}
