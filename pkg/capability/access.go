@@ -1,19 +1,19 @@
 package capability
 
-// Level is how far one path can be used; a higher one allows more.
+// Level says how a path may be used; a higher level allows more.
 type Level int
 
 // The levels of an [Access].
 const (
-	Denied  Level = iota // an entry takes it away
-	Base                 // no entry says anything: as the sandbox has it by default
-	Granted              // an entry gives it
+	Denied  Level = iota // an entry denies it
+	Base                 // no entry applies: the default of the sandbox
+	Granted              // an entry grants it
 )
 
-// Access is what a declaration says of one path.
+// Access is what a declaration allows for one path.
 type Access struct{ Read, Write Level }
 
-// String is for messages: "read denied, write granted".
+// String formats the access for messages: "read denied, write granted".
 func (a Access) String() string { return "read " + a.Read.String() + ", write " + a.Write.String() }
 
 func (l Level) String() string { return [...]string{"denied", "by default", "granted"}[l] }
@@ -22,8 +22,8 @@ func (a Access) within(b Access) bool { return a.Read <= b.Read && a.Write <= b.
 
 func (a Access) meet(b Access) Access { return Access{min(a.Read, b.Read), min(a.Write, b.Write)} }
 
-// list is one of the lists of paths, in the order in which their entries hold
-// over one another for the same directory.
+// list is one of the lists of paths. Of entries for the same directory, the order of the constants
+// decides which applies.
 type list int
 
 const (
@@ -34,7 +34,7 @@ const (
 	denyRead
 )
 
-// table is the path lists of one set, made comparable.
+// table has the path lists of one set in comparable form.
 type table [denyRead + 1][]location
 
 func tableOf(s Space, c Set) *table {
@@ -43,13 +43,12 @@ func tableOf(s Space, c Set) *table {
 	return t
 }
 
-// PathAccess says what c allows for the path p, which is written as in c's
-// lists.
+// PathAccess returns what c allows for the path p, which is written as in c's lists.
 func PathAccess(s Space, c Set, p string) Access {
 	return tableOf(s, c).access(s.location(p))
 }
 
-// access reads the lists as the package comment says.
+// access evaluates the lists as the package comment describes.
 func (t *table) access(p location) Access {
 	nearest := t.nearest(p)
 	hidden := nearest[denyRead] >= 0 && nearest[denyRead] >= max(nearest[allowWithinDeny], nearest[read], nearest[write])
@@ -69,8 +68,7 @@ func (t *table) access(p location) Access {
 	return a
 }
 
-// nearest is, for each list, the depth of its most specific entry over p; -1
-// when there is none.
+// nearest returns, for each list, the depth of its most specific entry over p, or -1.
 func (t *table) nearest(p location) (depth [denyRead + 1]int) {
 	for k, locations := range t {
 		depth[k] = -1
@@ -83,7 +81,7 @@ func (t *table) nearest(p location) (depth [denyRead + 1]int) {
 	return depth
 }
 
-// add puts an entry where it is not yet.
+// add adds an entry unless it is present.
 func (t *table) add(k list, p location) {
 	if !contains(t[k], p) {
 		t[k] = append(t[k], p)

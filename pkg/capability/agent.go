@@ -6,39 +6,39 @@ import (
 	"strings"
 )
 
-// WholeAgentProfile confines an agent together with all that it starts.
+// WholeAgentProfile confines an agent together with every process that it starts.
 const WholeAgentProfile = "agent"
 
-// Agent is a coding agent that can be confined as a whole, and what it needs of
-// the person beside the work space. The data is pkg/catalog/data/agents.yaml.
+// Agent is a coding agent that can be confined as a whole, with what it needs of the person's files
+// besides the work space. The data is pkg/catalog/data/agents.yaml.
 type Agent struct {
 	Name     string       `yaml:"name"`
 	Programs []string     `yaml:"programs"` // names by which it is started
 	State    []AgentState `yaml:"state"`
 	Sandbox  OwnSandbox   `yaml:"sandbox"`
-	Domains  []string     `yaml:"domains"` // where its model is
-	Env      []string     `yaml:"env"`     // variables that it gets when the caller has them
+	Domains  []string     `yaml:"domains"` // hosts of its model
+	Env      []string     `yaml:"env"`     // variables that it gets if the caller has them
 }
 
-// AgentState is a directory that an agent takes for its own.
+// AgentState is a directory in which an agent keeps its state.
 type AgentState struct {
-	Path string `yaml:"path"` // as [Expand] reads it
-	// Settings are names in the person's directory that the agent reads and
-	// cannot change. The rest of that directory is not seen.
+	Path string `yaml:"path"` // in the form that [Expand] reads
+	// Settings are names in the person's directory that the agent can read and cannot change. It
+	// does not see the rest of that directory.
 	Settings []string `yaml:"settings"`
 }
 
-// OwnSandbox is a sandbox that an agent makes around its commands. It cannot be
-// made within a boundary.
+// OwnSandbox is a sandbox that an agent makes around its commands. It cannot be made inside a
+// boundary.
 type OwnSandbox struct {
 	Off  []string `yaml:"off"`  // words that turn it off, on the command line or in the settings
 	Hint string   `yaml:"hint"` // how a person turns it off
 }
 
-// Agents lists them. The caller does not change it.
+// Agents lists the agents. The caller must not change the slice.
 func Agents() []Agent { return agents }
 
-// AgentNames lists their names.
+// AgentNames lists the names of the agents.
 func AgentNames() []string {
 	names := make([]string, len(agents))
 	for i := range agents {
@@ -52,7 +52,7 @@ func AgentNamed(name string) (Agent, bool) {
 	return agentBy(func(a Agent) bool { return a.Name == name })
 }
 
-// AgentOf is the agent that a command line starts, by the name of its program.
+// AgentOf returns the agent that a command line starts, by the name of its program.
 func AgentOf(argv []string) (Agent, bool) {
 	if len(argv) == 0 {
 		return Agent{}, false
@@ -69,8 +69,8 @@ func agentBy(is func(Agent) bool) (Agent, bool) {
 	return agents[i], true
 }
 
-// ForAgent adds what an agent needs: its variables, and in a network of names
-// those of its model.
+// ForAgent adds what an agent needs: its variables and, if the network is restricted to names, the
+// names of its model's hosts.
 func (a *Asked) ForAgent(agent Agent) {
 	a.Env.Pass = append(a.Env.Pass, agent.Env...)
 	if mode := a.Network.Mode; mode == "proxy" || mode == "" && a.Base.Network.Mode == "proxy" {
@@ -78,7 +78,7 @@ func (a *Asked) ForAgent(agent Agent) {
 	}
 }
 
-// AgentHint names the way out where it is not known which agent is meant.
+// AgentHint returns the remedy for a command line whose agent is unknown.
 func AgentHint() string {
 	return "write ethos-sandbox run --profile agent -- PROGRAM, or --agent NAME where the program has another name; NAME is " + strings.Join(AgentNames(), ", ")
 }

@@ -15,34 +15,34 @@ import (
 	"ethos/pkg/quantity"
 )
 
-// Asked is what the sandbox is asked for: a set on top of another.
+// Asked is a request to the sandbox: a set on top of another one.
 type Asked struct {
-	// Set is what somebody asked for. What of it cannot be had is an error.
+	// Set is what was requested. If a part of it cannot be provided, that is an error.
 	Set
-	// Base comes without asking. Words, limits and domains of it count where
-	// the set has none; of its lists, what cannot be had is left out.
+	// Base applies without a request. Its words, limits and domains count if the set has none;
+	// parts of its lists that cannot be provided are left out.
 	Base Set
-	// Timeout and MemoryBytes take the place of limits that are no whole number
-	// of the units of a set; 0 is none. [NoTimeout] lifts the base's limit.
+	// Timeout and MemoryBytes replace limits that are not a whole number of the units of a set; 0
+	// is none. [NoTimeout] removes the base's limit.
 	Timeout     time.Duration
 	MemoryBytes int64
 }
 
-// NoTimeout as a limit of time lets a command run for as long as it wants.
+// NoTimeout as a time limit lets a command run without a limit.
 const NoTimeout time.Duration = -1
 
-// flag is how the command line of ethos-sandbox asks for one field.
+// flag is the flag of ethos-sandbox for one field.
 type flag struct {
 	name    string
 	path    bool                               // relative to the working directory
-	pair    bool                               // two of them: see [Mask]
-	narrows bool                               // it takes away, whatever its value
-	word    string                             // of a switch: what it stands for alone
-	take    func(a *Asked, value string) error // nil: the value is a word, "" for none, or one more entry
+	pair    bool                               // it has two paths: see [Mask]
+	narrows bool                               // it only narrows, whatever its value
+	word    string                             // for a switch: the value of the bare flag
+	take    func(a *Asked, value string) error // nil: the value is a word ("" for none), or one more entry
 }
 
-// Flags lists the flags that ask for fields, without their dashes, and says of
-// each whether it takes away only.
+// Flags lists the flags that request fields, without their dashes, and reports for each whether it
+// only narrows.
 func Flags() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		for i := range fields {
@@ -53,23 +53,23 @@ func Flags() iter.Seq2[string, bool] {
 	}
 }
 
-// Switch reports a flag of [Flags] that stands alone: what it can say more is
-// joined to it, --allow-nested-userns=mounts.
+// Switch reports whether a flag of [Flags] needs no value. A value must be joined to it:
+// --allow-nested-userns=mounts.
 func Switch(name string) bool {
 	return slices.ContainsFunc(fields, func(f field) bool { return f.flag.name == name && f.flag.word != "" })
 }
 
-// OnProfile asks for nothing but a profile, "" for the default one. One that is
-// not known is the base by its name alone. Nobody declared anything: what
-// follows from declarations is left out.
+// OnProfile requests only a profile; "" is the default one. An unknown profile is a base with
+// nothing but its name. Fields that follow from declarations are left out, because there is no
+// declaration.
 func OnProfile(name string) Asked {
 	a := Asked{Base: base(name)}
 	a.Base.Tags, a.Base.RequiresEnv = nil, false
 	return a
 }
 
-// FromFlags is a profile with what flags ask for on top; given lists the values
-// of a flag, in which paths are relative to dir.
+// FromFlags returns a profile with the requests of flags on top. given returns the values of a
+// flag, in which paths are relative to dir.
 func FromFlags(profile, dir string, given func(flag string) []string) (Asked, error) {
 	a := OnProfile(profile)
 	var faults []error
@@ -91,7 +91,7 @@ func FromFlags(profile, dir string, given func(flag string) []string) (Asked, er
 	return a, errors.Join(faults...)
 }
 
-// absolute makes a path of the command line absolute; "~" is left for the plan.
+// absolute makes a path of the command line absolute. It keeps "~", which the plan expands.
 func absolute(dir, text string) string {
 	if text == "" || path.IsAbs(text) || text == "~" || strings.HasPrefix(text, "~/") {
 		return text
@@ -103,8 +103,8 @@ func absolute(dir, text string) string {
 	return name
 }
 
-// Recorded is the set of a record. Its lists are complete; the words and limits
-// that it leaves out are those of its profile.
+// Recorded requests the set of a record. Its lists are complete; words and limits that it leaves
+// out are those of its profile.
 func Recorded(s Set) Asked {
 	a := Asked{Set: s}
 	whole := base(s.SandboxProfile)
@@ -128,7 +128,7 @@ func base(profile string) Set {
 	return Unasked(s)
 }
 
-// Flag asks for what one flag says.
+// Flag adds the request of one flag.
 func (a *Asked) Flag(name, value string) error {
 	i := slices.IndexFunc(fields, func(f field) bool { return f.flag.name == name && name != "" })
 	if i < 0 {
@@ -150,7 +150,7 @@ func (a *Asked) Flag(name, value string) error {
 	return nil
 }
 
-// Whole is the set that the command gets.
+// Whole returns the set that the command gets.
 func (a *Asked) Whole() Set {
 	s := a.Set
 	for i := range fields {
@@ -179,7 +179,7 @@ func (a *Asked) Whole() Set {
 	return s
 }
 
-// Within is what both ask for. What of it cannot be had is left out.
+// Within returns what both requests allow. What cannot be provided is left out.
 func Within(space Space, parent, child *Asked) Asked {
 	met := Asked{Base: Meet(space, parent.Whole(), child.Whole())}
 	met.MemoryBytes = least(parent.MemoryBytes, child.MemoryBytes, 0)
@@ -190,7 +190,7 @@ func Within(space Space, parent, child *Asked) Asked {
 	return met
 }
 
-// least is the smaller of two limits; one of none is no limit.
+// least returns the smaller of two limits, where none means no limit.
 func least[T time.Duration | int64](a, b, none T) T {
 	if a == none || b != none && b < a {
 		return b
@@ -198,7 +198,7 @@ func least[T time.Duration | int64](a, b, none T) T {
 	return a
 }
 
-// flagAllow asks for the proxy, unless another mode is asked for.
+// flagAllow requests the proxy, unless another mode is requested.
 func flagAllow(a *Asked, value string) error {
 	a.Network.Mode = cmp.Or(a.Network.Mode, "proxy")
 	return flagDomains("allow-domain", CheckDomain, &a.Network.AllowDomains, value)
@@ -208,7 +208,7 @@ func flagDeny(a *Asked, value string) error {
 	return flagDomains("deny-domain", checkDenied, &a.Network.DenyDomains, value)
 }
 
-// flagDomains takes patterns that are separated by commas.
+// flagDomains reads patterns that are separated by commas.
 func flagDomains(flag string, check func(string) error, to *[]string, value string) error {
 	for text := range strings.SplitSeq(value, ",") {
 		if err := check(text); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// MarshalJSON implements json.Marshaler: the names of fields with their values.
+// MarshalJSON implements json.Marshaler: it encodes the names of fields with their values.
 func (w Written) MarshalJSON() ([]byte, error) {
 	if w.values == nil {
 		return []byte("{}"), nil
@@ -39,21 +39,20 @@ func (w *Written) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Lines lists the fields that are written, in the order of a record, each with its
-// value in JSON.
+// Lines lists the written fields in the order of a record, each with its value in JSON.
 func (w *Written) Lines() (lines []string) {
 	for i := range fields {
 		if value := w.values[fields[i].name]; value != nil {
-			text, _ := json.Marshal(value) // of strings and numbers
+			text, _ := json.Marshal(value) // only strings and numbers
 			lines = append(lines, fields[i].name+": "+string(text))
 		}
 	}
 	return lines
 }
 
-// Bounding checks what is written as a bound of every set, for all work spaces and
-// people: it says nothing that follows from the rest, and no path of it depends on
-// who asks. Names that stand for several values are replaced by expand.
+// Bounding checks that w can be an upper bound of every set, for all work spaces and people: it
+// must not contain derived fields, nor paths that depend on the caller. expand replaces names that
+// stand for several values.
 func (w *Written) Bounding(expand func([]string) ([]string, error)) error {
 	for i := range fields {
 		f := &fields[i]
@@ -93,9 +92,9 @@ func (w *Written) Bounding(expand func([]string) ([]string, error)) error {
 	return err
 }
 
-// over is a set with what is written in the place of what it has: a parent that
-// bounds these fields and no others. Where only writing is bounded, what else the
-// set writes can still be read; where only reading is, nothing else is written.
+// over returns a set in which the written fields replace those of s: a parent that bounds these
+// fields and no others. If only writing is bounded, other paths that the set writes can still be
+// read; if only reading is bounded, no other paths can be written.
 func (w *Written) over(space Space, s Set) Set {
 	out := Clone(s)
 	if bound := written[[]string](w, "write_paths", nil); w.Has("write_paths") && !w.Has("read_paths") {
@@ -124,8 +123,8 @@ func (w *Written) over(space Space, s Set) Set {
 	return Derive(out)
 }
 
-// close takes the grants away that lie in what is denied: as the deeper path, each
-// would open it. What cannot be written can still be read.
+// close removes the grants inside denied trees, because each of them, as the deeper path, would
+// override the denial. A path that cannot be written can still be read.
 func (w *Written) close(space Space, s *Set) {
 	limit := w.Paths(space)
 	hidden := func(p string) bool { return limit.Access(p).Read == Denied }
@@ -143,13 +142,13 @@ func (w *Written) close(space Space, s *Set) {
 	s.WritePaths = slices.DeleteFunc(s.WritePaths, fixed)
 }
 
-// Paths is what is written of paths: what it denies no grant opens.
+// Paths has the written path lists. No grant overrides what they deny.
 type Paths struct {
 	space         Space
 	all, absolute *table
 }
 
-// Paths is what is written of paths.
+// Paths returns the written path lists.
 func (w *Written) Paths(space Space) *Paths {
 	p := &Paths{space, new(table), new(table)}
 	each(tree, func(f *field) {
@@ -164,19 +163,19 @@ func (w *Written) Paths(space Space) *Paths {
 	return p
 }
 
-// Access is what is said of a path. A path that is relative to the work space, which
-// anybody chooses, opens nothing of what an absolute one denies.
+// Access returns what is written for a path. A path relative to the work space, which any user can
+// choose, does not override what an absolute path denies.
 func (p *Paths) Access(path string) Access {
 	at := p.space.location(path)
 	return p.all.access(at).meet(p.absolute.access(at))
 }
 
-// MostTime is the bound of a command's time, 0 for none.
+// MostTime returns the upper bound of a command's time, or 0 for none.
 func (w *Written) MostTime() time.Duration {
 	return time.Duration(written(w, "timeout_seconds", int64(0))) * time.Second
 }
 
-// beyond are the paths that none of the bounds covers.
+// beyond returns the paths that no bound covers.
 func (s Space) beyond(bounds, paths []string) []string {
 	trees, out := s.locations(bounds), []string{}
 	for _, p := range paths {
@@ -187,7 +186,7 @@ func (s Space) beyond(bounds, paths []string) []string {
 	return out
 }
 
-// Below is what of a set is within what is written, and what goes past it.
+// Below returns the part of a set that is within the bound, and what exceeds it.
 func (w *Written) Below(space Space, s Set) (Set, []Excess) {
 	parent := w.over(space, s)
 	past := Widens(space, parent, s)
@@ -195,12 +194,12 @@ func (w *Written) Below(space Space, s Set) (Set, []Excess) {
 		return s, nil
 	}
 	met := Meet(space, parent, s)
-	met.SandboxProfile = s.SandboxProfile // a name, which gives nothing
+	met.SandboxProfile = s.SandboxProfile // a name, which grants nothing
 	return met, past
 }
 
-// BelowAsked is the same for what the sandbox is asked for. What of the base goes
-// past is left out; asked tells that somebody asked for what does.
+// BelowAsked is Below for a request. Parts of the base that exceed the bound are left out; asked
+// reports whether a requested part exceeds it.
 func (w *Written) BelowAsked(space Space, a *Asked) (met Asked, past []Excess, asked bool) {
 	whole := func(a Asked) Set {
 		s := a.Whole()

@@ -7,30 +7,29 @@ import (
 	"ethos/pkg/record"
 )
 
-// ConfigName is the file in the root of a work space by which a repository
-// widens sets.
+// ConfigName is the file in the root of a work space by which a repository widens sets.
 const ConfigName = "repo_config.yaml"
 
-// Repository is what a repository says of sets in its configuration.
+// Repository is the part of a repository's configuration that concerns sets.
 type Repository struct {
-	Adds         Set // paths, and what must be enforced; the rest of it is empty
+	Adds         Set // paths, and required controls; the other fields are empty
 	NetworkTools []NetworkTool
 }
 
-// NetworkTool is a tool that the repository lets into the network.
+// NetworkTool is a tool to which the repository grants network access.
 type NetworkTool struct {
 	Tool         string   // id
 	Mode         string   // loopback | proxy | host
 	AllowDomains []string // for proxy
-	// Of a proxy, as in a set.
+	// The fields of a proxy, as in a set.
 	SNI           string
 	CABundle      string
 	AllowRequests []string
 	Inject        []string
-	Within        bool // it takes away only
+	Within        bool // it only narrows
 }
 
-// Put has a network be as the entry says; what is denied stays.
+// Put sets a network to what the entry says, and keeps what is denied.
 func (n *NetworkTool) Put(to *record.Network) {
 	*to = record.Network{
 		Mode: n.Mode, AllowDomains: slices.Clone(n.AllowDomains), DenyDomains: to.DenyDomains,
@@ -42,8 +41,7 @@ func (n *NetworkTool) Put(to *record.Network) {
 	}
 }
 
-// Connects reports whether a tool is listed as one that reaches more than its
-// own loopback.
+// Connects reports whether a tool is listed with access to more than its own loopback.
 func (c Repository) Connects(tool string) bool {
 	return slices.ContainsFunc(c.NetworkTools, func(n NetworkTool) bool { return n.Tool == tool && !n.Within && n.Mode != "loopback" })
 }
@@ -52,7 +50,7 @@ func (c Repository) Connects(tool string) bool {
 type ConfigKey struct {
 	Name    string // "sandbox." and the key
 	Key     string
-	Narrows string // why no value of it can widen; "" where one can
+	Narrows string // why no value of it can widen; "" if one can
 	field   *field
 }
 
@@ -66,7 +64,7 @@ func ConfigKeys() (out []ConfigKey) {
 	return out
 }
 
-// Paths is where a set has the paths of the key, nil when it has none.
+// Paths returns the list for the paths of the key in a set, or nil if the set has none.
 func (k ConfigKey) Paths(s *Set) *[]string {
 	if k.field.kind != tree && !k.Sockets() {
 		return nil
@@ -74,13 +72,13 @@ func (k ConfigKey) Paths(s *Set) *[]string {
 	return of[[]string](k.field, s)
 }
 
-// Sockets reports the key whose paths are sockets of the host.
+// Sockets reports whether the paths of the key are sockets of the host.
 func (k ConfigKey) Sockets() bool { return k.field.kind == names }
 
-// Writable reports a key whose paths can be written.
+// Writable reports whether the paths of the key can be written.
 func (k ConfigKey) Writable() bool { return k.field.list == write }
 
-// widen adds what the repository's configuration gives.
+// widen adds what the repository's configuration grants.
 func (c Repository) widen(s *Set, r Request) {
 	note := func(key string) { _ = addTo(&s.GrantedBy, ConfigName+":sandbox."+key) }
 	each(tree, func(f *field) {
@@ -124,8 +122,7 @@ func (c Repository) widen(s *Set, r Request) {
 	}
 }
 
-// connect gives a listed tool its network, and takes from it what an entry that
-// takes away only leaves out.
+// connect gives a listed tool its network, and removes what an entry that only narrows leaves out.
 func (c Repository) connect(s *Set, tool string, note func(string)) {
 	given := false
 	for _, n := range c.NetworkTools {
@@ -140,9 +137,9 @@ func (c Repository) connect(s *Set, tool string, note func(string)) {
 	c.bound(s, tool)
 }
 
-// connectParts gives a script the names that any of its tools is listed with:
-// its parts share one network. The host's own is for a tool alone, and what one
-// tool may be lax in, each of them must be allowed.
+// connectParts gives a script the names with which any of its tools is listed, because its parts
+// share one network. The host's network is only for a single tool, and a relaxation for one tool
+// applies only if each of them has it.
 func (c Repository) connectParts(s *Set, tools []string, note func(string)) {
 	lax := []string{}
 	for _, n := range c.NetworkTools {
@@ -153,7 +150,7 @@ func (c Repository) connectParts(s *Set, tools []string, note func(string)) {
 			lax = append(lax, n.Tool)
 		}
 		if n.CABundle != "" && s.Network.CABundle != "" && n.CABundle != s.Network.CABundle {
-			continue // programs that share a network trust one authority
+			continue // programs that share a network trust the same authority
 		}
 		s.Network.CABundle = cmp.Or(n.CABundle, s.Network.CABundle)
 		s.Network.AllowRequests = union(s.Network.AllowRequests, n.AllowRequests)
@@ -170,8 +167,7 @@ func (c Repository) connectParts(s *Set, tools []string, note func(string)) {
 	}
 }
 
-// bound takes from a set what the entries of a tool that take away only leave
-// out.
+// bound removes from a set what those entries of a tool that only narrow leave out.
 func (c Repository) bound(s *Set, tool string) {
 	for _, n := range c.NetworkTools {
 		if n.Tool == tool && n.Within {

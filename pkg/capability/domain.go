@@ -8,9 +8,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// CheckDomain says why a pattern cannot stand in an allow-list, and what to
-// write in its place. Of the host's own loopback, on which every service of this
-// machine listens, it is one port that is named.
+// CheckDomain says why a pattern is not allowed in an allow-list, and what to write instead. The
+// host's own loopback, on which every service of this machine listens, is allowed only with one
+// explicit port.
 func CheckDomain(text string) error {
 	p, err := rule.ParsePattern(text)
 	switch {
@@ -24,13 +24,13 @@ func CheckDomain(text string) error {
 	return nil
 }
 
-// checkDenied is the same for a deny-list, which may be as wide as it likes.
+// checkDenied is CheckDomain for a deny-list, which may be of any width.
 func checkDenied(text string) error {
 	_, err := rule.ParsePattern(text)
 	return err
 }
 
-// ofProxy leaves out what only a proxy can do.
+// ofProxy removes the settings that only a proxy can apply.
 func ofProxy(n record.Network) record.Network {
 	if n.Mode != "proxy" {
 		return record.Network{Mode: n.Mode, AllowDomains: []string{}, DenyDomains: n.DenyDomains, ConnectPorts: n.ConnectPorts, BindPorts: n.BindPorts}
@@ -38,10 +38,10 @@ func ofProxy(n record.Network) record.Network {
 	return n
 }
 
-// WebPorts are what a pattern of an allow-list stands for that has no port.
+// WebPorts are the ports of an allow-list pattern without a port.
 var WebPorts = []uint16{80, 443}
 
-// meetDomains is what both of two allow-lists allow.
+// meetDomains returns what both of two allow-lists allow.
 func meetDomains(a, b []string) []string {
 	var out rule.Set
 	for _, p := range patterns(a) {
@@ -55,7 +55,7 @@ func meetDomains(a, b []string) []string {
 	return out.Union(nil).Strings()
 }
 
-// beyondAllowed is [beyond] of allow-lists.
+// beyondAllowed is [beyond] for allow-lists.
 func beyondAllowed(list, limit []string) (out []string) {
 	bounds := patterns(limit).At(WebPorts)
 	for _, text := range list {
@@ -67,8 +67,7 @@ func beyondAllowed(list, limit []string) (out []string) {
 	return out
 }
 
-// patterns are those of an allow-list that mean something: another one allows
-// nothing.
+// patterns returns the valid patterns of an allow-list. An invalid one allows nothing.
 func patterns(list []string) (out rule.Set) {
 	for _, text := range list {
 		if p, err := rule.ParsePattern(text); err == nil {
@@ -78,8 +77,8 @@ func patterns(list []string) (out rule.Set) {
 	return out
 }
 
-// beyond lists the patterns that no pattern of limit covers. One that means
-// nothing is covered by itself alone.
+// beyond lists the patterns that no pattern of limit covers. Only an identical pattern covers an
+// invalid one.
 func beyond(list, limit []string) (out []string) {
 	bounds := patterns(limit)
 	for _, text := range list {

@@ -7,27 +7,27 @@ import (
 	"ethos/pkg/record"
 )
 
-// Request is what decides over the set of one action.
+// Request is what determines the set of one action.
 type Request struct {
-	Tool string // id of the tool that the action is; "" when it is none
-	// Parts are the tools of a script of several, when it runs nothing else.
+	Tool string // ID of the tool that the action is; "" if it is none
+	// Parts are the tools of a script of several, if it runs nothing else.
 	Parts     []string
-	Declared  *Set   // by that tool for itself; nil when it is only recognised
+	Declared  *Set   // by the tool for itself; nil if it is only recognised
 	ToolNamed bool   // by --tool
 	Agent     bool   // an agent asks
 	Mode      string // trust mode
-	Profile   string // --profile, "" when not given
+	Profile   string // --profile, "" if not given
 	Grants    []string
 	Space     Space
-	Parent    *Set     // effective for the agent that started this one; nil when nobody did
+	Parent    *Set     // effective for the agent that started this one; nil if there is none
 	Ceiling   *Written // of the machine; nil for none
 }
 
-// Effective is what the action may use: the named profile, else what a managed
-// tool declares, else the agent's or the default profile; widened by the
-// repository's configuration; narrowed, in plan mode, to looking, and in verify
-// mode to a view that is thrown away; and widened by grants. Each widening stands in GrantedBy. A sub-agent may use nothing
-// that its parent may not, whatever widened.
+// Effective returns what the action may use. It starts with the named profile, or what a managed
+// tool declares, or the agent's or the default profile. The repository's configuration widens it.
+// Plan mode narrows it to reading, and verify mode to a view that is discarded. Grants widen it.
+// Each widening is named in GrantedBy. A sub-agent may use nothing that its parent may not,
+// regardless of what widens it.
 func Effective(config Repository, r Request) (Set, error) {
 	s, err := r.start()
 	if err != nil {
@@ -76,8 +76,8 @@ func known(profile string) (Set, error) {
 	return Unasked(s), nil
 }
 
-// looking is the ceiling of plan mode: what s can read it still can, and
-// nothing is changed, whatever a command tries.
+// looking applies the upper bound of plan mode: what s can read stays readable, and nothing can be
+// changed, whatever a command tries.
 func looking(s Set) Set {
 	s = Clone(s)
 	s.SandboxProfile = DefaultToolProfile
@@ -88,13 +88,13 @@ func looking(s Set) Set {
 	return s
 }
 
-// reaching makes a parent that does not say what it reaches one that reaches
-// nothing: to [Narrow] an empty word says nothing.
+// reaching turns a parent without a network mode into one that reaches nothing, because [Narrow]
+// treats an empty word as no statement.
 func reaching(parent Set) Set {
 	parent.Network.Mode = cmp.Or(parent.Network.Mode, "none")
 	parent.Git = cmp.Or(parent.Git, "none")
 	return parent
 }
 
-// Meet is what both of two effective sets allow.
+// Meet returns what both of two effective sets allow.
 func Meet(space Space, a, b Set) Set { return Derive(Narrow(space, a, b)) }

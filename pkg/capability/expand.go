@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Path is a declared path made absolute.
+// Path is a declared path in absolute form.
 type Path struct {
 	Name     string // absolute and clean; symbolic links are not followed
 	Declared string // as it was written
 	Optional bool   // may be missing
 }
 
-// Expand makes declared paths absolute: ${VAR} and ${VAR:-default} by getenv,
-// "~" and relative ones by the space. What depends on a variable is optional. A
-// path that stays relative and a variable without value and default are errors
-// that name the path.
+// Expand makes declared paths absolute: getenv gives the values of ${VAR} and ${VAR:-default}, and
+// s the bases of "~" and of relative paths. A path that depends on a variable is optional. If a
+// path stays relative, or a variable has neither a value nor a default, the error names the path.
 //
-// GOPATH may list several directories: the first is taken, as the go command
-// does for its module cache.
+// GOPATH may list several directories. The first is used, as the go command does for its module
+// cache.
 func Expand(s Space, getenv func(string) string, declared []string) ([]Path, error) {
 	out := make([]Path, 0, len(declared))
 	for _, text := range declared {
@@ -45,11 +44,11 @@ func expandOne(s Space, getenv func(string) string, text string) (Path, error) {
 	return p, nil
 }
 
-// maxNesting bounds ${A:-${B:-…}}.
+// maxNesting limits the depth of ${A:-${B:-…}}.
 const maxNesting = 8
 
-// substitute replaces ${NAME} and ${NAME:-default}; a default may hold
-// variables again. An empty value counts as none, as in the shell.
+// substitute replaces ${NAME} and ${NAME:-default}; a default may contain variables. An empty value
+// counts as none, as in the shell.
 func substitute(getenv func(string) string, text string, depth int) (string, error) {
 	start := strings.Index(text, "${")
 	if start < 0 {
@@ -74,7 +73,7 @@ func substitute(getenv func(string) string, text string, depth int) (string, err
 	return text[:start] + value + rest, err
 }
 
-// firstOfList takes the first directory of a variable that may list several.
+// firstOfList returns the first directory of a variable that may list several.
 func firstOfList(name, value string) string {
 	if name != "GOPATH" {
 		return value
@@ -83,8 +82,7 @@ func firstOfList(name, value string) string {
 	return first
 }
 
-// closing is the location of the brace that closes the variable at the start of
-// text, -1 when there is none.
+// closing returns the index of the brace that closes the variable at the start of text, or -1.
 func closing(text string) int {
 	depth := 0
 	for i := range len(text) {

@@ -8,44 +8,42 @@ import (
 	"ethos/pkg/record"
 )
 
-// Set is what a command may use of the machine. A record has it in the same
-// form.
+// Set is what a command may use of the machine. A record has it in the same form.
 type Set = record.Capabilities
 
-// field is one capability. Its row in the table is all that ethos knows of it:
-// whatever reads, composes, compares or applies sets goes by the rows.
+// field is one capability. Its row in the table is everything that ethos knows of it: all code that
+// reads, composes, compares or applies sets uses the rows.
 type field struct {
 	name  string          // in records, YAML and messages: write_paths, network.mode
-	kind  *kind           // how two values meet, and when one goes past another
+	kind  *kind           // how two values meet, and when one exceeds another
 	at    func(*Set) any  // the value: *string, *[]string, *bool, *int64 or *map[string]string
 	words []string        // the values that a word can have, narrowest first
 	list  list            // which one of the lists of paths
-	from  func(*Set) bool // what the value of a derived field follows from
+	from  func(*Set) bool // computes the value of a derived field
 	grant grant
 	flag  flag
-	// config is the key of the section sandbox of repo_config.yaml, "" when a
-	// repository has no say in the field.
+	// config is the key of the section sandbox of repo_config.yaml, or "" if a repository cannot
+	// set the field.
 	config string
-	// narrows says why no value of that key can widen, "" where one can.
+	// narrows says why no value of that key can widen; "" if one can.
 	narrows string
 }
 
-// Debugging is the seccomp profile with which a command may trace its own
-// processes.
+// Debugging is the seccomp profile that lets a command trace its own processes.
 const Debugging = "debug"
 
-// NoUnixSockets as a set's UnixFamily has the command make no Unix socket.
+// NoUnixSockets as a set's UnixFamily prevents the command from creating Unix sockets.
 const NoUnixSockets = "none"
 
-// NestedNamespaces as a set's NestedUserns lets the command make user namespaces,
-// and NestedMounts lets it mount in them, too.
+// NestedNamespaces as a set's NestedUserns lets the command create user namespaces. NestedMounts
+// also lets it mount in them.
 const (
 	NestedNamespaces = "namespaces"
 	NestedMounts     = "mounts"
 )
 
-// The values of a set's GitSigning but none: which commits and tags are signed
-// with the person's key, outside.
+// The values of a set's GitSigning, except none: which commits and tags are signed with the
+// person's key, outside of the boundary.
 const (
 	SignOwn       = "own"       // those that the person wrote and committed
 	SignCommitter = "committer" // those that the person committed
@@ -201,11 +199,11 @@ var fields = []field{
 	{name: "granted_by", kind: provenance, at: func(s *Set) any { return &s.GrantedBy }},
 }
 
-// of is the value of a field in a set.
+// of returns a pointer to the value of a field in a set.
 func of[T any](f *field, s *Set) *T { return f.at(s).(*T) }
 
-// Values are the fields of a set by their names, in the order of a record. Lists are
-// sorted, without what they hold twice; an empty list or map is nil.
+// Values yields the fields of a set with their names, in the order of a record. Lists are sorted
+// and without duplicates; an empty list or map is nil.
 func Values(s *Set) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for i := range fields {
@@ -233,7 +231,7 @@ func Values(s *Set) iter.Seq2[string, any] {
 	}
 }
 
-// Clone copies the lists too, and makes the absent ones empty.
+// Clone returns a copy of a set that shares no list with it. Absent lists become empty ones.
 func Clone(s Set) Set {
 	for i := range fields {
 		switch value := fields[i].at(&s).(type) {
@@ -248,8 +246,8 @@ func Clone(s Set) Set {
 	return s
 }
 
-// Derive sets the fields that follow from the others, so that no name and no
-// label can claim what the declaration does not say.
+// Derive sets the fields that follow from the others, so that no name and no label can claim what
+// the declaration does not say.
 func Derive(s Set) Set {
 	for i := range fields {
 		if f := &fields[i]; f.from != nil {
@@ -262,8 +260,8 @@ func Derive(s Set) Set {
 
 func reachesOut(s *Set) bool { return s.Network.Mode == "proxy" || s.Network.Mode == "host" }
 
-// Tags are derived from what a set allows, never from a name: no-network,
-// network or loopback, and no-git or git.
+// Tags returns tags that are derived from what a set allows, never from a name: no-network, network
+// or loopback, and no-git or git.
 func Tags(s Set) []string {
 	network := "network"
 	switch s.Network.Mode {
@@ -278,7 +276,7 @@ func Tags(s Set) []string {
 	return []string{network, "git"}
 }
 
-// each calls do with the fields of a kind.
+// each calls do for each field of a kind.
 func each(k *kind, do func(*field)) {
 	for i := range fields {
 		if fields[i].kind == k {

@@ -12,14 +12,14 @@ import (
 	"ethos/pkg/protected"
 )
 
-// grant is how a person widens one field: --grant NAME=VALUE.
+// grant is the form in which a person widens one field: --grant NAME=VALUE.
 type grant struct {
-	name, form string                           // what stands before the "=", and what behind it
+	name, form string                           // the text before the "=", and the form of the value after it
 	take       func(s *Set, value string) error // nil: as [field.take]
 }
 
-// GrantForms lists what [Grant] understands, for help:
-// network=none|loopback|proxy|host and so on.
+// GrantForms lists the forms that [Grant] accepts, for help texts: network=none|loopback|proxy|host
+// and so on.
 func GrantForms() (out []string) {
 	for _, f := range grantable() {
 		out = append(out, f.grant.name+"="+cmp.Or(f.grant.form, strings.Join(f.words, "|")))
@@ -27,8 +27,8 @@ func GrantForms() (out []string) {
 	return out
 }
 
-// grantable are the fields that a person can widen; those of the network, which
-// most grants are for, come first.
+// grantable returns the fields that a person can widen. Those of the network come first, because
+// most grants are for them.
 func grantable() (out []*field) {
 	for _, network := range []bool{true, false} {
 		for i := range fields {
@@ -40,8 +40,8 @@ func grantable() (out []*field) {
 	return out
 }
 
-// Grant widens a set by one capability, written NAME=VALUE as in [GrantForms],
-// and notes it in GrantedBy.
+// Grant widens a set by one capability, written NAME=VALUE as in [GrantForms], and records it in
+// GrantedBy.
 func Grant(s *Set, text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	list := grantable()
@@ -72,7 +72,7 @@ func grantNetwork(s *Set, mode string) error {
 	return nil
 }
 
-// grantDomain lets one domain be reached, and turns the proxy on for it.
+// grantDomain allows one domain, and enables the proxy for it.
 func grantDomain(s *Set, pattern string) error {
 	if s.Network.Mode == "none" || s.Network.Mode == "loopback" {
 		s.Network.Mode = "proxy"
@@ -80,8 +80,7 @@ func grantDomain(s *Set, pattern string) error {
 	return addTo(&s.Network.AllowDomains, pattern)
 }
 
-// grantRead also lifts a deny around the path, so that the grant is not without
-// effect.
+// grantRead also removes a deny around the path, so that the grant has an effect.
 func grantRead(s *Set, p string) error {
 	if err := noCredentials(p); err != nil {
 		return err
@@ -105,7 +104,7 @@ func grantWrite(s *Set, p string) error {
 	return addTo(&s.WritePaths, p)
 }
 
-// noCredentials refuses what every command finds hidden, whatever was granted.
+// noCredentials refuses paths that are hidden from every command, whatever was granted.
 func noCredentials(p string) error {
 	if below, ok := strings.CutPrefix(path.Clean(p), "~/"); ok && protected.HoldsCredentials(below) {
 		return fmt.Errorf("%s holds credentials, which are hidden from every command: give it the one value that it needs with --grant env=NAME", p)
@@ -125,7 +124,7 @@ func grantEnv(s *Set, text string) error {
 	return addTo(&s.Env.Pass, name)
 }
 
-// grantTimeout takes seconds, or a duration such as 10m.
+// grantTimeout accepts seconds, or a duration such as 10m.
 func grantTimeout(s *Set, text string) error {
 	if err := number(&s.TimeoutSeconds, text); err == nil {
 		return nil
@@ -138,8 +137,7 @@ func grantTimeout(s *Set, text string) error {
 	return nil
 }
 
-// take gives a field a value as text: a word, a number above 0, or one more
-// entry of a list.
+// take sets a field from text: a word, a number above 0, or one more entry of a list.
 func (f *field) take(s *Set, text string) error {
 	switch value := f.at(s).(type) {
 	case *[]string:
@@ -150,7 +148,7 @@ func (f *field) take(s *Set, text string) error {
 		*value = text
 		return nil
 	}
-	panic("capability: " + f.name + " has no text form") // a mistake in the table
+	panic("capability: " + f.name + " has no text form") // an error in the table
 }
 
 func number(to *int64, text string) error {

@@ -8,65 +8,63 @@ import (
 	"strings"
 )
 
-// kind is the order of the values of a field.
+// kind defines the order of the values of a field.
 type kind struct {
-	report int // when an excess is told; 0: no value allows anything
-	// meet puts into a set what both a and b allow.
+	report int // rank of an excess in reports; 0: no value allows anything
+	// meet stores in into what both a and b allow.
 	meet func(f *field, into, a, b *Set)
-	// exceeds reports that the child allows more than the parent, and says what
-	// it has and what the parent allows.
+	// exceeds reports whether the child allows more than the parent, and returns the child's value
+	// and the parent's bound.
 	exceeds func(f *field, parent, child *Set) (value, bound string, more bool)
 }
 
 var (
-	label          = &kind{meet: meetLabel}                  // a name of the whole set; it has no power
-	derivedTags    = &kind{}                                 // they follow from the rest: see Derive
-	provenance     = &kind{meet: meetUnion}                  // where a widening comes from
-	tree           = &kind{}                                 // a list of paths; the five meet together: see meetPaths and pathExcess
+	label          = &kind{meet: meetLabel}                  // a name of the whole set; it grants nothing
+	derivedTags    = &kind{}                                 // derived from the other fields: see Derive
+	provenance     = &kind{meet: meetUnion}                  // the origin of a widening
+	tree           = &kind{}                                 // a list of paths; the five lists meet together: see meetPaths and pathExcess
 	pinned         = &kind{1, meetLabel, exceedsPinned}      // a word that a child cannot replace
 	tightened      = &kind{1, meetLabel, exceedsPinned}      // a word that allows less than ""
 	ordered        = &kind{2, meetOrdered, exceedsOrdered}   // one of the field's words
 	loosened       = &kind{2, meetLoosened, exceedsLoosened} // one of the field's words; "" is the first
 	needs          = &kind{3, meetNeeds, exceedsNeeds}       // true allows more
 	limit          = &kind{4, meetLimit, exceedsLimit}       // a number; 0 is no bound
-	names          = &kind{5, meetNames, exceedsNames}       // a list, compared as it is written
+	names          = &kind{5, meetNames, exceedsNames}       // a list, compared as written
 	variables      = &kind{5, meetVariables, exceedsVariables}
 	allowedDomains = &kind{5, meetAllowedDomains, exceedsAllowedDomains}
 	authority      = &kind{2, meetAuthority, exceedsAuthority} // whose certificates are trusted inside
-	// A host that the list names gets such requests only.
+	// A host that the list names gets only such requests.
 	allowedRequests = &kind{5, meetRequests, exceedsRequests}
 	injected        = &kind{5, meetInjections, exceedsNames} // credentials
-	// A list of ports; empty is every port.
+	// A list of ports; an empty list means every port.
 	ports         = &kind{5, meetPorts, exceedsPorts}
-	denials       = &kind{5, meetUnion, exceedsDenials} // what is taken away, compared as it is written
+	denials       = &kind{5, meetUnion, exceedsDenials} // what is denied, compared as written
 	deniedDomains = &kind{5, meetUnion, exceedsDeniedDomains}
 )
 
-// reported is the last rank in a report.
+// reported is the last rank in reports.
 const reported = 5
 
-// meetLabel takes the parent's word, where it has one.
+// meetLabel takes the parent's word, if it has one.
 func meetLabel(f *field, into, a, b *Set) {
 	*of[string](f, into) = cmp.Or(*of[string](f, a), *of[string](f, b))
 }
 
-// exceedsPinned: a child cannot replace the word. Naming one where the parent
-// has none is no excess: a seccomp profile file is put on top of the named
-// profile and takes away only.
+// exceedsPinned reports an excess if the child has another word than the parent. If the parent has
+// none, there is no excess: a seccomp profile file is applied on top of the named profile and only
+// denies more.
 func exceedsPinned(f *field, parent, child *Set) (value, bound string, more bool) {
 	bound, value = *of[string](f, parent), *of[string](f, child)
 	return cmp.Or(value, "none"), bound, bound != "" && value != bound
 }
 
-// meetUnion keeps what either has: of what is denied, and of where a widening
-// comes from.
+// meetUnion keeps the entries of both, for denials and for provenance.
 func meetUnion(f *field, into, a, b *Set) {
 	*of[[]string](f, into) = union(*of[[]string](f, a), *of[[]string](f, b))
 }
 
-// rank orders the words of a field. "" is no statement and gives way to any
-// other; a word that is not known is past the widest, so that it never counts
-// as narrow.
+// rank orders the words of a field. "" is no statement and gives way to any other word. An unknown
+// word ranks above the widest, so that it never counts as narrow.
 func (f *field) rank(word string) int {
 	if i := slices.Index(f.words, word); i >= 0 {
 		return i
@@ -90,8 +88,8 @@ func exceedsOrdered(f *field, parent, child *Set) (value, bound string, more boo
 	return value, bound, f.rank(value) > f.rank(bound)
 }
 
-// looseness is the place of a word, which says something also where it is empty. A
-// word that is not known is past the last.
+// looseness returns the rank of a word for which "" is a statement too. An unknown word ranks above
+// the last.
 func (f *field) looseness(s *Set) int {
 	word := cmp.Or(*of[string](f, s), f.words[0])
 	if i := slices.Index(f.words, word); i >= 0 {
@@ -100,7 +98,7 @@ func (f *field) looseness(s *Set) int {
 	return len(f.words)
 }
 
-// meetLoosened leaves the first word out.
+// meetLoosened does not store the first word, which is the default.
 func meetLoosened(f *field, into, a, b *Set) {
 	if f.looseness(b) < f.looseness(a) {
 		a = b
@@ -121,7 +119,7 @@ func exceedsNeeds(f *field, parent, child *Set) (value, bound string, more bool)
 	return "true", "false", *of[bool](f, child) && !*of[bool](f, parent)
 }
 
-// meetLimit: 0 is no bound.
+// meetLimit takes the smaller limit; 0 is no limit.
 func meetLimit(f *field, into, a, b *Set) {
 	x, y := *of[int64](f, a), *of[int64](f, b)
 	*of[int64](f, into) = min(x, y)
@@ -142,7 +140,7 @@ func limitText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// meetNames keeps the entries of both lists, as they are written.
+// meetNames keeps the entries that both lists have, compared as written.
 func meetNames(f *field, into, a, b *Set) {
 	*of[[]string](f, into) = common(*of[[]string](f, a), *of[[]string](f, b))
 }
@@ -172,7 +170,7 @@ func exceedsVariables(f *field, parent, child *Set) (value, bound string, more b
 	return listExcess(missing(Assignments(*of[map[string]string](f, child)), have), have)
 }
 
-// Assignments are variables as NAME=VALUE, sorted.
+// Assignments returns variables as NAME=VALUE, sorted.
 func Assignments(variables map[string]string) []string {
 	out := make([]string, 0, len(variables))
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -181,8 +179,8 @@ func Assignments(variables map[string]string) []string {
 	return out
 }
 
-// meetAllowedDomains: a network that reaches the host's reaches every domain,
-// and its list says nothing.
+// meetAllowedDomains keeps what both lists allow. A network with access to the host's network
+// reaches every domain, whatever its list.
 func meetAllowedDomains(_ *field, into, a, b *Set) {
 	into.Network.AllowDomains = []string{}
 	switch x, y := &a.Network, &b.Network; {
@@ -220,7 +218,7 @@ func exceedsDenials(f *field, parent, child *Set) (value, bound string, more boo
 	return listExcess(lost, *of[[]string](f, parent))
 }
 
-// common is what both lists have.
+// common returns the values that both lists have.
 func common(a, b []string) []string {
 	out := []string{}
 	for _, v := range b {
@@ -231,7 +229,7 @@ func common(a, b []string) []string {
 	return union(out)
 }
 
-// missing is what a list has and the other does not.
+// missing returns the values that from does not have.
 func missing(values, from []string) (out []string) {
 	for _, v := range values {
 		if !slices.Contains(from, v) {

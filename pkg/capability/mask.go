@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Mask reads an entry of masks, "FILE=FAKE": FILE, in which "=" is written as "\=",
-// shows the content of the file FAKE; "" shows none.
+// Mask parses an entry of masks, "FILE=FAKE". FILE, in which "=" is written as "\=", then shows the
+// content of the file FAKE; without FAKE it is empty.
 func Mask(text string) (file, fake string, err error) {
 	at := 0
 	for {

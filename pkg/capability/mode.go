@@ -8,18 +8,17 @@ import (
 	"ethos/pkg/record"
 )
 
-// CopyOnWrite is the word of the field view: what a command writes goes into a
-// view of its writable directories, and not into them.
+// CopyOnWrite is the value of the field view with which a command writes to a view of its writable
+// directories, and not to the directories themselves.
 const CopyOnWrite = "copy-on-write"
 
-// ForMode is what a command may use at most in a trust mode, without a
-// declaration of its own. Of two modes the stricter one is never wider:
+// ForMode returns the upper bound of what a command may use in a trust mode. Of two modes the
+// stricter one is never wider:
 //
-//   - plan: the work space can be read, and nothing is written;
-//   - verify: as safe, in a copy-on-write view that is thrown away;
-//   - safe and auto: the work space can be written, and no network is reached. In
-//     auto nobody is asked, so the boundary must be there: it is required, not
-//     wider.
+//   - plan: the work space can be read, and nothing can be written;
+//   - verify: as safe, in a copy-on-write view that is discarded;
+//   - safe and auto: the work space can be written, and no network can be reached. In auto nobody
+//     is asked, so the boundary is required; it is not wider.
 func ForMode(mode string, space Space) (Set, error) {
 	if !slices.Contains(record.Modes(), mode) {
 		return Set{}, fmt.Errorf("the modes are %s, not %q", strings.Join(record.Modes(), ", "), mode)
@@ -31,12 +30,12 @@ func ForMode(mode string, space Space) (Set, error) {
 	return inMode(mode, space, s), nil
 }
 
-// inMode is what is left of a set in a mode.
+// inMode returns what is left of a set in a mode.
 func inMode(mode string, space Space, s Set) Set {
 	switch mode {
 	case record.ModePlan:
 		s = Meet(space, looking(s), s)
-		s.View = CopyOnWrite // what a grant lets be written is thrown away
+		s.View = CopyOnWrite // writes to granted paths are discarded
 	case record.ModeVerify:
 		s = Clone(s)
 		s.View = CopyOnWrite

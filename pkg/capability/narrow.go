@@ -1,9 +1,9 @@
 package capability
 
-// Excess is one field in which a set goes past another.
+// Excess is one field in which a set exceeds another.
 type Excess struct {
 	Field string // as in a record: write_paths, network.mode
-	Value string // what the child has
+	Value string // the child's value
 	Limit string // what the parent allows
 }
 
@@ -11,8 +11,8 @@ func (e Excess) String() string {
 	return e.Field + ": " + e.Value + " is more than " + e.Limit
 }
 
-// Narrow is what both sets allow. Limits of 0 and empty words say nothing and
-// take the other's value.
+// Narrow returns what both sets allow. A limit of 0 and an empty word are no statement and take the
+// other set's value.
 func Narrow(s Space, parent, child Set) Set {
 	var out Set
 	meetPaths(tableOf(s, parent), tableOf(s, child)).into(&out)
@@ -28,8 +28,8 @@ func Narrow(s Space, parent, child Set) Set {
 	return out
 }
 
-// Widens lists the fields in which child goes past parent; none when it is
-// within it on every field.
+// Widens lists the fields in which child exceeds parent. It is empty if child is within parent on
+// every field.
 func Widens(s Space, parent, child Set) []Excess {
 	out := pathExcess(tableOf(s, parent), tableOf(s, child))
 	for rank := 1; rank <= reported; rank++ {

@@ -8,8 +8,8 @@ import (
 	"ethos/pkg/protected"
 )
 
-// Undeclarable says why a repository's configuration may not declare a path,
-// and the way out; "" when it may. The reason goes on where the path was named.
+// Undeclarable says why a repository's configuration may not declare a path, and gives a remedy.
+// The reason is "" if it may. The reason continues a sentence that begins with the path.
 func Undeclarable(text string, write bool) (reason, hint string) {
 	switch clean := path.Clean(strings.TrimSuffix(text, "?")); {
 	case slices.Contains([]string{"/", "~", "/home", "/root", "/etc", "/proc"}, clean):
@@ -27,15 +27,15 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	return "", ""
 }
 
-// keyHolders are names under which credentials lie in whatever home directory. A
-// repository that one has only just cloned must not be able to open them.
+// keyHolders are names under which credentials are kept in home directories. A repository that was
+// just cloned must not be able to grant access to them.
 var keyHolders = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass",
 	".git-credentials", ".password-store", ".vault-token", ".terraform.d", ".claude", ".codex", ".gemini",
 	".copilot", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow",
 }
 
-// holdsKeys reports a path outside of the work space through one of them.
+// holdsKeys reports whether a path outside of the work space leads through one of these names.
 func holdsKeys(clean string) bool {
 	if !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~") && !strings.HasPrefix(clean, "..") {
 		return false
@@ -47,7 +47,7 @@ func holdsKeys(clean string) bool {
 	return slices.ContainsFunc(strings.Split(clean, "/"), holder)
 }
 
-// InGit reports a path in git's own files.
+// InGit reports whether a path is one of git's own files.
 func InGit(clean string) bool {
 	isGit := func(element string) bool { return strings.EqualFold(element, ".git") }
 	return slices.ContainsFunc(strings.Split(clean, "/"), isGit)

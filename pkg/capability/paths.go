@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// meetPaths gives the lists for which every path's access is the lesser of what
-// a and b say of it. Where that cannot be written with the five lists (a grant
-// that b does not have, below a deny of b), it stays denied. A deny under a
-// root that is not known may be anywhere: then only what both write alike is
-// kept.
+// meetPaths returns lists that give every path the lesser of its accesses in a and b. If the five
+// lists cannot express this (a grant that b does not have, below a deny of b), the path stays
+// denied. A deny under an unknown root may be anywhere; then only the entries that both have in the
+// same form are kept.
 func meetPaths(a, b *table) *table {
 	out := new(table)
 	out[denyRead] = unique(slices.Concat(a[denyRead], b[denyRead]))
@@ -40,20 +39,19 @@ func meetPaths(a, b *table) *table {
 	return out
 }
 
-// readOnlyMayHold reports that w may turn out to lie in a read-only tree of t once
-// the roots are known. A grant of t's own for w holds in any case: it is as
-// specific as an entry over w can be.
+// readOnlyMayHold reports whether w may lie in a read-only tree of t once the roots are known. It
+// does not if t itself grants w, because no entry over w can be more specific.
 func (t *table) readOnlyMayHold(w location) bool {
 	return !contains(t[write], w) && slices.ContainsFunc(t[read], w.mayOverlap)
 }
 
-// mayOverlap reports that two locations cannot be compared.
+// mayOverlap reports whether two locations cannot be compared.
 func (p location) mayOverlap(q location) bool {
 	return p.opaque != q.opaque || p.opaque && p.key != q.key
 }
 
-// keepReadOnly denies writing to trees that a or b has read-only, where that
-// may lie below a grant whose root is not known, or the other way round.
+// keepReadOnly denies writing to trees that are read-only in a or b, if they may lie below a grant
+// whose root is unknown, or the other way round.
 func (t *table) keepReadOnly(trees []location) {
 	for _, p := range trees {
 		if !contains(t[read], p) && slices.ContainsFunc(t[write], p.mayOverlap) {
@@ -62,8 +60,8 @@ func (t *table) keepReadOnly(trees []location) {
 	}
 }
 
-// restrict adds the denies that keep p from coming out wider than wanted;
-// shallower locations must have been done before.
+// restrict adds the denies that keep p from getting more access than want. Shallower locations must
+// be processed before.
 func (t *table) restrict(p location, want Access) {
 	if want.Read == Denied && t.access(p).Read > Denied {
 		t.add(denyRead, p)
@@ -82,7 +80,7 @@ func contains(locations []location, p location) bool {
 	return slices.ContainsFunc(locations, func(q location) bool { return q.key == p.key })
 }
 
-// alike keeps what is in both lists.
+// alike returns the locations that both lists have.
 func alike(a, b []location) (out []location) {
 	for _, p := range b {
 		if contains(a, p) {
@@ -92,8 +90,7 @@ func alike(a, b []location) (out []location) {
 	return unique(out)
 }
 
-// pairs is the intersection of two unions of trees: of each overlapping pair
-// the smaller tree.
+// pairs returns the intersection of two unions of trees: of each overlapping pair the smaller tree.
 func pairs(a, b []location) (out []location) {
 	for _, p := range a {
 		for _, q := range b {
@@ -108,7 +105,7 @@ func pairs(a, b []location) (out []location) {
 	return unique(out)
 }
 
-// boundaries are the locations where access can change, shallow ones first.
+// boundaries returns the locations where access can change, shallow ones first.
 func boundaries(tables ...*table) (out []location) {
 	for _, t := range tables {
 		for _, locations := range t {
@@ -146,9 +143,9 @@ func pathExcess(parent, child *table) (out []Excess) {
 	return append(out, unknownExcess(parent, child)...)
 }
 
-// unknownExcess is what cannot be compared: a deny that the child lacks, an
-// allow within a deny of an unknown location, and, where a deny may be
-// anywhere, every grant that the parent does not have.
+// unknownExcess lists what cannot be compared: a deny that the child lacks, an allow within a deny
+// of an unknown location, and, if a deny may be anywhere, every grant that the parent does not
+// have.
 func unknownExcess(parent, child *table) (out []Excess) {
 	strict := parent.denyUnknown()
 	for k, locations := range child {
@@ -177,8 +174,7 @@ func (l list) String() (name string) {
 	return name
 }
 
-// blame names the list in which the excess stands, or from which an entry is
-// missing.
+// blame names the list that contains the excess, or lacks an entry.
 func blame(have, limit Access) string {
 	switch {
 	case have.Write == Granted && limit.Write < Granted:

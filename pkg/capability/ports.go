@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// NoPort as a list of ports is none at all: an empty list is every port.
+// NoPort as a list of ports allows no port, because an empty list allows every port.
 const NoPort = "none"
 
-// Ports are the numbers of a list of ports, sorted. limited is false where the
-// list is empty: every port. An error names the first entry that is none. zero
-// says that port 0, one that the kernel chooses, has a meaning.
+// Ports returns the numbers of a list of ports, sorted. limited is false if the list is empty,
+// which means every port. The error names the first entry that is not a port. zero permits port 0,
+// for which the kernel chooses a port.
 func Ports(list []string, zero bool) (numbers []uint16, limited bool, err error) {
 	for _, text := range list {
 		n, fault := strconv.ParseUint(text, 10, 16)
@@ -28,7 +28,7 @@ func Ports(list []string, zero bool) (numbers []uint16, limited bool, err error)
 	return slices.Compact(numbers), len(list) > 0, nil
 }
 
-// meetPorts keeps the ports of both. Where no network is, no port is either.
+// meetPorts keeps the ports of both. If there is no network, there is no port either.
 func meetPorts(f *field, into, a, b *Set) {
 	x, y := *of[[]string](f, a), *of[[]string](f, b)
 	switch {

@@ -2,21 +2,21 @@ package capability
 
 import "strings"
 
-// The profiles of actions that no tool declares for.
+// The profiles of actions for which no tool declares capabilities.
 const (
-	DefaultProfile     = "workspace"    // a person's or a script's command
-	AgentProfile       = "agent-shell"  // an agent's
-	DefaultToolProfile = "lint-offline" // a managed tool that names none
+	DefaultProfile     = "workspace"    // a command of a person or a script
+	AgentProfile       = "agent-shell"  // a command of an agent
+	DefaultToolProfile = "lint-offline" // a managed tool that names no profile
 )
 
-// NamedProfile is a set that others are made of, with what it is for.
+// NamedProfile is a set from which others are made, with its purpose.
 type NamedProfile struct {
 	Name, Summary string
 	Set           Set
 }
 
-// profile is a [NamedProfile] as it is generated: a map would have to be filled
-// at every start, so variables are a list.
+// profile is a [NamedProfile] as generated. Variables are a list, because a map would have to be
+// filled at every start.
 type profile struct {
 	summary   string
 	set       Set
@@ -51,9 +51,9 @@ func Profile(name string) (Set, bool) {
 	return Set{}, false
 }
 
-// Unasked is what a profile gives where nobody asks for more: all but the
-// caller's variables, which reach a command that a tool or a person names them
-// for. In the profile they are what a tool may name.
+// Unasked returns what a profile gives without a further request: everything except the caller's
+// variables, which a command gets only if a tool or a person names them. The profile lists those
+// that a tool may name.
 func Unasked(profile Set) Set {
 	profile.Env.Pass = []string{}
 	return profile

@@ -9,20 +9,20 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// Injection is a credential that a command uses and does not have: it finds a
-// sentinel in a variable, and what it sends of that in one header field to one
-// host is replaced by the caller's value of the variable. The text form is
+// Injection is a credential that a command can use without having it. The command gets a
+// placeholder value in a variable. If it sends that value in one header field to one host, the
+// proxy replaces it by the caller's value of the variable. The text form is
 //
 //	api.example.com Authorization=API_TOKEN
 //	http://registry.example X-Token=TOKEN      also without TLS
 type Injection struct {
 	Host   rule.Host
 	Header string
-	Env    string // the variable, outside and inside
+	Env    string // the variable, in the caller's environment and inside
 	Plain  bool   // also into requests without TLS
 }
 
-// ParseInjection reads the text form.
+// ParseInjection parses the text form.
 func ParseInjection(text string) (Injection, error) {
 	words := strings.Fields(text)
 	if len(words) != 2 {
@@ -48,10 +48,10 @@ func ParseInjection(text string) (Injection, error) {
 	return j, nil
 }
 
-// framing are fields by which a request is read.
+// framing are header fields that determine how a request is parsed.
 var framing = []string{"Host", "Connection", "Content-Length", "Content-Type", "Expect", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// only reports a word of letters, digits and one more sign.
+// only reports whether a word consists of letters, digits and one further character.
 func only(word, sign string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && string(r) != sign
@@ -59,7 +59,7 @@ func only(word, sign string) bool {
 	return word != "" && !strings.ContainsFunc(word, other)
 }
 
-// String is the text form.
+// String returns the text form.
 func (j Injection) String() string {
 	scheme := ""
 	if j.Plain {
@@ -78,8 +78,7 @@ func checkInjection(text string) error {
 	return err
 }
 
-// endpoints are the rules of a list that can be read, and the texts of the
-// others.
+// endpoints returns the rules of a list that can be parsed, and the text of the others.
 func endpoints(list []string) (rules rule.Endpoints, unread []string) {
 	for _, text := range list {
 		if e, err := rule.ParseEndpoint(text); err == nil {
@@ -91,8 +90,8 @@ func endpoints(list []string) (rules rule.Endpoints, unread []string) {
 	return rules, unread
 }
 
-// meetAuthority takes the parent's: whose certificates a command trusts, a child
-// does not choose.
+// meetAuthority takes the parent's value, because a child does not choose whose certificates a
+// command trusts.
 func meetAuthority(f *field, into, a, _ *Set) {
 	if into.Network.Mode == "proxy" {
 		*of[string](f, into) = *of[string](f, a)
@@ -104,8 +103,8 @@ func exceedsAuthority(f *field, parent, child *Set) (value, bound string, more b
 	return value, bound, child.Network.Mode == "proxy" && value != "" && value != bound
 }
 
-// meetRequests: where the authority is lost by which requests can be judged,
-// their hosts are denied. What cannot be read stays, and is refused later.
+// meetRequests denies the hosts of rules for which the authority is lost that is needed to judge
+// requests. A rule that cannot be parsed stays, and is refused later.
 func meetRequests(f *field, into, a, b *Set) {
 	if into.Network.Mode != "proxy" {
 		return

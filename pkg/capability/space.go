@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Space says what relative paths and "~" mean. An empty field leaves such paths
-// uncomparable with absolute ones, and then they are treated as apart for
-// grants and as overlapping for denies.
+// Space gives the meaning of relative paths and "~". If a field is empty, such paths cannot be
+// compared with absolute ones. They then count as disjoint for grants and as overlapping for
+// denies.
 type Space struct {
 	Workspace string // absolute
 	Home      string // absolute
 }
 
-// Anywhere stands for any work space and home when sets are compared that
-// belong to none: neither lies in the other.
+// Anywhere stands for any work space and home when sets that belong to none are compared. Neither
+// lies in the other.
 var Anywhere = Space{Workspace: "/\x00workspace", Home: "/\x00home"}
 
-// location is a declared path made comparable.
+// location is a declared path in comparable form.
 type location struct {
 	text   string // as declared
 	key    string // absolute path; for an opaque one the text without its "?"
-	opaque bool   // holds a variable, or stands under a root that is not known
+	opaque bool   // contains a variable, or is under an unknown root
 }
 
 func (s Space) location(text string) location {
@@ -39,8 +39,7 @@ func (s Space) location(text string) location {
 	return p
 }
 
-// under puts rest below root; without a root the key keeps its own mark, so
-// that it equals nothing else.
+// under joins root and rest. Without a root the key keeps mark, so that it equals nothing else.
 func under(root, rest, mark string) (string, bool) {
 	if root == "" {
 		return path.Join(mark, rest), true
@@ -56,7 +55,7 @@ func (s Space) locations(texts []string) []location {
 	return out
 }
 
-// covers reports that q is p or lies below it.
+// covers reports whether q is p or lies below it.
 func (p location) covers(q location) bool {
 	if p.opaque || q.opaque {
 		return p.key == q.key

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Written is a set as somebody wrote it in YAML: the fields that stand there,
-// and no others. Its keys are the names of the table; a name with a point in it
-// is a key of a section.
+// Written is a set as written in YAML: only the fields that are present. Its keys are the names of
+// the table; a name that contains a point is a key of a section.
 type Written struct {
-	values map[string]any // by the names of fields, pointers as [field.at] returns them
+	values map[string]any // by field name, pointers as [field.at] returns them
 }
 
 // Section is the part of a set below one key.
@@ -23,7 +22,7 @@ type Section struct {
 // Keys lists the keys of a set.
 func (w *Written) Keys() []string { return (&Section{of: w}).Keys() }
 
-// Member is where the value of a key goes: a pointer to it, or to a [Section].
+// Member returns where the value of a key is stored: a pointer to it, or to a [Section].
 func (w *Written) Member(key string) any { return (&Section{of: w}).Member(key) }
 
 // Keys lists the keys of the section.
@@ -37,7 +36,7 @@ func (s *Section) Keys() (keys []string) {
 	return keys
 }
 
-// key is the key of the section under which a field stands.
+// key returns the key of the section for a field.
 func (s *Section) key(f *field) (key string, ok bool) {
 	key, ok = f.name, true
 	if s.name != "" {
@@ -47,7 +46,7 @@ func (s *Section) key(f *field) (key string, ok bool) {
 	return key, ok
 }
 
-// Member is where the value of a key goes.
+// Member returns where the value of a key is stored.
 func (s *Section) Member(key string) any {
 	name := strings.TrimPrefix(s.name+"."+key, ".")
 	f := named(name)
@@ -72,13 +71,13 @@ func named(name string) *field {
 	return nil
 }
 
-// Profile is the profile that is named, "" when none is.
+// Profile returns the named profile, or "".
 func (w *Written) Profile() string { return written(w, "sandbox_profile", "") }
 
-// Has reports that a field is written.
+// Has reports whether a field is written.
 func (w *Written) Has(name string) bool { return w.values[name] != nil }
 
-// Put writes a field.
+// Put sets a field.
 func (w *Written) Put(name string, value any) {
 	if w.values == nil {
 		w.values = map[string]any{}
@@ -93,8 +92,8 @@ func written[T any](w *Written, name string, otherwise T) T {
 	return otherwise
 }
 
-// Over is a base with what is written in the place of what the base has. expand
-// replaces names in lists that stand for several values.
+// Over returns a base in which the written fields replace those of the base. expand replaces names
+// in lists that stand for several values.
 func (w *Written) Over(base Set, expand func([]string) ([]string, error)) (Set, error) {
 	out := Clone(base)
 	for i := range fields {
@@ -144,7 +143,7 @@ func (w *Written) contradiction(s Set) error {
 	return nil
 }
 
-// check refuses values that no layer understands.
+// check refuses values that no part of ethos accepts.
 func check(s Set) (fault error) {
 	word := func(f *field) {
 		if value := *of[string](f, &s); fault == nil && f.words != nil && !slices.Contains(f.words, value) {
