@@ -17,26 +17,27 @@ import (
 	"sync"
 )
 
-// MaxBundle bounds the tar of a bundle, in bytes.
+// MaxBundle is the size limit of the tar of a bundle, in bytes.
 const MaxBundle = 16 << 20
 
-// Manifest names a bundle and what it holds.
+// Manifest names a bundle and lists its content.
 type Manifest struct {
 	Name   string            `json:"name"`
-	Number int64             `json:"number"` // of the version: a greater one is newer
+	Number int64             `json:"number"` // version number; a greater one is newer
 	Files  map[string]string `json:"files"`  // names relative to the directory, "sha256:" and the SHA-256 of the content in hex
 }
 
-// String is its name and number.
+// String returns its name and number.
 func (m Manifest) String() string { return fmt.Sprintf("%s %d", m.Name, m.Number) }
 
-// Bundle is a whole directory, to be distributed.
+// Bundle is the content of a whole directory, for distribution.
 type Bundle struct {
 	Manifest Manifest
 	Files    []File // as [Read] returns them
 }
 
-// manifestName is the first file of the tar, and where the installed one lies in the directory.
+// manifestName is the first file of the tar, and the name of the installed manifest in the
+// directory.
 const manifestName = "bundle.json"
 
 var (
@@ -46,13 +47,13 @@ var (
 	})
 )
 
-// NewBundle makes a bundle of the files of a directory.
+// NewBundle returns a bundle of the files of a directory.
 func NewBundle(name string, number int64, files []File) (*Bundle, error) {
 	b := &Bundle{Manifest{name, number, hashes(files)}, files}
 	return b, b.check()
 }
 
-// hashes are those of files, by their names in the directory.
+// hashes returns the hashes of files, by their names in the directory.
 func hashes(files []File) map[string]string {
 	list := map[string]string{}
 	for _, f := range files {
@@ -88,7 +89,8 @@ func (b *Bundle) check() error {
 	return nil
 }
 
-// Tar is the bundle in bytes: there is one form, with the manifest first and then the files in the order of [Read].
+// Tar encodes the bundle. There is only one encoding: the manifest first, then the files in the
+// order of [Read].
 func (b *Bundle) Tar() ([]byte, error) {
 	manifest, err := b.Manifest.text()
 	if err != nil {
@@ -119,7 +121,8 @@ func (m Manifest) text() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// ReadBundle reads what [Bundle.Tar] wrote, byte for byte: links, other names, double ones, attributes and whatever follows are no bundle.
+// ReadBundle decodes exactly what [Bundle.Tar] has encoded. Links, other names, duplicates,
+// attributes and trailing data are errors.
 func ReadBundle(text []byte) (*Bundle, error) {
 	if len(text) > MaxBundle {
 		return nil, fmt.Errorf("bundle: longer than %d bytes", MaxBundle)
@@ -157,7 +160,8 @@ func ReadBundle(text []byte) (*Bundle, error) {
 	return b, nil
 }
 
-// contentOf reads a file of the tar. A sparse file is longer than the text that it comes from.
+// contentOf reads a file of the tar. The size limit matters because a sparse file is longer than
+// its encoding.
 func contentOf(r io.Reader, header *tar.Header, most int) ([]byte, error) {
 	if header.Size > int64(most) {
 		return nil, fmt.Errorf("%q is longer than its bundle", header.Name)

@@ -1,15 +1,18 @@
-// Package ceiling finds what the administrator of a machine allows at most: the directory /etc/ethos.
+// Package ceiling reads the upper bound that the administrator of a machine sets on what ethos
+// allows: the directory /etc/ethos.
 //
-//	files, err := ceiling.Read() // none, and no error, where the machine has no /etc/ethos
+//	files, err := ceiling.Read() // none, and no error, if the machine has no /etc/ethos
 //	c, err := ceiling.InForce()  // the same as ethos-decide understands it, for programs that read no YAML
 //
-// The place is fixed: no variable, option or file of a user leads elsewhere. What lies there counts when it is root's and nobody else can write it,
-// from the root directory down; anything else there is an error, and with it nothing runs.
+// The place is fixed: no variable, option or file of a user changes it. Its content counts if it,
+// and every directory above it, belongs to root and nobody else can write to it. Anything else
+// there is an error, and then nothing runs.
 //
 // # Limits
 //
-// Who makes a mount namespace can put another directory in its place for what runs there, as they can run other programs than ethos. The digest of the
-// ceiling is in each decision, so a decision that was made without it is seen by who has it.
+// Whoever creates a mount namespace can mount another directory in its place for what runs there,
+// just as they can run other programs than ethos. The digest of the ceiling is in each decision, so
+// whoever has the decision can see whether it was made without the ceiling.
 package ceiling
 
 import (
@@ -36,36 +39,36 @@ import (
 // Dir is the administrator's directory.
 const Dir = "/etc/ethos"
 
-// The names in it.
+// The names in the directory.
 const (
 	Name     = "ceiling.yaml"
 	Policies = "policy.d" // directory of policy files
 	Keys     = "trusted_keys"
 )
 
-// MaxFile bounds a file, in bytes.
+// MaxFile is the size limit of a file, in bytes.
 const MaxFile = 1 << 20
 
 // ErrUnusable is wrapped by the errors of this package.
 var ErrUnusable = errors.New("what the administrator allows at most cannot be read, so nothing is allowed")
 
-// Ceiling is what nothing goes past.
+// Ceiling is the upper bound for every action.
 type Ceiling struct {
 	Digest       string             `json:"digest"` // "sha256:" and the SHA-256 of names and contents, in hex
 	Capabilities capability.Written `json:"capabilities"`
-	Require      []string           `json:"require"` // controls without which nothing runs
-	Records      bool               `json:"records"` // what cannot be recorded does not run
+	Require      []string           `json:"require"` // controls that must be enforced, or nothing runs
+	Records      bool               `json:"records"` // an action that cannot be recorded does not run
 	Export       *Export            `json:"export,omitempty"`
-	Bundle       string             `json:"bundle,omitempty"` // that brought the files, as people read it
+	Bundle       string             `json:"bundle,omitempty"` // the bundle that installed the files, for people
 }
 
-// Export is where records have to be sent; it asks for records, too.
+// Export says where records must be sent; it also requires records.
 type Export struct {
 	To     string        `json:"to"`     // base URL of a collector
-	Within time.Duration `json:"within"` // in nanoseconds: no call passes while the store has an older record that was not sent
+	Within time.Duration `json:"within"` // in nanoseconds: no call passes while the store has an unsent record older than this
 }
 
-// Lines say it for people, without the policies.
+// Lines describes the ceiling for people, without the policies.
 func (c *Ceiling) Lines() (list []string) {
 	if c.Bundle != "" {
 		list = append(list, "bundle   "+c.Bundle)
@@ -91,7 +94,8 @@ type File struct {
 	Text []byte
 }
 
-// Read reads the directory: ceiling.yaml, if it is there, then the policy files by name. Where there is no directory it costs one failed open.
+// Read reads the directory: ceiling.yaml, if it exists, then the policy files by name. If there is
+// no directory, the cost is one failed open.
 func Read() ([]File, error) {
 	for range 3 {
 		dir, err := open(Dir, syscall.O_DIRECTORY)
@@ -115,7 +119,8 @@ func Read() ([]File, error) {
 	return nil, fmt.Errorf("%w: %s is replaced again and again", ErrUnusable, Dir)
 }
 
-// stands reports that the directory is the one that was opened: [Install] puts another one in its place, and what was read of two is neither.
+// stands reports whether the directory is still the one that was opened. [Install] may replace it
+// in the meantime, and a mixture of two directories is neither of them.
 func stands(dir *os.File) bool {
 	was, err := dir.Stat()
 	is, gone := os.Lstat(Dir)
@@ -125,7 +130,7 @@ func stands(dir *os.File) bool {
 func read() ([]File, error) {
 	for _, above := range []string{"/", filepath.Dir(Dir)} {
 		if mapped() {
-			break // they are who made the namespace's, as they are in the boundary of ethos-sandbox
+			break // root's files belong to whoever made the namespace, as in the boundary of ethos-sandbox
 		}
 		f, err := open(above, syscall.O_DIRECTORY)
 		if err != nil {
@@ -136,7 +141,8 @@ func read() ([]File, error) {
 	return list(Dir, open)
 }
 
-// ReadFrom reads a directory of the same form, whoever owns it. The names of its files are those that they would have in [Dir].
+// ReadFrom reads a directory of the same form, whoever owns it. Its files get the names that they
+// would have in [Dir].
 func ReadFrom(dir string) ([]File, error) {
 	files, err := list(dir, openAny)
 	for i := range files {
@@ -145,7 +151,7 @@ func ReadFrom(dir string) ([]File, error) {
 	return files, err
 }
 
-// list reads the files that count of a directory.
+// list reads those files of a directory that count.
 func list(dir string, open opener) (files []File, err error) {
 	here, err := os.ReadDir(dir)
 	if err != nil {
@@ -179,7 +185,7 @@ func list(dir string, open opener) (files []File, err error) {
 	return nonNil(files), err
 }
 
-// nonNil tells a directory without files from none.
+// nonNil distinguishes a directory without files from no directory.
 func nonNil(files []File) []File {
 	if files == nil {
 		return []File{}
@@ -204,13 +210,14 @@ func add(files []File, name string, open opener) ([]File, error) {
 	return append(files, File{name, text}), err
 }
 
-// opener opens a directory, or a regular file, as its flags say.
+// opener opens a directory or a regular file, depending on its flags.
 type opener func(name string, flags int) (*os.File, error)
 
-// open opens a directory, or a regular file, that is root's and that nobody else can write. The directories above were opened before.
+// open opens a directory or a regular file that belongs to root and that nobody else can write to.
+// The directories above must have been opened before.
 func open(name string, flags int) (*os.File, error) { return opened(name, flags, roots) }
 
-// openAny opens one of whomever.
+// openAny is open for any owner.
 func openAny(name string, flags int) (*os.File, error) { return opened(name, flags, kind) }
 
 func opened(name string, flags int, check func(name string, info fs.FileInfo, dir bool) error) (*os.File, error) {
@@ -253,16 +260,18 @@ func roots(name string, info fs.FileInfo, dir bool) error {
 	return nil
 }
 
-// overflow is the owner of what belongs to nobody of a user namespace; see user_namespaces(7).
+// overflow is the user ID of a file whose owner has no ID in the user namespace; see
+// user_namespaces(7).
 const overflow = 65534
 
-// mapped reports a user namespace in which users have other numbers than on the machine.
+// mapped reports whether this is a user namespace in which users have other IDs than on the
+// machine.
 func mapped() bool {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	return err == nil && strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295"
 }
 
-// Digest is that of files.
+// Digest returns the digest of files.
 func Digest(files []File) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -271,10 +280,10 @@ func Digest(files []File) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// reader is the program that understands the files, beside this one.
+// reader is the program that parses the files. It lies beside this one.
 const reader = "ethos-decide"
 
-// InForce is the ceiling, nil where there is none. It is read once.
+// InForce returns the ceiling, or nil if there is none. It is read once.
 var InForce = sync.OnceValues(func() (*Ceiling, error) {
 	dir, err := open(Dir, syscall.O_DIRECTORY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -294,7 +303,7 @@ var InForce = sync.OnceValues(func() (*Ceiling, error) {
 // limit is how long the reader may take.
 const limit = time.Minute
 
-// ask has the files read. The environment of the caller has no say.
+// ask has the files parsed. The caller's environment has no influence.
 func ask() (*Ceiling, error) {
 	self, err := os.Executable()
 	if err == nil {

@@ -15,23 +15,23 @@ import (
 	"syscall"
 )
 
-// Places beside the directory, for [Install].
+// Names beside the directory, for [Install].
 const (
-	Previous = Dir + ".previous" // what was in the directory before
+	Previous = Dir + ".previous" // the former content of the directory
 	staged   = Dir + ".new"
 	lockName = Dir + ".lock"
 )
 
-// Force lets [Install] do what it refuses.
+// Force overrides refusals of [Install].
 type Force struct {
-	Older   bool // put in place what is older than a bundle of its name that was installed, or has its number and another content
-	Replace bool // put the bundle in the place of one with another name, or of files that no bundle brought or that cannot be read
+	Older   bool // install a bundle that is older than an installed one of its name, or has its number and other content
+	Replace bool // replace a bundle of another name, or files that no bundle installed or that cannot be read
 }
 
-// ErrRefused is wrapped by the errors that a [Force] lifts.
+// ErrRefused is wrapped by the errors that a [Force] overrides.
 var ErrRefused = errors.New("refused")
 
-// TrustedKeys is the text of the file with the keys that may sign bundles.
+// TrustedKeys returns the text of the file with the keys that may sign bundles.
 func TrustedKeys() ([]byte, error) {
 	for _, above := range []string{"/", filepath.Dir(Dir), Dir} {
 		f, err := open(above, syscall.O_DIRECTORY)
@@ -43,7 +43,7 @@ func TrustedKeys() ([]byte, error) {
 	return owned(Keys)
 }
 
-// owned reads a file of the directory that is root's.
+// owned reads a file of the directory that belongs to root.
 func owned(name string) ([]byte, error) {
 	files, err := add(nil, filepath.Join(Dir, name), open)
 	if err != nil {
@@ -52,14 +52,15 @@ func owned(name string) ([]byte, error) {
 	return files[0].Text, nil
 }
 
-// installed is the manifest of the bundle that brought what is in the directory.
+// installed is the manifest of the bundle that installed the content of the directory.
 type installed struct {
 	Manifest
-	// Highest is the greatest number of each name that was installed: what was there before another bundle took its place, or before somebody went back.
+	// Highest has the greatest installed number of each name, including bundles that were replaced
+	// or rolled back.
 	Highest map[string]version `json:"highest,omitempty"`
 }
 
-// version is a bundle of a name.
+// version is one version of a named bundle.
 type version struct {
 	Number int64  `json:"number"`
 	Digest string `json:"digest"` // of the names and hashes of its files
@@ -73,7 +74,7 @@ func (m Manifest) version() version {
 	return version{m.Number, "sha256:" + hex.EncodeToString(h.Sum(nil))}
 }
 
-// readInstalled is nil where no bundle brought what is there.
+// readInstalled returns nil if no bundle installed the present content.
 func readInstalled() (*installed, error) {
 	text, err := owned(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +91,7 @@ func readInstalled() (*installed, error) {
 	return is, nil
 }
 
-// with are the highest numbers once a bundle is installed.
+// with returns the highest numbers after a bundle is installed.
 func (is *installed) with(m Manifest) map[string]version {
 	highest := map[string]version{}
 	if is != nil {
@@ -102,7 +103,7 @@ func (is *installed) with(m Manifest) map[string]version {
 	return highest
 }
 
-// manifest is nil where there is none.
+// manifest returns nil if there is none.
 func (is *installed) manifest() *Manifest {
 	if is == nil {
 		return nil
@@ -110,7 +111,7 @@ func (is *installed) manifest() *Manifest {
 	return &is.Manifest
 }
 
-// Origin says which bundle brought files of the directory; "" for none.
+// Origin returns the bundle that installed files of the directory, or "".
 func Origin(files []File) string {
 	is, err := readInstalled()
 	m := is.manifest()
@@ -125,8 +126,9 @@ func Origin(files []File) string {
 	return m.String()
 }
 
-// Install puts a bundle in the place of what the directory holds, which is kept as [Previous]. All of it is there, or nothing of it. Other files of the
-// directory stay. The second result is false when it is there already. What an installation that was killed has left is put right first.
+// Install replaces the content of the directory by a bundle, and keeps the old content as
+// [Previous]. The replacement is atomic. Files that belong to no bundle stay. done is false if the
+// bundle is already installed. Install first repairs what a killed installation has left.
 func Install(b *Bundle, force Force) (before *Manifest, done bool, err error) {
 	lock, err := os.OpenFile(lockName, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -160,12 +162,13 @@ func Install(b *Bundle, force Force) (before *Manifest, done bool, err error) {
 	return before, true, nil
 }
 
-// keep makes what was there before the previous one.
+// keep moves the former content to [Previous].
 func keep() error {
 	return errors.Join(os.RemoveAll(Previous), os.Rename(staged, Previous), syncDir(filepath.Dir(Dir)))
 }
 
-// note writes into the lock's file which directory is about to take the place of the one there: from then on [mend] can tell the two.
+// note writes to the lock file which directory is about to replace the present one, so that [mend]
+// can distinguish the two.
 func note(lock *os.File, dir string) error {
 	name, err := identity(dir)
 	if err == nil {
@@ -186,7 +189,8 @@ func identity(dir string) (string, error) {
 	return fmt.Sprintf("%d-%d\n", st.Dev, st.Ino), nil
 }
 
-// mend ends an installation that was killed: what it has put in place stays, and what was there before is kept; what it has not is removed.
+// mend finishes an installation that was killed: what it has put in place stays, and the former
+// content is kept. What it has not put in place is removed.
 func mend(lock *os.File) error {
 	noted, err := io.ReadAll(io.LimitReader(lock, 64))
 	if err != nil {
@@ -207,14 +211,15 @@ func mend(lock *os.File) error {
 	return errors.Join(lock.Truncate(0), lock.Sync())
 }
 
-// succeeds says whether a bundle may take the place of what is there, and whether it is what is there. The number counts whatever else is there, and cannot be read.
+// succeeds reports whether a bundle may replace the present content, and whether it is already
+// installed. The version number is checked even if other content exists that cannot be read.
 func (b *Bundle) succeeds(force Force) (is *installed, there bool, err error) {
 	is, unknown := readInstalled()
 	files, unread := list(Dir, open)
 	before := is.manifest()
 	changed := before == nil || unread != nil || !maps.Equal(before.Files, hashes(files))
 	switch err := errors.Join(unknown, unread); {
-	case force.Replace: // what cannot be read may be what is to be mended
+	case force.Replace: // content that cannot be read may be what is to be repaired
 	case err != nil:
 		return is, false, fmt.Errorf("%w: what is there cannot be read: %w", ErrRefused, err)
 	case before == nil && len(files) > 0:
@@ -243,7 +248,7 @@ func (b *Bundle) succeeds(force Force) (is *installed, there bool, err error) {
 	return is, false, nil
 }
 
-// stage writes the directory as it will be.
+// stage writes the new directory.
 func (b *Bundle) stage(before *installed) error {
 	below := filepath.Join(staged, Policies)
 	for _, dir := range []string{staged, below} {
@@ -266,7 +271,7 @@ func (b *Bundle) stage(before *installed) error {
 	return errors.Join(syncDir(below), syncDir(staged))
 }
 
-// carry links the files that no bundle brings, such as trusted_keys.
+// carry links the files that belong to no bundle, such as trusted_keys.
 func carry(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -284,7 +289,7 @@ func carry(from, to string) error {
 	return err
 }
 
-// write makes a file of root's that all can read.
+// write creates a file that belongs to root and that all can read.
 func write(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
