@@ -26,7 +26,7 @@ const (
 // Default limits of one evaluation. Every shipped policy stays below a tenth of the cost limit for
 // the largest scripts that facts describe.
 const (
-	defaultCost     = 1_000_000       // units of CEL's cost model: about one per step of the interpreter, half a second in all
+	defaultCost     = 1_000_000       // units of CEL's cost model: about one per interpreter step, half a second in all
 	defaultDeadline = 5 * time.Second // wall clock
 	interruptEvery  = 64              // iterations between two checks of the clock
 )
