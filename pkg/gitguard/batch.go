@@ -8,11 +8,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// batchPaths is how many paths one record holds: what pkg/facts looks up of one action, and a line of the pipe, are bounded.
+// batchPaths is how many paths one record holds. There is a limit to the paths of one action that
+// pkg/facts resolves, and to the length of a line of the pipe.
 const batchPaths = 200
 
-// batches parts a call that changes more paths than a record holds into calls that together do the same, as xargs would. Policy sees every one of them; git gets the
-// call as it is. A call whose paths depend on each other stays whole.
+// batches splits a call that changes more paths than a record holds into calls that together have
+// the same effect, as xargs would. Policy decides every one of them; git gets the call unchanged. A
+// call whose paths depend on each other is not split.
 func (l *looked) batches() []*looked {
 	head, paths, tail := l.operands()
 	if len(paths) <= batchPaths || len(l.reading.Writes) <= batchPaths {
@@ -32,10 +34,11 @@ func (l *looked) batches() []*looked {
 	return list
 }
 
-// parted are the commands that do the same when their paths come in parts.
+// parted are the commands that have the same effect if their paths are split into parts.
 var parted = []string{"rm", "mv", "clean", "restore", "checkout", "reset", "commit", "stash", "checkout-index", "submodule", "interpret-trailers"}
 
-// operands parts the arguments into the paths at their end, what stands before them, which ends with "--", and what each part needs after them: where mv moves them.
+// operands splits the arguments into the paths at their end, the words before them, which end with
+// "--", and the words that each part needs after them: the target of mv.
 func (l *looked) operands() (head, paths, tail []string) {
 	g := &l.reading.Git
 	if !slices.Contains(parted, g.Subcommand) || g.AliasOf != "" || len(l.reading.Runs) > 0 {
@@ -59,7 +62,7 @@ func (l *looked) operands() (head, paths, tail []string) {
 	return head, paths, tail
 }
 
-// argv is the call's command line as a record has it.
+// argv returns the call's command line as a record has it.
 func (l *looked) argv() []string {
 	words := l.call.words()
 	list := make([]string, 0, len(words))
@@ -69,12 +72,13 @@ func (l *looked) argv() []string {
 	return list
 }
 
-// strictness orders verdicts.
+// strictness returns the rank of a verdict.
 func strictness(verdict string) int {
 	return slices.Index([]string{record.VerdictAllow, record.VerdictWarn, record.VerdictAsk, record.VerdictDeny}, verdict)
 }
 
-// strictest is the index of the decision that counts for all; one with a verdict that is not known counts most.
+// strictest returns the index of the decision that counts for all. An unknown verdict is the
+// strictest.
 func strictest(list []record.Decision) int {
 	worst := 0
 	for i, d := range list {

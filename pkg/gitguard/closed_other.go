@@ -2,5 +2,5 @@
 
 package gitguard
 
-// closed is for the inside of a sandbox, which only Linux has.
+// closed returns false, because only Linux has the inside of a sandbox.
 func closed(string) bool { return false }

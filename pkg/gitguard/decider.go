@@ -16,14 +16,16 @@ import (
 	"ethos/pkg/record"
 )
 
-// Sibling is the Decider that asks ethos-decide, from the directory that ethos-git itself is in. It is another program
-// so that a git command which policy has nothing to say about does not wait for the policy engine to start.
+// Sibling is the Decider that runs ethos-decide from the directory of ethos-git. It is a separate
+// program, so that a git command that needs no decision does not wait for the start of the policy
+// engine.
 type Sibling struct {
 	Program string
 	Environ []string
 }
 
-// SiblingOf returns the Sibling of ethos-git's own program file, or in a sandbox that of record.InsideDir.
+// SiblingOf returns the Sibling for ethos-git's own program file or, in a sandbox, that of
+// record.InsideDir.
 func SiblingOf(self Identity, environ []string) Sibling {
 	program := filepath.Join(filepath.Dir(self.Path), "ethos-decide")
 	if closed(record.InsideDecide) {
@@ -32,7 +34,7 @@ func SiblingOf(self Identity, environ []string) Sibling {
 	return Sibling{Program: program, Environ: inherited(environ)}
 }
 
-// inherited are the variables that ethos-decide gets; none that steers a runtime.
+// inherited returns the variables that ethos-decide gets; none of them controls a runtime.
 func inherited(environ []string) []string {
 	var out []string
 	for _, entry := range environ {
@@ -44,13 +46,14 @@ func inherited(environ []string) []string {
 	return out
 }
 
-// The bounds of one question. An argument list is at most some megabytes, so its line is.
+// The limits of one decision. An argument list has at most a few megabytes, so its line does too.
 const (
 	maxQuestion    = 64 << 20
-	answerDeadline = 30 * time.Second // for each line
+	answerDeadline = 30 * time.Second // per line
 )
 
-// Decide sends the lines through ethos-decide and returns the decisions that come back, if they are about these very lines.
+// Decide passes the lines to ethos-decide and returns its decisions, after checking that they
+// belong to these lines.
 func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.Decision, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(lines))*answerDeadline)
 	defer cancel()
@@ -64,7 +67,7 @@ func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.De
 	cmd.Dir = workspaceOf(lines[0])
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: a verdict other than allow
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1 means a verdict other than allow
 		_, hint := Said(stderr.String())
 		return nil, refuse(hint, "%s: %v%s", filepath.Base(s.Program), plainError(err), cause(stderr.String()))
 	}
@@ -83,7 +86,7 @@ func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.De
 	return decisions, nil
 }
 
-// answer takes the decision out of the line that came back.
+// answer returns the decision in the line that ethos-decide returned.
 func answer(asked *record.Line, text []byte) (record.Decision, error) {
 	var decision record.Decision
 	line, err := record.ParseLine(bytes.TrimSuffix(text, []byte("\n")))
@@ -108,11 +111,11 @@ func answer(asked *record.Line, text []byte) (record.Decision, error) {
 	return decision, nil
 }
 
-// asApproved gives a record the actor and the facts that a person's approval has
-// changed in the answer.
+// asApproved copies to a record the actor and the facts that a person's approval has changed in the
+// answer.
 func asApproved(asked, answer *record.Line) error {
 	if asked.ID() != answer.ID() || !bytes.Equal(asked.Raw("action"), answer.Raw("action")) {
-		return nil // another record, which the subject shows
+		return nil // another record, as the subject shows
 	}
 	for _, member := range []string{"actor", "facts"} {
 		if err := asked.Set(member, json.RawMessage(answer.Raw(member))); err != nil {
@@ -128,12 +131,13 @@ func workspaceOf(line *record.Line) string {
 		return "/"
 	}
 	if info, err := os.Stat(action.Workspace); err != nil || !info.IsDir() {
-		return "/" // core.worktree may name a directory that is not there
+		return "/" // core.worktree may name a directory that does not exist
 	}
 	return action.Workspace
 }
 
-// plainError says what is wrong with starting a program, without its path, which the message has.
+// plainError returns the reason why a program did not start, without its path, which the message
+// already has.
 func plainError(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -142,8 +146,8 @@ func plainError(err error) error {
 	return err
 }
 
-// Said is the first error that a program of ethos has printed, and its hint, each
-// "" where there is none.
+// cause returns the error message of a program without the program's name, or else the last line of
+// its output.
 func Said(text string) (message, hint string) {
 	for line := range strings.Lines(text) {
 		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")

@@ -10,18 +10,18 @@ import (
 	"ethos/pkg/record"
 )
 
-// Explanation is what policy would do with a call.
+// Explanation is what policy would decide about a call.
 type Explanation struct {
 	Line     *record.Line // with facts and decision
 	Decision record.Decision
 	Git      record.Git
-	Asked    bool // a policy was asked; else the command only reads
+	Asked    bool // policy was evaluated; otherwise the command only reads
 	Real     Program
-	Version  string // what Real says of itself, or why it does not
+	Version  string // the version that Real prints, or why it does not
 	RealErr  error
 }
 
-// Explain decides the call as [Guard.Run] does, and then neither records nor runs it.
+// Explain decides the call as [Guard.Run] does, but neither records nor runs it.
 func (g *Guard) Explain(ctx context.Context, c Call) (*Explanation, error) {
 	l := look(c)
 	if err := g.inspect(l); err != nil {

@@ -12,29 +12,30 @@ import (
 // Program is the git to run.
 type Program struct {
 	Path string
-	Shim bool // it is a script, or a program of another name, that will look for git in turn
+	Shim bool // a script, or a program of another name, that itself searches for git
 }
 
-// Search says where to look for the real git.
+// Search says where to search for the real git.
 type Search struct {
 	Self     Identity
 	Path     string // PATH
 	Explicit string // ETHOS_REAL_GIT
-	Forbid   string // the work tree: nothing in it is git
-	NoShims  bool   // this process was started by a shim that looked for git
+	Forbid   string // the work tree: no file in it is accepted as git
+	NoShims  bool   // this process was started by a shim that searched for git
 }
 
-// The variables that Find heeds. shimVariable is set for a shim only, so that two of them cannot go on calling each other.
+// The variables that Find reads. shimVariable is set only for a shim, so that two shims cannot call
+// each other for ever.
 const (
 	realVariable = "ETHOS_REAL_GIT"
 	shimVariable = "ETHOS_GIT_SHIM"
 )
 
-// Find returns the first git of PATH that is not ethos-git: neither the same file under another name, a hard link or a
-// symbolic link of it, nor a copy or another build of it, nor a script that calls it. Empty and relative entries of
-// PATH, and those in the work tree, are passed over. An explicit path must be trusted: see [Identity.Trusts]. In a sandbox where
-// ethos-git is every git of PATH, the real one is at record.InsideGit.
-// The error is a *[Refusal].
+// Find returns the first git on PATH that is not ethos-git: not the same file under another name,
+// nor a hard link or a symbolic link to it, nor a copy or another build of it, nor a script that
+// calls it. It skips empty and relative entries of PATH, and those in the work tree. An explicit
+// path must be trusted: see [Identity.Trusts]. In a sandbox in which every git on PATH is
+// ethos-git, the real one is at record.InsideGit. The error is a *[Refusal].
 func Find(s Search) (Program, error) {
 	if s.Explicit != "" {
 		return s.explicit()
@@ -59,7 +60,8 @@ func Find(s Search) (Program, error) {
 		Hint: "install git, or name it with " + realVariable}
 }
 
-// inside is the real git of a sandbox. Only there has its directory a place that cannot be written.
+// inside returns the real git of a sandbox. It is accepted only if its directory cannot be written,
+// as in a sandbox.
 func (s Search) inside() (Program, bool) {
 	if !closed(record.InsideGit) {
 		return Program{}, false
@@ -96,7 +98,7 @@ func (s Search) explicit() (Program, error) {
 
 const absent = "not there"
 
-// candidate looks at one file; the reason is "" when it can be git.
+// candidate examines one file; the reason is "" if it can be git.
 func (s Search) candidate(file string) (Program, string) {
 	p := Program{Path: file}
 	info, err := os.Stat(file)
@@ -126,14 +128,14 @@ func (s Search) candidate(file string) (Program, string) {
 	return p, ""
 }
 
-// isGit reports whether file, behind its symbolic links, is called git: not so for version managers, whose one program stands
-// for many names.
+// isGit reports whether file, with symbolic links resolved, is named git. That is not so for
+// version managers, in which one program stands for many names.
 func isGit(file string) bool {
 	resolved, err := filepath.EvalSymlinks(file)
 	return err == nil && filepath.Base(resolved) == "git"
 }
 
-// within reports whether path is dir or below it.
+// within reports whether path is dir or lies below it.
 func within(dir, path string) bool {
 	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }

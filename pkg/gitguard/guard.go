@@ -17,34 +17,37 @@ import (
 
 // Call is one invocation of ethos-git.
 type Call struct {
-	Name    string   // argv[0]; a name such as git-upload-pack chooses the subcommand
-	Args    []string // the rest, any bytes
+	Name    string   // argv[0]; a name such as git-upload-pack selects the subcommand
+	Args    []string // the remaining arguments, any bytes
 	Dir     string   // working directory, absolute
 	Environ []string
 }
 
-// Decider decides records. Each line has action, actor and facts, and gets one decision; the error means that nothing was decided.
+// Decider decides records. Each line has action, actor and facts, and gets one decision. An error
+// means that nothing was decided.
 type Decider interface {
 	Decide(context.Context, ...*record.Line) ([]record.Decision, error)
 }
 
-// Recorder keeps the line of a call, with its decision, in the trace store. The workspace is "" outside of a work tree;
-// clean says that nothing in the line can be a secret, so that it need not be searched for any.
+// Recorder stores the line of a call, with its decision, in the trace store. The work space is ""
+// outside of a work tree. clean says that nothing in the line can be a secret, so that it need not
+// be searched for secrets.
 type Recorder interface {
 	Record(workspace string, line *record.Line, clean bool) error
 }
 
-// FactsFunc derives the facts of a git command; env is what git takes from the environment, and look how it looks for repositories.
+// FactsFunc derives the facts of a git command. env is what git reads from the environment, and
+// look says how it finds repositories.
 type FactsFunc func(ctx context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error)
 
-// Guard holds what ethos-git is made of. The functions are set by the program; tests replace Exec.
+// Guard has the parts of ethos-git. The program sets the functions; tests replace Exec.
 type Guard struct {
 	Self     Identity // ethos-git's own program file
 	Decider  Decider
 	Recorder Recorder // nil: no trace
-	Trusted  Trusted  // nil: whatever a repository would run is trusted
+	Trusted  Trusted  // nil: everything that a repository would run is trusted
 	Facts    FactsFunc
-	// Exec replaces the process; it returns only when it failed.
+	// Exec replaces the process; it returns only if it fails.
 	Exec func(path string, argv, environ []string) error
 	Warn func(message, hint string)
 	Now  func() time.Time
@@ -70,7 +73,7 @@ func refuse(hint, format string, args ...any) *Refusal {
 	return &Refusal{Status: statusRefused, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Run decides the call and becomes git. It returns only a *Refusal.
+// Run decides the call and becomes git. It returns only to report a *Refusal.
 func (g *Guard) Run(ctx context.Context, c Call) error {
 	l := look(c)
 	real, err := g.realGit(c, l.top)
@@ -94,7 +97,7 @@ func (g *Guard) Run(ctx context.Context, c Call) error {
 	return g.become(real, c)
 }
 
-// apply turns a verdict into a refusal or a warning.
+// apply converts a verdict to a refusal or a warning.
 func (g *Guard) apply(d record.Decision) error {
 	switch d.Verdict {
 	case record.VerdictAllow:
@@ -110,7 +113,7 @@ func (g *Guard) apply(d record.Decision) error {
 	return nil
 }
 
-// denied makes the refusal of a decision from its strictest match or error.
+// denied returns the refusal for a decision, from its strictest match or error.
 func denied(d record.Decision, prefix string) *Refusal {
 	switch {
 	case len(d.Matches) > 0:
@@ -123,7 +126,7 @@ func denied(d record.Decision, prefix string) *Refusal {
 
 func said(m record.Match) string { return m.Message + " (" + m.ID + ")" }
 
-// judge returns the call's line with its decision.
+// judge returns the call's line and its decision.
 func (g *Guard) judge(ctx context.Context, l *looked) (*record.Line, record.Decision, error) {
 	if l.plain() {
 		line, err := passed(l, g.Now())
@@ -140,7 +143,7 @@ func (g *Guard) judge(ctx context.Context, l *looked) (*record.Line, record.Deci
 	return g.decide(ctx, l.reading.Git.Subcommand, lines)
 }
 
-// decide returns the line that decides, with its decision.
+// decide returns the line whose decision counts, and that decision.
 func (g *Guard) decide(ctx context.Context, subcommand string, lines []*record.Line) (*record.Line, record.Decision, error) {
 	decisions, err := g.Decider.Decide(ctx, lines...)
 	if err == nil && len(decisions) != len(lines) {
@@ -183,7 +186,8 @@ func (g *Guard) record(l *looked, line *record.Line) {
 	}
 }
 
-// become replaces the process by git. Git is told its own name, or the dashed one that it was called by.
+// become replaces the process by git. argv[0] of git is its own name, or the dashed one by which it
+// was called.
 func (g *Guard) become(real Program, c Call) error {
 	argv := append([]string{"git"}, c.Args...)
 	if base := filepath.Base(c.Name); strings.HasPrefix(base, "git-") {
@@ -193,7 +197,7 @@ func (g *Guard) become(real Program, c Call) error {
 	return &Refusal{Status: statusNotExecutable, Message: fmt.Sprintf("run %s: %v", real.Path, err)}
 }
 
-// environ is the environment for git: a shim is told that it was started from here.
+// environ returns the environment for git; a shim is told that it was started from here.
 func (p Program) environ(environ []string) []string {
 	if !p.Shim {
 		return environ
@@ -201,7 +205,7 @@ func (p Program) environ(environ []string) []string {
 	return append(environ[:len(environ):len(environ)], shimVariable+"=1")
 }
 
-// words is the call as pkg/gitargs reads it.
+// words returns the call in the form that pkg/gitargs reads.
 func (c Call) words() []*string {
 	name := "git"
 	if base := filepath.Base(c.Name); strings.HasPrefix(base, "git-") {

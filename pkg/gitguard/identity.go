@@ -13,11 +13,12 @@ import (
 
 // Identity is ethos-git's own program file.
 type Identity struct {
-	Path string // of the file behind its symbolic links
+	Path string // of the file, with symbolic links resolved
 	info os.FileInfo
 }
 
-// Self identifies the running program. On Linux that is the file which runs, even when another has taken its place.
+// Self identifies the running program. On Linux that is the file that runs, even if another file
+// has replaced it.
 func Self() (Identity, error) {
 	path, err := program()
 	if err != nil {
@@ -50,8 +51,9 @@ func IdentityOf(path string) (Identity, error) {
 // Is reports whether a file is this program: the same device and inode.
 func (id Identity) Is(info os.FileInfo) bool { return id.info != nil && os.SameFile(id.info, info) }
 
-// Trusts says why a program, given by its resolved path, is not to be taken for git: it and every directory above it
-// must belong to root or to who owns ethos-git, and be writable by nobody else. "" means that it is trusted.
+// Trusts says why a program, given by its resolved path, must not be used as git. The program and
+// every directory above it must belong to root or to the owner of ethos-git, and nobody else may be
+// able to write to them. The result is "" if the program is trusted.
 func (id Identity) Trusts(resolved string) string {
 	for path := resolved; ; path = filepath.Dir(path) {
 		if reason := id.ownership(path); reason != "" {
@@ -89,7 +91,7 @@ func (id Identity) owner() uint32 {
 	return 0
 }
 
-// fileKind is what a program file looks like from its first bytes.
+// fileKind is the kind of a program file, judged by its first bytes.
 type fileKind int
 
 const (
@@ -99,16 +101,17 @@ const (
 	ourBuild
 )
 
-// headBytes is how much of a file is looked at: the ELF notes with Go's mark are at the front, and a shim is short.
+// headBytes is how many bytes of a file are examined: the ELF notes with Go's mark are at the
+// beginning, and a shim is short.
 const headBytes = 4096
 
-// goNote is the name of the ELF note in which the Go linker leaves the build id.
+// goNote is the name of the ELF note in which the Go linker stores the build ID.
 var goNote = []byte("\x04\x00\x00\x00Go\x00\x00")
 
-// kindOf looks at a program without running it.
+// kindOf examines a program without running it.
 func kindOf(file string) (fileKind, error) {
 	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrPermission) { // it may be run all the same: to be on the safe side, as a shim
+	if errors.Is(err, fs.ErrPermission) { // it may still be executable; to be safe, it counts as a shim
 		return script, nil
 	}
 	if err != nil {
@@ -132,16 +135,17 @@ func kindOf(file string) (fileKind, error) {
 	return binary, nil
 }
 
-// mayBeGo spares the closer look at programs that are ELF and no work of the Go linker.
+// mayBeGo avoids the full examination of ELF programs that the Go linker has not made.
 func mayBeGo(head []byte) bool {
 	return !bytes.HasPrefix(head, []byte("\x7fELF")) || bytes.Contains(head, goNote)
 }
 
-// maxProgram bounds the closer look; a Go program beyond it counts as ours, which is the safe side.
+// maxProgram is the size limit for the full examination. A larger Go program counts as ethos-git,
+// which is the safe choice.
 const maxProgram = 256 << 20
 
-// ours reports whether a Go program is a build of ethos-git: the linker leaves the path of the main package in it, in
-// the text that runtime/debug.BuildInfo is made from.
+// ours reports whether a Go program is a build of ethos-git: the linker stores the path of the main
+// package in it, in the text from which runtime/debug.BuildInfo is made.
 func ours(f io.Reader) bool {
 	mark := []byte("path\tethos/cmd/ethos-" + "git\n")
 	var window []byte

@@ -12,7 +12,7 @@ import (
 	"ethos/pkg/trust"
 )
 
-// looked is a call with what its words and its repository say.
+// looked is a call with the results of analysing its words and its repository.
 type looked struct {
 	call      Call
 	options   gitrepo.Options
@@ -22,13 +22,13 @@ type looked struct {
 	reading   gitargs.Reading
 	action    record.Action
 	actor     record.Actor
-	workspace string   // the work tree, "" outside of one and where git does not enter it
+	workspace string   // the work tree, "" outside of one and if git does not enter it
 	top       string   // the work tree, safe or not
 	planted   []string // what the repository would run and is not trusted: see Executables
 }
 
-// look reads the call twice: first for the directory and the repository that it names, then with that repository's
-// configuration.
+// look analyses the call twice: first to determine the directory and the repository that it names,
+// then with that repository's configuration.
 func look(c Call) *looked {
 	env := c.assignments()
 	first := gitargs.Read(c.words(), gitargs.Context{Env: env})
@@ -36,7 +36,7 @@ func look(c Call) *looked {
 	l.repo, l.repoErr = gitrepo.Open(under(c.Dir, first.Dir), l.options)
 	l.ctx = gitargs.Context{Repo: l.repo.Record, Config: l.repo.Config, Env: env, PlainTemplate: gitrepo.PlainTemplate}
 	l.read()
-	if !reads(l.reading.Git.Class) { // only what changes something depends on the names of refs
+	if !reads(l.reading.Git.Class) { // only commands that change something depend on the names of refs
 		l.readRefs()
 	}
 	l.describe(first)
@@ -72,7 +72,8 @@ func under(dir, rel string) string {
 	return filepath.Join(dir, rel)
 }
 
-// options are git's own look-up rules for this call: its global options win over the environment.
+// options returns git's rules for finding the repository of this call. Its global options override
+// the environment.
 func options(c Call, first gitargs.Reading) gitrepo.Options {
 	opt := lookUp(c.getenv)
 	opt.GitDir, opt.WorkTree = first.GitDir, first.WorkTree
@@ -82,14 +83,14 @@ func options(c Call, first gitargs.Reading) gitrepo.Options {
 	return opt
 }
 
-// lookUp are git's look-up rules for who runs this.
+// lookUp returns git's rules for finding a repository, for the user who runs this.
 func lookUp(getenv func(string) string) gitrepo.Options {
 	opt := gitrepo.FromEnviron(getenv)
 	opt.Caller = &gitrepo.Caller{UID: os.Geteuid(), SudoUID: getenv("SUDO_UID")}
 	return opt
 }
 
-// outer are the rules without what this command's own options name: facts read those themselves.
+// outer returns the rules without the options of this command, which the facts evaluate themselves.
 func (l *looked) outer() gitrepo.Options {
 	opt := gitrepo.FromEnviron(l.call.getenv)
 	opt.Caller = l.options.Caller
@@ -103,7 +104,8 @@ func orElse(s, other string) string {
 	return s
 }
 
-// describe fills the action and the actor. The work space is that of the directory, wherever -C and its like lead.
+// describe sets the action and the actor. The work space is that of the working directory, whatever
+// -C and similar options name.
 func (l *looked) describe(first gitargs.Reading) {
 	here := l.repo
 	if first.Elsewhere() {
@@ -124,7 +126,7 @@ func (l *looked) describe(first gitargs.Reading) {
 	l.shorten()
 }
 
-// mode is the trust mode; one that is unknown counts as the strictest.
+// mode returns the trust mode. An unknown mode counts as the strictest.
 func mode(name string) string {
 	switch name {
 	case "":
@@ -135,11 +137,11 @@ func mode(name string) string {
 	return record.ModePlan
 }
 
-// ownPolicies is the file by which a work space adds policies.
+// ownPolicies is the file in which a work space adds policies.
 const ownPolicies = "coding_ethos.yml"
 
-// plain reports whether no policy needs to be asked: the command only reads, brings nothing along, everything about it
-// is known, and no policies but the shipped ones could have another opinion.
+// plain reports whether no policy needs to be evaluated: the command only reads, sets no
+// configuration, everything about it is known, and there are no policies but the shipped ones.
 func (l *looked) plain() bool {
 	g := l.reading.Git
 	return reads(g.Class) && l.actor.Mode == record.ModeSafe && l.repoErr == nil && len(g.Dangers) == 0 && len(g.Config) == 0 &&
@@ -148,15 +150,16 @@ func (l *looked) plain() bool {
 
 func reads(class []string) bool { return len(class) == 1 && class[0] == "read" }
 
-// hasPolicies reports whether the work space, or a work tree around it, has policies of its own.
+// hasPolicies reports whether the work space, or a work tree that contains it, has policies of its
+// own.
 func (l *looked) hasPolicies() bool {
 	_, err := os.Lstat(filepath.Join(l.action.Workspace, ownPolicies))
 	return !os.IsNotExist(err) || len(trust.Around(l.action.Workspace, ownPolicies)) > 0
 }
 
-// merge puts what only this call knows into facts that were derived from its argv alone: the environment's part, the
-// bytes that are no UTF-8, and a repository that could not be read. The protected branches are those of the facts,
-// where the work space's own configuration has been read.
+// merge adds what only this call knows to facts that were derived from its argv alone: the
+// environment, bytes that are not UTF-8, and a repository that could not be read. The protected
+// branches are those of the facts, for which the work space's own configuration was read.
 func (l *looked) merge(f *record.Facts) {
 	if len(f.Repo.ProtectedBranches) > 0 {
 		l.ctx.Repo.ProtectedBranches = f.Repo.ProtectedBranches
@@ -168,7 +171,7 @@ func (l *looked) merge(f *record.Facts) {
 	} else {
 		f.Git[0] = l.reading.Git
 	}
-	for _, w := range l.reading.Writes { // of GIT_TRACE and core.worktree, which the words do not tell
+	for _, w := range l.reading.Writes { // of GIT_TRACE and core.worktree, which are not among the words
 		if filepath.IsAbs(w.Path) && !slices.Contains(f.Shell.Writes, w) {
 			f.Shell.Writes = append(f.Shell.Writes, w)
 		}
@@ -188,9 +191,10 @@ func union(a, b []string) []string {
 	return a
 }
 
-// assignments are the variables that only git and managers of its hooks listen to, and those that --config-env names. EDITOR, PAGER, HOME and
-// their like, which people set for every program, are taken for the user's own; set for one command, they are facts of
-// the script that sets them.
+// assignments returns the variables that only git and managers of its hooks read, and those that
+// --config-env names. EDITOR, PAGER, HOME and similar variables, which people set for every
+// program, count as the user's own choice. If a script sets them for one command, they are facts of
+// that script.
 func (c Call) assignments() []record.Assignment {
 	named := c.namedVariables()
 	var out []record.Assignment
@@ -203,7 +207,7 @@ func (c Call) assignments() []record.Assignment {
 	return out
 }
 
-// namedVariables are the variables in --config-env=KEY=VARIABLE, wherever it stands.
+// namedVariables returns the variables in --config-env=KEY=VARIABLE, at any position.
 func (c Call) namedVariables() []string {
 	var names []string
 	for i, w := range c.Args {

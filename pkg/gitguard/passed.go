@@ -10,8 +10,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// The members of a passed call's line around its one git entry, as pkg/record encodes empty facts and a plain
-// allowance: to have them made from Go values takes longer than all else that is done for git status.
+// The members of a passed call's line around its one git entry, as pkg/record encodes empty facts
+// and a plain allowance. Encoding them from Go values takes longer than everything else that is
+// done for git status.
 const (
 	noCapabilities = `{"sandbox_profile":"","seccomp_profile":"","tags":[],"read_paths":[],"write_paths":[],"deny_read_paths":[],` +
 		`"allow_read_within_deny":[],"deny_write_paths":[],"cache_paths":[],"unix_sockets":[],"requires_network":false,"requires_git":false,` +
@@ -23,7 +24,7 @@ const (
 	allowance = `{"verdict":"allow","matches":[],"errors":[],"policy":{"digest":"","packs":[],"evaluated":0},"subject":""}`
 )
 
-// passed is the line of a call that no policy was asked about.
+// passed returns the line of a call for which no policy was evaluated.
 func passed(l *looked, now time.Time) (*record.Line, error) {
 	git, err := gitJSON(&l.reading.Git)
 	if err != nil {
@@ -34,7 +35,7 @@ func passed(l *looked, now time.Time) (*record.Line, error) {
 		record.Ready{Name: "facts", JSON: facts}, record.Ready{Name: "decision", JSON: []byte(allowance)}), nil
 }
 
-// actionJSON is the action as record.Action encodes.
+// actionJSON encodes the action as record.Action does.
 func (l *looked) actionJSON() []byte {
 	text := append(record.AppendString([]byte(`{"kind":`), l.action.Kind), `,"argv":`...)
 	text = append(record.AppendStrings(text, l.action.Argv), `,"cwd":`...)
@@ -42,13 +43,14 @@ func (l *looked) actionJSON() []byte {
 	return append(record.AppendString(text, l.action.Workspace), '}')
 }
 
-// actorJSON is the actor as record.Actor encodes.
+// actorJSON encodes the actor as record.Actor does.
 func (l *looked) actorJSON() []byte {
 	text := append(record.AppendString([]byte(`{"agent":"","event":"","tool":`), l.actor.Tool), `,"session":"","mode":`...)
 	return append(record.AppendString(text, l.actor.Mode), `,"admin_approved":false}`...)
 }
 
-// gitJSON is a git entry as record.Git encodes. What a command that only reads seldom has is left to encoding/json.
+// gitJSON encodes a git entry as record.Git does. It leaves fields that are rare for a command that
+// only reads to encoding/json.
 func gitJSON(g *record.Git) ([]byte, error) {
 	if len(g.Refspecs)+len(g.Config)+len(g.Globals)+len(g.Loses) > 0 || slices.Contains(g.Args, nil) {
 		var text bytes.Buffer
@@ -73,7 +75,7 @@ func gitJSON(g *record.Git) ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// appendNonEmpty appends a member that is left out when it is empty.
+// appendNonEmpty appends a member that is omitted if it is empty.
 func appendNonEmpty(text []byte, name, value string) []byte {
 	if value == "" {
 		return text
@@ -81,11 +83,12 @@ func appendNonEmpty(text []byte, name, value string) []byte {
 	return record.AppendString(append(text, name...), value)
 }
 
-// longest is the length up to which a word is too short to be a secret of any kind that is looked for.
+// longest is the length up to which a word is too short to be any kind of secret that is searched
+// for.
 const longest = 12
 
-// harmless reports whether nothing that the line of a passed call holds can be a secret: its words and the parts of its
-// paths are short and plain. It spares git status the search.
+// harmless reports whether the line of a passed call cannot contain a secret, because its words and
+// the parts of its paths are short and plain. It avoids the search for git status.
 func (l *looked) harmless() bool {
 	if !l.plain() {
 		return false
@@ -103,7 +106,8 @@ func (l *looked) harmless() bool {
 	return true
 }
 
-// plainWord reports whether w is an option of letters, or short, and has no sign that joins a name with a value.
+// plainWord reports whether w is an option of letters, or short, and contains no character that
+// joins a name with a value.
 func plainWord(w string) bool {
 	option := strings.HasPrefix(w, "-")
 	for _, r := range w {

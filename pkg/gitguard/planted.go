@@ -17,14 +17,17 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Trusted keeps, for each work tree, what a person lets git run by itself there. The entries are those of [Executables].
+// Trusted stores, for each work tree, what a person lets git run by itself there. The entries are
+// those of [Executables].
 type Trusted interface {
-	Load(root string) ([]string, error) // nothing, where nobody was asked
+	Load(root string) ([]string, error) // nothing if no person has been asked
 	Save(root string, list []string) error
 }
 
-// Executables are what git runs by itself in a repository, by the repository's own means: its hooks, and the settings of its own configuration that name
-// programs, and those of the repositories in it that its index names. The user's and the system's configuration are not among them. Each is one line: a word for its kind, its name, and a digest.
+// Executables returns what git runs by itself in a repository because of the repository's own
+// content: its hooks, and the settings that name programs, in its own configuration and in that of
+// the nested repositories that its index names. It leaves out the user's and the system's
+// configuration. Each entry is one line: a word for its kind, its name, and a digest.
 func Executables(r *gitrepo.Repository) ([]string, error) {
 	list, err := executables(r, "")
 	for _, link := range nested(r) {
@@ -47,7 +50,7 @@ func executables(r *gitrepo.Repository, place string) ([]string, error) {
 	return list, err
 }
 
-// settings are those of the repository's own configuration that name programs.
+// settings returns the settings of the repository's own configuration that name programs.
 func settings(r *gitrepo.Repository, place string) (list []string) {
 	for _, e := range r.Config.Entries {
 		if (e.Scope == "local" || e.Scope == "worktree") && gitargs.Executes(e.Key, e.Value) {
@@ -58,10 +61,11 @@ func settings(r *gitrepo.Repository, place string) (list []string) {
 	return list
 }
 
-// maxNested bounds how many repositories within one are looked into.
+// maxNested limits how many nested repositories are examined.
 const maxNested = 200
 
-// nested are the repositories that the index names: git status looks into each, and heeds its configuration. An index that cannot be read names none for git either.
+// nested returns the repositories that the index names. git status enters each of them and obeys
+// its configuration. If the index cannot be read, git cannot find them either.
 func nested(r *gitrepo.Repository) []string {
 	if r.Record.Root == "" || r.Record.GitDir == "" {
 		return nil
@@ -70,7 +74,7 @@ func nested(r *gitrepo.Repository) []string {
 	return links[:min(len(links), maxNested)]
 }
 
-// oneLine quotes a name that could be taken for several lines.
+// oneLine quotes a name that could be mistaken for several lines.
 func oneLine(name string) string {
 	if strings.ContainsFunc(name, unicode.IsControl) {
 		return strconv.Quote(name)
@@ -78,7 +82,7 @@ func oneLine(name string) string {
 	return name
 }
 
-// inspect finds out what the repository of a call would run that no person has trusted.
+// inspect finds what the repository of a call would run that no person has trusted.
 func (g *Guard) inspect(l *looked) error {
 	root := l.repo.Record.Root
 	if g.Trusted == nil || root == "" || l.repo.Unsafe || closed(record.InsideGit) { // in a sandbox, what it runs is confined
@@ -102,7 +106,8 @@ func (g *Guard) inspect(l *looked) error {
 	return nil
 }
 
-// home is the work tree in which trust is kept: for linked ones, which share hooks and configuration, the first.
+// home returns the work tree under which trust is stored: for linked work trees, which share hooks
+// and configuration, the main one.
 func home(r *gitrepo.Repository) string {
 	if r.Record.GitDir != r.Record.CommonDir && filepath.Base(r.Record.CommonDir) == ".git" {
 		return filepath.Dir(r.Record.CommonDir)
@@ -110,8 +115,9 @@ func home(r *gitrepo.Repository) string {
 	return r.Record.Root
 }
 
-// Trust remembers what git may run by itself in the repository of dir from now on, and returns what was not trusted before. What a linked work tree has of its own comes to
-// what is trusted already.
+// Trust stores what git may run by itself in the repository of dir, and returns the entries that
+// were not trusted before. The entries of a linked work tree are added to those that are already
+// trusted.
 func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, err error) {
 	repo, err := gitrepo.Open(dir, lookUp(getenv))
 	if err != nil {
@@ -128,7 +134,7 @@ func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, e
 	if err != nil {
 		return nil, err
 	}
-	trusted, _ := g.Trusted.Load(home(repo)) // one that cannot be read trusts nothing
+	trusted, _ := g.Trusted.Load(home(repo)) // an entry that cannot be read trusts nothing
 	added = without(now, trusted)
 	if home(repo) != root {
 		now = append(trusted, added...)
@@ -141,10 +147,10 @@ func without(list, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(known, s) })
 }
 
-// plantedExec is the danger of a command that would run something planted.
+// plantedExec is the danger of a command that would run an injected program.
 const plantedExec = "planted_exec"
 
-// addPlanted adds to the facts what the command would run of what was planted.
+// addPlanted adds the injected programs that the command would run to the facts.
 func (l *looked) addPlanted() {
 	g := &l.reading.Git
 	for _, entry := range l.planted {
@@ -163,11 +169,13 @@ func (l *looked) addPlanted() {
 	g.Dangers = slices.Compact(g.Dangers)
 }
 
-// indexOnly are commands that change the index and files alone: of the hooks they run that of the index, and no other.
+// indexOnly are commands that change only the index and files. The only hook that they run is the
+// one for a change of the index.
 var indexOnly = []string{"add", "stage", "rm", "mv", "update-index", "checkout-index", "read-tree", "apply", "clean"}
 
-// reaches reports whether the command could run what was planted: hooks belong to commands that change something, but for the one of the index, which git status refreshes,
-// and that and a setting are not reached by those that show what there is.
+// reaches reports whether the command could run an injected program. Hooks belong to commands that
+// change something, except the hook for the index, because git status refreshes the index. Commands
+// that only show stored data reach neither that hook nor a setting.
 func (l *looked) reaches(kind, name string) bool {
 	class, subcommand := l.reading.Git.Class, l.reading.Git.Subcommand
 	if kind == "hook" && !strings.HasSuffix(name, "post-index-change") {

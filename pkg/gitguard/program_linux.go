@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atExecfn is AT_EXECFN of the auxiliary vector: the name by which execve(2)
-// was given the program (getauxval(3)).
+// atExecfn is AT_EXECFN of the auxiliary vector: the name that was passed to execve(2)
+// (getauxval(3)).
 const atExecfn = 31
 
-// program is the file that runs. In a container that covers parts of /proc there
-// is no /proc/self inside of a boundary; then it is what was executed.
+// program returns the file that runs. In a boundary inside a container that covers parts of /proc
+// there is no /proc/self; it then returns the name that was executed.
 func program() (string, error) {
 	path, err := os.Executable()
 	if err == nil {
@@ -27,7 +27,7 @@ func program() (string, error) {
 		if v[0] != atExecfn {
 			continue
 		}
-		name := *(**byte)(unsafe.Pointer(&v[1])) // the kernel put it above the stack, where it stays
+		name := *(**byte)(unsafe.Pointer(&v[1])) // the kernel stores it above the stack, where it stays
 		return filepath.Abs(unix.BytePtrToString(name))
 	}
 	return "", err

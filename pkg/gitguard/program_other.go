@@ -4,5 +4,5 @@ package gitguard
 
 import "os"
 
-// program is the file that runs.
+// program returns the file that runs.
 func program() (string, error) { return os.Executable() }

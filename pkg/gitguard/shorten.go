@@ -7,12 +7,13 @@ import (
 	"ethos/pkg/gitargs"
 )
 
-// maxArgv is how many bytes of arguments go into a record as they are; a line of the pipe holds 1 MiB.
+// maxArgv is how many bytes of arguments are recorded unchanged; a line of the pipe holds 1 MiB.
 const maxArgv = 128 << 10
 
-// shorten cuts the record of a call with very many operands, as `git add` gets from xargs. All of them were read; what
-// is left out of the record are operands of commands that change no file by them. Any other long call is parted, see
-// batches, or stays as it is and is refused where its facts become too large.
+// shorten truncates the record of a call with very many operands, such as `git add` run by xargs.
+// All of them were analysed; the record leaves out operands of commands that change no file named
+// by them. Any other long call is split, see batches, or stays unchanged, and is refused if its
+// facts become too large.
 func (l *looked) shorten() {
 	g := &l.reading.Git
 	if size(l.action.Argv) <= maxArgv || len(l.reading.Writes)+len(l.reading.Runs)+len(l.reading.Incomplete) > 0 || !onlyIndex(g.Class) {

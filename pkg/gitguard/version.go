@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// versionDeadline bounds how long git may take to say its version.
+// versionDeadline is how long git may take to print its version.
 const versionDeadline = 10 * time.Second
 
-// version asks git for its version. Nothing that the caller sets for git reaches it, and it stands in no repository.
+// version asks git for its version. It runs without the caller's variables for git, and outside of
+// any repository.
 func (p Program) version(ctx context.Context, environ []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionDeadline)
 	defer cancel()
@@ -24,7 +25,7 @@ func (p Program) version(ctx context.Context, environ []string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", p.Path, err)
 	}
-	for line := range strings.Lines(string(out)) { // a shim may say something of its own
+	for line := range strings.Lines(string(out)) { // a shim may print lines of its own
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "git version "); ok {
 			return version, nil
 		}
@@ -32,13 +33,15 @@ func (p Program) version(ctx context.Context, environ []string) (string, error) 
 	return "", fmt.Errorf("ask %s for its version: it says %.40q", p.Path, out)
 }
 
-// The versions of git that first leave alone a repository of somebody else's, and a bare one under safe.bareRepository; their release notes.
+// The first versions of git that do not enter a repository of another owner, or a bare one under
+// safe.bareRepository; see their release notes.
 const (
 	sinceOwner = "2.35.2"
 	sinceBare  = "2.38.0"
 )
 
-// leavesAlone makes sure that git will not enter the repository of a call where it was not entered here: a git that is too old to look would.
+// leavesAlone makes sure that git does not enter a repository that ethos-git has not entered. A git
+// that is too old to check would.
 func (p Program) leavesAlone(ctx context.Context, l *looked) error {
 	if !l.repo.Unsafe {
 		return nil
@@ -58,7 +61,8 @@ func (p Program) leavesAlone(ctx context.Context, l *looked) error {
 	return nil
 }
 
-// older reports whether one version of git is before another. What is no number, as in 2.52.0.rc1, counts as the least.
+// older reports whether one version of git precedes another. A part that is not a number, as in
+// 2.52.0.rc1, counts as the lowest.
 func older(version, since string) bool {
 	have := strings.Split(version, ".")
 	for i, want := range strings.Split(since, ".") {
