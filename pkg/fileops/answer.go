@@ -13,41 +13,41 @@ import (
 	"ethos/pkg/record"
 )
 
-// Answer is one line of the output: a result or an error. ID is "" only in the
-// answer to a line whose id could not be read.
+// Answer is one line of the output: a result or an error. ID is "" only in the answer to a line
+// whose id could not be read.
 type Answer struct {
 	ID     string          `json:"id" required:"true"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
 }
 
-// Codes of an [Error] that are no names of an errno. Those of a line that is no
-// request are package record's.
+// Codes of an [Error] that are not names of an errno. The codes for a line that is not a request
+// are in package record.
 const (
-	CodeNoMatch     = "no_match"     // edit: the text is not in the file
-	CodeManyMatches = "many_matches" // edit: it is there more than once
-	CodeDuplicateID = "duplicate_id" // a request with this id is under way
+	CodeNoMatch     = "no_match"     // edit: the text does not occur in the file
+	CodeManyMatches = "many_matches" // edit: the text occurs more than once
+	CodeDuplicateID = "duplicate_id" // another request with this id is running
 	CodeWorkerEnded = "worker_ended" // the confined process ended before it answered
 )
 
-// Error is why a request failed.
+// Error says why a request failed.
 type Error struct {
 	Code    string `json:"code" required:"true"` // an errno's name, such as ENOENT, or one of the codes
 	Message string `json:"message" required:"true"`
 	Op      string `json:"op,omitempty"`
-	Path    string `json:"path,omitempty"` // as the request has it
-	Line    int    `json:"line,omitempty"` // of the input, from 1, where the line was no request
+	Path    string `json:"path,omitempty"` // as in the request
+	Line    int    `json:"line,omitempty"` // line of the input, 1-based, if the line is not a request
 	Hint    string `json:"hint,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// BadLine is the answer to a line that is no request.
+// BadLine returns the answer to a line that is not a request.
 func BadLine(bad *record.BadLine, line int) *Answer {
 	return &Answer{ID: bad.ID, Error: &Error{Code: bad.Code, Message: bad.Message, Line: line, Hint: "ethos-sandbox worker --schema prints what a request is"}}
 }
 
-// ParseAnswer reads one answer of the confined process.
+// ParseAnswer decodes one answer of the confined process.
 func ParseAnswer(line []byte) (*Answer, error) {
 	a := &Answer{}
 	if err := record.DecodeStrict(line, a); err != nil {
@@ -72,7 +72,7 @@ func errnoName(n syscall.Errno) string {
 	return "EIO"
 }
 
-// errorOf makes the error of a request of what an operation returned.
+// errorOf converts the error of an operation to the error of a request.
 func errorOf(r *Request, err error) *Error {
 	e := &Error{}
 	var number syscall.Errno
@@ -86,7 +86,7 @@ func errorOf(r *Request, err error) *Error {
 		e = errno(syscall.ENOENT, "no such file or directory", hint(r, syscall.ENOENT))
 	case errors.Is(err, errOutside):
 		e = outside()
-	default: // package os gives what leads out of a root no number
+	default: // for a path that leads out of a root, package os has no errno
 		var in *fs.PathError
 		if !errors.As(err, &in) {
 			e = errno(syscall.EIO, err.Error(), "")
@@ -105,12 +105,12 @@ func errorOf(r *Request, err error) *Error {
 
 var errOutside = errors.New("the path leads out of the work space")
 
-// outside is what openat2(2) says of a path that leaves RESOLVE_BENEATH.
+// outside returns the error of openat2(2) for a path that leaves RESOLVE_BENEATH.
 func outside() *Error {
 	return errno(syscall.EXDEV, errOutside.Error(), "name a file of the work space, without a link that leads out; what else is declared is reached by its absolute path")
 }
 
-// hint is the way out of an errno, where there is one.
+// hint returns a remedy for an errno, if there is one.
 func hint(r *Request, n syscall.Errno) string {
 	switch n {
 	case syscall.EROFS, syscall.EBUSY, syscall.EACCES, syscall.EPERM:
@@ -130,7 +130,7 @@ func hint(r *Request, n syscall.Errno) string {
 	return ""
 }
 
-// changes reports an operation that writes.
+// changes reports whether an operation writes.
 func changes(op string) bool {
 	switch op {
 	case "write", "edit", "mkdir", "rename", "remove":

@@ -17,19 +17,19 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Match is a line that a pattern is in.
+// Match is a line that matches a pattern.
 type Match struct {
 	Path string `json:"path"`
 	Line int64  `json:"line"`
-	Text string `json:"text"` // at most 500 bytes of it, around the match
+	Text string `json:"text"` // at most 500 bytes of the line, around the match
 }
 
-// GrepResult is what grep answers.
+// GrepResult is the result of grep.
 type GrepResult struct {
 	Matches   []Match `json:"matches"`
 	Truncated bool    `json:"truncated"`
 	Next      string  `json:"next,omitempty"`
-	Skipped   int     `json:"skipped"` // files and directories that could not be read, are binary or too large
+	Skipped   int     `json:"skipped"` // files and directories that are unreadable, binary or too large
 }
 
 // grep searches the files below a path, or one file.
@@ -46,7 +46,7 @@ func (t *Tree) grep(ctx context.Context, r *Request) (any, error) {
 		return nil, err
 	}
 	below := *r
-	below.After = "" // the file itself is wanted again, from a line on
+	below.After = "" // the file itself is to be searched again, from a line on
 	w, err := t.walk(ctx, &below)
 	if err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func (t *Tree) grep(ctx context.Context, r *Request) (any, error) {
 	return s.end(ended, err)
 }
 
-// cursor reads the next of a grep: a path and the last line that was told, -1
-// when there is no more in it.
+// cursor decodes the position for the next part of a grep: a path and the last reported line, or -1
+// if the file has no more matches.
 func cursor(after string) (string, int64, error) {
 	if after == "" {
 		return "", 0, nil
@@ -91,12 +91,12 @@ func cursor(after string) (string, int64, error) {
 	return after[:i], line, nil
 }
 
-// search is one grep under way.
+// search is one running grep.
 type search struct {
 	expr  *regexp.Regexp
-	limit int // of matches
-	room  int // bytes that the answer still holds
-	left  int // bytes that may still be read
+	limit int // number of matches
+	room  int // bytes left in the answer
+	left  int // bytes left to read
 	out   *GrepResult
 	next  string
 }
@@ -112,7 +112,7 @@ func (s *search) end(ended bool, err error) (any, error) {
 }
 
 func (s *search) one(ctx context.Context, p place, r *Request, line int64) (any, error) {
-	f, _, err := p.regular() // what is none, or cannot be read, is an error here
+	f, _, err := p.regular() // here it is an error if it is not a regular file, or unreadable
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *search) one(ctx context.Context, p place, r *Request, line int64) (any,
 	return s.end(err == nil, err)
 }
 
-// resume goes on in the file that the answer before ended in.
+// resume continues in the file in which the previous answer ended.
 func (s *search) resume(ctx context.Context, w *walk, name string, line int64) error {
 	if line < 0 || name == "" {
 		return nil
@@ -129,7 +129,7 @@ func (s *search) resume(ctx context.Context, w *walk, name string, line int64) e
 	return s.file(ctx, place{w.at.root, path.Join(w.at.name, name)}, name, line)
 }
 
-// file searches one file, after a line. What cannot be searched is counted.
+// file searches one file after a line. It counts files that cannot be searched.
 func (s *search) file(ctx context.Context, p place, name string, after int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *search) file(ctx context.Context, p place, name string, after int64) er
 		return nil
 	}
 	if int(size) > s.left {
-		s.next = "" // this file has not been looked at: the walk says where it was before
+		s.next = "" // this file was not searched: the walk has the position before it
 		return errFull
 	}
 	content := make([]byte, size)
@@ -179,7 +179,7 @@ func (s *search) file(ctx context.Context, p place, name string, after int64) er
 	return nil
 }
 
-// around is a line, or what of it is around a match.
+// around returns a line, or the part of it around a match.
 func around(text []byte, found []int) string {
 	if len(text) > maxMatch {
 		from := max(0, min(found[0]-100, len(text)-maxMatch))

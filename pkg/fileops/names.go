@@ -44,8 +44,8 @@ func (t *Tree) makeOne(p place) error {
 	return unix.Mkdirat(int(dir.Fd()), base, 0o777)
 }
 
-// makeAll makes a directory and those above it that are missing, and says
-// whether there was one to make.
+// makeAll creates a directory and missing directories above it. It reports whether it has created
+// any.
 func (t *Tree) makeAll(p place) (bool, error) {
 	if info, err := p.root.Stat(p.name); err == nil {
 		if !info.IsDir() {
@@ -105,14 +105,14 @@ func (t *Tree) rename(ctx context.Context, r *Request) (any, error) {
 	return &DoneResult{Done: true}, ignoreUnsupported(target.Sync())
 }
 
-// at says which path an error is about, where that is not the request's.
+// at sets the path that an error concerns, if it is not the request's.
 func at(r *Request, err error, path string) error {
 	about := *r
 	about.Path = path
 	return errorOf(&about, err)
 }
 
-// renameUnseen is a rename that replaces nothing that is there when it begins.
+// renameUnseen renames, and replaces nothing that exists when it begins.
 func renameUnseen(from int, name string, to int, base string) error {
 	var s unix.Stat_t
 	if err := unix.Fstatat(to, base, &s, unix.AT_SYMLINK_NOFOLLOW); !errors.Is(err, unix.ENOENT) {
@@ -144,8 +144,8 @@ func (t *Tree) remove(ctx context.Context, r *Request) (any, error) {
 	return &DoneResult{Done: true}, nil
 }
 
-// unlink removes a name and, when the request is recursive, what is below it.
-// shown is its path as the caller knows it.
+// unlink removes a name and, if the request is recursive, everything below it. shown is its path in
+// the caller's form.
 func unlink(ctx context.Context, r *Request, dir *os.File, base, shown string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -175,8 +175,8 @@ func unlink(ctx context.Context, r *Request, dir *os.File, base, shown string) e
 	return nil
 }
 
-// unlinkBelow removes what is in a directory. One that becomes a link meanwhile
-// is not entered.
+// unlinkBelow removes the content of a directory. It does not enter a directory that becomes a link
+// in the meantime.
 func unlinkBelow(ctx context.Context, r *Request, dir int, base, shown string) error {
 	fd, err := unix.Openat(dir, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	// MaxContent is how much of files' content one answer holds, in bytes: as
-	// JSON, of which a byte can take six, it fits a line of 1 MiB.
+	// MaxContent is how much file content one answer holds, in bytes. Encoded as JSON, in which a
+	// byte can take six, it fits in a line of 1 MiB.
 	MaxContent = 160 << 10
-	// MaxEdit is the longest file that is edited, in bytes.
+	// MaxEdit is the size limit of a file that is edited, in bytes.
 	MaxEdit = 16 << 20
-	// MaxScan is how much of one file is read, in bytes.
+	// MaxScan limits how much of one file is read, in bytes.
 	MaxScan = 256 << 20
 )
 
-// ReadResult is what read answers.
+// ReadResult is the result of read.
 type ReadResult struct {
 	Text      *string `json:"text,omitempty"`
-	Base64    *string `json:"base64,omitempty"` // instead of text when that is not UTF-8
+	Base64    *string `json:"base64,omitempty"` // instead of text if the content is not UTF-8
 	Unit      string  `json:"unit"`
 	Offset    int64   `json:"offset"`
 	Count     int64   `json:"count"`          // lines or bytes in this answer
 	Total     int64   `json:"total"`          // lines or bytes of the file
 	Size      int64   `json:"size"`           // bytes of the file
 	Truncated bool    `json:"truncated"`      // there is more
-	Next      int64   `json:"next,omitempty"` // the offset to go on at
-	Changed   bool    `json:"changed"`        // the file changed while it was read
+	Next      int64   `json:"next,omitempty"` // the offset at which to continue
+	Changed   bool    `json:"changed"`        // the file changed during the read
 }
 
 func (r *ReadResult) set(content []byte) {
@@ -46,8 +46,8 @@ func (r *ReadResult) set(content []byte) {
 	r.Base64 = &text
 }
 
-// Read reads lines or bytes of a regular file. What is appended while it is
-// read is not: the size when it was opened is the bound.
+// read reads lines or bytes of a regular file. It does not read what is appended in the meantime:
+// the size when the file was opened is the limit.
 func (t *Tree) read(ctx context.Context, r *Request) (any, error) {
 	p, err := t.resolve(r.Path, true)
 	if err != nil {
@@ -60,7 +60,7 @@ func (t *Tree) read(ctx context.Context, r *Request) (any, error) {
 	defer f.Close()
 	size := info.Size()
 	if size == 0 {
-		size = MaxContent // files of proc(5) do not tell theirs
+		size = MaxContent // files of proc(5) do not report their size
 	}
 	if size > MaxScan && r.Unit != "bytes" {
 		return nil, errno(syscall.EFBIG, fmt.Sprintf("the file has %d bytes; lines are counted in up to %d", size, MaxScan), `read parts of it with "unit":"bytes"`)
@@ -101,7 +101,7 @@ func readBytes(f *os.File, size int64, r *Request) (*ReadResult, error) {
 	return out, nil
 }
 
-// whole takes an incomplete rune off the end, when that leaves UTF-8.
+// whole removes an incomplete rune at the end, if the rest is UTF-8.
 func whole(content []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i < len(content); i++ {
 		if at := len(content) - i; utf8.RuneStart(content[at]) && !utf8.FullRune(content[at:]) && utf8.Valid(content[:at]) {
@@ -111,12 +111,12 @@ func whole(content []byte) []byte {
 	return content
 }
 
-// readLines reads all of the input, to count its lines, and keeps those asked for.
+// readLines reads the whole input, to count its lines, and keeps the requested ones.
 func readLines(ctx context.Context, in io.Reader, r *Request) (*ReadResult, error) {
 	out := &ReadResult{Unit: "lines", Offset: max(r.Offset, 1)}
 	var kept []byte
 	full := func() bool { return r.Limit > 0 && out.Count == r.Limit }
-	var line, begin int64 = 1, 0 // the line under way, and where it begins
+	var line, begin int64 = 1, 0 // the current line, and where it begins
 	open, stopped := false, false
 	buf := make([]byte, 64<<10)
 	for {
@@ -170,13 +170,13 @@ func readLines(ctx context.Context, in io.Reader, r *Request) (*ReadResult, erro
 	return out, nil
 }
 
-// StatResult is what stat answers. A symbolic link is not followed.
+// StatResult is the result of stat. A symbolic link is not followed.
 type StatResult struct {
 	Type   string `json:"type"` // file, directory, symlink, fifo, socket or device
 	Size   int64  `json:"size"`
 	Mode   string `json:"mode"`             // octal, with set-ID and sticky bits
 	Mtime  string `json:"mtime"`            // RFC 3339, UTC
-	Target string `json:"target,omitempty"` // of a symbolic link, as it stands there
+	Target string `json:"target,omitempty"` // of a symbolic link, as stored
 }
 
 func (t *Tree) stat(_ context.Context, r *Request) (any, error) {
@@ -197,7 +197,7 @@ func (t *Tree) stat(_ context.Context, r *Request) (any, error) {
 	return out, nil
 }
 
-// octal is a mode as chmod(1) takes it.
+// octal returns a mode as chmod(1) accepts it.
 func octal(mode os.FileMode) string {
 	bits := uint32(mode.Perm())
 	for flag, bit := range map[os.FileMode]uint32{os.ModeSetuid: 0o4000, os.ModeSetgid: 0o2000, os.ModeSticky: 0o1000} {

@@ -10,12 +10,12 @@ import (
 	"ethos/pkg/record"
 )
 
-// Request is one line of the input. Which fields an operation takes is in the
-// schema; one that it does not take is an error.
+// Request is one line of the input. The schema says which fields an operation takes; any other
+// field is an error.
 type Request struct {
-	ID     string `json:"id" required:"true"` // of the caller's choice, 1 to 128 bytes; unique among the requests under way
-	Op     string `json:"op"`                 // absent where Cancel is there
-	Cancel string `json:"cancel"`             // the id of a request that is to end
+	ID     string `json:"id" required:"true"` // chosen by the caller, 1 to 128 bytes; unique among the running requests
+	Op     string `json:"op"`                 // absent if Cancel is present
+	Cancel string `json:"cancel"`             // the id of a request to cancel
 
 	Path      string   `json:"path"`             // default: the tree's directory, for list, glob and grep
 	To        string   `json:"to"`               // rename: the new name
@@ -25,16 +25,16 @@ type Request struct {
 	Offset    int64    `json:"offset"`           // read: the first line, from 1, or byte, from 0
 	Limit     int64    `json:"limit"`            // read, list, glob, grep: at most so many lines, bytes, entries or matches; default and most: what an answer holds
 	Old       string   `json:"old"`              // edit: the text to replace
-	New       *string  `json:"new,omitempty"`    // edit: what stands there afterwards
-	All       bool     `json:"all"`              // edit: every occurrence; without it there must be one
+	New       *string  `json:"new,omitempty"`    // edit: the replacement
+	All       bool     `json:"all"`              // edit: every occurrence; otherwise there must be exactly one
 	Pattern   string   `json:"pattern"`          // glob: with **; grep: a regular expression of Go
 	Glob      string   `json:"glob"`             // grep: only files whose path, below Path, matches
 	Recursive bool     `json:"recursive"`        // list, remove: with everything below
 	Skip      []string `json:"skip,omitempty"`   // list, glob, grep: names not entered; default: .git
-	After     string   `json:"after"`            // list, glob, grep: the next of the answer before
-	Parents   bool     `json:"parents"`          // write, mkdir: makes missing directories above
+	After     string   `json:"after"`            // list, glob, grep: "next" of the previous answer
+	Parents   bool     `json:"parents"`          // write, mkdir: creates missing directories above
 	Exclusive bool     `json:"exclusive"`        // write: the file must not exist
-	Replace   bool     `json:"replace"`          // rename: an existing regular file gives way
+	Replace   bool     `json:"replace"`          // rename: replaces an existing regular file
 }
 
 const (
@@ -44,8 +44,8 @@ const (
 	maxSkip    = 64
 )
 
-// optional names, for each operation, the fields it takes beside id and op.
-// Those with a "!" must be there.
+// optional has, for each operation, the fields it takes besides id and op. Those with a "!" are
+// required.
 var optional = map[string][]string{
 	"read":   {"path!", "unit", "offset", "limit"},
 	"write":  {"path!", "content!", "parents", "exclusive"},
@@ -59,7 +59,7 @@ var optional = map[string][]string{
 	"remove": {"path!", "recursive"},
 }
 
-// given lists the fields that are there, in the order of the struct.
+// given lists the fields that are present, in the order of the struct.
 func (r *Request) given() []string {
 	var names []string
 	for _, f := range []struct {
@@ -78,8 +78,8 @@ func (r *Request) given() []string {
 	return names
 }
 
-// Parse reads one request. The error is a [*record.BadLine] for a line that is
-// none, whose ID is set where the line has a valid one.
+// Parse decodes one request. The error is a [*record.BadLine] for a line that is not a request; its
+// ID is set if the line has a valid one.
 func Parse(line []byte) (*Request, error) {
 	r := &Request{}
 	if err := record.DecodeStrict(line, r); err != nil {
@@ -100,7 +100,7 @@ func Parse(line []byte) (*Request, error) {
 	return r, nil
 }
 
-// idOf is the id of a line that is JSON and no request, or "".
+// idOf returns the id of a line that is JSON but not a request, or "".
 func idOf(line []byte) string {
 	d, err := record.ParseDocument(line)
 	if err != nil || !d.IsObject() {
@@ -114,7 +114,7 @@ func idOf(line []byte) string {
 
 func validID(id string) bool { return id != "" && len(id) <= maxID }
 
-// check says what is wrong with the request; "" when nothing is.
+// check returns what is wrong with the request, or "".
 func (r *Request) check() string {
 	given := r.given()
 	takes, known := optional[r.Op]
@@ -167,7 +167,7 @@ func (r *Request) values() string {
 	return ""
 }
 
-// content is what a write writes.
+// content returns the content that a write request writes.
 func (r *Request) content() ([]byte, error) {
 	if r.Base64 != nil {
 		return base64.StdEncoding.Strict().DecodeString(*r.Base64)
@@ -178,7 +178,7 @@ func (r *Request) content() ([]byte, error) {
 	return nil, nil
 }
 
-// checkPath refuses what no system call takes as it stands.
+// checkPath refuses paths that no system call accepts unchanged.
 func checkPath(path string) error {
 	switch {
 	case strings.ContainsRune(path, 0):

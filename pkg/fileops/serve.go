@@ -13,8 +13,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Do carries out one request that is no cancel. What a result has is bounded; a
-// panic is the error of this request.
+// Do performs one request other than cancel. Results are limited in size. A panic becomes the error
+// of this request.
 func (t *Tree) Do(ctx context.Context, r *Request) (answer *Answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -47,10 +47,10 @@ func answerOf(r *Request, result any, err error) *Answer {
 	return &Answer{ID: r.ID, Result: text}
 }
 
-// Serve reads requests from in and writes an answer to each to out, as they come
-// to their ends, up to jobs at once. It returns at the end of the input, when
-// all are answered, or with the error of a stream. The lines have passed
-// [Parse]: one that does not is an error.
+// Serve reads requests from in and writes an answer to each of them to out, in the order in which
+// they finish. Up to jobs requests run at once. It returns at the end of the input after all are
+// answered, or with the error of a stream. The lines must have passed [Parse]; one that does not is
+// an error.
 func Serve(ctx context.Context, t *Tree, in io.Reader, out io.Writer, maxLine, jobs int) error {
 	s := &server{tree: t, out: out, slots: make(chan struct{}, jobs), under: map[string]context.CancelFunc{}}
 	defer s.running.Wait()
@@ -72,7 +72,7 @@ func Serve(ctx context.Context, t *Tree, in io.Reader, out io.Writer, maxLine, j
 	}
 }
 
-// server is one [Serve].
+// server is the state of one [Serve].
 type server struct {
 	tree    *Tree
 	slots   chan struct{}
@@ -108,7 +108,7 @@ func (s *server) start(ctx context.Context, r *Request) {
 		}
 		answer := s.tree.Do(ctx, r)
 		s.mu.Lock()
-		delete(s.under, r.ID) // before the answer: its id can be used again
+		delete(s.under, r.ID) // before the answer, after which its id can be used again
 		s.mu.Unlock()
 		s.write(answer)
 	})

@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-// maxLinks bounds the symbolic links of one path: path_resolution(7).
+// maxLinks limits the symbolic links that one path leads through: path_resolution(7).
 const maxLinks = 40
 
-// Tree is where paths are looked up.
+// Tree is the base for resolving paths.
 type Tree struct {
 	root, top *os.Root   // the work space; "/"
-	dir       string     // what relative paths begin with, below root; "" is root itself
-	protected []string   // absolute; not to be made here
-	changing  sync.Mutex // one request changes files at a time: two edits of one file lose neither
+	dir       string     // the start of relative paths, below root; "" is root itself
+	protected []string   // absolute; these must not be created
+	changing  sync.Mutex // one request at a time changes files, so that no edit is lost
 }
 
-// Open opens the tree of a work space. dir is where relative paths begin, the
-// work space or a directory in it. What is named in protected is not made:
-// those are the names that a boundary takes away from whoever makes them.
+// Open opens the tree of a work space. dir is the start of relative paths: the work space or a
+// directory in it. Operations refuse to create the names in protected, because the boundary would
+// remove them again.
 func Open(workspace, dir string, protected []string) (*Tree, error) {
 	rel, err := filepath.Rel(workspace, dir)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
@@ -42,19 +42,19 @@ func Open(workspace, dir string, protected []string) (*Tree, error) {
 	return &Tree{root: root, top: top, dir: strings.TrimPrefix(rel, "."), protected: protected}, nil
 }
 
-// Close closes what the tree holds open.
+// Close closes the roots of the tree.
 func (t *Tree) Close() error { return errors.Join(t.root.Close(), t.top.Close()) }
 
-// place is a path without symbolic links: a name below a root. What the name
-// leads to can change at any time; the root holds whatever becomes of it.
+// place is a path without symbolic links: a name below a root. What the name leads to can change at
+// any time; the root is enforced in any case.
 type place struct {
 	root *os.Root
 	name string
 }
 
-// resolve follows the symbolic links of a path, also the last component's when
-// follow is set. A component that does not exist ends that: the rest stays as
-// it is, and the operation will say what is missing.
+// resolve resolves the symbolic links of a path, including one in the last component if follow is
+// set. It stops at a component that does not exist: the rest stays unchanged, and the operation
+// reports what is missing.
 func (t *Tree) resolve(name string, follow bool) (place, error) {
 	if err := checkPath(name); err != nil {
 		return place{}, err
@@ -116,7 +116,7 @@ func (t *Tree) resolve(name string, follow bool) (place, error) {
 	return p, nil
 }
 
-// up takes the last component off, which must be a directory.
+// up removes the last component, which must be a directory.
 func (p place) up(done *[]string, bounded bool) error {
 	if len(*done) == 0 {
 		if bounded {
@@ -141,20 +141,20 @@ func (p place) isDirectory(done []string) error {
 	return err
 }
 
-// isMagic reports a link below a process's directory in proc(5): cwd, root, exe,
-// fd/*, ns/*, map_files/*. It leads to an object and not to the path it shows;
+// isMagic reports whether at is a link below a process's directory in proc(5): cwd, root, exe,
+// fd/*, ns/*, map_files/*. Such a link leads to an object and not to the path that it shows;
 // openat2(2) refuses it with RESOLVE_NO_MAGICLINKS.
 func isMagic(at string) bool {
 	below, ok := strings.CutPrefix(at, "proc/")
 	return ok && strings.Contains(below, "/")
 }
 
-// directory opens a directory, without waiting for one that has become a FIFO.
+// directory opens a directory. It does not block if the name has become a FIFO.
 func (p place) directory() (*os.File, error) {
 	return p.root.OpenFile(p.name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }
 
-// parent opens the directory that a place's last component is in.
+// parent opens the directory that contains a place's last component.
 func (p place) parent() (*os.File, string, error) {
 	if p.name == "." {
 		return nil, "", errno(syscall.EBUSY, "this is the work space or the root directory", "name something in it")
@@ -163,9 +163,9 @@ func (p place) parent() (*os.File, string, error) {
 	return dir, path.Base(p.name), err
 }
 
-// regular opens a regular file for reading. What is none is not opened: reading
-// a device can do something. One that takes the file's place meanwhile is opened
-// without waiting, and refused.
+// regular opens a regular file for reading. It opens no other file, because reading a device can
+// have effects. If another file replaces it in the meantime, that is opened without blocking, and
+// refused.
 func (p place) regular() (*os.File, os.FileInfo, error) {
 	info, err := p.root.Lstat(p.name)
 	if err == nil {
@@ -189,7 +189,7 @@ func (p place) regular() (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// regular refuses what is no regular file.
+// regular returns an error for anything but a regular file.
 func regular(info os.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -201,7 +201,7 @@ func regular(info os.FileInfo) error {
 	}
 }
 
-// kind is the word for a file's type.
+// kind returns the word for a file's type.
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:
@@ -218,8 +218,8 @@ func kind(mode fs.FileMode) string {
 	return "device"
 }
 
-// guard refuses to make what is protected: base, in the directory dir. The
-// boundary would take it away again, and end a process that insists.
+// guard refuses to create the protected name base in the directory dir. The boundary would remove
+// it again, and end a process that persists.
 func (t *Tree) guard(dir *os.File, base string) error {
 	for _, path := range t.protected {
 		if filepath.Base(path) != base {

@@ -20,48 +20,49 @@ import (
 const (
 	// MaxEntries is how many entries or matches one answer holds.
 	MaxEntries = 2000
-	// MaxVisited is how many entries one request looks at.
+	// MaxVisited limits how many entries one request examines.
 	MaxVisited = 200_000
-	// MaxSearched is how many bytes of files one grep reads, and MaxFile of one.
+	// MaxSearched limits how many bytes of files one grep reads. MaxFile limits the bytes of one
+	// file.
 	MaxSearched = 256 << 20
 	MaxFile     = 16 << 20
-	// maxListed bounds the entries of one directory, which are sorted.
+	// maxListed limits the entries of one directory, which are sorted.
 	maxListed = 100_000
-	// maxNames is how many bytes of paths one answer holds: beside each there are
-	// some hundred of JSON.
+	// maxNames is how many bytes of paths one answer holds. Each path also takes about a hundred
+	// bytes of JSON.
 	maxNames = 120 << 10
-	// maxMatch is how much of a matching line is told, in bytes.
+	// maxMatch is how much of a matching line is returned, in bytes.
 	maxMatch = 500
 )
 
 // Entry is one entry of a directory, or a path that matches.
 type Entry struct {
-	Path  string `json:"path"`                  // below the path of the request, with slashes
-	Bytes string `json:"path_base64,omitempty"` // when the name is not UTF-8; path then only shows it
+	Path  string `json:"path"`                  // relative to the path of the request, with slashes
+	Bytes string `json:"path_base64,omitempty"` // if the name is not UTF-8; path is then only for display
 	Type  string `json:"type"`
 	Size  int64  `json:"size"`
 	Mtime string `json:"mtime,omitempty"`
 }
 
-// ListResult is what list and glob answer, in the order of the paths.
+// ListResult is the result of list and glob, in the order of the paths.
 type ListResult struct {
 	Entries   []Entry `json:"entries"`
 	Truncated bool    `json:"truncated"`
-	Next      string  `json:"next,omitempty"` // the "after" to go on with
+	Next      string  `json:"next,omitempty"` // the "after" of the next request
 	Skipped   int     `json:"skipped"`        // directories that could not be read
 }
 
 func encode(name string) string { return base64.StdEncoding.EncodeToString([]byte(name)) }
 
-// errFull ends a walk that has found or looked at enough.
+// errFull ends a walk that has found or examined enough.
 var errFull = errors.New("the answer is full")
 
-// walk visits what is below a place, a directory's entries in the order of their
-// names and each directory before what is in it.
+// walk visits everything below a place: a directory's entries in the order of their names, and each
+// directory before its content.
 type walk struct {
 	ctx       context.Context
 	at        place
-	after     []string // components of the last path that is not wanted again
+	after     []string // components of the last path that was already returned
 	skip      []string
 	recursive bool
 	visited   int
@@ -70,7 +71,7 @@ type walk struct {
 	visit     func(path string, d fs.DirEntry) error
 }
 
-// run visits and reports whether it came to the end.
+// run visits the entries and reports whether it reached the end.
 func (w *walk) run() (ended bool, err error) {
 	err = w.directory("", w.after)
 	if errors.Is(err, errFull) {
@@ -158,8 +159,8 @@ func (t *Tree) walk(ctx context.Context, r *Request) (*walk, error) {
 	return w, nil
 }
 
-// mark is a path in a "next", which is opaque: one that is not UTF-8 is encoded,
-// after a byte that no path has.
+// mark encodes a path for a "next", which is opaque. A path that is not UTF-8 is encoded after a
+// byte that no path contains.
 func mark(path string) string {
 	if utf8.ValidString(path) {
 		return path
@@ -167,7 +168,7 @@ func mark(path string) string {
 	return "\x00" + encode(path)
 }
 
-// marked is the components of a mark.
+// marked returns the components of a mark.
 func marked(after string) ([]string, error) {
 	if after == "" {
 		return nil, nil
@@ -182,7 +183,7 @@ func marked(after string) ([]string, error) {
 	return strings.Split(after, "/"), nil
 }
 
-// entries answers with the entries that wanted lets through.
+// entries returns the entries for which wanted is true.
 func (t *Tree) entries(ctx context.Context, r *Request, wanted func(path string) bool) (any, error) {
 	w, err := t.walk(ctx, r)
 	if err != nil {
@@ -216,7 +217,7 @@ func (t *Tree) entries(ctx context.Context, r *Request, wanted func(path string)
 	return out, nil
 }
 
-// entryOf is false for an entry that is gone.
+// entryOf returns false for an entry that no longer exists.
 func entryOf(name string, d fs.DirEntry) (Entry, bool) {
 	info, err := d.Info()
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriteResult is what write and edit answer.
+// WriteResult is the result of write and edit.
 type WriteResult struct {
-	Size     int64 `json:"size"`    // of the file now, in bytes
-	Created  bool  `json:"created"` // there was none
+	Size     int64 `json:"size"`    // new size of the file, in bytes
+	Created  bool  `json:"created"` // the file did not exist
 	Replaced int   `json:"replaced,omitempty"`
 }
 
-// DoneResult is what mkdir, rename, remove and cancel answer.
+// DoneResult is the result of mkdir, rename, remove and cancel.
 type DoneResult struct {
-	Done bool `json:"done"` // mkdir: false when the directory was there; cancel: when no such request is under way
+	Done bool `json:"done"` // mkdir: false if the directory existed; cancel: if no such request is running
 }
 
-// lock waits for its turn to change files.
+// lock waits until this request may change files.
 func (t *Tree) lock(ctx context.Context) error {
 	t.changing.Lock()
 	if err := ctx.Err(); err != nil {
@@ -37,7 +37,7 @@ func (t *Tree) lock(ctx context.Context) error {
 	return nil
 }
 
-// write makes or replaces a file.
+// write creates or replaces a file.
 func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
 	if err := t.lock(ctx); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func same(a, b *unix.Stat_t) bool {
 	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim
 }
 
-// entry is what stands in a directory under a name; what is no regular file is
+// entry returns the status of the file with a name in a directory. Anything but a regular file is
 // an error.
 func entry(dir *os.File, base string) (*unix.Stat_t, error) {
 	var s unix.Stat_t
@@ -152,10 +152,10 @@ func entry(dir *os.File, base string) (*unix.Stat_t, error) {
 	return &s, errno(syscall.EINVAL, "it is no regular file", "only regular files are read and written")
 }
 
-// replace puts content under a name: written beside it, made durable, then
-// renamed. old is the file that gives way, whose mode and owner are kept; nil
-// when there is none, which then must still be so. The permission of the name's
-// file counts, though a rename does not need it.
+// replace writes content to a temporary file in the same directory, syncs it and renames it to
+// base. old is the file that it replaces, whose mode and owner are kept. If old is nil, base must
+// not exist. The caller must have permission to write to the old file, although rename does not
+// require it.
 func replace(ctx context.Context, dir *os.File, base string, old *unix.Stat_t, content []byte) (err error) {
 	at := int(dir.Fd())
 	mode := uint32(0o666)
@@ -202,8 +202,8 @@ func replace(ctx context.Context, dir *os.File, base string, old *unix.Stat_t, c
 	return ignoreUnsupported(dir.Sync())
 }
 
-// keep gives the new file the owner and the permissions of the old one. Set-ID
-// bits go, as they do when a file is written to: write(2).
+// keep gives the new file the owner and the permissions of the old one. Set-ID bits are cleared, as
+// by a write to the file: write(2).
 func keep(fd int, old *unix.Stat_t) error {
 	var now unix.Stat_t
 	if err := unix.Fstat(fd, &now); err != nil {
@@ -217,8 +217,7 @@ func keep(fd int, old *unix.Stat_t) error {
 	return unix.Fchmod(fd, uint32(old.Mode)&0o777)
 }
 
-// ignoreUnsupported passes over file systems on which a directory cannot be
-// synchronized.
+// ignoreUnsupported ignores the error of file systems on which a directory cannot be synced.
 func ignoreUnsupported(err error) error {
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
 		return nil
