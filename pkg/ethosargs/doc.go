@@ -1,24 +1,22 @@
-// Package ethosargs reads command lines of ethos's own programs.
+// Package ethosargs parses command lines of ethos's own programs.
 //
-// [Read] takes the words after a program's name and returns the [Call] that
-// they make: the command, every option with the place of its value, and the
-// command line that is passed on to be run. [Programs] is the table it reads
-// by, in which each option says whether it could widen a boundary.
+// Begin with [Read], which takes the words after a program's name and returns the [Call]: the
+// command, every option with the position of its value, and the command line that is passed on to
+// be run. [Programs] is the table that it uses, in which each option says whether it could widen a
+// boundary.
 //
 // # Contract
 //
-// A command line that a program accepts is read as the program reads it: the
-// same command, the same options, the same values. The tests in cmd/ethos-*
-// compare the table with the real command structures, option by option, and
-// this reader with kong's parser on random command lines, so that an option
-// cannot be added without a class. A command line that a program refuses, and
-// one whose words are not all known, yields a Call with Unknown set.
+// A command line that a program accepts is parsed as the program parses it: the same command, the
+// same options, the same values. The tests in cmd/ethos-* compare the table with the real command
+// structures, option by option, and this parser with kong's parser on random command lines, so that
+// no option can be added without a class. A command line that a program refuses, or one with
+// unknown words, yields a Call with Unknown set.
 //
 // The package is pure: no environment, no file system.
 //
 // # Limits
 //
-// Values are not validated: an enumeration's wrong word and a number that does
-// not parse are refused by the program itself. A program under another name is
-// not recognized.
+// Values are not validated: the program itself refuses an invalid word of an enumeration, or a
+// number that does not parse. A program under another name is not recognised.
 package ethosargs

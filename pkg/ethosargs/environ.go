@@ -2,8 +2,8 @@ package ethosargs
 
 import "strings"
 
-// Steers reports a variable that decides over what ethos's own programs do:
-// where their defaults, their memory and their programs lie.
+// Steers reports whether a variable controls ethos's own programs: the location of their defaults,
+// their memory and their programs.
 func Steers(name string) bool {
 	switch name {
 	case "HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR":
@@ -12,8 +12,8 @@ func Steers(name string) bool {
 	return strings.HasPrefix(name, "ETHOS_") || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
 }
 
-// Loads reports a variable that makes a program load or run other code: of the
-// dynamic linker (ld.so(8)), a shell's start-up file, an interpreter's options.
+// Loads reports whether a variable makes a program load or run other code: a variable of the
+// dynamic linker (ld.so(8)), a shell's start-up file, or an interpreter's options.
 func Loads(name string) bool {
 	switch name {
 	case "BASH_ENV", "ENV", "NODE_OPTIONS", "PERL5OPT", "PERL5LIB", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "RUBYOPT", "RUBYLIB",

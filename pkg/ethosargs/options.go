@@ -12,8 +12,8 @@ func facts() Program {
 	return Program{Name: "ethos-facts", Described: true, Commands: []Command{
 		{Name: "derive", Default: true, Operands: Passthrough, Options: []Option{
 			{Name: "command", Short: 'c', Class: Neutral},
-			{Name: "from", Class: Neutral}, // whose input may go on to be run: see Call.Clean
-			{Name: "cwd", Class: Compared}, // the work space around it is what a boundary lets be written
+			{Name: "from", Class: Neutral}, // its input may be run later: see Call.Clean
+			{Name: "cwd", Class: Compared}, // the work space around it is what a boundary makes writable
 			{Name: "mode", Class: Compared},
 			{Name: "tool", Class: Widens}, // another tool's capabilities
 			{Name: "config", Class: Widens},
@@ -24,15 +24,15 @@ func facts() Program {
 		}},
 		{Name: "tools", Options: []Option{
 			{Name: "json", Bool: true, Class: Neutral},
-			{Name: "config", Class: Neutral}, // lists, and decides nothing
+			{Name: "config", Class: Neutral}, // only lists
 		}},
 	}}
 }
 
-// policies are the options of a command that only shows what policy would say.
+// policies are the options of a command that only shows what policy would decide.
 var policies = []Option{{Name: "policy", Class: Neutral}, {Name: "pack", Class: Neutral}}
 
-// settings are the options of what changes an agent's settings.
+// settings are the options of a command that changes an agent's settings.
 var settings = []Option{
 	{Name: "user", Bool: true, Class: Neutral},
 	{Name: "project", Bool: true, Class: Neutral},
@@ -43,7 +43,7 @@ var settings = []Option{
 func decide() Program {
 	return Program{Name: "ethos-decide", Commands: []Command{
 		{Name: "decide", Default: true, Options: []Option{
-			{Name: "policy", Class: Widens}, // its amendments can weaken what is not protected
+			{Name: "policy", Class: Widens}, // its amendments can weaken policies that are not protected
 			{Name: "pack", Class: Narrows},
 			{Name: "approve", Class: Widens},
 			{Name: "mode", Class: Compared},
@@ -96,11 +96,11 @@ func decide() Program {
 	}}
 }
 
-// boundary are the options that describe the boundary of a command; class is
-// what those do that can widen it.
+// boundary returns the options that describe the boundary of a command. class is the class of those
+// that can widen it.
 func boundary(class Class, more ...Option) []Option {
 	exposing := class
-	if class == Compared { // no capability says which ports of the host are the command's
+	if class == Compared { // no capability says which ports of the host belong to the command
 		exposing = Widens
 	}
 	list := []Option{{Name: "workspace", Class: class}, {Name: "profile", Class: class}, {Name: "agent", Class: exposing}, {Name: "require", Class: Narrows}, {Name: "ro-noexec", Class: class}, {Name: "rw-noexec", Class: class}, {Name: "proxy-env", Bool: true, Class: Neutral}, {Name: "debug", Bool: true, Class: exposing},
@@ -117,18 +117,18 @@ func boundary(class Class, more ...Option) []Option {
 
 var (
 	evidence = Option{Name: "evidence", Class: Neutral, File: true}
-	explain  = Option{Name: "explain", Bool: true, Class: Neutral} // observes, and decides nothing
-	proof    = Option{Name: "prove", Class: Widens}                // a command reads what nobody has granted, and whether it then passes is told
+	explain  = Option{Name: "explain", Bool: true, Class: Neutral} // only observes
+	proof    = Option{Name: "prove", Class: Widens}                // a command reads what nobody has granted, and the result is reported
 	dryRun   = Option{Name: "dry-run", Bool: true, Class: Ends}
-	// inSession names a boundary that somebody made, which may be wider than any
-	// that the other options ask for. That of an agent's own calls is not.
+	// inSession names an existing boundary, which may be wider than any that the other options
+	// request. The boundary of an agent's own calls is not.
 	inSession = Option{Name: "session", Class: Compared}
-	// ofView decide what becomes of what a command writes. None lets it write more,
-	// but for the copy.
+	// ofView decide what happens to the files that a command writes. None lets it write more,
+	// except the copy.
 	ofView = []Option{{Name: "mode", Class: Narrows}, {Name: "keep", Class: Widens}, {Name: "transaction", Bool: true, Class: Narrows}, {Name: "parent", Class: Narrows}, ofTree}
-	// ofTree records more, and decides nothing.
+	// ofTree only records more.
 	ofTree = Option{Name: "tree", Bool: true, Class: Neutral}
-	// ofCaller tell of a run, and end it earlier.
+	// ofCaller report on a run, or end it earlier.
 	ofCaller = []Option{{Name: "info-fd", Class: Neutral}, {Name: "die-with-parent", Bool: true, Class: Neutral}}
 	// toRecord adds a result to the record of the same command, once.
 	toRecord = Option{Name: "record", Class: Neutral}
@@ -162,7 +162,7 @@ func sandbox() Program {
 			Option{Name: "plain-git", Bool: true, Class: Widens},
 			Option{Name: "jobs", Short: 'j', Class: Neutral},
 		)},
-		{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // shows, and runs nothing
+		{Name: "plan", Operands: Passthrough, Options: boundary(Neutral, // only shows
 			Option{Name: "json", Bool: true, Class: Neutral},
 			Option{Name: "seccomp-asm", Bool: true, Class: Neutral},
 			Option{Name: "backend", Class: Neutral},
@@ -198,7 +198,7 @@ func trace() Program {
 		{Name: "report", Default: true, Operands: Words, Options: []Option{
 			{Name: "sarif", Class: Neutral, File: true},
 			{Name: "baseline", Class: Neutral},
-			{Name: "store", Class: Widens}, // other evidence than the work space's
+			{Name: "store", Class: Widens}, // other evidence than that of the work space
 			{Name: "no-store", Bool: true, Class: Neutral},
 			{Name: "format", Class: Neutral},
 			{Name: "no-redact", Bool: true, Class: Widens},
@@ -226,7 +226,7 @@ func trace() Program {
 		{Name: "stats", Operands: Words, Options: []Option{
 			looking, {Name: "since", Class: Neutral}, {Name: "json", Bool: true, Class: Neutral},
 		}},
-		// It sends records away, to where the caller says.
+		// It sends records to where the caller says.
 		{Name: "export", Person: true, Options: []Option{
 			looking, {Name: "otlp", Class: Neutral}, {Name: "follow", Bool: true, Class: Neutral}, {Name: "only", Class: Neutral}, {Name: "retry-for", Class: Neutral},
 		}},
@@ -234,12 +234,13 @@ func trace() Program {
 	}}
 }
 
-// ordered is a program that a command of ethos-trace that only a person gives becomes: called by name, it is that command without its name.
+// ordered returns the program that is an alias of one of ethos-trace's commands for a person:
+// called by that name, it is the command without its name.
 func ordered(name string) Program {
 	return Program{Name: name, Commands: []Command{{Name: "order", Default: true, Person: true, Operands: Words}}}
 }
 
-// git is `ethos-git ethos`; every other command line of ethos-git is git's.
+// git returns the table of `ethos-git ethos`. Every other command line of ethos-git is git's.
 func git() Program {
 	return Program{Name: "ethos-git", Commands: []Command{
 		{Name: "explain", Operands: Passthrough, Options: []Option{{Name: "json", Bool: true, Class: Neutral}}},

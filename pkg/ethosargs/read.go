@@ -2,44 +2,43 @@ package ethosargs
 
 import "strings"
 
-// Word is one word of a command line. Of a word that is not Known, Text is the
-// part before what is not.
+// Word is one word of a command line. If it is not Known, Text is the part before the first unknown
+// part.
 type Word struct {
 	Text  string
 	Known bool
 	Many  bool // may become any number of words, or none
 }
 
-// Given is an option as it was given.
+// Given is an option as given.
 type Given struct {
 	Option *Option
 	Value  string
-	Known  bool // Value is all of it
-	On     bool // of a Bool option: it is not --name=false
+	Known  bool // Value is complete
+	On     bool // for a Bool option: it is not --name=false
 	Word   int  // index of the word that holds the value; -1 without a value
-	Offset int  // where in that word the value begins
+	Offset int  // offset of the value in that word
 }
 
 // Call is a command line of an ethos program.
 type Call struct {
 	Program  string
-	Command  *Command // nil when none is named and there is no default one
+	Command  *Command // nil if none is named and there is no default
 	Given    []Given
-	Operands []int // indexes of words that are operands and not passed on
-	Rest     int   // index of the first word of the command line passed on; -1 without one
-	// Unknown lists what keeps the command line from being read: words that
-	// the program does not take, and "…" for each that is not known where an
-	// option could stand. It is empty for a command that has nothing that could
-	// widen a boundary, whatever its words are.
+	Operands []int // indexes of operands, without the words that are passed on
+	Rest     int   // index of the first word of the command line that is passed on; -1 without one
+	// Unknown lists what prevents the analysis of the command line: words that the program does not
+	// accept, and "…" for each unknown word at a position where an option is possible. It is empty
+	// for a command that has no option that could widen a boundary, whatever its words are.
 	Unknown []string
-	Foreign bool // what is passed on begins with an option of no command
+	Foreign bool // the command line that is passed on begins with an unknown option
 	ends    bool
 }
 
-// Shows reports that the program would only print something.
+// Shows reports whether the program would only print something.
 func (c *Call) Shows() bool { return c.ends && len(c.Unknown) == 0 }
 
-// Last returns an option as it was given last.
+// Last returns the last occurrence of an option.
 func (c *Call) Last(name string) (Given, bool) {
 	for i := len(c.Given) - 1; i >= 0; i-- {
 		if c.Given[i].Option.Name == name {
@@ -49,7 +48,7 @@ func (c *Call) Last(name string) (Given, bool) {
 	return Given{}, false
 }
 
-// Name is the command's name, "" without one.
+// Name returns the command's name, or "".
 func (c *Call) Name() string {
 	if c.Command == nil {
 		return ""
@@ -57,11 +56,10 @@ func (c *Call) Name() string {
 	return c.Command.Name
 }
 
-// unknownWord stands in Call.Unknown for a word that is not known.
+// unknownWord stands in Call.Unknown for an unknown word.
 const unknownWord = "…"
 
-// Read reads the words after a program's name. ethos-git's are those after
-// "ethos".
+// Read parses the words after a program's name. For ethos-git these are the words after "ethos".
 func Read(p *Program, words []Word) Call {
 	r := reader{program: p, words: words, call: Call{Program: p.Name, Rest: -1}}
 	for r.at < len(words) && r.call.Rest < 0 {
@@ -80,11 +78,11 @@ type reader struct {
 	program *Program
 	words   []Word
 	at      int
-	path    string   // the commands named so far
-	command *Command // nil above the commands
-	early   bool     // an option of the default command was given before any command
-	ended   bool     // "--" was seen
-	before  int      // words that are not known before the command's name
+	path    string   // the names of commands so far
+	command *Command // nil before the command's name
+	early   bool     // an option of the default command precedes any command
+	ended   bool     // "--" was read
+	before  int      // unknown words before the command's name
 	call    Call
 }
 
@@ -111,8 +109,8 @@ func (r *reader) next() {
 	}
 }
 
-// find looks an option up among those that can be given here: the command's,
-// or above the commands the default one's.
+// find returns an option that is valid here: one of the command or, before a command's name, of the
+// default command.
 func (r *reader) find(name string, short byte) *Option {
 	command := r.command
 	if command == nil && r.path == "" {
@@ -138,8 +136,8 @@ func (r *reader) unknown(what string) {
 	r.at++
 }
 
-// foreign is an option that the command does not have. Where a command line is
-// passed on, kong takes it for the first word of that.
+// foreign handles an option that the command does not have. If a command line is passed on, kong
+// takes it for its first word.
 func (r *reader) foreign(what string) {
 	if r.command != nil && r.command.Operands == Passthrough {
 		r.call.Foreign = true
@@ -149,7 +147,7 @@ func (r *reader) foreign(what string) {
 	r.unknown(what)
 }
 
-// long reads --name, --name=value and --name value.
+// long parses --name, --name=value and --name value.
 func (r *reader) long(text string) {
 	name, value, attached := strings.Cut(text[2:], "=")
 	o := r.find(name, 0)
@@ -167,8 +165,8 @@ func (r *reader) long(text string) {
 	}
 }
 
-// separate takes the next word as an option's value. Kong takes no word that
-// begins with a dash, but "-" itself.
+// separate takes the next word as an option's value. Kong accepts no word that begins with a dash,
+// except "-" itself.
 func (r *reader) separate(o *Option) {
 	at := r.at + 1
 	if at == len(r.words) || len(r.words[at].Text) > 1 && r.words[at].Text[0] == '-' {
@@ -183,8 +181,8 @@ func (r *reader) separate(o *Option) {
 	r.at += 2
 }
 
-// cluster reads -q, -cVALUE, -c VALUE and several letters joined. A value that
-// is joined to its letter begins right behind it, also with "=".
+// cluster parses -q, -cVALUE, -c VALUE and several joined letters. A value that is joined to its
+// letter begins directly after it, even with "=".
 func (r *reader) cluster(text string) {
 	for i := 1; i < len(text); i++ {
 		o := r.find("", text[i])
@@ -206,7 +204,7 @@ func (r *reader) cluster(text string) {
 	r.at++
 }
 
-// dynamic reads a word of which only the beginning is known.
+// dynamic parses a word of which only the beginning is known.
 func (r *reader) dynamic(w Word) {
 	name, _, attached := strings.Cut(strings.TrimPrefix(w.Text, "--"), "=")
 	var o *Option
@@ -243,8 +241,8 @@ func isFalse(value string) bool {
 	return false
 }
 
-// operand is a word that is no option: it begins what is passed on, or names a
-// command, or is the command's own.
+// operand handles a word that is not an option: it begins the command line that is passed on, names
+// a command, or is an operand of the command.
 func (r *reader) operand(w Word) {
 	if r.command != nil {
 		switch r.command.Operands {
@@ -282,8 +280,8 @@ func (r *reader) enter(name string, otherwise *Command) {
 	r.at++
 }
 
-// pass notes where the command line begins that is passed on. The programs
-// take one "--" off its front.
+// pass records where the command line begins that is passed on. The programs remove one "--" at its
+// beginning.
 func (r *reader) pass(at int) {
 	if w := r.words[at]; w.Known && w.Text == "--" {
 		at++

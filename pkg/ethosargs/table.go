@@ -5,31 +5,30 @@ import (
 	"sync"
 )
 
-// Class is what an option does to the boundary that a command would have.
-// There is no class for an option that nobody has thought about: the zero
-// value is an error of the table.
+// Class is the effect of an option on the boundary of a command. The zero value is no class: it is
+// an error of the table, so that no option is left unclassified.
 type Class uint8
 
 // The classes of an option.
 const (
 	unclassed Class = iota
-	Neutral         // has no say in what may be done
+	Neutral         // has no effect on what is allowed
 	Narrows         // takes something away
-	Compared        // its value decides, compared with what is effective
-	Widens          // gives something, whatever its value
-	Ends            // the program prints something and does nothing else
+	Compared        // depends on its value, which is compared with what is effective
+	Widens          // widens, whatever its value
+	Ends            // the program only prints something
 )
 
 // Option is one option of a command.
 type Option struct {
 	Name  string
-	Short byte // 0 when there is none
-	Bool  bool // takes no value, but --name=false and the like
+	Short byte // 0 if there is none
+	Bool  bool // takes no value except in the form --name=false
 	Class Class
 	File  bool // the value is a file that the program writes
 }
 
-// Operands says what a command does with words that are no options.
+// Operands says what a command does with words that are not options.
 type Operands uint8
 
 // The kinds of operands.
@@ -42,18 +41,17 @@ const (
 // Command is one command of a program.
 type Command struct {
 	Name     string // nested commands joined by a space; "" is the program itself
-	Default  bool   // taken when no command is named
+	Default  bool   // used if no command is named
 	Operands Operands
-	// Person marks what only a person gives: it changes what is trusted,
-	// approved, kept or enforced from then on.
+	// Person marks a command for a person only: it changes what is trusted, approved, stored or
+	// enforced from then on.
 	Person bool
-	// Announced marks a command that the table may be ahead of.
+	// Announced marks a command that may be in the table before the program has it.
 	Announced bool
 	Options   []Option
 }
 
-// harmless reports a command that none of its options turns into more than
-// reading and showing.
+// harmless reports whether a command only reads and shows, with whatever options.
 func (c *Command) harmless() bool {
 	for _, o := range c.Options {
 		if o.Class == Widens || o.Class == Compared {
@@ -67,11 +65,11 @@ func (c *Command) harmless() bool {
 type Program struct {
 	Name     string
 	Commands []Command
-	// Described says that behind "--" no word names a command of the program.
+	// Described says that no word after "--" names a command of the program.
 	Described bool
 }
 
-// common is what every program has.
+// common has the options that every program has.
 var common = []Option{
 	{Name: "help", Short: 'h', Bool: true, Class: Ends},
 	{Name: "version", Bool: true, Class: Ends},
@@ -83,7 +81,7 @@ var common = []Option{
 // Common returns the options that every program has.
 func Common() []Option { return common }
 
-// programs is made when it is needed: most command lines name none of them.
+// programs is built on first use, because most command lines name none of them.
 var programs = sync.OnceValue(func() []Program {
 	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-otlp")}
 })
@@ -91,7 +89,7 @@ var programs = sync.OnceValue(func() []Program {
 // Programs returns the table.
 func Programs() []Program { return programs() }
 
-// Find returns the program of a name.
+// Find returns the program with a name.
 func Find(name string) (*Program, bool) {
 	if !strings.HasPrefix(name, "ethos-") {
 		return nil, false
@@ -105,7 +103,7 @@ func Find(name string) (*Program, bool) {
 	return nil, false
 }
 
-// command finds a command by its full name.
+// command returns the command with a full name.
 func (p *Program) command(name string) *Command {
 	for i := range p.Commands {
 		if p.Commands[i].Name == name {
@@ -115,7 +113,7 @@ func (p *Program) command(name string) *Command {
 	return nil
 }
 
-// otherwise is the default command, nil where there is none.
+// otherwise returns the default command, or nil.
 func (p *Program) otherwise() *Command {
 	for i := range p.Commands {
 		if p.Commands[i].Default {
@@ -125,7 +123,7 @@ func (p *Program) otherwise() *Command {
 	return nil
 }
 
-// leads reports that a name is a command, or begins the name of one.
+// leads reports whether a name is a command, or begins the name of one.
 func (p *Program) leads(name string) bool {
 	for i := range p.Commands {
 		if c := p.Commands[i].Name; c == name || strings.HasPrefix(c, name+" ") {

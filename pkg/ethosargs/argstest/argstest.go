@@ -1,9 +1,9 @@
-// Package argstest compares the table and the reader of package ethosargs with
-// the real command line of a program.
+// Package argstest compares the table and the reader of package ethosargs with the real command
+// line of a program.
 //
-// [Table] fails for an option that is not classed, [Agree] reads command lines
-// with both and compares, [Random] and [Fuzz] do so with random ones. Each program's own
-// tests call them, because a command structure is part of its main package.
+// [Table] fails for an option without a class, [Agree] reads a command line with both and compares,
+// [Random] and [Fuzz] do the same for random ones. The tests of each program call them, because a
+// command structure is part of its main package.
 package argstest
 
 import (
@@ -20,15 +20,15 @@ import (
 	"ethos/pkg/ethosargs"
 )
 
-// Program makes a program for a command line, as its main function does.
+// Program returns the program for a command line, as its main function does.
 type Program func(args []string) cli.Program
 
 func system() *cli.System {
 	return &cli.System{Stdin: strings.NewReader(""), Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Dir: "/", Now: time.Now}
 }
 
-// Table compares the commands and options of a program with those of the
-// table. The whole model must come for the arguments "--help".
+// Table compares the commands and options of a program with those of the table. program must return
+// the complete model for the arguments "--help".
 func Table(t *testing.T, program Program) {
 	t.Helper()
 	real := program([]string{"--help"})
@@ -103,8 +103,8 @@ func short(o ethosargs.Option) string {
 	return string(rune(o.Short))
 }
 
-// Agree reads args with the program's own model and with the table. Where the
-// model accepts them, both must have understood the same.
+// Agree reads args with the program's own model and with the table. If the model accepts them, both
+// must give the same result.
 func Agree(t *testing.T, program Program, args []string) {
 	t.Helper()
 	real := program(args)
@@ -117,14 +117,14 @@ func Agree(t *testing.T, program Program, args []string) {
 	quickly(t, program, args)
 	theirs, err := real.Read(system(), args)
 	if err != nil {
-		return // nothing happens
+		return // the program does nothing
 	}
 	if len(ours.Unknown) > 0 {
 		t.Fatalf("%q is accepted, and not read: %q", args, ours.Unknown)
 	}
 	named := func(c ethosargs.Command) bool { return c.Name == theirs.Command }
 	if ours.Command == nil && theirs.Command != "" && !slices.ContainsFunc(table.Commands, named) {
-		return // a group of commands, and none of them: the program refuses it
+		return // a group of commands without a command: the program refuses it
 	}
 	if ours.Name() != theirs.Command {
 		t.Fatalf("%q: command %q, want %q", args, ours.Name(), theirs.Command)
@@ -133,8 +133,7 @@ func Agree(t *testing.T, program Program, args []string) {
 	sameRest(t, args, ours, theirs)
 }
 
-// quickly compares what a program reads without its model with what the model
-// reads.
+// quickly compares what a program reads without its model with what the model reads.
 func quickly(t *testing.T, program Program, args []string) {
 	t.Helper()
 	if program(args).Quick == nil {
@@ -153,7 +152,7 @@ func quickly(t *testing.T, program Program, args []string) {
 	}
 }
 
-// alike takes the "--" out of a command to run, which the model leaves or not.
+// alike removes the "--" from a command to run, which the model may keep or drop.
 func alike(command any) any {
 	argv := reflect.ValueOf(command).Elem().FieldByName("Argv")
 	if argv.IsValid() && argv.Len() > 0 {
@@ -169,7 +168,7 @@ func sameFlags(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Read
 		value := g.Value
 		if g.Option.Bool {
 			value = map[bool]string{true: "true", false: "false"}[g.On]
-			if slices.Contains(theirs.Flags[g.Option.Name], g.Value) && g.Value != "" { // a switch that can say more: [cli.Choice]
+			if slices.Contains(theirs.Flags[g.Option.Name], g.Value) && g.Value != "" { // a switch with an optional value: [cli.Choice]
 				value = g.Value
 			}
 		}
@@ -189,20 +188,19 @@ func sameFlags(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Read
 	}
 }
 
-// samePath allows for a model that makes paths absolute.
+// samePath accepts that a model makes paths absolute.
 func samePath(mine, theirs string) bool {
 	full, err := filepath.Abs(mine)
 	return mine == theirs || err == nil && filepath.IsAbs(theirs) && full == theirs
 }
 
-// sameNumber compares values as the model prints them: numbers lose what does
-// not count in them.
+// sameNumber compares values in the form that the model prints, in which numbers lose digits
+// without meaning.
 func sameNumber(mine, theirs string) bool {
 	return mine == theirs || strings.TrimLeft(strings.TrimPrefix(mine, "+"), "0") == strings.TrimLeft(theirs, "0")
 }
 
-// splits reports a list that the model splits at commas, in which a backslash
-// takes a comma's meaning away.
+// splits reports whether the model splits a list at commas. A backslash escapes a comma.
 func splits(mine, theirs []string) bool {
 	plain := func(s []string) string {
 		return strings.NewReplacer(",", "", `\`, "").Replace(strings.Join(s, ""))
@@ -213,7 +211,7 @@ func splits(mine, theirs []string) bool {
 func sameRest(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Reading) {
 	t.Helper()
 	if ours.Foreign {
-		return // kong takes the word apart
+		return // kong splits the word
 	}
 	var mine []string
 	for _, i := range ours.Operands {
@@ -229,8 +227,8 @@ func sameRest(t *testing.T, args []string, ours ethosargs.Call, theirs cli.Readi
 	}
 }
 
-// Random compares on command lines that are the same in each run: n random
-// ones, and every command with what begins a command line to pass on.
+// Random compares n random command lines, the same in each run, and every command followed by the
+// beginning of a command line to pass on.
 func Random(t *testing.T, program Program, n int) {
 	t.Helper()
 	table, _ := ethosargs.Find(program(nil).Name)
@@ -257,8 +255,8 @@ func Random(t *testing.T, program Program, n int) {
 	}
 }
 
-// Fuzz compares on random command lines: each byte of the input picks a word,
-// an option of the program in one of its spellings, or a value.
+// Fuzz compares random command lines: each byte of the input selects a word, an option of the
+// program in one of its spellings, or a value.
 func Fuzz(f *testing.F, program Program) {
 	words := vocabulary(program)
 	for i := range 64 {
@@ -273,7 +271,7 @@ func Fuzz(f *testing.F, program Program) {
 	})
 }
 
-// vocabulary is what random command lines are made of.
+// vocabulary returns the words from which random command lines are built.
 func vocabulary(program Program) []string {
 	list := []string{"--", "-", "", "x", "a=b", "0", "7", "--bogus", "-Z", "--=", "a,b", `a\,b`, "none", "auto", "-1", "--help=false", "true", "ls", "--no-quiet"}
 	list = append(list, list...)
