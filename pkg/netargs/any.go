@@ -6,12 +6,12 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// notTopLevel are endings of file names that are no top-level domain. Endings
-// that are both, such as sh and py, count as domains.
+// notTopLevel are file name extensions that are not top-level domains. Extensions that are both,
+// such as sh and py, count as domains.
 const notTopLevel = " json jsonl txt html htm xml yaml yml csv tsv log tar tgz gz bz2 xz zst png jpg jpeg gif svg pdf out tmp bin css js ts pem crt key iso deb rpm "
 
-// anyWord takes the places out of the words of a program of which nothing is
-// known: URLs, user@host, and whatever looks like a domain or an address.
+// anyWord finds hosts in the words of an unknown program: URLs, user@host, and everything that
+// looks like a domain or an address.
 func anyWord(a *call) {
 	for _, w := range a.words {
 		if w == nil {
@@ -49,8 +49,7 @@ func (a *call) authority(text string) {
 	}
 }
 
-// isDomain reports a name with a dot and an ending that can be a top-level
-// domain.
+// isDomain reports whether a name has a dot and an ending that can be a top-level domain.
 func isDomain(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	return last != name && len(last) > 1 && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == "" && !strings.Contains(notTopLevel, " "+last+" ")

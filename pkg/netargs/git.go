@@ -7,8 +7,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// ReadGit reads a git command. The addresses that it would write into the
-// configuration count: a later command goes there by a name.
+// ReadGit reads a git command. Addresses that it would write into the configuration count, because
+// a later command uses them by name.
 func ReadGit(g *record.Git) (r Reading) {
 	a := &call{name: "git", program: &program{port: 22}, out: &r}
 	switch g.Subcommand {
@@ -35,8 +35,7 @@ func ReadGit(g *record.Git) (r Reading) {
 	return r
 }
 
-// gitWord is one word after the subcommand; one that is not known can be an
-// address.
+// gitWord handles one word after the subcommand. An unknown word may be an address.
 func (a *call) gitWord(w *string, g *record.Git) {
 	if w == nil {
 		a.out.hide("git " + g.Subcommand)
@@ -51,12 +50,12 @@ func (a *call) gitWord(w *string, g *record.Git) {
 	}
 }
 
-// isSCP reports host:path in a place where a refspec cannot stand.
+// isSCP reports whether a text is host:path, at a position where it cannot be a refspec.
 func isSCP(text string, g *record.Git) bool {
 	return strings.Contains(text, "@") && strings.Contains(text, ":") || text == g.Remote
 }
 
-// gitAddress enters the host of an address; a name, or a path, has none.
+// gitAddress adds the host of an address. A name or a path has none.
 func (a *call) gitAddress(text string) {
 	if helper, rest, ok := strings.Cut(text, "::"); ok && isScheme(helper) {
 		text = rest

@@ -11,7 +11,7 @@ func urlOperands(a *call) {
 	a.each(a.operands, func(text string) { a.url(text, "http", a.name) })
 }
 
-// urlOnly: what is no URL is a file with places in it.
+// urlOnly handles programs for which an operand that is not a URL is a file of URLs.
 func urlOnly(a *call) {
 	a.each(a.operands, func(text string) {
 		if !strings.Contains(text, "://") {
@@ -22,7 +22,7 @@ func urlOnly(a *call) {
 	})
 }
 
-// httpieOperands are [METHOD] URL [ITEM…]; ":3000/x" is this machine.
+// httpieOperands handles [METHOD] URL [ITEM…]; ":3000/x" is this machine.
 func httpieOperands(a *call) {
 	rest := a.operands
 	if len(rest) > 1 && rest[0] != nil && *rest[0] != "" && strings.Trim(*rest[0], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
@@ -41,7 +41,7 @@ func httpieOperands(a *call) {
 	})
 }
 
-// firstRemote is the machine that a client of SSH logs in to.
+// firstRemote adds the machine that an SSH client logs in to.
 func firstRemote(a *call) {
 	a.each(a.operands[:min(1, len(a.operands))], func(text string) {
 		port := a.program.port
@@ -63,8 +63,7 @@ func remoteOperands(a *call) {
 	a.each(a.operands, func(text string) { a.remote(text, a.name) })
 }
 
-// ncOperands are HOST PORT; one that listens, or uses a socket file, connects
-// to nothing.
+// ncOperands handles HOST PORT. A call that listens, or uses a socket file, connects to nothing.
 func ncOperands(a *call) {
 	if a.quiet = a.has("l", "listen", "U", "unixsock"); !a.quiet {
 		hostPortOperands(a)
@@ -86,7 +85,7 @@ func hostPortOperands(a *call) {
 	})
 }
 
-// socatOperands are addresses KIND:PARAMETERS; socat(1).
+// socatOperands handles addresses KIND:PARAMETERS; socat(1).
 func socatOperands(a *call) {
 	a.each(a.operands, func(text string) {
 		kind, rest, has := strings.Cut(text, ":")
@@ -117,8 +116,8 @@ func socatOperands(a *call) {
 	})
 }
 
-// opensslOperands: the clients among its commands take -connect and -host, and a
-// host:port at their end.
+// opensslOperands handles openssl, whose client commands take -connect and -host, and a host:port
+// as the last operand.
 func opensslOperands(a *call) {
 	if len(a.words) == 0 || a.words[0] == nil || !strings.Contains(" s_client s_time ocsp cmp ", " "+*a.words[0]+" ") {
 		return
@@ -141,7 +140,7 @@ func opensslOperands(a *call) {
 	}
 }
 
-// nameOperands: every word that can be a name or an address is asked for.
+// nameOperands handles programs that query every word that is a name or an address.
 func nameOperands(a *call) {
 	a.each(a.words, func(text string) {
 		h, err := rule.ParseHost(strings.TrimPrefix(text, "@"))
@@ -152,7 +151,7 @@ func nameOperands(a *call) {
 	})
 }
 
-// dsnOperands: a database is a name, a URL, or host=… of a connection string.
+// dsnOperands handles a database: a name, a URL, or host=… of a connection string.
 func dsnOperands(a *call) {
 	for _, w := range a.words {
 		if w == nil {
@@ -173,8 +172,8 @@ func dsnOperands(a *call) {
 	}
 }
 
-// linkWords: every word with a URL in it counts, but for a text with blanks,
-// such as the body of a request.
+// linkWords adds every word that contains a URL, except a text with blanks, such as the body of a
+// request.
 func linkWords(a *call) {
 	for _, w := range a.words {
 		if w != nil && !strings.ContainsAny(strings.TrimSpace(*w), " \t\n") {
@@ -183,10 +182,10 @@ func linkWords(a *call) {
 	}
 }
 
-// forges are the hosts of the short forms that package managers know.
+// forges are the hosts for the short forms that package managers know.
 var forges = map[string]string{"github": "github.com", "gh": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org", "gist": "gist.github.com"}
 
-// packageWords: a package can be a URL; a word that is not known can be one.
+// packageWords handles package names: a package, or an unknown word, may be a URL.
 func packageWords(a *call) {
 	a.each(a.words, func(text string) {
 		a.links(text, a.name)
@@ -196,8 +195,8 @@ func packageWords(a *call) {
 	})
 }
 
-// goWords: without a module proxy, the modules are fetched from where their
-// paths say.
+// goWords handles the go command: without a module proxy, the modules are fetched from the hosts in
+// their paths.
 func goWords(a *call) {
 	linkWords(a)
 	for _, w := range a.words {

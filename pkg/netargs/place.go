@@ -8,17 +8,17 @@ import (
 	"ethos/pkg/egress/rule"
 )
 
-// form is how the value of an option, or an operand, names a place.
+// form is how the value of an option, or an operand, names a host.
 type form uint8
 
 const (
 	flag         form = iota // the option takes no value
-	attachedOnly             // a value in the option's own word, or none; it names no place
-	value1                   // a value that names no place
-	hides                    // the place comes from elsewhere
-	asURL                    // a URL, of which the scheme may be missing
-	asProxy                  // the same, of a proxy
-	asLink                   // a URL with its scheme; anything else names no place
+	attachedOnly             // a value in the option's own word, or none; it names no host
+	value1                   // a value that names no host
+	hides                    // the host comes from elsewhere
+	asURL                    // a URL; its scheme may be missing
+	asProxy                  // the URL of a proxy; its scheme may be missing
+	asLink                   // a URL with its scheme; anything else names no host
 	asHost                   // [user@]host[:port]
 	asHosts                  // several of these, separated by commas
 	asRemote                 // [user@]host:path, host::module, or a URL; else a local path
@@ -27,8 +27,7 @@ const (
 	asSSH                    // ssh -o: a setting
 )
 
-// place enters what a text names; by is what the reading calls it when it
-// cannot be told.
+// place adds the host that a text names. by is what the reading names if the host is not known.
 func (a *call) place(f form, text, by string) {
 	switch f {
 	case asURL:
@@ -54,7 +53,7 @@ func (a *call) place(f form, text, by string) {
 	}
 }
 
-// ports of URL schemes.
+// ports has the ports of URL schemes.
 var ports = map[string]uint16{
 	"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ftps": 990, "sftp": 22, "scp": 22, "ssh": 22, "git": 9418, "rsync": 873,
 	"telnet": 23, "dict": 2628, "gopher": 70, "gophers": 70, "ldap": 389, "ldaps": 636, "smtp": 25, "smtps": 465, "imap": 143, "imaps": 993,
@@ -62,11 +61,11 @@ var ports = map[string]uint16{
 	"mysql": 3306, "redis": 6379, "rediss": 6379, "mongodb": 27017, "amqp": 5672, "socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080,
 }
 
-// hostless are schemes of URLs that name no machine.
+// hostless are the schemes of URLs that name no machine.
 const hostless = " file data about unix s3 gs "
 
-// url enters the host of a URL. User information is no part of it, and neither
-// is what a program might take for it behind a "?" or a "#".
+// url adds the host of a URL, without user information. It also excludes text after a "?" or a "#"
+// that a program might take for user information.
 func (a *call) url(text, scheme, by string) {
 	all, ok := braces(text)
 	if !ok {
@@ -103,7 +102,7 @@ func (a *call) oneURL(text, scheme, by string) {
 			return
 		}
 	}
-	for one := range strings.SplitSeq(authority[strings.LastIndexByte(authority, '@')+1:], ",") { // several: mongodb, postgresql
+	for one := range strings.SplitSeq(authority[strings.LastIndexByte(authority, '@')+1:], ",") { // several hosts: mongodb, postgresql
 		a.host(one, ports[scheme], by)
 	}
 }
@@ -112,7 +111,7 @@ func isScheme(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }
 
-// host enters [user@]host[:port].
+// host adds [user@]host[:port].
 func (a *call) host(text string, port uint16, by string) {
 	text = text[strings.LastIndexByte(text, '@')+1:]
 	name, portText := text, ""
@@ -138,8 +137,8 @@ func (a *call) host(text string, port uint16, by string) {
 	a.out.add(h, port)
 }
 
-// proxy enters [scheme://][user@]host[:port]; curl's own port is 1080. The value
-// of HTTPie has the protocol before it.
+// proxy adds [scheme://][user@]host[:port]; curl's default port is 1080. In HTTPie the protocol
+// precedes the value.
 func (a *call) proxy(text, by string) {
 	if text == "" {
 		return // none
@@ -152,7 +151,7 @@ func (a *call) proxy(text, by string) {
 	a.url(text, "socks5", by)
 }
 
-// links enters the URLs in a text: a list, or NAME=URL, or a package from one.
+// links adds the URLs in a text: a list, NAME=URL, or a package with its URL.
 func (a *call) links(text, by string) {
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,|'\"", c) }) {
 		before, _, ok := strings.Cut(word, "://")
@@ -164,7 +163,7 @@ func (a *call) links(text, by string) {
 	}
 }
 
-// remote enters a place of scp and rsync: host:path, but not ./a:b.
+// remote adds a host of scp or rsync: host:path, but not ./a:b.
 func (a *call) remote(text, by string) {
 	if strings.Contains(text, "://") {
 		a.url(text, "ssh", by)
@@ -185,11 +184,11 @@ func (a *call) remote(text, by string) {
 	a.host(host[strings.LastIndexByte(host, '@')+1:], port, by)
 }
 
-// resolve enters the addresses that curl takes for a name.
+// resolve adds the addresses that curl uses for a name.
 func (a *call) resolve(text, by string) {
 	text = strings.TrimLeft(text, "+")
 	if strings.HasPrefix(text, "-") {
-		return // forgets an address
+		return // removes an address
 	}
 	rest := text
 	if strings.HasPrefix(rest, "[") {
@@ -216,7 +215,7 @@ func (a *call) resolve(text, by string) {
 	}
 }
 
-// connectTo enters the second host and port; empty ones are as the URL has them.
+// connectTo adds the second host and port; empty ones are those of the URL.
 func (a *call) connectTo(text, by string) {
 	parts := strings.Split(text, ":")
 	if strings.Contains(text, "[") || len(parts) != 4 {
@@ -233,7 +232,7 @@ func (a *call) connectTo(text, by string) {
 	a.host(parts[2]+":"+parts[3], 0, by)
 }
 
-// sshSetting enters what -o NAME=VALUE says of places.
+// sshSetting adds the hosts in -o NAME=VALUE.
 func (a *call) sshSetting(text, by string) {
 	end := strings.IndexAny(text, "= \t")
 	if end < 0 {
@@ -254,7 +253,7 @@ func (a *call) sshSetting(text, by string) {
 	}
 }
 
-// braces writes out {a,b} as curl does. It knows no ranges.
+// braces expands {a,b} as curl does, but not ranges.
 func braces(text string) (all []string, ok bool) {
 	open := strings.IndexByte(text, '{')
 	if i := strings.IndexByte(text, '['); i >= 0 && !bracketed(text, i) && beforePath(text, i) {
@@ -276,13 +275,13 @@ func braces(text string) (all []string, ok bool) {
 	return all, true
 }
 
-// bracketed reports that an IPv6 address stands in the brackets.
+// bracketed reports whether the brackets contain an IPv6 address.
 func bracketed(text string, open int) bool {
 	end := strings.IndexByte(text[open:], ']')
 	return end > 0 && strings.Contains(text[open:open+end], ":")
 }
 
-// beforePath reports that a byte stands in the scheme or the authority.
+// beforePath reports whether a byte is in the scheme or the authority.
 func beforePath(text string, at int) bool {
 	head := text[:at]
 	if _, rest, ok := strings.Cut(head, "://"); ok {

@@ -5,28 +5,28 @@ import (
 	"sync"
 )
 
-// program is what is known of the command line of one program. An option is a
-// letter or a long name; one that stands nowhere takes no value.
+// program describes the command line of one program. An option is a letter or a long name; one that
+// is not listed takes no value.
 type program struct {
 	names    string
-	values   string // options with a value that names no place
-	urls     string // those with a URL, whose scheme may be missing
+	values   string // options with a value that names no host
+	urls     string // options with a URL, whose scheme may be missing
 	proxies  string
-	links    string // those with a URL, or a word that names no place
-	hosts    string // those with [user@]host[:port]
-	lists    string // those with several, separated by commas
-	hides    string // those by which places come from elsewhere
+	links    string // options with a URL, or a word that names no host
+	hosts    string // options with [user@]host[:port]
+	lists    string // options with several of these, separated by commas
+	hides    string // options by which hosts come from elsewhere
 	special  map[string]form
-	port     uint16 // of a host without one
+	port     uint16 // the port of a host without one
 	operands func(*call)
-	needs    bool // it connects somewhere by all it does
-	stops    int  // the number of operands after which there are no options; 0: there is none
+	needs    bool // it always connects to a host
+	stops    int  // number of operands after which there are no options; 0: no limit
 	dash     bool // long options have one dash
 
 	forms map[string]form
 }
 
-// begins reports that an option which names a place begins so.
+// begins reports whether an option that names a host has this prefix.
 func (p *program) begins(name string) bool {
 	for each, f := range p.forms {
 		if len(name) > 1 && f > value1 && strings.HasPrefix(each, name) {
@@ -38,8 +38,7 @@ func (p *program) begins(name string) bool {
 
 var ssh = map[string]form{"o": asSSH}
 
-// table is the knowledge: the programs' manual pages. Those in one row agree in
-// every option that is listed.
+// table follows the programs' manual pages. The programs in one row agree in every listed option.
 var table = []program{
 	{
 		names: "curl", needs: true, urls: "url", proxies: "x proxy preproxy socks4 socks4a socks5 socks5-hostname proxy1.0",
@@ -127,7 +126,7 @@ var table = []program{
 	},
 }
 
-// programs are the rows of the table by the names of the programs.
+// programs maps the names of programs to the rows of the table.
 var programs = sync.OnceValue(func() map[string]*program {
 	out := map[string]*program{}
 	for i := range table {

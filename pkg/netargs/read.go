@@ -8,13 +8,13 @@ import (
 	"ethos/pkg/record"
 )
 
-// Target is a place that is connected to.
+// Target is a host that a command connects to.
 type Target struct {
 	Host rule.Host
-	Port uint16 // 0 where the words do not say
+	Port uint16 // 0 if the words do not say
 }
 
-// String is host:port, or the host alone.
+// String returns host:port, or only the host.
 func (t Target) String() string {
 	if t.Port == 0 {
 		return t.Host.String()
@@ -22,8 +22,8 @@ func (t Target) String() string {
 	return t.Host.JoinPort(t.Port)
 }
 
-// Loopback reports a place on this machine: connect(2) takes the unspecified
-// address for it, too.
+// Loopback reports whether the target is this machine; connect(2) treats the unspecified address as
+// this machine too.
 func (t Target) Loopback() bool {
 	if addr := t.Host.Addr(); addr.IsValid() {
 		return addr.IsLoopback() || addr.IsUnspecified()
@@ -31,18 +31,18 @@ func (t Target) Loopback() bool {
 	return t.Host.IsLocal()
 }
 
-// Reading is what a command line says of the places that it leads to.
+// Reading has the hosts that a command line would connect to.
 type Reading struct {
-	// Known is false for a program of which nothing is known: its words may name
-	// places that it only prints, and only [Variables] counts for sure.
+	// Known is false for an unknown program: its words may name hosts that it only prints, and only
+	// [Variables] is certain.
 	Known   bool
 	Targets []Target // each once, in order
-	// Hidden says where a place comes from that the words do not show: an
-	// option, or the program; each once.
+	// Hidden lists the sources of hosts that the words do not show: an option, or the program; each
+	// once.
 	Hidden []string
 }
 
-// Remote reports that the command reaches, or may reach, another machine.
+// Remote reports whether the command connects, or may connect, to another machine.
 func (r *Reading) Remote() bool {
 	return len(r.Hidden) > 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !t.Loopback() })
 }
@@ -59,7 +59,7 @@ func (r *Reading) hide(by string) {
 	}
 }
 
-// Read reads a command. Git is for [ReadGit].
+// Read reads a command other than git, for which there is [ReadGit].
 func Read(c *record.Command) (r Reading) {
 	a := newCall(c, &r)
 	a.variables(c)
@@ -86,21 +86,21 @@ func Read(c *record.Command) (r Reading) {
 	return r
 }
 
-// Variables reads what the variables of a command name, whatever the program.
+// Variables reads the hosts in the variables of a command, whatever the program.
 func Variables(c *record.Command) (r Reading) {
 	newCall(c, &r).variables(c)
 	return r
 }
 
-// call is one command line while it is read.
+// call is a command line while it is read.
 type call struct {
 	name     string
 	program  *program
 	words    []*string
 	options  []option
-	operands []*string // nil where not static
-	direct   bool      // modules come from where their paths say
-	quiet    bool      // it needs no place after all: it listens, or uses a socket file
+	operands []*string // nil if not static
+	direct   bool      // modules are fetched from the hosts in their paths
+	quiet    bool      // it connects to nothing: it listens, or uses a socket file
 	out      *Reading
 }
 
@@ -110,10 +110,10 @@ func newCall(c *record.Command, out *Reading) *call {
 
 type option struct {
 	name  string
-	value *string // nil when it has none, or is not static
+	value *string // nil if it has none, or it is not static
 }
 
-// take takes the words apart, and looks at the options that name places.
+// take parses the words, and handles the options that name hosts.
 func (a *call) take(words []*string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -135,9 +135,9 @@ func (a *call) take(words []*string) {
 	}
 }
 
-// long takes --name, --name=value or --name value, and returns how many of the
-// next words are part of it. The beginning of a name may stand for it: then no
-// word is taken for its value, and one that could name a place hides it.
+// long parses --name, --name=value or --name value, and returns how many of the next words belong
+// to it. A name may be abbreviated. Then no word is taken for its value, and an option that could
+// name a host hides it.
 func (a *call) long(name string, next []*string) int {
 	name, value, attached := strings.Cut(name, "=")
 	form, exact := a.program.forms[name]
@@ -156,7 +156,7 @@ func (a *call) long(name string, next []*string) int {
 	return 0
 }
 
-// cluster takes -abc, -oVALUE and -o VALUE.
+// cluster parses -abc, -oVALUE and -o VALUE.
 func (a *call) cluster(letters string, next []*string) int {
 	for i := range len(letters) {
 		name, rest := letters[i:i+1], letters[i+1:]
@@ -178,7 +178,7 @@ func (a *call) cluster(letters string, next []*string) int {
 	return 0
 }
 
-// found looks at an option. Of one that names a place the value must be known.
+// found handles an option. The value of one that names a host must be known.
 func (a *call) found(name string, f form, value *string) {
 	a.options = append(a.options, option{name, value})
 	dashes := "--"
@@ -205,7 +205,7 @@ func (a *call) has(names ...string) bool {
 	return slices.ContainsFunc(a.options, func(o option) bool { return slices.Contains(names, o.name) })
 }
 
-// value is the value of the last of the options.
+// value returns the value of the last of the options.
 func (a *call) value(names ...string) string {
 	for i := len(a.options) - 1; i >= 0; i-- {
 		if o := a.options[i]; slices.Contains(names, o.name) && o.value != nil {
@@ -215,7 +215,7 @@ func (a *call) value(names ...string) string {
 	return ""
 }
 
-// each calls do with the operands that are static; another one hides a place.
+// each calls do for each static operand; any other operand hides a host.
 func (a *call) each(operands []*string, do func(text string)) {
 	for _, w := range operands {
 		if w == nil {
@@ -226,8 +226,8 @@ func (a *call) each(operands []*string, do func(text string)) {
 	}
 }
 
-// splits reports that an expansion in the text of a command may become several
-// words, and with them options and operands that nobody has seen.
+// splits reports whether an expansion in the text of a command may become several words, and so add
+// unknown options and operands.
 func splits(raw string) bool {
 	quoted := false
 	for i := 0; i < len(raw); i++ {

@@ -7,7 +7,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// variables of a command that lead its connections, by their names in capitals.
+// variableForms has the variables that direct the connections of a command, by their names in
+// capitals.
 var variableForms = map[string]form{
 	"HTTP_PROXY": asProxy, "HTTPS_PROXY": asProxy, "ALL_PROXY": asProxy, "FTP_PROXY": asProxy, "RSYNC_PROXY": asHost, "PIP_PROXY": asProxy,
 	"NPM_CONFIG_PROXY": asProxy, "NPM_CONFIG_HTTPS_PROXY": asProxy, "CARGO_HTTP_PROXY": asProxy,
@@ -19,10 +20,10 @@ var variableForms = map[string]form{
 	"PIP_CONFIG_FILE": hides, "UV_CONFIG_FILE": hides, "PGSERVICE": hides, "PGSERVICEFILE": hides,
 }
 
-// setters put variables into the environment of the commands after them.
+// setters set variables in the environment of the commands after them.
 var setters = []string{"export", "declare", "typeset", "readonly", "local"}
 
-// variables reads those that are given to the command, and those that it sets.
+// variables reads the variables that are given to the command, and those that it sets.
 func (a *call) variables(c *record.Command) {
 	for _, v := range c.Assignments {
 		a.variable(v.Name, v.Value)
