@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// changeTime is when a file was changed, its attributes among them: inode(7). ok is
-// false where that is not known.
+// changeTime returns when a file was changed, including its attributes: inode(7). ok is false if
+// that is not known.
 func changeTime(info fs.FileInfo) (t time.Time, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

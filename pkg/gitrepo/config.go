@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Config is the effective configuration: every entry of every scope, in the order git reads them, later ones win.
+// Config is the effective configuration: every entry of every scope, in the order in which git
+// reads them. Later entries win.
 type Config struct{ Entries []Entry }
 
 // All returns every value of a canonical key, the effective one last.
@@ -46,18 +47,20 @@ type loader struct {
 	scope   string
 	files   int
 	entries []Entry
-	// urls are the remotes' addresses for hasconfig conditions; nil on the first pass, which skips those.
+	// urls are the addresses of the remotes, for hasconfig conditions. They are nil on the first
+	// pass, which skips such conditions.
 	urls     []string
-	deferred bool // a hasconfig condition was met
+	deferred bool // there is a hasconfig condition
 }
 
-// loadConfig reads the scopes in git's order: system, global, local, worktree. Missing files are none.
+// loadConfig reads the scopes in git's order: system, global, local, worktree. A missing file
+// counts as empty.
 func loadConfig(files []scopedFile, at conditions, home string) (*Config, error) {
 	l := &loader{conditions: at, home: home}
 	if err := l.run(files); err != nil {
 		return &Config{Entries: l.entries}, err
 	}
-	if l.deferred { // once more, with the addresses known
+	if l.deferred { // a second pass, with the addresses known
 		urls := []string{}
 		for _, e := range l.entries {
 			if strings.HasPrefix(e.Key, "remote.") && strings.HasSuffix(e.Key, ".url") {
@@ -84,8 +87,8 @@ func (l *loader) run(files []scopedFile) error {
 	return nil
 }
 
-// load reads one file; one that is missing or may not be read counts as empty, as git has it for the files it looks
-// for itself and for includes.
+// load reads one file. A file that is missing or may not be read counts as empty, as git treats its
+// own standard files and includes.
 func (l *loader) load(file string, depth int) error {
 	if l.files++; l.files > maxFiles || depth > maxIncludes {
 		return &fs.PathError{Op: "include", Path: file, Err: ErrTooLarge}
@@ -126,7 +129,7 @@ func (l *loader) include(e Entry, depth int) error {
 	return l.load(path, depth+1)
 }
 
-// expand replaces a leading "~/". Other users' homes and %(prefix) are not known here.
+// expand replaces a leading "~/". It does not know other users' homes and %(prefix).
 func (l *loader) expand(path string) (string, bool) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(l.home, rest), l.home != ""

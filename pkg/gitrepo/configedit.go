@@ -11,19 +11,17 @@ import (
 // Change is a new list of values of one key.
 type Change struct {
 	Key  string // canonical
-	Name string // the variable as it is spelled in the file; "" as in Key
+	Name string // the variable as spelled in the file; "" as in Key
 	Old  []string
 	New  []string
 }
 
-// ErrOtherValues is the error for a key whose values are not those that a
-// [Change] expects.
+// ErrOtherValues is the error for a key whose values are not those that a [Change] expects.
 var ErrOtherValues = errors.New("it has other values")
 
-// EditConfig returns the text of a configuration file with the changes made. All
-// else that git reads in it stays as it is, in the same order, and so do comments.
-// The result is read again before it is returned: a text in which the changes
-// would not be what git reads is an error.
+// EditConfig returns the text of a configuration file with the changes made. Everything else that
+// git reads in it stays, in the same order, and so do comments. EditConfig parses the result before
+// it returns it: if git would not read the changes in it, that is an error.
 func EditConfig(text []byte, changes []Change) ([]byte, error) {
 	f, err := readConfigText(text)
 	if err != nil {
@@ -54,19 +52,19 @@ func EditConfig(text []byte, changes []Change) ([]byte, error) {
 	return out, nil
 }
 
-// configText is a configuration file with where everything stands in it.
+// configText is a configuration file with the positions of its parts.
 type configText struct {
 	text    []byte
 	headers [][2]int
 	entries []Entry
-	cut     map[int]bool // entries that go, by Start
-	kept    map[int]bool // headers that have something added
+	cut     map[int]bool // entries that are removed, by Start
+	kept    map[int]bool // headers to which something is added
 	edits   []textEdit
-	added   []string // sections that are added at the end, in order
+	added   []string // sections that are appended, in order
 	lines   map[string]string
 }
 
-// textEdit replaces what stands from start to end.
+// textEdit replaces the text from start to end.
 type textEdit struct {
 	start, end int
 	text       string
@@ -90,8 +88,7 @@ func (f *configText) values() map[string][]string {
 	return out
 }
 
-// change gives a key its new values: what it has stays where the new list begins
-// with it.
+// change gives a key its new values. Existing values stay if the new list begins with them.
 func (f *configText) change(c Change) error {
 	if !slices.Equal(f.values()[c.Key], c.Old) {
 		return ErrOtherValues
@@ -120,7 +117,7 @@ func (f *configText) change(c Change) error {
 	return nil
 }
 
-// splitKey is the section with its dot, and the variable.
+// splitKey returns the section with its dot, and the variable.
 func splitKey(key string) (section, variable string) {
 	at := strings.LastIndexByte(key, '.') + 1
 	return key[:at], key[at:]
@@ -129,15 +126,14 @@ func splitKey(key string) (section, variable string) {
 func (f *configText) remove(e Entry) {
 	f.cut[e.Start] = true
 	start, end := f.lineStart(e.Start), e.End
-	if start < 0 { // behind a header
+	if start < 0 { // after a header
 		f.edits = append(f.edits, textEdit{e.Start, end, "\n"})
 		return
 	}
 	f.edits = append(f.edits, textEdit{start, end, ""})
 }
 
-// lineStart is where the line begins in which nothing but blanks stand before
-// pos; -1 when there is more.
+// lineStart returns the start of the line of pos if only blanks precede pos in it, else -1.
 func (f *configText) lineStart(pos int) int {
 	for pos > 0 && (f.text[pos-1] == ' ' || f.text[pos-1] == '\t') {
 		pos--
@@ -148,8 +144,7 @@ func (f *configText) lineStart(pos int) int {
 	return pos
 }
 
-// insert adds lines behind the last variable of a section, or a section at the
-// end.
+// insert adds lines after the last variable of a section, or adds a section at the end.
 func (f *configText) insert(section, lines string) {
 	for _, e := range slices.Backward(f.entries) {
 		if s, _ := splitKey(e.Key); s == section {
@@ -167,7 +162,7 @@ func (f *configText) insert(section, lines string) {
 	f.lines[section] += lines
 }
 
-// headerOf is where the header begins that an entry stands under; -1 for none.
+// headerOf returns the position of the header above an entry, or -1.
 func (f *configText) headerOf(e Entry) int {
 	at := -1
 	for _, h := range f.headers {
@@ -178,7 +173,7 @@ func (f *configText) headerOf(e Entry) int {
 	return at
 }
 
-// dropHeaders takes out the headers that nothing is left under.
+// dropHeaders removes the headers of sections that become empty.
 func (f *configText) dropHeaders() {
 	for i, h := range f.headers {
 		next := len(f.text)
@@ -197,8 +192,7 @@ func (f *configText) dropHeaders() {
 	}
 }
 
-// empties reports whether entries from start to end go, and nothing but blanks is
-// left there.
+// empties reports whether the removal of the entries from start to end leaves only blanks there.
 func (f *configText) empties(start, end int) bool {
 	gone, at := false, start
 	for _, e := range f.entries {
@@ -213,7 +207,7 @@ func (f *configText) empties(start, end int) bool {
 	return gone && strings.TrimSpace(string(f.text[at:end])) == ""
 }
 
-// render makes the edits.
+// render applies the edits.
 func (f *configText) render() []byte {
 	slices.SortStableFunc(f.edits, func(a, b textEdit) int {
 		if a.start != b.start {
@@ -237,7 +231,7 @@ func (f *configText) render() []byte {
 	return out
 }
 
-// header is the line of a section, whose name ends in a dot.
+// header returns the line of a section, whose name ends in a dot.
 func header(section string) string {
 	name, sub, ok := strings.Cut(strings.TrimSuffix(section, "."), ".")
 	if !ok {
@@ -246,7 +240,7 @@ func header(section string) string {
 	return "[" + name + " \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sub) + "\"]\n"
 }
 
-// quoteValue writes a value so that it can be read in one way only.
+// quoteValue writes a value so that it can be read in only one way.
 func quoteValue(value string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@+=*^~,"
 	if value != "" && strings.Trim(value, plain) == "" {

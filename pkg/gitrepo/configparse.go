@@ -8,17 +8,17 @@ import (
 // Entry is one configuration setting.
 type Entry struct {
 	Key   string // canonical: section and variable in lower case, subsection as written
-	Value string // "true" when the variable stands alone
-	Bare  bool   // the variable stands alone, which git reads as true
+	Value string // "true" if the variable has no value
+	Bare  bool   // the variable has no value, which git reads as true
 	Scope string // system | global | local | worktree
 	File  string
 	Line  int
-	// Start and End are where it stands in the text of its file, from its name to
-	// the end of its last line.
+	// Start and End are the range of the entry in the text of its file, from its name to the end of
+	// its last line.
 	Start, End int
 }
 
-// SyntaxError is a line that git would not read either.
+// SyntaxError is a line that git would not accept either.
 type SyntaxError struct {
 	File string
 	Line int
@@ -27,8 +27,8 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
 
-// ParseConfig reads the text of one configuration file by the syntax of git-config(1) as config.c implements it,
-// calling each for every variable. It does not follow includes.
+// ParseConfig parses the text of one configuration file by the syntax of git-config(1), as config.c
+// implements it. It calls each for every variable, and does not follow includes.
 func ParseConfig(file string, text []byte, each func(Entry) error) error {
 	return newConfigParser(file, text, each).parse()
 }
@@ -53,10 +53,10 @@ type configParser struct {
 	text    string
 	pos     int
 	line    int
-	end     bool   // next returned the newline that stands for the end of the file
+	end     bool   // next has returned the newline that stands for the end of the file
 	section string // with its dot
 	each    func(Entry) error
-	headed  func(start, end int) // is called for every section header
+	headed  func(start, end int) // called for every section header
 	mark    int                  // length of a byte order mark before text
 }
 
@@ -64,7 +64,7 @@ func (p *configParser) fail(msg string) error {
 	return &SyntaxError{File: p.file, Line: p.line, Msg: msg}
 }
 
-// next returns the next byte. "\r\n" is "\n", and the end of the file is "\n" too.
+// next returns the next byte. "\r\n" is read as "\n", and so is the end of the file.
 func (p *configParser) next() byte {
 	if p.pos >= len(p.text) {
 		p.end = true
@@ -109,7 +109,7 @@ func (p *configParser) comment() {
 	}
 }
 
-// header reads what follows "[": name], name.sub] or name "sub"].
+// header reads the text after "[": name], name.sub] or name "sub"].
 func (p *configParser) header() error {
 	var name strings.Builder
 	for {
@@ -129,7 +129,7 @@ func (p *configParser) header() error {
 	}
 }
 
-// subsection reads the quoted part of a header. A backslash takes the next byte as it is.
+// subsection reads the quoted part of a header. A backslash makes the next byte literal.
 func (p *configParser) subsection(name *strings.Builder, b byte) error {
 	for ; space(b); b = p.next() {
 		if b == '\n' {
@@ -159,7 +159,8 @@ func (p *configParser) subsection(name *strings.Builder, b byte) error {
 	return nil
 }
 
-// variable reads name [= value]. Before any section the key is the name alone; git takes that too.
+// variable reads name [= value]. Before any section the key is only the name, which git accepts
+// too.
 func (p *configParser) variable(b byte) error {
 	line, start := p.line, p.mark+p.pos-1
 	name := []byte{lower(b)}
@@ -184,8 +185,8 @@ func (p *configParser) variable(b byte) error {
 	return p.each(e)
 }
 
-// value reads to the end of the line: quotes keep blanks and comment signs, a backslash escapes or continues the line,
-// blanks at both ends go.
+// value reads to the end of the line. Quotes keep blanks and comment characters, a backslash
+// escapes or continues the line, and blanks at both ends are removed.
 func (p *configParser) value() (string, error) {
 	var (
 		out    []byte
@@ -227,7 +228,7 @@ func (p *configParser) value() (string, error) {
 	}
 }
 
-// escape reads what follows a backslash; skip says that the line goes on.
+// escape reads the text after a backslash; skip reports that the line continues.
 func (p *configParser) escape() (b byte, skip bool, err error) {
 	switch b = p.next(); b {
 	case '\n':

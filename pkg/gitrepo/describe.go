@@ -27,7 +27,7 @@ func (r *Repository) describe() {
 	r.protect()
 }
 
-// aliasName is NAME of alias.NAME and of alias.NAME.command (git 2.53).
+// aliasName returns NAME of alias.NAME and of alias.NAME.command (git 2.53).
 func aliasName(rest string) string {
 	if name, ok := strings.CutSuffix(rest, ".command"); ok {
 		return name
@@ -35,7 +35,8 @@ func aliasName(rest string) string {
 	return rest
 }
 
-// upstream is remote/branch of the current branch; a branch of this same repository has no remote part.
+// upstream returns remote/branch of the current branch. A branch of the same repository has no
+// remote part.
 func (r *Repository) upstream() string {
 	if r.Record.Branch == "" {
 		return ""
@@ -52,7 +53,7 @@ func (r *Repository) upstream() string {
 	return remote + "/" + short
 }
 
-// protect adds the branch that each remote calls its HEAD.
+// protect adds the branch to which each remote's HEAD points.
 func (r *Repository) protect() {
 	if r.Record.CommonDir == "" {
 		return

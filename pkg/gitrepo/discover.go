@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// place is where a repository lies.
+// place is the location of a repository.
 type place struct {
-	gitDir    string // absolute; "" when there is none
-	commonDir string // gitDir but for linked worktrees
+	gitDir    string // absolute; "" if there is none
+	commonDir string // gitDir, except for linked work trees
 	top       string // where .git was found; "" for a bare repository
-	file      string // .git, where it is a file
-	named     bool   // by GIT_DIR or --git-dir
+	file      string // .git, if it is a file
+	named     bool   // named by GIT_DIR or --git-dir
 }
 
-// find looks for the repository of dir as setup.c does: GIT_DIR, else .git as a directory or as a file, else a bare
-// repository, here and in each parent up to a ceiling or another file system.
+// find finds the repository of dir as setup.c does: GIT_DIR, or .git as a directory or a file, or a
+// bare repository, in dir and in each parent up to a ceiling or another file system.
 func find(dir string, opt Options) (place, error) {
 	if opt.GitDir != "" {
 		return named(dir, opt)
@@ -37,7 +37,8 @@ func find(dir string, opt Options) (place, error) {
 	}
 }
 
-// named is the repository that GIT_DIR or --git-dir names; none, where git would find none there either.
+// named returns the repository that GIT_DIR or --git-dir names. It returns none if git would find
+// none either.
 func named(dir string, opt Options) (place, error) {
 	gitDir := absolute(dir, opt.GitDir)
 	if toCome(gitDir) {
@@ -56,8 +57,9 @@ func named(dir string, opt Options) (place, error) {
 	return p, nil
 }
 
-// toCome reports whether a path is certainly no git directory yet: nothing is there, or a directory without a HEAD (setup.c, is_git_directory). What cannot be looked at,
-// and a file, which may lead elsewhere, is another matter.
+// toCome reports whether a path is certainly not a git directory yet: nothing exists there, or a
+// directory without a HEAD (setup.c, is_git_directory). It is false for a path that cannot be
+// examined, and for a file, which may point elsewhere.
 func toCome(gitDir string) bool {
 	info, err := os.Stat(gitDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +73,7 @@ func toCome(gitDir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// probe looks at one directory.
+// probe examines one directory.
 func probe(d string, opt Options) (place, error) {
 	dot := filepath.Join(d, ".git")
 	info, err := os.Stat(dot)
@@ -92,7 +94,7 @@ func probe(d string, opt Options) (place, error) {
 	return checked(place{gitDir: d}, opt, false)
 }
 
-// checked completes p; a place that is no repository is none, or an error when it must be one.
+// checked completes p. A place that is not a repository yields none, or an error if it must be one.
 func checked(p place, opt Options, must bool) (place, error) {
 	if err := p.common(opt); err != nil {
 		return place{}, err
@@ -106,7 +108,7 @@ func checked(p place, opt Options, must bool) (place, error) {
 	return place{}, nil
 }
 
-// common finds the directory that linked worktrees share; gitrepository-layout(5), commondir.
+// common finds the directory that linked work trees share; gitrepository-layout(5), commondir.
 func (p *place) common(opt Options) error {
 	p.commonDir = p.gitDir
 	if opt.CommonDir != "" {
@@ -124,13 +126,13 @@ func (p *place) common(opt Options) error {
 	return nil
 }
 
-// Pointer reads a file of git's that holds one path, such as commondir or gitdir.
+// Pointer reads one of git's files that contain one path, such as commondir or gitdir.
 func Pointer(name string) (string, error) {
 	b, err := readFile(name, maxPointer)
 	return strings.TrimRight(string(b), "\r\n"), err
 }
 
-// valid is setup.c, is_git_directory: HEAD, objects and refs.
+// valid is is_git_directory of setup.c: it checks HEAD, objects and refs.
 func (p place) valid() bool {
 	if !isDir(filepath.Join(p.commonDir, "objects")) || !isDir(filepath.Join(p.commonDir, "refs")) {
 		return false
@@ -139,7 +141,7 @@ func (p place) valid() bool {
 	return err == nil
 }
 
-// GitFile reads .git as a file: "gitdir: PATH", relative to the file.
+// GitFile reads .git if it is a file: "gitdir: PATH", relative to the file.
 func GitFile(name string) (string, error) {
 	b, err := readFile(name, maxPointer)
 	if err != nil {

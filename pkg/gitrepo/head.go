@@ -12,7 +12,8 @@ import (
 
 const heads = "refs/heads/"
 
-// readHead returns the branch that HEAD is on, "" and detached when it is a commit.
+// readHead returns the branch that HEAD points to. If HEAD is a commit, branch is "" and detached
+// is true.
 func readHead(gitDir string) (branch string, detached bool, err error) {
 	name := filepath.Join(gitDir, "HEAD")
 	target, ok, err := symbolic(name)
@@ -26,8 +27,8 @@ func readHead(gitDir string) (branch string, detached bool, err error) {
 	return branch, false, nil
 }
 
-// symbolic reads a ref file: its target when it is symbolic, else it must hold a commit. An old repository may have
-// a symbolic link in its place (refs/files-backend.c).
+// symbolic reads a ref file and returns its target if it is symbolic; otherwise the file must hold
+// a commit. An old repository may have a symbolic link instead (refs/files-backend.c).
 func symbolic(name string) (target string, ok bool, err error) {
 	if link, err := os.Readlink(name); err == nil && strings.HasPrefix(link, "refs/") {
 		return link, true, nil
@@ -54,8 +55,8 @@ func isHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// refName reports whether s may be used as a path below a git directory: a refs/ name without empty, "." or ".."
-// parts and without control bytes; git-check-ref-format(1).
+// refName reports whether s may be used as a path below a git directory: a name in refs/ without
+// empty, "." or ".." parts and without control bytes; git-check-ref-format(1).
 func refName(s string) bool {
 	if !strings.HasPrefix(s, "refs/") || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return false
@@ -68,14 +69,14 @@ func refName(s string) bool {
 	return true
 }
 
-// Refs are the short names of the repository's refs, sorted.
+// Refs has the short names of the repository's refs, sorted.
 type Refs struct {
 	Branches []string // refs/heads/
 	Tags     []string // refs/tags/
 	Remote   []string // refs/remotes/, such as origin/main
 }
 
-// ErrReftable says that the refs are in a form that is not read here.
+// ErrReftable is the error for refs in the reftable format.
 var ErrReftable = errors.New("refs are in the reftable format, which is not read")
 
 // Refs lists the repository's refs, loose and packed.
@@ -136,7 +137,7 @@ func (w *refWalk) packed(file string) error {
 	return nil
 }
 
-// loose walks the files below refs/; symbolic links are listed as names and not followed.
+// loose walks the files below refs/. It lists symbolic links by name and does not follow them.
 func (w *refWalk) loose(commonDir, name string, depth int) error {
 	if depth > maxRefDepth {
 		return fmt.Errorf("list %s: %w", name, ErrTooLarge)

@@ -12,17 +12,18 @@ import (
 // Hook is a program that git runs by itself: githooks(5).
 type Hook struct {
 	Name   string
-	SHA256 string // of its text, in hex; of its link as well when it is one
+	SHA256 string // of its text, in hex; if it is a link, of the link too
 }
 
-// maxHook bounds what is read of a hook.
+// maxHook limits how much of a hook is read.
 const maxHook = 8 << 20
 
-// maxHooks bounds how many files a directory of hooks may have.
+// maxHooks limits the files in a directory of hooks.
 const maxHooks = 1000
 
-// Hooks lists what git would run out of the repository's directory of hooks, or of the one that core.hooksPath names: samples, and files that cannot be executed, it does
-// not. A directory elsewhere that the user's own configuration names is the user's, and not looked at.
+// Hooks lists the hooks that git would run, from the repository's hooks directory or the one that
+// core.hooksPath names. Git does not run samples, nor files that are not executable. A directory
+// elsewhere that the user's own configuration names belongs to the user and is not examined.
 func (r *Repository) Hooks() ([]Hook, error) {
 	dir := r.HooksDir()
 	if dir == "" {
@@ -53,7 +54,9 @@ func (r *Repository) Hooks() ([]Hook, error) {
 	return list, nil
 }
 
-// HooksDir is where git looks for hooks: core.hooksPath is relative to the top of the work tree, where they run; githooks(5). "" is nowhere, or a place of the user's.
+// HooksDir returns the directory in which git looks for hooks. core.hooksPath is relative to the
+// top of the work tree, where hooks run; githooks(5). The result is "" if there is none, or if it
+// is a directory of the user's.
 func (r *Repository) HooksDir() string {
 	if r.Record.CommonDir == "" {
 		return ""

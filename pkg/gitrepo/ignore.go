@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxIgnore bounds one file of patterns.
+// maxIgnore is the size limit of one file of patterns.
 const maxIgnore = 1 << 20
 
 // ignorePattern is one line of gitignore(5).
@@ -14,10 +14,11 @@ type ignorePattern struct {
 	glob     string
 	negate   bool
 	dirOnly  bool
-	anchored bool // matched against the path below the pattern's directory, else against the last component
+	anchored bool // compared with the path below the pattern's directory, else with the last component
 }
 
-// ignoreFile is the patterns of one directory: those of its .gitignore, or of the whole repository.
+// ignoreFile has the patterns of one directory: those of its .gitignore, or those for the whole
+// repository.
 type ignoreFile struct {
 	dir      string // relative to the work tree; "" is its root
 	patterns []ignorePattern
@@ -26,7 +27,7 @@ type ignoreFile struct {
 func readIgnore(file, dir string) ignoreFile {
 	out := ignoreFile{dir: dir}
 	text, err := readFile(file, maxIgnore)
-	if err != nil { // what cannot be read ignores nothing, so that more is taken for work
+	if err != nil { // an unreadable file ignores nothing, so that more counts as work
 		return out
 	}
 	for line := range strings.Lines(string(text)) {
@@ -51,7 +52,8 @@ func parseIgnore(line string) (p ignorePattern, ok bool) {
 	return p, p.glob != ""
 }
 
-// match reports whether some pattern of the file decides over a path below its directory; the last one counts.
+// match reports whether a pattern of the file matches a path below its directory; the last match
+// counts.
 func (f ignoreFile) match(name string, isDir bool) (ignored, decided bool) {
 	rest := name
 	if f.dir != "" {
@@ -70,7 +72,7 @@ func (f ignoreFile) match(name string, isDir bool) (ignored, decided bool) {
 	return false, false
 }
 
-// ignores decides by the files that hold at a place, the nearest last.
+// ignores has the files that apply at a place, the nearest last.
 type ignores []ignoreFile
 
 func (s ignores) ignored(name string, isDir bool) bool {
@@ -82,7 +84,7 @@ func (s ignores) ignored(name string, isDir bool) bool {
 	return false
 }
 
-// ignoresOf are the patterns that hold in the whole work tree, the weakest first.
+// ignoresOf returns the patterns that apply in the whole work tree, the weakest first.
 func (r *Repository) ignoresOf(opt Options) ignores {
 	file, set := r.Config.Get("core.excludesfile")
 	if !set {

@@ -9,14 +9,15 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// conditions is what includeIf looks at; git-config(1), "Conditional includes".
+// conditions is what the conditions of includeIf are compared with; git-config(1), "Conditional
+// includes".
 type conditions struct {
 	gitDir string // absolute, as found
-	branch string // full name without refs/heads/, "" when detached
-	place  bool   // gitdir alone is looked at
+	branch string // full name without refs/heads/, "" if detached
+	place  bool   // only gitdir conditions are evaluated
 }
 
-// holds decides one condition. Unknown ones do not hold, as in git.
+// holds evaluates one condition. As in git, an unknown condition is false.
 func (l *loader) holds(condition, file string) bool {
 	kind, pattern, ok := strings.Cut(condition, ":")
 	if !ok {
@@ -41,7 +42,8 @@ func (l *loader) holds(condition, file string) bool {
 	return false
 }
 
-// inGitDir matches the git directory, as found and with links resolved (config.c, include_by_gitdir).
+// inGitDir matches the git directory, both as found and with links resolved (config.c,
+// include_by_gitdir).
 func (l *loader) inGitDir(pattern, file string, fold bool) bool {
 	if l.gitDir == "" {
 		return false
@@ -80,7 +82,7 @@ func (l *loader) gitDirPattern(pattern, file string) (string, bool) {
 	return pattern, ok
 }
 
-// hasURL matches hasconfig:remote.*.url:<glob>. On the first pass nothing is known yet.
+// hasURL matches hasconfig:remote.*.url:<glob>. On the first pass no address is known yet.
 func (l *loader) hasURL(pattern string) bool {
 	glob, ok := strings.CutPrefix(pattern, "remote.*.url:")
 	if !ok {
@@ -98,7 +100,8 @@ func (l *loader) hasURL(pattern string) bool {
 	return false
 }
 
-// wild matches as wildmatch.c with WM_PATHNAME: braces have no meaning there, and "a/**" does not match "a".
+// wild matches like wildmatch.c with WM_PATHNAME: braces are literal, and "a/**" does not match
+// "a".
 func wild(pattern, name string) bool {
 	if strings.HasSuffix(pattern, "/**") {
 		pattern += "/*"

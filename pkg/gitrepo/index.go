@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// maxIndex bounds the index; that of a million files is about 100 MiB.
+// maxIndex is the size limit of the index; that of a million files is about 100 MiB.
 const maxIndex = 256 << 20
 
 // gitlinkMode is the mode of an entry that is another repository: gitformat-index(5).
 const gitlinkMode = 0o160000
 
-// Gitlinks lists the paths in the index of a git directory that are repositories of their own: submodules, and
-// repositories that were added. Git looks into each of them whenever it looks at the work tree. commonDir is gitDir but
-// for linked work trees. A missing index has none.
+// Gitlinks lists the paths in the index of a git directory that are repositories of their own:
+// submodules, and repositories that were added. Git enters each of them whenever it examines the
+// work tree. commonDir is gitDir, except for linked work trees. A missing index has none.
 func Gitlinks(gitDir, commonDir string) ([]string, error) {
 	size := hashSize(commonDir)
 	list, base, err := indexLinks(filepath.Join(gitDir, "index"), size)
@@ -30,7 +30,7 @@ func Gitlinks(gitDir, commonDir string) ([]string, error) {
 	return list, err
 }
 
-// hashSize is the length of an object's name: extensions.objectFormat.
+// hashSize returns the length of an object's name: extensions.objectFormat.
 func hashSize(commonDir string) int {
 	size := 20
 	text, err := readFile(filepath.Join(commonDir, "config"), maxConfigFile)
@@ -46,7 +46,7 @@ func hashSize(commonDir string) int {
 	return size
 }
 
-// indexLinks reads one index file; base names the file that a split index builds on.
+// indexLinks reads one index file. base names the file on which a split index is based.
 func indexLinks(file string, hash int) (links []string, base string, err error) {
 	text, err := readFile(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,16 +62,16 @@ func indexLinks(file string, hash int) (links []string, base string, err error) 
 	return r.links, r.base(), nil
 }
 
-// indexReader goes through an index: gitformat-index(5).
+// indexReader parses an index: gitformat-index(5).
 type indexReader struct {
 	text    []byte
 	at      int
 	hash    int
 	version uint32
-	name    []byte // of the entry before; version 4 leaves out what two names share
+	name    []byte // name of the previous entry; version 4 omits the common prefix
 	links   []string
-	all     *[]indexEntry     // every entry goes here, unless nil
-	only    map[string][]byte // of all entries those with these names; nil is all
+	all     *[]indexEntry     // every entry is added here, unless nil
+	only    map[string][]byte // restricts the entries to those with these names; nil is all
 }
 
 // indexEntry is one entry: gitformat-index(5).
@@ -103,7 +103,8 @@ func (r *indexReader) entries() error {
 	return nil
 }
 
-// modeAt is where the mode stands in an entry, and fixed the size of what stands before the object's name.
+// modeAt is the offset of the mode in an entry. fixed is the size of the fields before the object's
+// name.
 const (
 	modeAt = 24
 	fixed  = 40
@@ -136,11 +137,11 @@ func (r *indexReader) entry() error {
 	return nil
 }
 
-// path reads the name of the entry that began at start, and goes to the next.
+// path reads the name of the entry that begins at start, and moves to the next entry.
 func (r *indexReader) path(start int) ([]byte, error) {
 	if r.version < 4 {
 		name, ok := r.terminated()
-		r.at = start + (r.at-start+7)&^7 // entries are padded to eight bytes, with one NUL at least
+		r.at = start + (r.at-start+7)&^7 // entries are padded to eight bytes, with at least one NUL
 		return name, orNil(ok && r.at <= len(r.text))
 	}
 	strip, err := r.varint()
@@ -173,7 +174,7 @@ func (r *indexReader) terminated() ([]byte, bool) {
 	return name, true
 }
 
-// varint is git's offset encoding: varint.c, decode_varint.
+// varint reads git's offset encoding: varint.c, decode_varint.
 func (r *indexReader) varint() (int, error) {
 	value := 0
 	for i := 0; i < 5 && r.at < len(r.text); i++ {
@@ -188,7 +189,7 @@ func (r *indexReader) varint() (int, error) {
 	return 0, errIndex
 }
 
-// base is the name of the shared index in the extension "link"; "" when there is none.
+// base returns the name of the shared index in the extension "link", or "".
 func (r *indexReader) base() string {
 	if link := r.extension("link"); len(link) >= r.hash {
 		return nonZero(link[:r.hash])
@@ -196,7 +197,7 @@ func (r *indexReader) base() string {
 	return ""
 }
 
-// extension is the content of an extension, which follow the entries; nil when there is none of that name.
+// extension returns the content of an extension, which follows the entries, or nil.
 func (r *indexReader) extension(name string) []byte {
 	for at := r.at; at+8 <= len(r.text)-r.hash; {
 		size := int(binary.BigEndian.Uint32(r.text[at+4:]))
@@ -212,7 +213,7 @@ func (r *indexReader) extension(name string) []byte {
 	return nil
 }
 
-// nonZero is the hash in hexadecimal; one of zeros stands for none.
+// nonZero returns the hash in hexadecimal, or "" for a hash of zeros, which means none.
 func nonZero(hash []byte) string {
 	if len(bytes.Trim(hash, "\x00")) == 0 {
 		return ""

@@ -16,17 +16,18 @@ import (
 	"syscall"
 )
 
-// Bounds of objects. What is read are commits, trees and tags; blobs are not.
+// Limits for objects. Only commits, trees and tags are read, not blobs.
 const (
 	maxObject     = 32 << 20
 	maxAlternates = 32
 	maxPacks      = 5000
-	maxDeltas     = 64 // of one object; git itself makes chains of 50
+	maxDeltas     = 64 // for one object; git itself makes chains of 50
 )
 
 var errObject = errors.New("not a git object")
 
-// objects is a repository's object database, loose and packed: gitrepository-layout(5), gitformat-pack(5). Names of objects are bytes.
+// objects is a repository's object database, loose and packed: gitrepository-layout(5),
+// gitformat-pack(5). Names of objects are raw bytes.
 type objects struct {
 	dirs  []string // objects/ and its alternates
 	hash  int
@@ -39,7 +40,8 @@ func openObjects(commonDir string) *objects {
 	return o
 }
 
-// addDir adds a directory and the alternates that it names; a line that is none of a directory is passed over.
+// addDir adds a directory and the alternates that it names. It skips lines that do not name a
+// directory.
 func (o *objects) addDir(dir string) {
 	for _, have := range o.dirs {
 		if have == dir {
@@ -126,7 +128,7 @@ func readLoose(file string) (kind string, body []byte, err error) {
 	return kind, body, nil
 }
 
-// openRegular opens a regular file; a FIFO or a device of that name is not waited for.
+// openRegular opens a regular file. It does not block if the name is a FIFO or a device.
 func openRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -143,14 +145,14 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// commit is what is needed of one.
+// commit has the parts of a commit that are needed.
 type commit struct {
 	tree    string
 	parents []string
 	date    int64 // of the committer, seconds
 }
 
-// commit reads a commit, or the one that a tag leads to.
+// commit reads a commit, or the one that a tag points to.
 func (o *objects) commit(oid string) (c commit, name string, err error) {
 	for range 16 {
 		kind, body, err := o.read(oid)

@@ -10,27 +10,28 @@ import (
 
 // Options are the settings that git takes from its environment and its global options.
 type Options struct {
-	Home       string // for "~/" and ~/.gitconfig; "" leaves the user's configuration out
+	Home       string // for "~/" and ~/.gitconfig; "" omits the user's configuration
 	XDGConfig  string // $XDG_CONFIG_HOME; "" is Home/.config
-	System     string // the system's configuration file; "" leaves it out
-	GlobalFile string // GIT_CONFIG_GLOBAL, in place of the user's own files
-	GitDir     string // GIT_DIR, --git-dir; relative to the directory looked at
+	System     string // the system's configuration file; "" omits it
+	GlobalFile string // GIT_CONFIG_GLOBAL, instead of the user's own files
+	GitDir     string // GIT_DIR, --git-dir; relative to the directory that is examined
 	WorkTree   string // GIT_WORK_TREE, --work-tree
 	CommonDir  string // GIT_COMMON_DIR
 	Ceilings   []string
 	// AcrossFilesystems is GIT_DISCOVERY_ACROSS_FILESYSTEM.
 	AcrossFilesystems bool
-	// ByPlace has of the conditions of includeIf those of gitdir and gitdir/i hold alone: what they look at is not in
-	// the repository, whose configuration and branches others may have made.
+	// ByPlace evaluates only the conditions gitdir and gitdir/i of includeIf. What they test is not
+	// in the repository, whose configuration and branches other people may have made.
 	ByPlace bool
-	// Caller has Open leave alone what git would not enter for this user; nil has it read every repository.
+	// Caller makes Open skip a repository that git would not enter for this user. nil reads every
+	// repository.
 	Caller *Caller
 }
 
-// systemConfig is where distributions have git look for the system's configuration.
+// systemConfig is where the git of distributions reads the system's configuration.
 const systemConfig = "/etc/gitconfig"
 
-// FromEnviron reads the options from environment variables; git(1), ENVIRONMENT VARIABLES.
+// FromEnviron returns the options that environment variables set; git(1), ENVIRONMENT VARIABLES.
 func FromEnviron(getenv func(string) string) Options {
 	o := Options{Home: getenv("HOME"), XDGConfig: getenv("XDG_CONFIG_HOME"), System: systemConfig, GlobalFile: getenv("GIT_CONFIG_GLOBAL"),
 		GitDir: getenv("GIT_DIR"), WorkTree: getenv("GIT_WORK_TREE"), CommonDir: getenv("GIT_COMMON_DIR"),
@@ -51,20 +52,21 @@ func FromEnviron(getenv func(string) string) Options {
 
 func (o Options) ceiling(dir string) bool { return slices.Contains(o.Ceilings, dir) }
 
-// Repository is what was found. Config is never nil; outside a repository it holds the system's and the user's
-// configuration, and Record.GitDir is "".
+// Repository is the result of a search. Config is never nil. Outside of a repository it holds the
+// system's and the user's configuration, and Record.GitDir is "".
 type Repository struct {
 	Record record.Repo
 	Config *Config
 	Bare   bool // it has no work tree
-	// Unsafe says that git does not enter it for the caller. Nothing of it was read, and Record holds no more than its Root.
+	// Unsafe says that git does not enter it for the caller. Nothing in it was read, and Record
+	// holds only its Root.
 	Unsafe bool
 
 	home string
 }
 
-// Open looks for the repository that encloses dir. That there is none is no error. With an error the Repository holds
-// what could be read, and must be taken as incomplete.
+// Open finds the repository that encloses dir. If there is none, that is not an error. With an
+// error, the Repository holds what could be read, and must be treated as incomplete.
 func Open(dir string, opt Options) (*Repository, error) {
 	r := &Repository{home: opt.Home, Config: &Config{}, Record: record.Repo{Remotes: []string{}, Aliases: map[string]string{}, ProtectedBranches: protectedNames()}}
 	dir, err := physical(dir)
@@ -136,7 +138,8 @@ func (o Options) xdg() string {
 	return filepath.Join(o.Home, ".config")
 }
 
-// worktreeConfig reads extensions.worktreeConfig, which git honours in the repository's own file only.
+// worktreeConfig reads extensions.worktreeConfig, which git obeys only in the repository's own
+// file.
 func worktreeConfig(at place) bool {
 	on := false
 	text, err := readFile(filepath.Join(at.commonDir, "config"), maxConfigFile)
@@ -152,7 +155,8 @@ func worktreeConfig(at place) bool {
 	return on
 }
 
-// workTree settles the root: GIT_WORK_TREE, core.worktree, else where .git was found; none for a bare repository.
+// workTree determines the root: GIT_WORK_TREE, core.worktree, or the directory in which .git was
+// found. A bare repository has none.
 func (r *Repository) workTree(at place, dir string, opt Options) {
 	if at.gitDir == "" {
 		return

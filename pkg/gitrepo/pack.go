@@ -44,7 +44,7 @@ func (o *objects) openPacks() error {
 	return nil
 }
 
-// escapeGlob has filepath.Glob take a directory's name as it is.
+// escapeGlob quotes a directory's name for filepath.Glob.
 func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
@@ -73,7 +73,7 @@ func (p *pack) close() {
 	}
 }
 
-// find returns where an object lies in the pack.
+// find returns the offset of an object in the pack.
 func (p *pack) find(oid string) (at int64, found bool, err error) {
 	lo, hi := uint32(0), p.fanout[oid[0]]
 	if oid[0] > 0 {
@@ -99,7 +99,8 @@ func (p *pack) find(oid string) (at int64, found bool, err error) {
 	return 0, false, nil
 }
 
-// offset reads an entry of the table of offsets; one with the high bit is a row of the table of long ones.
+// offset reads an entry of the table of offsets. An entry with the high bit set is an index into
+// the table of long offsets.
 func (p *pack) offset(table, count, row int64) (int64, error) {
 	var word [8]byte
 	if _, err := p.index.ReadAt(word[:4], table+4*row); err != nil {
@@ -179,7 +180,7 @@ func inflate(r io.Reader, size int64) ([]byte, error) {
 	return body, err
 }
 
-// packHeader reads type and size: three bits of type, then seven bits of size a byte.
+// packHeader reads type and size: three bits of type, then seven bits of the size in each byte.
 func packHeader(r io.ByteReader) (number int, size int64, err error) {
 	b, err := r.ReadByte()
 	number, size = int(b>>4)&7, int64(b&15)
@@ -193,7 +194,7 @@ func packHeader(r io.ByteReader) (number int, size int64, err error) {
 	return number, size, err
 }
 
-// packBack reads how far before a delta its base lies.
+// packBack reads the distance from a delta back to its base.
 func packBack(r io.ByteReader) (int64, error) {
 	b, err := r.ReadByte()
 	back := int64(b & 0x7f)
@@ -244,7 +245,8 @@ func patched(base, delta []byte) ([]byte, error) {
 	return out, nil
 }
 
-// copied reads offset and size of a copy; each of the low bits of op says that a byte of them follows.
+// copied reads offset and size of a copy. Each of the low bits of op says that one byte of them
+// follows.
 func copied(r io.ByteReader, op byte) (at, n int, err error) {
 	for i := range 7 {
 		if op&(1<<i) == 0 {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// maxCommits bounds a walk over commits, and clockSkew by how many seconds a commit may be older than its parents.
+// maxCommits limits a walk over commits. clockSkew is by how many seconds a commit may be older
+// than its parents.
 const (
 	maxCommits = 50_000
 	clockSkew  = 2 * 24 * 3600
@@ -22,8 +23,9 @@ func (r *Repository) HasStash() (bool, error) {
 	return oid != "", err
 }
 
-// Unmerged reports whether one of the branches has a commit that no other ref leads to: no branch that is not among them, no tag, no remote-tracking branch, and not
-// HEAD. A branch that is not there has none.
+// Unmerged reports whether one of the branches has a commit that is not reachable from another ref:
+// a branch that is not in the list, a tag, a remote-tracking branch, or HEAD. A branch that does
+// not exist has none.
 func (r *Repository) Unmerged(branches []string) (bool, error) {
 	if r.Record.CommonDir == "" {
 		return false, nil
@@ -48,7 +50,8 @@ func (r *Repository) Unmerged(branches []string) (bool, error) {
 	return o.beyond(lost, all)
 }
 
-// beyond reports whether one of the commits is reached from no ref. Below the oldest of them nothing is looked at.
+// beyond reports whether one of the commits is not reachable from any ref. The walk stops at
+// commits older than the oldest of them.
 func (o *objects) beyond(lost []string, refs map[string]string) (bool, error) {
 	missing := map[string]bool{}
 	var oldest int64
@@ -81,7 +84,7 @@ func (o *objects) beyond(lost []string, refs map[string]string) (bool, error) {
 		queue = queue[:len(queue)-1]
 		c, name, err := o.commit(oid)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errObject) {
-			continue // the end of a shallow clone, or a tag of something else
+			continue // the end of a shallow clone, or a tag of another object
 		}
 		if err != nil {
 			return true, err
@@ -97,7 +100,7 @@ func (o *objects) beyond(lost []string, refs map[string]string) (bool, error) {
 	return len(missing) > 0, nil
 }
 
-// resolveRef follows a ref to the object that it names, as bytes; "" when there is none.
+// resolveRef returns the name of the object, as bytes, to which a ref leads, or "".
 func (r *Repository) resolveRef(name string) (string, error) {
 	if r.reftable() {
 		return "", fmt.Errorf("read %s: %w", r.Record.CommonDir, ErrReftable)
@@ -148,7 +151,7 @@ func (r *Repository) packedValues() (map[string]string, error) {
 	return values, err
 }
 
-// refValues is every loose ref of these kinds, and every packed one, with the object that it names.
+// refValues returns every ref of these kinds, loose and packed, with the object that it names.
 func (r *Repository) refValues(kinds ...string) (map[string]string, error) {
 	values, err := r.packedValues()
 	if err != nil {
@@ -168,7 +171,8 @@ func (r *Repository) refValues(kinds ...string) (map[string]string, error) {
 	return values, nil
 }
 
-// RefValues is every ref, of whatever kind, with the object that it names in hexadecimal. HEAD is among them, and the refs that a linked work tree has alone are not.
+// RefValues returns every ref of any kind, with the object that it names in hexadecimal. It
+// includes HEAD, and excludes refs that belong to one linked work tree.
 func (r *Repository) RefValues() (map[string]string, error) {
 	if r.reftable() {
 		return nil, fmt.Errorf("read %s: %w", r.Record.CommonDir, ErrReftable)
@@ -188,7 +192,8 @@ func (r *Repository) RefValues() (map[string]string, error) {
 	return values, nil
 }
 
-// Leads reports whether the repository has a commit, and one of the others, which are what [Repository.RefValues] has, leads to it.
+// Leads reports whether the repository has a commit that is reachable from one of the others, which
+// have the form of [Repository.RefValues].
 func (r *Repository) Leads(others map[string]string, commit string) (bool, error) {
 	from := map[string]string{}
 	for name, at := range others {
@@ -209,12 +214,13 @@ func (r *Repository) Leads(others map[string]string, commit string) (bool, error
 	defer o.close()
 	beyond, err := o.beyond([]string{string(oid)}, from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errObject) {
-		return false, nil // it has none of that name
+		return false, nil // the repository has no such object
 	}
 	return !beyond, err
 }
 
-// Linked is the linked work tree whose path ends in a name; nil when there is none, or it is gone.
+// Linked returns the linked work tree whose path ends in a name, or nil if there is none or it no
+// longer exists.
 func (r *Repository) Linked(name string, opt Options) *Repository {
 	found, err := filepath.Glob(filepath.Join(escapeGlob(r.Record.CommonDir), "worktrees", "*", "gitdir"))
 	if err != nil {

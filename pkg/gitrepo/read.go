@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Bounds of what is read. Git's own files are far below them.
+// Size limits of files. Git's own files are far smaller.
 const (
 	maxPointer    = 16 << 10 // HEAD, .git as a file, commondir, symbolic refs
 	maxConfigFile = 4 << 20
@@ -21,7 +21,8 @@ const (
 	maxFiles      = 200
 )
 
-// ErrTooLarge is wrapped by errors about files over a bound, ErrIrregular by those about files that are no regular ones.
+// ErrTooLarge is wrapped by errors about files over a limit, ErrIrregular by errors about files
+// that are not regular.
 var (
 	ErrTooLarge  = errors.New("larger than the bound")
 	ErrIrregular = errors.New("not a regular file")
@@ -51,7 +52,7 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return readAll(f, name, info.Size(), limit)
 }
 
-// readAll reads to the end; size is how much there probably is.
+// readAll reads to the end; size is the expected length.
 func readAll(r io.Reader, name string, size, limit int64) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead))
 	if _, err := b.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
@@ -68,7 +69,7 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// device returns the file system that name is on, 0 when it cannot be told.
+// device returns the file system of a file, or 0 if it is not known.
 func device(name string) uint64 {
 	info, err := os.Stat(name)
 	if err != nil {

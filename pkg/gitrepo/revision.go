@@ -8,16 +8,17 @@ import (
 	"path"
 )
 
-// Revision is a commit, and what is in it.
+// Revision is a commit and its content.
 type Revision struct {
 	Commit string // in hexadecimal
 	Tree   string
-	SHA256 string // of what `git cat-file commit` prints, in hexadecimal
+	SHA256 string // of the output of `git cat-file commit`, in hexadecimal
 	at     place
 }
 
-// FindRevision finds the commit that HEAD, a branch, a tag, a ref or a whole object name names in the repository whose work tree is root. The
-// commit's content is held against its name; no object is replaced by another.
+// FindRevision finds the commit that HEAD, a branch, a tag, a ref or a full object name names, in
+// the repository with the work tree root. It verifies the content of the commit against its name,
+// and ignores replacement objects.
 func FindRevision(root, name string) (*Revision, error) {
 	root, err := physical(root)
 	if err != nil {
@@ -52,7 +53,7 @@ func FindRevision(root, name string) (*Revision, error) {
 	return &Revision{Commit: fmt.Sprintf("%x", oid), Tree: fmt.Sprintf("%x", tree), SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), at: at}, nil
 }
 
-// named is the object that a name stands for: gitrevisions(7), without what is computed.
+// named returns the object for a name: gitrevisions(7), without the forms that are computed.
 func (r *Repository) named(name string) (string, error) {
 	if isHash(name) {
 		oid, err := hex.DecodeString(name)
@@ -69,7 +70,7 @@ func (r *Repository) named(name string) (string, error) {
 	return "", fmt.Errorf("no commit %q: name HEAD, a branch, a tag, or all of an object name", name)
 }
 
-// Files are the files of the revision: path to mode and object.
+// Files returns the files of the revision: path to mode and object.
 func (r *Revision) Files() (map[string]string, error) {
 	o := openObjects(r.at.commonDir)
 	defer o.close()
@@ -103,10 +104,10 @@ func (o *objects) files(tree, dir string, into map[string]string, depth int) err
 	return nil
 }
 
-// Files are the files of the snapshot, as those of [Revision.Files].
+// Files returns the files of the snapshot in the form of [Revision.Files].
 func (s *Snapshot) Files() map[string]string {
 	files, links := map[string]string{}, map[string]bool{}
-	for _, e := range s.Entries { // a directory stands before what is in it
+	for _, e := range s.Entries { // a directory precedes its content
 		within := false
 		for dir := path.Dir(e.Path); dir != "." && dir != "/" && !within; dir = path.Dir(dir) {
 			within = links[dir]
@@ -119,8 +120,9 @@ func (s *Snapshot) Files() map[string]string {
 	return files
 }
 
-// Written is how many files and directories were written between two snapshots, also where they are what they were, and one of them. A directory is
-// written when a name comes or goes.
+// Written returns how many files and directories were written between two snapshots, even if their
+// content is the same, and the name of one of them. A directory is written if a name is added or
+// removed.
 func (s *Snapshot) Written(before *Snapshot) (n int, first string) {
 	had := map[string]*SnapshotEntry{}
 	for i := range before.Entries {

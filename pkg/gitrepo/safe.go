@@ -8,16 +8,19 @@ import (
 	"syscall"
 )
 
-// Caller is who asks. Git enters a repository that belongs to somebody else only when safe.directory names it, so that nobody runs what another has written into a
+// Caller is the user for whom a repository is opened. Git enters a repository of another owner only
+// if safe.directory names it, so that nobody runs what another user has written into a
 // configuration: git-config(1), safe.directory and safe.bareRepository.
 type Caller struct {
 	UID     int
-	SudoUID string  // SUDO_UID: root enters the repositories of this user too
+	SudoUID string  // SUDO_UID: root also enters the repositories of this user
 	Command []Entry // configuration of the command line and the environment
 }
 
-// enters reports whether git would enter a repository that was found, not named: setup.c, setup_git_directory_gently_1 and ensure_valid_ownership. Where versions of git
-// differ, and for an entry that cannot be resolved here, the answer is yes: git has the last word, and what it would read has been judged.
+// enters reports whether git would enter a repository that was found, not named: setup.c,
+// setup_git_directory_gently_1 and ensure_valid_ownership. If versions of git differ, or an entry
+// cannot be resolved here, the answer is yes: git makes the final decision, and what it would read
+// has been judged.
 func (c *Caller) enters(at place, dir string, opt Options) (bool, error) {
 	if c == nil || at.gitDir == "" || at.named {
 		return true, nil
@@ -33,13 +36,13 @@ func (c *Caller) enters(at place, dir string, opt Options) (bool, error) {
 	return ours || listed(protected, orSelf(at.top, at.gitDir), dir, opt.Home), nil
 }
 
-// protected is the configuration that a repository cannot write.
+// protected returns the configuration that a repository cannot write.
 func (c *Caller) protected(opt Options) ([]Entry, error) {
 	config, err := loadConfig(opt.files(place{}), conditions{}, opt.Home)
 	return append(config.Entries, c.Command...), err
 }
 
-// owns is compat-util, is_path_owned_by_current_uid.
+// owns is is_path_owned_by_current_uid of compat-util.
 func (c *Caller) owns(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -92,7 +95,8 @@ func names(value, repository, dir, home string) bool {
 	return !wide && below == repository || wide && strings.HasPrefix(repository, strings.TrimSuffix(below, "/")+"/")
 }
 
-// bareAllowed reports whether git takes a bare repository that was found: setup.c, get_allowed_bare_repo and is_implicit_bare_repo.
+// bareAllowed reports whether git accepts a bare repository that was found: setup.c,
+// get_allowed_bare_repo and is_implicit_bare_repo.
 func bareAllowed(config []Entry, gitDir string) bool {
 	allowed := true
 	for _, e := range config {

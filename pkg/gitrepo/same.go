@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 )
 
-// InIndex reports which files of a work tree the index holds with this very
-// content: whoever reads the repository has it. Files are named from the root of
-// the work tree; commonDir is gitDir but for linked work trees. A missing index
-// holds none.
+// InIndex reports which files of a work tree are in the index with this content, so that everybody
+// who can read the repository has it. Files are named relative to the root of the work tree.
+// commonDir is gitDir, except for linked work trees. A missing index holds none.
 func InIndex(gitDir, commonDir string, content map[string][]byte) (map[string]bool, error) {
 	held, size := map[string]bool{}, hashSize(commonDir)
 	base, err := inIndex(filepath.Join(gitDir, "index"), size, content, held)

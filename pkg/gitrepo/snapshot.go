@@ -13,38 +13,41 @@ import (
 	"time"
 )
 
-// Bounds of a snapshot.
+// Limits of a snapshot.
 const (
 	maxSnapshot      = 2_000_000
 	maxSnapshotDepth = 200
-	// unsteady is how long after a change another one may have the same time: the clock of files goes in steps of at most 10 ms.
+	// unsteady is how long after a change another change may get the same time, because file
+	// timestamps advance in steps of at most 10 ms.
 	unsteady = 20 * time.Millisecond
-	// steadyTries is how often a snapshot begins again while the directory is written to.
+	// steadyTries limits how often a snapshot starts again because the directory is written to.
 	steadyTries = 40
 )
 
-// ErrUnsteady says that files were written as fast as they were read.
+// ErrUnsteady says that files were written too fast for a consistent snapshot.
 var ErrUnsteady = errors.New("it is being written to")
 
-// Snapshot is the content of a directory at one moment, under the name that git gives it.
+// Snapshot is the content of a directory at one moment, with the name that git gives it.
 type Snapshot struct {
-	// Tree is the name of the git tree, in hexadecimal: that of `git add --all && git write-tree` where no file is converted and no pattern
-	// stands outside of a .gitignore in the directory.
+	// Tree is the name of the git tree, in hexadecimal. It equals that of `git add --all && git
+	// write-tree` if no file is converted and all patterns are in .gitignore files in the
+	// directory.
 	Tree string
-	// Entries are the files, and the directories with their times; by path.
+	// Entries are the files, and the directories with their times, ordered by path.
 	Entries []SnapshotEntry
 }
 
 // SnapshotEntry is one file, symbolic link, directory or repository of a snapshot.
 type SnapshotEntry struct {
-	Path string // from the root; "" is the root
+	Path string // relative to the root; "" is the root
 	Mode uint32 // as in a git tree: 0100644, 0100755, 0120000, 0160000, 040000
 	OID  string // as bytes
-	// What stat(2) said: what is the same later is the same file, with the same content.
+	// The result of stat(2). A file for which it is the same later is the same file with the same
+	// content.
 	Dev, Ino, Size uint64
 	Changed        int64 // ctime, nanoseconds
 	Modified       int64 // mtime
-	Read           int64 // when reading it began, nanoseconds
+	Read           int64 // when reading it began, in nanoseconds
 }
 
 const (
@@ -54,15 +57,19 @@ const (
 	modeProgram = 0o100755
 )
 
-// TakeSnapshot hashes the files of a directory that are tracked, or neither tracked nor ignored. It starts no process and applies no filter,
-// attribute or setting of the repository: of that it reads the format of objects, the names in the index, and .gitignore files, which are part of
-// the content themselves. info/exclude and core.excludesFile, which a command can write, ignore nothing.
+// TakeSnapshot hashes the files of a directory that are tracked, or neither tracked nor ignored. It
+// starts no process and applies no filter, attribute or setting of the repository. Of these it
+// reads only the object format, the names in the index, and .gitignore files, which are part of the
+// content themselves. info/exclude and core.excludesFile, which a command can write, are not used.
 //
-// A repository in it counts as its commit only where the work tree of that repository is what the commit says; else as the directory that it is.
+// A nested repository counts as its commit only if its work tree equals that commit; otherwise it
+// counts as a directory.
 //
-// What known has of a file is taken where inode, size and times are the same, and are older than the look at it; nil hashes all. The content is
-// that of one moment: a file or directory that changes meanwhile begins the search anew, and the error is [ErrUnsteady] when that does not end.
-// A file that cannot be read, or is neither file, link nor directory, is an error that names it.
+// Hashes in known are reused for files whose inode, size and times are the same and are older than
+// the time at which known was read; nil hashes everything. The content is that of one moment: if a
+// file or directory changes in the meantime, the search starts again, and if this does not end, the
+// error is [ErrUnsteady]. If a file cannot be read, or is neither file, link nor directory, the
+// error names it.
 func TakeSnapshot(ctx context.Context, root string, known *Snapshot) (*Snapshot, error) {
 	root, err := physical(root)
 	if err != nil {
@@ -88,10 +95,10 @@ func TakeSnapshot(ctx context.Context, root string, known *Snapshot) (*Snapshot,
 	return nil, fmt.Errorf("content of %s: %w", root, ErrUnsteady)
 }
 
-// errMoved says that a file changed between two looks at it.
+// errMoved says that a file changed between two reads.
 var errMoved = errors.New("changed meanwhile")
 
-// snapper makes one snapshot.
+// snapper is the state of one snapshot.
 type snapper struct {
 	ctx    context.Context
 	root   string
@@ -100,7 +107,7 @@ type snapper struct {
 	all    []*snapNode
 	queue  []*snapNode // to be hashed
 	hashed int
-	recent bool // something changed a moment ago
+	recent bool // something changed very recently
 }
 
 // snapNode is a file or directory.
@@ -171,12 +178,12 @@ func compareText(a, b string) int {
 
 // snapScope is the repository that a directory belongs to.
 type snapScope struct {
-	tracked map[string]bool   // names in its index, from the snapshot's root
-	dirs    map[string]bool   // directories that hold one of them
+	tracked map[string]bool   // names in its index, relative to the snapshot's root
+	dirs    map[string]bool   // directories that contain one of them
 	links   map[string]string // repositories in its index, and their commits
 }
 
-// scope reads the names of an index. Nothing else of it is believed: a command can write it.
+// scope reads the names in an index. It trusts nothing else in it, because a command can write it.
 func (s *snapper) scope(base string, at place) (*snapScope, error) {
 	out := &snapScope{tracked: map[string]bool{}, dirs: map[string]bool{base: true}, links: map[string]string{}}
 	size := hashSize(at.commonDir)
@@ -198,7 +205,7 @@ func (s *snapper) scope(base string, at place) (*snapScope, error) {
 			out.add(path.Join(base, e.name), e)
 		}
 		file = ""
-		if shared := r.base(); shared != "" { // a split index: names that it took out are there all the same, and ignored files of them count
+		if shared := r.base(); shared != "" { // a split index: names that it removed still count, and so do ignored files of them
 			file = filepath.Join(at.gitDir, "sharedindex."+shared)
 			if _, err := os.Lstat(file); err != nil {
 				return nil, err
@@ -218,7 +225,8 @@ func (s *snapScope) add(name string, e indexEntry) {
 	}
 }
 
-// dir lists a directory. hidden says that a pattern ignores it: only what is tracked counts in it.
+// dir lists a directory. hidden says that a pattern ignores the directory, so that only tracked
+// names in it count.
 func (s *snapper) dir(n *snapNode, in *snapScope, at ignores, hidden bool, depth int) error {
 	if depth > maxSnapshotDepth || len(s.all) > maxSnapshot {
 		return fmt.Errorf("%s: %w", n.Path, ErrTooLarge)
@@ -244,7 +252,7 @@ func (s *snapper) dir(n *snapNode, in *snapScope, at ignores, hidden bool, depth
 		patterns = patterns || item.Name() == ".gitignore" && child.Mode != modeLink && child.Mode != modeTree
 		items = append(items, child)
 	}
-	if patterns { // after its times were read: a change meanwhile is seen
+	if patterns { // after its times were read, so that a change in between is noticed
 		at = append(slices.Clip(at), readIgnore(filepath.Join(s.root, n.Path, ".gitignore"), n.Path))
 	}
 	for _, child := range items {
@@ -270,7 +278,7 @@ func (s *snapper) item(n, child *snapNode, in *snapScope, at ignores, hidden boo
 		if link := in.links[child.Path]; child.nested == nil && link != "" && s.empty(child) {
 			child.Mode, child.OID = gitlinkMode, link // a submodule that is not checked out
 		} else if len(child.items) == 0 && child.nested == nil {
-			return nil // git has no empty directories; its times count
+			return nil // git stores no empty directories, but their times count
 		}
 	case 0:
 		return fmt.Errorf("%s: %w", child.Path, ErrIrregular)
@@ -300,13 +308,14 @@ func (s *snapper) enter(n *snapNode, in *snapScope, at ignores, hidden bool, dep
 	return s.dir(n, in, at, hidden, depth+1)
 }
 
-// empty reports that nothing at all is in a directory.
+// empty reports whether a directory has no entries.
 func (s *snapper) empty(n *snapNode) bool {
 	list, err := os.ReadDir(filepath.Join(s.root, n.Path))
 	return err == nil && len(list) == 0
 }
 
-// stat fills in what is known without reading; Mode is 0 for what git does not keep.
+// stat sets the fields that are known without reading. Mode is 0 for a file that git does not
+// store.
 func (s *snapper) stat(n *snapNode) error {
 	n.Read = time.Now().UnixNano()
 	info, err := os.Lstat(filepath.Join(s.root, n.Path))
@@ -336,7 +345,7 @@ func (s *snapper) stat(n *snapNode) error {
 	return nil
 }
 
-// moved is for what was there a moment ago.
+// moved converts the error for a file that existed a moment ago.
 func moved(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 		return errMoved
@@ -344,15 +353,15 @@ func moved(err error) error {
 	return err
 }
 
-// steady reports that a change after the look at it would show in its time.
+// steady reports whether a change after the read would be visible in its time.
 func (e *SnapshotEntry) steady() bool { return e.Changed+int64(unsteady) < e.Read }
 
-// same reports that nothing was written between two looks.
+// same reports whether nothing was written between two reads.
 func (e *SnapshotEntry) same(o *SnapshotEntry) bool {
 	return e.Mode == o.Mode && e.Dev == o.Dev && e.Ino == o.Ino && e.Size == o.Size && e.Changed == o.Changed && e.Modified == o.Modified
 }
 
-// want takes a file's name from what is known, or has it hashed.
+// want takes a file's hash from the known snapshot, or schedules it to be hashed.
 func (s *snapper) want(n *snapNode) {
 	if k := s.known[n.Path]; k != nil && k.same(&n.SnapshotEntry) && k.steady() && len(k.OID) == s.hash {
 		n.OID, n.Read = k.OID, k.Read
@@ -361,7 +370,7 @@ func (s *snapper) want(n *snapNode) {
 	s.queue = append(s.queue, n)
 }
 
-// sameStat reports that two looks found the same files.
+// sameStat reports whether two reads found the same files.
 func (s *Snapshot) sameStat(o *Snapshot) bool {
 	return slices.EqualFunc(s.Entries, o.Entries, func(a, b SnapshotEntry) bool { return a.Path == b.Path && a.same(&b) && a.OID == b.OID })
 }

@@ -19,7 +19,7 @@ import (
 	"syscall"
 )
 
-// hashAll hashes what is wanted, on all processors.
+// hashAll hashes the scheduled files, on all processors.
 func (s *snapper) hashAll() error {
 	s.hashed = len(s.queue)
 	work := make(chan *snapNode)
@@ -45,7 +45,8 @@ func (s *snapper) hashAll() error {
 	return errors.Join(append(errs, s.ctx.Err())...)
 }
 
-// hashFile names the content of a file or link. What is opened is the file that was looked at.
+// hashFile computes the name of the content of a file or link. It makes sure that the file it opens
+// is the one that was listed.
 func (s *snapper) hashFile(n *snapNode) error {
 	name := filepath.Join(s.root, n.Path)
 	if n.Mode == modeLink {
@@ -84,7 +85,7 @@ func (s *snapper) hashFile(n *snapNode) error {
 	return nil
 }
 
-// linkGone is for a link that is none any more.
+// linkGone converts the error for a link that has become something else.
 func linkGone(err error) error {
 	if errors.Is(err, syscall.EINVAL) {
 		return errMoved
@@ -99,7 +100,7 @@ func newHash(size int) hash.Hash {
 	return sha1.New() //nolint:gosec // as above
 }
 
-// objectName is the name, as bytes, of an object.
+// objectName returns the name, as bytes, of an object.
 func objectName(kind string, body []byte, size int) string {
 	h := newHash(size)
 	fmt.Fprintf(h, "%s %d\x00", kind, len(body))
@@ -107,7 +108,8 @@ func objectName(kind string, body []byte, size int) string {
 	return string(h.Sum(nil))
 }
 
-// tree names a directory whose files have names: the format of tree objects, with directories in the order of their name and "/".
+// tree computes the name of a directory whose files have names. It is the hash of a tree object, in
+// which directories are ordered as their name and "/".
 func (s *snapper) tree(n *snapNode) (string, error) {
 	key := func(n *snapNode) string {
 		if n.Mode == modeTree {
@@ -138,7 +140,8 @@ func (s *snapper) tree(n *snapNode) (string, error) {
 	return objectName("tree", body.Bytes(), s.hash), nil
 }
 
-// commitOf is the commit that a repository is at, where its tree is this one. The commit has to be what its name says.
+// commitOf returns the commit that a repository is at, if the commit's tree is this one. The
+// content of the commit must match its name.
 func commitOf(at *place, tree string) (oid string, is bool) {
 	r := &Repository{Config: &Config{}}
 	r.Record.GitDir, r.Record.CommonDir = at.gitDir, at.commonDir
@@ -152,14 +155,15 @@ func commitOf(at *place, tree string) (oid string, is bool) {
 	return oid, err == nil && own == tree
 }
 
-// treeOf is the tree of a commit, which has to be what its name says: replacements, and objects under another's name, are not believed.
+// treeOf returns the tree of a commit, whose content must match its name. Replacement objects, and
+// objects stored under another name, are not accepted.
 func (o *objects) treeOf(oid string) (string, error) {
 	kind, body, err := o.read(oid)
 	if err != nil {
 		return "", err
 	}
 	head, _, _ := bytes.Cut(body, []byte{'\n'})
-	tree, err := hex.DecodeString(strings.TrimPrefix(string(head), "tree ")) // git takes the first line
+	tree, err := hex.DecodeString(strings.TrimPrefix(string(head), "tree ")) // git uses the first line
 	if kind != "commit" || objectName(kind, body, o.hash) != oid || err != nil || len(tree) != o.hash {
 		return "", fmt.Errorf("read commit %x: %w", oid, errObject)
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// PlainTemplate reports whether a directory of templates, which git-init(1) copies into a new repository, brings neither hooks nor configuration. It is an allow-list: a
-// description, info/exclude, info/attributes, samples of hooks, and their directories; regular files only. A path that is not absolute is none: git reads it from a directory
-// that does not exist yet.
+// PlainTemplate reports whether a template directory, which git-init(1) copies into a new
+// repository, contains neither hooks nor configuration. It is an allow-list: a description,
+// info/exclude, info/attributes, samples of hooks, and their directories; regular files only. A
+// path that is not absolute is not plain, because git resolves it in a directory that does not
+// exist yet.
 func PlainTemplate(dir string) bool {
 	if info, err := os.Lstat(dir); !filepath.IsAbs(dir) || err != nil || !info.IsDir() {
 		return false

@@ -18,40 +18,41 @@ import (
 	"time"
 )
 
-// The kinds of work that a commit does not hold.
+// The kinds of work that is in no commit.
 const (
 	WorkModified  = "modified"  // a file of the work tree differs from the index
-	WorkStaged    = "staged"    // the index has what HEAD has not
+	WorkStaged    = "staged"    // the index differs from HEAD
 	WorkUntracked = "untracked" // a file that is neither tracked nor ignored
-	WorkIgnored   = "ignored"   // an ignored file that is nowhere else: credentials and environments
+	WorkIgnored   = "ignored"   // an ignored file that exists nowhere else: credentials and environments
 	WorkStash     = "stash"     // a stash entry
-	WorkCommits   = "commits"   // a commit that no other ref leads to
+	WorkCommits   = "commits"   // a commit that is not reachable from another ref
 	WorkUnknown   = "unknown"   // it could not be established
 )
 
-// Bounds of a look at a work tree. Beyond them the answer is that it is unknown.
+// Limits of the examination of a work tree. Beyond them the answer is unknown.
 const (
 	maxHashed  = 128 << 20
 	maxVisited = 200_000
 )
 
-// Question asks for the work that a command would throw away.
+// Question asks for the work that a command would discard.
 type Question struct {
 	Modified, Staged, Untracked bool
 
 	Ignored func(name string) bool // which ignored files count; nil counts none
 
-	Dirs   bool     // of the untracked and ignored, also those in directories without a tracked file
-	Nested bool     // and in repositories inside of the work tree
-	Strict bool     // only the .gitignore files that the index has ignore, and the git directory of a repository inside is untracked
-	Dir    string   // absolute, where pathspecs start
-	Paths  []string // pathspecs; none are all files
-	Except []string // patterns of untracked files that stay
+	Dirs   bool     // also untracked and ignored files in directories without a tracked file
+	Nested bool     // also files in nested repositories
+	Strict bool     // only .gitignore files that are in the index ignore, and the git directory of a nested repository is untracked
+	Dir    string   // absolute; the base of pathspecs
+	Paths  []string // pathspecs; an empty list means all files
+	Except []string // patterns of untracked files that are kept
 }
 
-// Uncommitted lists the kinds of work that are there, of those that are asked for. It reads the index, the work tree and HEAD's trees, and starts
-// nothing: no filter, no fsmonitor, no hook. A file whose content is as in the index only after a filter counts as modified when its times differ, too.
-// An error, as of a split index or an object that is missing, means that more may be there.
+// Uncommitted lists the kinds of work that exist, of those that are asked for. It reads the index,
+// the work tree and HEAD's trees, and starts nothing: no filter, no fsmonitor, no hook. A file
+// whose content equals the index only after a filter counts as modified if its times differ too. An
+// error, such as for a split index or a missing object, means that there may be more.
 func (r *Repository) Uncommitted(q Question, opt Options) (kinds []string, err error) {
 	if r.Record.GitDir == "" || r.Record.Root == "" {
 		return nil, nil
@@ -84,7 +85,7 @@ func (r *Repository) Uncommitted(q Question, opt Options) (kinds []string, err e
 	return l.kinds, nil
 }
 
-// treeLook is one look at a work tree.
+// treeLook is one examination of a work tree.
 type treeLook struct {
 	r       *Repository
 	q       Question
@@ -95,7 +96,7 @@ type treeLook struct {
 	entries []indexEntry
 	written [2]int64          // when the index was written
 	trees   map[string]string // of the index's cache tree: directory → object
-	limits  []string          // paths from the root, or patterns; nil limits nothing
+	limits  []string          // paths relative to the root, or patterns; nil means no limit
 	visited int
 	hashed  int64
 }
@@ -106,7 +107,7 @@ func (l *treeLook) found(kind string) {
 	}
 }
 
-// readIndex reads the entries, and the trees that the index knows to be written.
+// readIndex reads the entries, and the trees that the index records as written.
 func (l *treeLook) readIndex() error {
 	file := filepath.Join(l.r.Record.GitDir, "index")
 	text, err := readFile(file, maxIndex)
@@ -132,7 +133,8 @@ func (l *treeLook) readIndex() error {
 	return nil
 }
 
-// cacheTree reads one record of the extension and those below it: a name, the count of entries (-1 is not written) and of subtrees, the object.
+// cacheTree reads one record of the extension and those below it: a name, the number of entries (-1
+// means not written) and of subtrees, and the object.
 func cacheTree(text []byte, hash int, dir string, into map[string]string, depth int) (rest []byte) {
 	name, text, ok := bytes.Cut(text, []byte{0})
 	head, text, more := bytes.Cut(text, []byte{'\n'})
@@ -154,7 +156,8 @@ func cacheTree(text []byte, hash int, dir string, into map[string]string, depth 
 	return text
 }
 
-// limit turns pathspecs into paths from the root. One with magic other than the root's limits nothing.
+// limit converts pathspecs to paths relative to the root. A pathspec with magic other than that of
+// the root does not limit anything.
 func (l *treeLook) limit() {
 	if len(l.q.Paths) == 0 {
 		return
@@ -180,7 +183,7 @@ func (l *treeLook) limit() {
 	}
 }
 
-// oneName makes one component of a path: in a pathspec "*" matches "/", too.
+// oneName turns a path into one component, because "*" in a pathspec also matches "/".
 var oneName = strings.NewReplacer("/", "\x00")
 
 // named reports whether pathspecs include a path.
@@ -190,7 +193,7 @@ func (l *treeLook) named(name string) bool {
 	})
 }
 
-// modified compares the work tree with the index. A file that is gone is nothing to lose.
+// modified compares the work tree with the index. A missing file cannot be lost.
 func (l *treeLook) modified() error {
 	for i := range l.entries {
 		e := &l.entries[i]
@@ -209,7 +212,7 @@ func (l *treeLook) modified() error {
 	return nil
 }
 
-// same reports that the work tree holds nothing else than an entry, or nothing at all.
+// same reports whether the work tree has the same content as an entry, or no file for it.
 func (l *treeLook) same(e *indexEntry) (bool, error) {
 	name := filepath.Join(l.root, e.name)
 	info, err := os.Lstat(name)
@@ -228,7 +231,8 @@ func (l *treeLook) same(e *indexEntry) (bool, error) {
 	return l.sameContent(e, name, info)
 }
 
-// fresh is read-cache.c, ie_match_stat and is_racy_timestamp: size and times are those of the entry, and the index was written later.
+// fresh is ie_match_stat and is_racy_timestamp of read-cache.c: size and times are those of the
+// entry, and the index was written later.
 func (l *treeLook) fresh(e *indexEntry, info fs.FileInfo) bool {
 	at := func(t [2]uint32, when time.Time) bool {
 		return t[0] == uint32(when.Unix()) && (t[1] == 0 || t[1] == uint32(when.Nanosecond()))
@@ -244,7 +248,8 @@ func (l *treeLook) fresh(e *indexEntry, info fs.FileInfo) bool {
 	return sec < l.written[0] || sec == l.written[0] && int64(e.mtime[1]) < l.written[1]
 }
 
-// sameContent compares by the name that git would give the content; line ends of either kind count as the same.
+// sameContent compares by the name that git would give the content. Both kinds of line ends count
+// as the same.
 func (l *treeLook) sameContent(e *indexEntry, name string, info fs.FileInfo) (bool, error) {
 	var text []byte
 	switch {
@@ -263,7 +268,7 @@ func (l *treeLook) sameContent(e *indexEntry, name string, info fs.FileInfo) (bo
 			return false, err
 		}
 	default:
-		return info.IsDir(), nil // a directory in its place is looked at by its own files
+		return info.IsDir(), nil // the files of a directory in its place are examined separately
 	}
 	if l.blob(text) == e.oid {
 		return true, nil
@@ -274,7 +279,7 @@ func (l *treeLook) sameContent(e *indexEntry, name string, info fs.FileInfo) (bo
 
 func (l *treeLook) blob(text []byte) string { return blobName(text, l.objects.hash) }
 
-// blobName is the name, as bytes, of the object with a content.
+// blobName returns the name, as bytes, of the blob with this content.
 func blobName(text []byte, size int) string {
 	var h hash.Hash = sha1.New() //nolint:gosec // as above
 	if size == sha256.Size {
@@ -285,7 +290,8 @@ func blobName(text []byte, size int) string {
 	return string(h.Sum(nil))
 }
 
-// staged compares the index with HEAD's tree. What the index only lacks can be had from HEAD.
+// staged compares the index with HEAD's tree. An entry that only the index lacks can be restored
+// from HEAD.
 func (l *treeLook) staged() error {
 	head, err := l.r.resolveRef("HEAD")
 	if err != nil {
@@ -319,7 +325,7 @@ func (l *treeLook) staged() error {
 	return nil
 }
 
-// compare takes out of rest what a tree of HEAD has.
+// compare removes from rest the entries that a tree of HEAD has.
 func (l *treeLook) compare(tree, dir string, rest map[string]*indexEntry, depth int) error {
 	if l.trees[dir] == tree && dir != "" {
 		for name := range rest {

@@ -29,7 +29,8 @@ func (l *treeLook) untracked(at ignores) error {
 	return w.dir("", at, false, 0)
 }
 
-// Untracked are those of some paths, relative to the root, that the index does not have. A split index is an error.
+// Untracked returns those of some paths, relative to the root, that are not in the index. A split
+// index is an error.
 func (r *Repository) Untracked(paths []string) (left []string, err error) {
 	l := &treeLook{r: r, objects: openObjects(r.Record.CommonDir)}
 	defer l.objects.close()
@@ -54,13 +55,13 @@ type untrackedWalk struct {
 	except        ignoreFile
 }
 
-// done reports that nothing more can be found.
+// done reports whether nothing more can be found.
 func (w *untrackedWalk) done() bool {
 	return (!w.q.Untracked || slices.Contains(w.kinds, WorkUntracked)) && (w.q.Ignored == nil || slices.Contains(w.kinds, WorkIgnored))
 }
 
-// dir walks a directory; what is in an ignored one is ignored, whatever other
-// patterns say: gitignore(5).
+// dir walks a directory. Everything in an ignored directory is ignored, whatever other patterns
+// say: gitignore(5).
 func (w *untrackedWalk) dir(dir string, at ignores, within bool, depth int) error {
 	items, err := os.ReadDir(filepath.Join(w.root, dir))
 	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
@@ -122,7 +123,7 @@ func (w *untrackedWalk) item(name string, isDir bool, at ignores, within bool, d
 	return nil
 }
 
-// occupied reports whether a name exists, as what it may be.
+// occupied reports whether a name exists, as any type of file.
 func occupied(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
