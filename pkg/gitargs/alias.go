@@ -6,8 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// alias returns what the word is an alias for: of the command's own configuration first, then of the repository's.
-// Names are compared without case (alias.c).
+// alias returns what the word is an alias for, first in the command's own configuration, then in
+// the repository's. Names are compared without case (alias.c).
 func (c *call) alias(name string) (string, bool) {
 	lower := strings.ToLower(name)
 	for _, key := range [...]string{"alias." + lower, "alias." + name + ".command", "alias." + lower + ".command"} {
@@ -25,7 +25,8 @@ func (c *call) alias(name string) (string, bool) {
 	return "", false
 }
 
-// expand returns the command line that an alias body makes with its arguments, nil when it ends in a shell or in an error.
+// expand returns the command line of an alias body with its arguments, or nil if it is a shell
+// command or an error.
 func (c *call) expand(name, body string, args []*string) []*string {
 	if script, ok := strings.CutPrefix(body, "!"); ok {
 		c.shellAlias(name, script, args)
@@ -40,7 +41,8 @@ func (c *call) expand(name, body string, args []*string) []*string {
 	return c.globals(append(Words(split...), args...))
 }
 
-// shellAlias records a "!" alias. Git runs it from the top of the work tree as sh -c 'body "$@"' body ARGS.
+// shellAlias records a "!" alias. Git runs it at the top of the work tree as sh -c 'body "$@"' body
+// ARGS.
 func (c *call) shellAlias(name, script string, args []*string) {
 	c.out.Git.Subcommand = name
 	c.out.Git.Args = append([]*string{}, args...)
@@ -54,8 +56,9 @@ func (c *call) shellAlias(name, script string, args []*string) {
 	}
 }
 
-// splitAlias splits an alias body into words as alias.c's split_cmdline does: blanks separate, both kinds of quotes
-// keep, a backslash outside single quotes takes the next byte. The second result says what is wrong with it.
+// splitAlias splits an alias body into words like split_cmdline of alias.c: blanks separate, both
+// kinds of quotes protect, and a backslash outside of single quotes makes the next byte literal.
+// The second result describes an error.
 func splitAlias(body string) ([]string, string) {
 	var (
 		out   []string

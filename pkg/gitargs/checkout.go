@@ -2,8 +2,8 @@ package gitargs
 
 import "strings"
 
-// readCheckout tells the two commands apart that checkout is: switch to a commit, or overwrite files of the work tree
-// (builtin/checkout.c, parse_branchname_arg).
+// readCheckout distinguishes the two functions of checkout: switching to a commit, and overwriting
+// files of the work tree (builtin/checkout.c, parse_branchname_arg).
 func readCheckout(c *call) {
 	c.does()
 	if c.on("force") {
@@ -28,7 +28,7 @@ func readCheckout(c *call) {
 	c.switchTo(first)
 }
 
-// newBranch is the name given to the options that make one.
+// newBranch returns the name given to the options that create a branch.
 func (c *call) newBranch(options ...string) (*string, bool) {
 	for _, o := range options {
 		if name, ok := c.last(o); ok {
@@ -56,7 +56,8 @@ func (c *call) checkoutOperands() (commit *string, paths []*string) {
 	return before[0], before[1:]
 }
 
-// remoteBranch reports whether checkout would make a branch of this name from a remote's; git-checkout(1), --guess.
+// remoteBranch reports whether checkout would create a branch of this name from a remote's;
+// git-checkout(1), --guess.
 func (c *call) remoteBranch(name string) bool {
 	if c.ctx.Refs == nil || c.off("guess") {
 		return false
@@ -69,7 +70,7 @@ func (c *call) remoteBranch(name string) bool {
 	return false
 }
 
-// discard notes that files are overwritten from the index or a commit.
+// discard records that files are overwritten from the index or a commit.
 func (c *call) discard(paths []*string) {
 	c.out.danger("checkout_discard")
 	c.shortcut("ours", "theirs")
@@ -77,7 +78,8 @@ func (c *call) discard(paths []*string) {
 	c.write("write", paths...)
 }
 
-// switchTo notes the branch that is current afterwards, as far as it is known; After tells the next command.
+// switchTo records the branch that is then current, as far as it is known; After passes it to the
+// next command.
 func (c *call) switchTo(commit *string) {
 	if commit == nil {
 		return
@@ -206,7 +208,7 @@ func readWorktreeMove(c *call) {
 	}
 }
 
-// readDryRun reads commands of which only -n is special.
+// readDryRun handles commands of which only -n matters.
 func readDryRun(c *call) {
 	if c.on("dry-run") {
 		c.looks()

@@ -21,7 +21,7 @@ const (
 	kindGPG             // a signing program
 	kindCredential      // a credential helper
 	kindAlias           // git words, or "!" and a shell command
-	kindInclude         // a file of more configuration
+	kindInclude         // a file with more configuration
 	kindTemplate        // a directory that is copied into new repositories, hooks included
 	kindURL             // an address, where ext:: and fd:: run commands
 	kindInsteadOf       // an address in the key
@@ -31,7 +31,7 @@ const (
 	kindTransport       // a remote helper's name
 )
 
-// exact keys, canonical.
+// exactKind classifies keys by their full canonical name.
 func exactKind(key string) kind {
 	switch key {
 	case "core.hookspath":
@@ -123,7 +123,7 @@ func remoteKind(variable string) kind {
 	return kindNone
 }
 
-// commandVariable knows section.*.variable keys that hold a command.
+// commandVariable reports whether section.*.variable keys hold a command.
 func commandVariable(section, variable string) bool {
 	switch section {
 	case "diff":
@@ -144,7 +144,7 @@ func commandVariable(section, variable string) bool {
 	return false
 }
 
-// canonicalKey lower-cases section and variable and leaves the subsection as it is.
+// canonicalKey converts section and variable to lower case, and keeps the subsection.
 func canonicalKey(key string) string {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first < 0 {
@@ -153,7 +153,7 @@ func canonicalKey(key string) string {
 	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
 }
 
-// setConfig records a configuration value that is given with the command, and what it endangers.
+// setConfig records a configuration value that is given with the command, and its dangers.
 func (c *call) setConfig(key, value, via string) {
 	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Value: value, Via: via})
 	switch k := kindOf(key); k {
@@ -200,7 +200,8 @@ func isTrue(value string) bool {
 	return false
 }
 
-// lookupConfig returns the effective value of a canonical key: the command's own settings first, then the repository's.
+// lookupConfig returns the effective value of a canonical key, first from the command's own
+// settings, then from the repository's.
 func (c *call) lookupConfig(key string) (string, bool) {
 	all := c.allConfig(key)
 	if len(all) == 0 {
@@ -223,7 +224,7 @@ func (c *call) allConfig(key string) []string {
 	return all
 }
 
-// eachConfig calls f for every entry that is in force.
+// eachConfig calls f for every effective entry.
 func (c *call) eachConfig(f func(key, value string)) {
 	if c.ctx.Config != nil {
 		c.ctx.Config.Each(f)

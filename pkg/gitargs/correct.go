@@ -2,16 +2,18 @@ package gitargs
 
 import "strings"
 
-// The weights by which git compares a word that is no command with the commands that it knows; help.c, help_unknown_cmd, and levenshtein.c.
+// The weights with which git compares a word that is not a command with the commands that it knows;
+// help.c, help_unknown_cmd, and levenshtein.c.
 const (
 	costSubstitute = 2
 	costInsert     = 1
 	costDelete     = 3
-	costFloor      = 7 // help.c, SIMILARITY_FLOOR: beyond it nothing is similar
+	costFloor      = 7 // help.c, SIMILARITY_FLOOR: above it nothing is similar
 )
 
-// corrected notes what git would run in place of a word that is no command: help.autocorrect has it take the one that is most similar. Which that is depends on what is
-// installed, so each that is similar counts.
+// corrected records what git would run instead of a word that is not a command: with
+// help.autocorrect it runs the most similar command. Which one that is depends on what is
+// installed, so every similar command counts.
 func (c *call) corrected(name string, args []*string) {
 	guess := func(command string) {
 		if command != "" && !strings.Contains(command, " ") && similar(name, command) {
@@ -35,7 +37,7 @@ func similar(word, command string) bool {
 	return strings.HasPrefix(command, word) || distance(word, command) < costFloor
 }
 
-// distance is the least cost of making command out of word; two letters that changed places cost nothing.
+// distance returns the lowest cost of converting word to command. Two swapped letters cost nothing.
 func distance(word, command string) int {
 	rows := make([][]int, len(word)+1)
 	for i := range rows {

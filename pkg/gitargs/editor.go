@@ -8,7 +8,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// executes notes a program that the command is given for its purpose and that is not known. A text editor's line is kept until the command is known, which says what is edited.
+// executes records a program that the command uses in place of its default and that is not known.
+// The command line of a text editor is kept until the command is known, which determines what is
+// edited.
 func (c *call) executes(key string, value *string) {
 	if value != nil && kindOf(key) == kindEditor && program(strings.SplitN(strings.TrimSpace(*value), " ", 2)[0], textTools) {
 		c.editors = append(c.editors, record.GitConfig{Key: key, Value: *value})
@@ -17,14 +19,16 @@ func (c *call) executes(key string, value *string) {
 	c.out.danger("config_exec")
 }
 
-// textTools are programs that people give git in place of an editor, to write a message or a list of commits without one.
+// textTools are programs that people give git instead of an editor, to write a message or a list of
+// commits without one.
 const textTools = "sed gsed cp cat tee printf echo"
 
-// messages are commands that have an editor write a message, and nothing that is executed.
+// messages are commands for which an editor writes a message, and nothing that is executed.
 var messages = []string{"commit", "tag", "merge", "revert", "cherry-pick", "notes"}
 
-// edits judges the text tools that stand in an editor's place. One that edits a message is code that the command runs, and is read as such. The list of a rebase can hold commands
-// (exec), so a tool there may do no more than choose what becomes of commits.
+// edits judges text tools that are used as an editor. A tool that edits a message is code that the
+// command runs, and is analysed as such. The list of a rebase can contain commands (exec), so a
+// tool for it may only choose what happens to commits.
 func (c *call) edits() {
 	for _, e := range c.editors {
 		switch sub := c.out.Git.Subcommand; {
@@ -36,7 +40,8 @@ func (c *call) edits() {
 	}
 }
 
-// listElsewhere reports whether an editor of messages does not get a rebase's list: there is none, or it has an editor of its own.
+// listElsewhere reports whether an editor of messages does not edit a rebase's list, because there
+// is none, or it has an editor of its own.
 func (c *call) listElsewhere() bool {
 	if value, known := c.getenv("GIT_SEQUENCE_EDITOR"); known && value != "" {
 		return true
@@ -44,8 +49,9 @@ func (c *call) listElsewhere() bool {
 	return !c.on("interactive", "edit-todo")
 }
 
-// picks reports whether a line is sed with commands that only change the word before a commit, or take lines out: git-rebase(1), INTERACTIVE MODE. No such change makes the word
-// exec, or x, from another: an x comes to be in fixup alone, behind an i that nothing takes away.
+// picks reports whether a line is sed with commands that only change the word before a commit, or
+// delete lines: git-rebase(1), INTERACTIVE MODE. No such change can produce the word exec, or x,
+// from another word: the only word with an x is fixup, where it follows an i that nothing removes.
 func picks(line string) bool {
 	words, fault := splitAlias(line)
 	if fault != "" || strings.ContainsAny(line, "|&<>()`\\\n#~%{}!$*?[]") {
@@ -64,8 +70,9 @@ func picks(line string) bool {
 	return edits > 0 && has([]string{"sed", "gsed", "/bin/sed", "/usr/bin/sed"}, words[0])
 }
 
-// picked is a list of sed commands: an address, and a deletion or a substitution of the word that a line begins with.
-// It is compiled when it is needed: every program would pay for it at its start.
+// picked matches a list of sed commands: an address, and a deletion, or a substitution of the first
+// word of a line. It is compiled on first use, because otherwise every program would compile it at
+// its start.
 var picked = sync.OnceValue(func() *regexp.Regexp {
 	const address = `([0-9]+(,([0-9]+|\+[0-9]+))?|/[0-9a-zA-Z _-]+/)?`
 	const verb = `(pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|break|b)`

@@ -8,7 +8,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// variables maps environment variables to the configuration key that they stand in for; git(1), ENVIRONMENT VARIABLES.
+// variableKey returns the configuration key that an environment variable replaces; git(1),
+// ENVIRONMENT VARIABLES.
 func variableKey(name string) string {
 	switch name {
 	case "GIT_SSH_COMMAND", "GIT_SSH":
@@ -33,7 +34,7 @@ func variableKey(name string) string {
 	return ""
 }
 
-// environment records what the environment changes: configuration, places, programs.
+// environment records what the environment changes: configuration, locations, programs.
 func (c *call) environment() {
 	for _, a := range effective(c.ctx.Env) {
 		if key := variableKey(a.Name); key != "" {
@@ -61,7 +62,7 @@ func effective(env []record.Assignment) []record.Assignment {
 	return out
 }
 
-// execVariable notes a variable that names a program or where configuration is read from.
+// execVariable records a variable that names a program, or a file of configuration.
 func (c *call) execVariable(key string, a record.Assignment) {
 	if a.Value != nil && c.inert(kindOf(key), key, *a.Value) {
 		return
@@ -70,7 +71,8 @@ func (c *call) execVariable(key string, a record.Assignment) {
 	c.executes(key, a.Value)
 }
 
-// placeVariable notes a variable that moves the repository, its parts, or git's programs, or makes git write a log.
+// placeVariable records a variable that moves the repository, its parts, or git's programs, or
+// makes git write a log.
 func (c *call) placeVariable(a record.Assignment) {
 	value := text(a.Value)
 	switch a.Name {
@@ -98,21 +100,23 @@ func (c *call) placeVariable(a record.Assignment) {
 	}
 }
 
-// hookSwitches are the variables with which managers of hooks are told to leave some or all of them out, and whether a value like 0 does it (or any but that): husky, lefthook,
-// pre-commit, overcommit, simple-git-hooks.
+// hookSwitches are the variables that make managers of hooks skip some or all of them. The value
+// says whether a value like 0 does so (otherwise any other value does). The managers are husky,
+// lefthook, pre-commit, overcommit and simple-git-hooks.
 var hookSwitches = map[string]bool{
 	"HUSKY": true, "LEFTHOOK": true,
 	"HUSKY_SKIP_HOOKS": false, "LEFTHOOK_EXCLUDE": false, "SKIP": false, "PRE_COMMIT_ALLOW_NO_CONFIG": false, "OVERCOMMIT_DISABLE": false, "OVERCOMMIT_SKIP": false,
 	"SKIP_SIMPLE_GIT_HOOKS": false,
 }
 
-// SwitchesHooks reports whether a manager of hooks listens to an environment variable that can leave hooks out.
+// SwitchesHooks reports whether a manager of hooks reads an environment variable that can skip
+// hooks.
 func SwitchesHooks(variable string) bool {
 	_, known := hookSwitches[variable]
 	return known
 }
 
-// switchesHooks reports whether the environment leaves hooks out.
+// switchesHooks reports whether the environment skips hooks.
 func (c *call) switchesHooks() bool {
 	return slices.ContainsFunc(effective(c.ctx.Env), func(a record.Assignment) bool {
 		byZero, known := hookSwitches[a.Name]
@@ -130,7 +134,8 @@ func (c *call) getenv(name string) (string, bool) {
 	return "", false
 }
 
-// maxConfigCount bounds GIT_CONFIG_COUNT; git itself goes on to INT_MAX and fails at the first missing pair.
+// maxConfigCount limits GIT_CONFIG_COUNT. Git itself accepts up to INT_MAX and fails at the first
+// missing pair.
 const maxConfigCount = 1000
 
 // configCount records GIT_CONFIG_COUNT, GIT_CONFIG_KEY_<n>, GIT_CONFIG_VALUE_<n>.
@@ -167,7 +172,7 @@ func (c *call) hasenv(name string) bool {
 	return false
 }
 
-// configParameters records GIT_CONFIG_PARAMETERS, in which git hands -c to the programs it starts:
+// configParameters records GIT_CONFIG_PARAMETERS, in which git passes -c to the programs it starts:
 // 'key=value' or 'key'='value', separated by blanks (config.c, git_config_from_parameters).
 func (c *call) configParameters() {
 	if !c.hasenv("GIT_CONFIG_PARAMETERS") {
@@ -219,7 +224,7 @@ func unquote(s string) (word, rest string, ok bool) {
 	}
 }
 
-// The values of record.GitConfig.Via beside the options and variables themselves.
+// The values of record.GitConfig.Via, besides the options and variables themselves.
 const (
 	viaEnv    = "GIT_CONFIG_*"
 	viaConfig = "config"

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Executes reports whether a setting in a configuration file makes git run a program, or read hooks or more
-// configuration from a place of the setting's choice. A value that only names a well-known program for its purpose, or
-// turns the feature off, does not. key is canonical.
+// Executes reports whether a setting in a configuration file makes git run a program, or read hooks
+// or further configuration from a place that the setting names. A value that only names a
+// well-known program for its purpose, or turns the feature off, does not. key is canonical.
 func Executes(key, value string) bool {
 	switch k := kindOf(key); k {
 	case kindNone:
@@ -21,16 +21,16 @@ func Executes(key, value string) bool {
 	}
 }
 
-// aliasExecutes reports whether an alias runs a program: a shell command, or a
-// command of git's with an option or an argument that names one, such as
-// grep -O, difftool -x, rebase --exec, fetch --upload-pack, bisect run.
+// aliasExecutes reports whether an alias runs a program: a shell command, or a git command with an
+// option or an argument that names one, such as grep -O, difftool -x, rebase --exec, fetch
+// --upload-pack, bisect run.
 func aliasExecutes(body string) bool {
 	if strings.HasPrefix(strings.TrimSpace(body), "!") {
 		return true
 	}
 	words, fault := splitAlias(body)
 	if fault != "" || len(words) == 0 {
-		return false // git refuses it
+		return false // git rejects it
 	}
 	r := Read(Words(append([]string{"git"}, words...)...), Context{})
 	exec := func(danger string) bool { return strings.HasSuffix(danger, "_exec") }

@@ -6,21 +6,22 @@ import (
 	"ethos/pkg/record"
 )
 
-// globalArgs are git's own options that take an argument, in the next word or (those with two dashes) after "=".
-// Global options cannot be abbreviated or clustered (git.c, handle_options).
+// globalArgs are git's own options that take an argument, in the next word or (for those with two
+// dashes) after "=". Global options cannot be abbreviated or clustered (git.c, handle_options).
 var globalArgs = [...]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
 	"--attr-source", "--shallow-file", "--list-cmds"}
 
-// globalFlags are git's own options without one. --exec-path stands here for its form without a value, which prints.
+// globalFlags are git's own options without an argument. --exec-path is here for its form without a
+// value, which prints.
 var globalFlags = [...]string{"-p", "--paginate", "-P", "--no-pager", "--no-replace-objects", "--no-lazy-fetch",
 	"--no-optional-locks", "--no-advice", "--bare", "--literal-pathspecs", "--no-literal-pathspecs", "--glob-pathspecs",
 	"--noglob-pathspecs", "--icase-pathspecs"}
 
-// printers are global options that make git print something and end.
+// printers are global options that make git print something and exit.
 var printers = [...]string{"-h", "--help", "-v", "--version", "--exec-path", "--html-path", "--man-path", "--info-path"}
 
-// globals reads the words between git and its subcommand and returns what follows, beginning with the subcommand.
-// Options that print and end become the subcommand "help", "version" or "" (for paths).
+// globals reads the words between git and its subcommand, and returns the words from the subcommand
+// on. Options that print and exit become the subcommand "help", "version" or "" (for paths).
 func (c *call) globals(argv []*string) []*string {
 	for len(argv) > 0 && argv[0] != nil && strings.HasPrefix(*argv[0], "-") {
 		word := *argv[0]
@@ -49,7 +50,7 @@ func (c *call) globals(argv []*string) []*string {
 	return argv
 }
 
-// printed is the subcommand that an option such as --version stands for.
+// printed returns the subcommand that is equivalent to an option such as --version.
 func printed(word string) *string {
 	name := strings.TrimLeft(word, "-")
 	switch name {
@@ -63,7 +64,7 @@ func printed(word string) *string {
 	return &name
 }
 
-// global records one global option. static is false when its value is not known.
+// global records one global option. static is false if its value is not known.
 func (c *call) global(name, value string, static bool) {
 	c.out.Git.Globals[name] = value
 	switch name {
@@ -83,7 +84,7 @@ func (c *call) global(name, value string, static bool) {
 	}
 }
 
-// place notes the repository that an option names; --bare means the directory itself.
+// place records the repository that an option names; --bare means the directory itself.
 func (c *call) place(name, value string) {
 	switch name {
 	case "--git-dir":
@@ -102,7 +103,7 @@ func (c *call) changeDir(dir string, static bool) {
 	if c.bare { // the directory that --bare meant is not the one that the command works in
 		c.out.incomplete(record.IncompleteUnresolved)
 	}
-	if !static { // any repository: what is known of this one says nothing
+	if !static { // it may be any repository, so nothing known of this one applies
 		c.dirUnknown = true
 		c.ctx.Repo, c.ctx.Config, c.ctx.Refs = record.Repo{}, nil, nil
 	}
@@ -111,7 +112,7 @@ func (c *call) changeDir(dir string, static bool) {
 	}
 }
 
-// inline records key=value of -c; a key alone is true.
+// inline records key=value of -c; a key without a value is true.
 func (c *call) inline(entry, via string, static bool) {
 	if !static {
 		if via != "-c" || !c.partly(c.unseen, via) {
@@ -127,8 +128,8 @@ func (c *call) inline(entry, via string, static bool) {
 	c.setConfig(canonicalKey(key), value, via)
 }
 
-// partly notes the setting in a word that is only known in part: the nth of those.
-// ok is false when its key is not known well enough to say what it can do.
+// partly records the setting in a word of which only a part is known: the nth such word. ok is
+// false if too little of its key is known to tell what it can do.
 func (c *call) partly(nth int, via string) (ok bool) {
 	if nth >= len(c.ctx.Partial) {
 		return false
@@ -140,8 +141,7 @@ func (c *call) partly(nth int, via string) (ok bool) {
 	case whole && via == "-c":
 		key = canonicalKey(key)
 	case strings.HasPrefix(known, "url.https://") || strings.HasPrefix(known, "url.ssh://"):
-		// Whatever follows, it is a setting of such addresses: of all of them
-		// insteadOf and pushInsteadOf lead to one.
+		// Whatever the rest of the key is, insteadOf or pushInsteadOf, it leads to such an address.
 		key = known + ".insteadof"
 	default:
 		return false
@@ -155,8 +155,8 @@ func (c *call) partly(nth int, via string) (ok bool) {
 	return true
 }
 
-// configEnv records --config-env=key=VARIABLE, whose value is in the environment. Values that mean nothing to this package are left
-// out: they are there because they are secret.
+// configEnv records --config-env=key=VARIABLE, whose value is in the environment. It leaves out
+// values without a meaning for this package, because people use this option to keep values secret.
 func (c *call) configEnv(entry string, static bool) {
 	i := strings.LastIndexByte(entry, '=')
 	if !static || i < 0 {
@@ -181,7 +181,7 @@ func matters(key string) bool {
 	return kindOf(key) != kindNone || has([]string{"remote", "branch", "push", "url", "gc", "clean", "core", "commit", "tag", "help", "safe"}, section)
 }
 
-// unknownValue notes a configuration key whose value is not known: the worst is assumed.
+// unknownValue records a configuration key whose value is not known, and assumes the worst.
 func (c *call) unknownValue(key string) {
 	switch kindOf(key) {
 	case kindNone:
@@ -192,13 +192,13 @@ func (c *call) unknownValue(key string) {
 		c.out.danger("inline_alias")
 	case kindHooks:
 		c.out.danger("config_hooks_path", "hook_bypass")
-	case kindURL: // git follows no ext:: unless protocol.ext.allow says so, which is another key
+	case kindURL: // git uses ext:: only if protocol.ext.allow permits it, which is another key
 	default:
 		c.out.danger("config_exec")
 	}
 }
 
-// systemExecPath reports whether dir is where distributions install git's own programs.
+// systemExecPath reports whether distributions install git's own programs in dir.
 func systemExecPath(dir string) bool {
 	switch strings.TrimRight(dir, "/") {
 	case "/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/libexec/git-core", "/usr/local/lib/git-core",

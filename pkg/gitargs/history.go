@@ -6,7 +6,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// readCommit reads commit; the options that show a status imply --dry-run (builtin/commit.c).
+// readCommit handles commit; the options that show a status imply --dry-run (builtin/commit.c).
 func readCommit(c *call) {
 	c.pathspecs(c.args)
 	if c.on("dry-run", "short", "porcelain", "long") || c.on("null") && !c.on("message", "file") {
@@ -27,28 +27,30 @@ func readCommit(c *call) {
 	}
 }
 
-// hooks notes --no-verify and its short form, and the variables that do the same to managers of hooks.
+// hooks records --no-verify, its short form, and the variables that have the same effect on
+// managers of hooks.
 func (c *call) hooks() {
 	if c.on("no-verify") || c.switchesHooks() {
 		c.out.danger("hook_bypass")
 	}
 }
 
-// signing notes that a commit is made without the signature that configuration asks for.
+// signing records that a commit is made without the signature that the configuration requires.
 func (c *call) signing() {
 	if c.off("gpg-sign") || c.on("no-gpg-sign") {
 		c.out.danger("unsigned")
 	}
 }
 
-// strategy notes merges that take one side whole, and merge programs that git does not bring along.
+// strategy records merges that take one side completely, and merge programs that are not part of
+// git.
 func (c *call) strategy() {
 	for _, s := range c.values("strategy") {
 		switch s {
 		case "ours":
 			c.out.danger("merge_strategy_shortcut")
 		case "", "recursive", "resolve", "octopus", "subtree", "ort":
-		default: // git-merge-<name> of PATH; builtin/merge.c, get_strategy
+		default: // git-merge-<name> on PATH; builtin/merge.c, get_strategy
 			c.out.class("exec")
 			c.out.Runs = append(c.out.Runs, Run{Via: "merge --strategy", Argv: Words("git-merge-" + s)})
 		}
@@ -86,7 +88,7 @@ func readAm(c *call) {
 	c.signing()
 }
 
-// readRebase reads rebase. Steps of one that is under way rewrite nothing that was not announced.
+// readRebase handles rebase. Continuing a rebase rewrites only what was announced at its start.
 func readRebase(c *call) {
 	if c.on("show-current-patch") {
 		c.looks()
@@ -108,8 +110,8 @@ func readRebase(c *call) {
 	}
 }
 
-// published reports whether the rebase moves commits that the branch's upstream has: always when it has one, unless
-// the rebase is onto that upstream itself, which keeps them.
+// published reports whether the rebase moves commits that the branch's upstream has. That is always
+// so if there is an upstream, unless the rebase is onto that upstream itself, which keeps them.
 func (c *call) published() bool {
 	upstream := c.ctx.Repo.Upstream
 	if upstream == "" {
@@ -128,7 +130,7 @@ func (c *call) published() bool {
 	return true
 }
 
-// readFilterBranch reads filter-branch and filter-repo; filters are evaluated by the shell.
+// readFilterBranch handles filter-branch and filter-repo, whose filters the shell evaluates.
 func readFilterBranch(c *call) {
 	if c.on("dry-run", "analyze") {
 		c.looks()
@@ -141,7 +143,7 @@ func readFilterBranch(c *call) {
 	}
 }
 
-// readReplay reads replay, which prints ref updates in some versions and makes them in others.
+// readReplay handles replay, which prints ref updates in some versions and applies them in others.
 func readReplay(c *call) {
 	if mode, _ := c.last("ref-action"); mode == "print" {
 		c.looks()
@@ -172,7 +174,8 @@ func readCommitTree(c *call) {
 	c.signing()
 }
 
-// readMergeIndex reads merge-index [-o] [-q] <program> (-a | <file>…), which runs the program for each file.
+// readMergeIndex handles merge-index [-o] [-q] <program> (-a | <file>…), which runs the program for
+// each file.
 func readMergeIndex(c *call) {
 	c.does()
 	if len(c.args) == 0 {

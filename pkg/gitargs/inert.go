@@ -6,8 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// inert reports whether a value of an exec-valued key does no more than name one of the programs everyone uses for
-// that purpose, or turns the feature off. It errs on the other side: what it does not know is not inert.
+// inert reports whether a value of a key that names a command only names one of the programs that
+// everyone uses for that purpose, or turns the feature off. An unknown value is not inert.
 func (c *call) inert(k kind, key, value string) bool {
 	value = strings.TrimSpace(value)
 	switch k {
@@ -53,11 +53,12 @@ const (
 	pagers  = "less more most cat bat batcat delta diff-so-fancy lv"
 )
 
-// metacharacters make git hand a command to sh (run-command.c, prepare_shell_cmd), where anything may follow.
+// metacharacters make git pass a command to sh (run-command.c, prepare_shell_cmd), where anything
+// may follow.
 const metacharacters = "|&;<>()$`\\\"'\n*?[#~=%{}!"
 
-// program reports whether the command line is one of the names, found on PATH or in a system directory, with
-// harmless words behind it.
+// program reports whether the command line is one of the names, found on PATH or in a system
+// directory, followed only by harmless words.
 func program(line, names string) bool {
 	if strings.ContainsAny(line, metacharacters) {
 		return false
@@ -78,10 +79,10 @@ func program(line, names string) bool {
 	return has(strings.Fields(names), name)
 }
 
-// harmless reports whether a word behind an editor or a pager changes how it looks
-// and no more. It is an allow-list: others name files of commands (vim -u, -S,
-// emacs -l, nano --rcfile, less -k and --lesskey-src), other programs (bat
-// --pager, emacsclient -a), or files to write (less -o).
+// harmless reports whether an argument of an editor or a pager only changes its appearance. It is
+// an allow-list, because other arguments name files of commands (vim -u, -S, emacs -l, nano
+// --rcfile, less -k and --lesskey-src), other programs (bat --pager, emacsclient -a), or files to
+// write (less -o).
 func harmless(word string) bool {
 	switch word {
 	case "--wait", "-w", "--new-window", "--nofork", "-nw", "--block", "--RAW-CONTROL-CHARS", "--raw-control-chars", "--quit-if-one-screen", "--no-init", "--chop-long-lines",
@@ -91,13 +92,13 @@ func harmless(word string) bool {
 	return false
 }
 
-// lessFlags are single letters of less(1) without an argument.
+// lessFlags reports whether a word consists of single letters of less(1) without an argument.
 func lessFlags(word string) bool {
 	cluster, ok := strings.CutPrefix(word, "-")
 	return ok && cluster != "" && strings.Trim(cluster, "FRSXiMNq") == ""
 }
 
-// isStub knows the commands that stand for "do nothing" in scripts.
+// isStub reports whether a value is one of the commands that scripts use to do nothing.
 func isStub(value string) bool {
 	switch value {
 	case ":", "true", "false", "cat", "echo", "/bin/true", "/usr/bin/true", "/bin/false", "/usr/bin/false", "/bin/cat", "/bin/echo":
@@ -106,8 +107,8 @@ func isStub(value string) bool {
 	return false
 }
 
-// plainSSH reports whether an ssh command line runs ssh and nothing else: no proxy command, no local command, no
-// configuration file or PKCS#11 library of its own. ssh(1), ssh_config(5).
+// plainSSH reports whether an ssh command line runs only ssh: no proxy command, no local command,
+// no configuration file or PKCS#11 library of its own. ssh(1), ssh_config(5).
 func plainSSH(line string) bool {
 	if strings.ContainsAny(strings.ReplaceAll(line, "=", ""), metacharacters) {
 		return false
@@ -146,7 +147,8 @@ func plainSSHOption(option string) bool {
 	return false
 }
 
-// plainHelper knows the credential helpers that come with git or its packages, by name, without options that name files.
+// plainHelper reports whether a value names a credential helper of git or its packages, without
+// options that name files.
 func plainHelper(value string) bool {
 	words := strings.Fields(value)
 	if len(words) == 0 {
@@ -160,7 +162,7 @@ func plainHelper(value string) bool {
 	return has([]string{"store", "cache", "osxkeychain", "libsecret", "manager", "manager-core", "wincred", "gnome-keyring"}, words[0])
 }
 
-// plainLFS knows what `git lfs install` writes.
+// plainLFS reports whether a setting is one that `git lfs install` writes.
 func plainLFS(key, value string) bool {
 	switch key {
 	case "filter.lfs.clean":
@@ -173,8 +175,8 @@ func plainLFS(key, value string) bool {
 	return false
 }
 
-// installed reports whether value is the absolute path of a program outside the repository and outside the
-// directories that anyone may write, such as an editor's own askpass helper.
+// installed reports whether value is the absolute path of a program outside of the repository and
+// of directories that anyone may write to, such as an editor's own askpass helper.
 func (c *call) installed(value string) bool {
 	if !strings.HasPrefix(value, "/") || strings.ContainsAny(value, metacharacters) || strings.Contains(value, "/../") {
 		return false
@@ -187,8 +189,9 @@ func (c *call) installed(value string) bool {
 	return true
 }
 
-// runsCommand reports whether git starts a command of the address's choosing to reach it: git-remote-ext(1) and
-// git-remote-fd(1), or an option in its place. Any other word before "::" names an installed helper git-remote-<word>.
+// runsCommand reports whether git starts a command that the address names to reach it:
+// git-remote-ext(1) and git-remote-fd(1), or an option in place of the address. Any other word
+// before "::" names an installed helper git-remote-<word>.
 func runsCommand(url string) bool {
 	return strings.HasPrefix(url, "ext::") || strings.HasPrefix(url, "fd::") || strings.HasPrefix(url, "-")
 }
