@@ -12,25 +12,25 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// AgentsFolder is the folder of what confined agents keep, in the state folder
-// (package statedir). A work space cannot bring it, as it could a directory of its
-// own: what is in it is run by the agent without another question.
+// AgentsFolder is the subdirectory of the state folder (package statedir) that holds the
+// state of confined agents. It is outside every work space, because the agent runs what it
+// finds there without asking again, and a work space could otherwise bring it along.
 const AgentsFolder = "agents"
 
-// AgentState is a directory that a confined agent takes for its own. It is kept
-// for the work space in the state folder, and shown at the place where the agent
-// looks for it. The person's directory of that name is not changed.
+// AgentState is a directory that a confined agent uses as its own. ethos keeps one for each
+// work space in the state folder and mounts it where the agent expects it. The user's own
+// directory at that path is not changed.
 type AgentState struct {
-	// Space and Name are its place: AgentsFolder/Space/Name in the state folder.
+	// Space and Name locate the directory: AgentsFolder/Space/Name in the state folder.
 	Space string `json:"space"`
 	Name  string `json:"name"`
-	// Settings are the names that are the person's. Where the person has one, it
-	// is mounted, read-only, over what stands there; what a run has left under the
-	// others is taken away before the next one.
+	// Settings are the names in the directory that belong to the user. If the user has such
+	// a file or directory, it is mounted read-only over the name. What a run leaves under
+	// any other of these names is removed before the next run.
 	Settings []AgentSetting `json:"settings,omitempty"`
 }
 
-// AgentSetting is one of them.
+// AgentSetting is one name in [AgentState.Settings].
 type AgentSetting struct {
 	Name  string `json:"name"`
 	Shown bool   `json:"shown,omitempty"`
@@ -42,15 +42,15 @@ const (
 	whyAgentSettings = "settings of the agent"
 )
 
-// stateOf are the directories of one agent, resolved.
+// stateOf holds one state directory of an agent, resolved.
 type stateOf struct {
 	target   string
 	settings []resolvedPath
 	names    []string
 }
 
-// agentRules finds the directories of the agent, and keeps from the command what
-// its settings lead to, by links, in a directory that it can write.
+// agentRules resolves the state directories of the agent. Its settings, and what they link
+// to, become read-only in every directory that the command can write.
 func (b *builder) agentRules() error {
 	if b.spec.Agent == "" {
 		if b.set.SandboxProfile == capability.WholeAgentProfile {
@@ -79,7 +79,7 @@ func (b *builder) agentRules() error {
 				return Refuse(CodeDeclaration, "", "%s: %w", whyAgentSettings, err)
 			}
 			one.settings = append(one.settings, p)
-			b.rules = slices.DeleteFunc(b.rules, func(r rule) bool { return r.why == whyCredentials && r.path == p.path }) // shown, by a mount of its own
+			b.rules = slices.DeleteFunc(b.rules, func(r rule) bool { return r.why == whyCredentials && r.path == p.path }) // the settings are mounted separately
 			if err := b.denyWrite(path, whyAgentSettings); err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ func (b *builder) agentRules() error {
 	return nil
 }
 
-// turnedOff reports whether an agent makes no sandbox of its own, by the words of
-// its command line and its settings.
+// turnedOff reports whether the agent's own sandbox is turned off, as its command line and
+// its settings state.
 func (b *builder) turnedOff(own capability.OwnSandbox) bool {
 	texts := slices.Clone(b.spec.Argv)
 	for _, s := range b.agent {
@@ -112,9 +112,9 @@ func (b *builder) turnedOff(own capability.OwnSandbox) bool {
 	return len(own.Off) == 0 || slices.ContainsFunc(texts, says)
 }
 
-// agentMounts show the agent its directories, and in them the person's settings.
-// They come from the host by paths of their own, as managed git does, and take no
-// part in the table.
+// agentMounts mounts the state directories of the agent and, inside them, the user's
+// settings. As with managed git, the source differs from the target, so the mounts are not
+// part of the access table.
 func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
 	if len(b.agent) == 0 {
 		return nil, nil
@@ -150,20 +150,20 @@ func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
-// OfAgentBelow reports whether what is around a path is of the agent, too.
+// OfAgentBelow reports whether the parent directory of a path belongs to the agent as well.
 func (p *Plan) OfAgentBelow(path string) bool {
 	_, ok := p.OfAgent(filepath.Dir(path))
 	return ok
 }
 
-// short names a path.
+// short derives a short name from a path: the first 8 bytes of its SHA-256, in hexadecimal.
 func short(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:8])
 }
 
-// OfAgent reports whether what is at a path inside is of the agent that is
-// confined as a whole, and whether the agent can change it.
+// OfAgent reports whether a path inside belongs to an agent that is confined as a whole,
+// and whether the agent can change it.
 func (p *Plan) OfAgent(path string) (writable, ok bool) {
 	if len(p.AgentState) == 0 {
 		return false, false

@@ -7,17 +7,17 @@ import (
 	"ethos/pkg/ceiling"
 )
 
-// The backends: what makes the boundary.
+// The backends: the mechanisms that enforce the boundary.
 const (
 	Native   = "native"   // namespaces, mounts, Landlock, a system call filter
-	Landlock = "landlock" // no namespace: Landlock and a system call filter
-	None     = "none"     // nothing
+	Landlock = "landlock" // no namespaces: Landlock and a system call filter
+	None     = "none"     // no enforcement
 )
 
-// Backends lists them, the strongest first.
+// Backends lists the backends, the strongest first.
 func Backends() []string { return []string{Native, Landlock, None} }
 
-// BackendName is what makes the boundary of a plan.
+// BackendName returns the backend of a plan.
 func (p *Plan) BackendName() string {
 	if p.Backend == "" {
 		return Native
@@ -25,11 +25,12 @@ func (p *Plan) BackendName() string {
 	return p.Backend
 }
 
-// flat reports that there is no namespace: paths, processes and the network are the
-// host's own.
+// flat reports whether the backend makes no namespaces: paths, processes and the network
+// are the host's.
 func (b *builder) flat() bool { return b.spec.Backend == Landlock || b.spec.Backend == None }
 
-// backend reads which one is asked for, and refuses what it cannot hold or make.
+// backend reads the requested backend, and refuses what that backend cannot enforce or set
+// up.
 func (b *builder) backend() error {
 	switch b.spec.Backend {
 	case Native:
@@ -54,8 +55,8 @@ func (b *builder) backend() error {
 	return nil
 }
 
-// narrowNetwork: the profile's network, which nobody asked for by name, becomes none
-// where it would be one of the command's own.
+// narrowNetwork changes the profile's network to none if it would need a network namespace
+// and nobody asked for it by name.
 func (b *builder) narrowNetwork() {
 	n := &b.set.Network
 	own := n.Mode == "loopback" || n.Mode == "proxy"
@@ -65,7 +66,7 @@ func (b *builder) narrowNetwork() {
 	}
 }
 
-// beyondBackend is something that a backend cannot have.
+// beyondBackend is a request that a backend may be unable to fulfil.
 type beyondBackend struct {
 	asked     bool
 	what, way string
@@ -80,7 +81,7 @@ func (b *builder) beyond(list []beyondBackend) error {
 	return nil
 }
 
-// needsNamespace is what nothing else holds.
+// needsNamespace lists the requests that only a namespace can fulfil.
 func needsNamespace(b *builder) []beyondBackend {
 	s := &b.set
 	return []beyondBackend{
@@ -92,7 +93,7 @@ func needsNamespace(b *builder) []beyondBackend {
 	}
 }
 
-// needsPlace is what is made of mounts, or for a process that stays.
+// needsPlace lists the requests that need mounts or a process that stays.
 func needsPlace(b *builder) []beyondBackend {
 	s := &b.set
 	return []beyondBackend{
@@ -106,8 +107,8 @@ func needsPlace(b *builder) []beyondBackend {
 	}
 }
 
-// flatEnv are the variables of a command whose temporary directory is made when it
-// starts: [Scratch] stands for it.
+// flatEnv sets the variables of a command whose temporary directory is made when it starts.
+// [Scratch] stands for that directory.
 func (b *builder) flatEnv(values map[string]string) {
 	if b.spec.Backend != Landlock {
 		return
@@ -118,8 +119,8 @@ func (b *builder) flatEnv(values map[string]string) {
 	}
 }
 
-// Scratch begins the values of variables that name the private directory of a
-// command without a mount namespace, in a plan.
+// Scratch is the placeholder, at the start of a variable's value in a plan, for the private
+// directory of a command without a mount namespace.
 const Scratch = "@scratch"
 
 // alone completes a plan without namespaces.
@@ -134,9 +135,9 @@ func (b *builder) alone(p *Plan) error {
 		return nil
 	}
 	p.NoUnixSockets = true
-	p.NewSession = true // a group of the caller's session could be joined, and stopped by SIGTTIN
+	p.NewSession = true // otherwise the command could join a process group of the caller's session and be stopped by SIGTTIN
 	b.note("backend", "landlock: what is writable in part, such as a work tree with git's files in it, has what is in it now; nothing new is made at its top")
-	if p.Network != "none" && p.Network != "host" { // nothing would hold it
+	if p.Network != "none" && p.Network != "host" { // nothing would enforce it
 		return Refuse(CodeUnsupported, "--net none; or --backend native", "the backend landlock cannot have the network %s", p.Network)
 	}
 	var err error
@@ -144,8 +145,8 @@ func (b *builder) alone(p *Plan) error {
 	return err
 }
 
-// cacheRules show package caches, to be read: there is no mount over which they
-// could be written without the person's being changed.
+// cacheRules grants read access to package caches. They cannot be written, because without
+// a mount namespace a write would change the user's own caches.
 func (b *builder) cacheRules() {
 	for _, path := range b.set.CachePaths {
 		named, err := b.expand(path)

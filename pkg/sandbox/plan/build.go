@@ -14,42 +14,44 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// builder gathers the rules of one plan.
+// builder collects the rules of one plan.
 type builder struct {
 	spec  Spec
-	set   capability.Set // all that is asked for
+	set   capability.Set // everything that is asked for
 	files *resolver
 	home  string
 	uid   uint32
-	owner *Owner // nil where the caller is the owner of the work space, or not root
+	owner *Owner // nil if the caller owns the work space or is not root
 	rules []rule
-	// declared are the rules that a person or a capability asked for: each must come out as asked.
+	// declared are the rules that a person or a capability asked for. Each must take effect
+	// as declared.
 	declared []rule
-	// protected are the paths that no declaration opens again.
+	// protected are the paths that no declaration can make writable.
 	protected    []resolvedPath
 	state        []resolvedPath // the state folders of ethos
 	links        []mount.Mount
-	named        []string // links by which the home directory, the work space and the working directory are named
+	named        []string // links in the paths of the home directory, the work space and the working directory
 	notes        []Note
 	placeholders []Placeholder
 	names        []ProtectedNames
 	scans        []*treescan.Tree
 	copies       []GitSettings
 	search       []string // domains of the host's resolv.conf(5)
-	own          string   // the directory of ethos for this work space
-	open         *Open    // nil where no request is opened
-	certificate  string   // of the authority
-	trusted      string   // the bundle of certificates that programs inside are told of
+	own          string   // ethos's directory for this work space
+	open         *Open    // nil if no requests are opened
+	certificate  string   // of the certificate authority, PEM
+	trusted      string   // the certificate bundle that the trust variables name inside
 	agent        []stateOf
 	agentState   []AgentState
 	ownSandbox   string   // see [Plan.OwnSandbox]
-	denyExec     []string // where nothing is executed
+	denyExec     []string // paths below which nothing is executed
 	masked       []masked
-	absentInView []string         // denied paths that do not exist in a view
-	ceiling      *ceiling.Ceiling // of the machine; nil without one
+	absentInView []string         // denied paths in a view that do not exist
+	ceiling      *ceiling.Ceiling // of the machine; nil if there is none
 }
 
-// Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
+// Build makes the plan of a spec. It reads the file system through files and changes
+// nothing. uid is the caller's user ID. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	b := &builder{spec: spec, set: spec.Whole(), uid: uint32(uid)}
 	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
@@ -58,12 +60,12 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if err := b.locate(files); err != nil {
 		return nil, err
 	}
-	for _, add := range []func() error{b.underCeiling, b.backend} { // what holds the set comes when the set is known
+	for _, add := range []func() error{b.underCeiling, b.backend} { // both bound the set, so they need it complete
 		if err := add(); err != nil {
 			return nil, err
 		}
 	}
-	if b.flat() { // without a user namespace no capability is bounded to the files of somebody
+	if b.flat() { // without a user namespace, capabilities cannot be limited to one owner's files
 		b.owner = nil
 	}
 	if err := b.rootsState(); err != nil {
@@ -86,7 +88,7 @@ func asRefusal(err error) error {
 	return &Refusal{Code: CodeDeclaration, Err: err}
 }
 
-// locate finds the home directory and the work space.
+// locate resolves the home directory, the work space and the working directory.
 func (b *builder) locate(files Files) error {
 	b.home = b.homeDir()
 	b.files = newResolver(files)
@@ -116,10 +118,10 @@ func (b *builder) locate(files Files) error {
 	return nil
 }
 
-// getenv reads the caller's environment.
+// getenv reads a variable of the caller's environment.
 func (b *builder) getenv(name string) string { return Lookup(b.spec.Environ, name) }
 
-// homeDir is the caller's HOME, or "/tmp" when it has none that can be one.
+// homeDir returns the caller's HOME, or "/tmp" if HOME is unset, relative or "/".
 func (b *builder) homeDir() string {
 	home := b.getenv("HOME")
 	if !strings.HasPrefix(home, "/") || strings.Trim(home, "/") == "" {
@@ -128,7 +130,8 @@ func (b *builder) homeDir() string {
 	return filepath.Clean(home)
 }
 
-// gather collects the rules: the system's, the profile's, the declared ones, and the protections.
+// gather collects all rules: those of the system, the profile, the declarations and the
+// protections.
 func (b *builder) gather() error {
 	if err := b.systemRules(); err != nil {
 		return err
@@ -183,7 +186,8 @@ func (b *builder) gather() error {
 	return b.hideState()
 }
 
-// keepFilter makes the profile file that is used read-only: the command must not choose what the next one meets.
+// keepFilter makes the seccomp profile file read-only, because a command must not choose
+// the filter of the next one.
 func (b *builder) keepFilter() error {
 	if b.set.SeccompProfilePath == "" {
 		return nil
@@ -195,7 +199,8 @@ func (b *builder) keepFilter() error {
 	return b.denyWrite(named.Name, "seccomp profile")
 }
 
-// protectAll protects what lies in a writable root, and what its configuration leads to.
+// protectAll protects the settings in a writable root, and the files that its git
+// configuration refers to.
 func (b *builder) protectAll(root string) error {
 	if err := b.protect(root); err != nil {
 		return err
@@ -203,13 +208,14 @@ func (b *builder) protectAll(root string) error {
 	return b.protectConfigured(root, b.userGit())
 }
 
-// userGit are the configuration files of git that count in every work tree.
+// userGit returns the git configuration files that apply to every work tree.
 func (b *builder) userGit() []string {
 	return append(b.inHome([]string{".gitconfig", ".config/git/config"}), "/etc/gitconfig")
 }
 
-// protectAround protects what lies in a writable root and counts for the work tree around it, which is not writable as a whole: what its settings are links to, and what
-// its git configuration names.
+// protectAround protects what lies in a writable root but applies to the work tree around
+// it, which is not writable as a whole: the targets of links among its settings, and the
+// files that its git configuration names.
 func (b *builder) protectAround(root string) error {
 	tree := b.treeAround(root)
 	if tree == "" || slices.ContainsFunc(b.rules, func(r rule) bool { return r.class == grantWrite && mount.Within(tree, r.path) }) {
@@ -228,7 +234,8 @@ func (b *builder) protectAround(root string) error {
 	return b.protectConfigured(tree, b.userGit())
 }
 
-// treeAround is the git work tree that a directory lies in, or the work space, or "".
+// treeAround returns the git work tree that contains a directory, else the work space that
+// contains it, else "".
 func (b *builder) treeAround(dir string) string {
 	for up := filepath.Dir(dir); up != "/"; up = filepath.Dir(up) {
 		if info, err := b.files.lstat(filepath.Join(up, ".git")); err == nil && info != nil {
@@ -241,7 +248,8 @@ func (b *builder) treeAround(dir string) string {
 	return ""
 }
 
-// homeRules show the parts of the home directory that git and its like read, and hide credentials wherever a wider declaration would show them.
+// homeRules shows the parts of the home directory that git and similar tools read. It hides
+// credentials, also where a wider declaration would show them.
 func (b *builder) homeRules() error {
 	if b.set.Git != "none" {
 		b.userConfiguration()
@@ -262,7 +270,7 @@ func (b *builder) note(about, format string, args ...any) {
 	b.notes = append(b.notes, Note{About: about, Reason: fmt.Sprintf(format, args...)})
 }
 
-// plan turns the rules into the table, and the table into mounts.
+// plan turns the rules into the access table, and the table into mounts.
 func (b *builder) plan() (*Plan, error) {
 	entries := table(b.rules)
 	if err := b.fulfilled(entries); err != nil {
@@ -303,7 +311,7 @@ func (b *builder) plan() (*Plan, error) {
 	return p, b.validate(p)
 }
 
-// filter is the name of the system call filter: that for debuggers is the one of
+// filter returns the name of the system call filter. The filter for debuggers is the one of
 // every command without its rule on tracing.
 func (b *builder) filter() string {
 	if b.set.SeccompProfile == capability.Debugging {
@@ -312,7 +320,7 @@ func (b *builder) filter() string {
 	return b.set.SeccompProfile
 }
 
-// hostname is what the machine is called inside.
+// hostname is the host name inside.
 const hostname = "sandbox"
 
 func list(s []string) []string {
@@ -322,7 +330,7 @@ func list(s []string) []string {
 	return s
 }
 
-// namespaces lists what the command gets of its own.
+// namespaces lists the namespaces that the command gets.
 func namespaces(network string) []string {
 	all := []string{"user", "mount", "pid", "ipc", "uts", "cgroup"}
 	if network != "host" {
@@ -331,7 +339,8 @@ func namespaces(network string) []string {
 	return all
 }
 
-// validate refuses what no machine can do, and what would be silently weaker than asked.
+// validate refuses what no machine can do, and what would silently be weaker than
+// requested.
 func (b *builder) validate(p *Plan) error {
 	switch p.Network {
 	case "proxy":
@@ -367,8 +376,8 @@ func (b *builder) validateRest(p *Plan) error {
 	return nil
 }
 
-// throughLink finds a mount below a symbolic link of the root that is built.
-// Set-up would follow the link, an absolute one into the host's root.
+// throughLink finds a mount target below a symbolic link of the new root. Set-up would
+// follow the link; an absolute one leads into the host's root.
 func throughLink(mounts []mount.Mount) (link, target string) {
 	for i := range mounts {
 		if mounts[i].Kind != mount.Symlink {

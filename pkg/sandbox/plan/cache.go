@@ -16,8 +16,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// cacheless are programs that keep no package cache: they start without the
-// mounts for one.
+// cacheless are programs that use no package cache. They start without cache mounts.
 var cacheless = []string{
 	"awk", "base64", "basename", "cat", "chmod", "cmp", "comm", "cp", "cut", "date", "df", "diff", "dirname", "du", "echo", "expr", "false", "file", "find", "fold", "git",
 	"grep", "egrep", "fgrep", "gzip", "head", "hostname", "id", "jq", "less", "ln", "ls", "md5sum", "mkdir", "mktemp", "mv", "nl", "nproc", "od", "paste", "patch", "printf", "ps",
@@ -25,8 +24,8 @@ var cacheless = []string{
 	"uname", "uniq", "wc", "which", "whoami", "xz", "yes", "zstd",
 }
 
-// caches are the copy-on-write mounts: the caches that exist on the host, where
-// the command cannot already write.
+// caches returns the copy-on-write mounts of the package caches: those that exist on the
+// host and that the command cannot already write.
 func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
 	if len(b.spec.Argv) > 0 && slices.Contains(cacheless, filepath.Base(b.spec.Argv[0])) {
 		return nil, nil
@@ -43,7 +42,7 @@ func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
-// beside adds the mounts whose targets are not taken.
+// beside appends the mounts whose targets are not yet in the list.
 func beside(list, more []mount.Mount) []mount.Mount {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(other mount.Mount) bool { return other.Target == m.Target }) {
@@ -53,9 +52,9 @@ func beside(list, more []mount.Mount) []mount.Mount {
 	return list
 }
 
-// cache is the mount of one cache with what is denied in it, nothing when there
-// is nothing to mount. One that was asked for and is denied as well is an
-// error; one of the base is left out. group is that of [builder.cacheGroup].
+// cache returns the mount of one cache and those that enforce the denies in it, or nil if
+// there is nothing to mount. A cache that is both requested and denied is an error; one
+// from the base set is left out instead. group is that of [builder.cacheGroup].
 func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]mount.Mount, error) {
 	named, err := b.expand(path)
 	if err != nil {
@@ -71,7 +70,7 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 	if err := b.symlinkEscape(p, "cache", entries); err != nil {
 		return nil, err
 	}
-	if b.showsState(p.path) { // an overlay shows all that is below
+	if b.showsState(p.path) { // an overlay shows everything below it
 		return nil, Refuse(CodeDeclaration, stateHint, "cache path %s shows the state folder of ethos", p.path)
 	}
 	if Covering(entries, p.path).Access == ReadWrite {
@@ -93,8 +92,8 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 	return append([]mount.Mount{over}, denies...), err
 }
 
-// denied reports whether a path is denied to be read, by a rule that no grant
-// further down takes back, and why.
+// denied reports whether read access to a path is denied by a rule that no deeper grant
+// overrides, and why.
 func (b *builder) denied(path string) (why string, denied bool) {
 	deepest := -1
 	for _, r := range b.rules {
@@ -110,9 +109,9 @@ func (b *builder) denied(path string) (why string, denied bool) {
 	return why, denied
 }
 
-// deniedIn puts the denies that lie in a cache over its overlay, which shows
-// all that is below. What does not exist there need not be kept from coming to
-// exist: it would not on the host.
+// deniedIn returns the mounts that enforce the denies inside a cache, over its overlay,
+// which would show everything. A denied path that does not exist needs no mount, because
+// what the command makes there does not reach the host.
 func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 	rules := []rule{{cache, grantWrite, "cache"}}
 	for _, r := range b.rules {
@@ -133,18 +132,21 @@ func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// SharedCaches names the commands that write the whole work space, reach no network
-// and have nothing that their profile does not give: whatever profile they have, they share what they add to caches.
+// SharedCaches is the cache group of all commands that write the whole work space, reach no
+// network and have nothing beyond their profile. They share what they add to caches,
+// whatever their profile is.
 const SharedCaches = "shared"
 
-// cacheGroup says with which other commands a command shares what it adds to
-// caches: with those alone that have what it has. A tool runs what a cache holds
-// without looking, so between two commands each can have the other run what it
-// likes. One that writes the whole work space and no more can do that anyway, by its
-// sources, its build files and its tests: of those, whatever profile they have, the
-// group is [SharedCaches]. A command that writes less, or reads alone, must not meet
-// what such a one wrote, nor the other way round: it would come to write. What a
-// command has otherwise than its profile gives it sets it apart, whatever it is.
+// cacheGroup returns the name of the group of commands that share what they add to caches.
+// Tools run what a cache holds without checking it, so commands that share a cache can make
+// each other run code. Therefore only commands with the same rights share one.
+//
+// A command that writes the whole work space can already do that through its sources, build
+// files and tests. All such commands that have no further rights form the group
+// [SharedCaches], whatever their profile is. A command that can write less, or only read,
+// must not use what such a command wrote, nor the other way round: it would gain write
+// access that way. Anything that a command has beyond its profile puts it in a group of its
+// own.
 func (b *builder) cacheGroup(entries []Entry) string {
 	group := b.set.SandboxProfile
 	whole := Covering(entries, b.spec.Workspace).Access == ReadWrite && len(b.set.DenyWritePaths) == 0
@@ -156,21 +158,21 @@ func (b *builder) cacheGroup(entries []Entry) string {
 		return group
 	}
 	sum := sha256.Sum256([]byte(strings.Join(has, "\x00")))
-	return group + "-" + hex.EncodeToString(sum[:16]) // an agent that asks for runs must not find a second set of this sum
+	return group + "-" + hex.EncodeToString(sum[:16]) // long enough that an agent that starts runs cannot find a second set with this sum
 }
 
-// unapart are the fields of a set by which nobody comes to have more, or that
-// follow from others. Every other one is part of [builder.cacheGroup].
+// unapart are the fields of a set that give a command no further access, or that follow
+// from other fields. All other fields are part of [builder.cacheGroup].
 var unapart = []string{
 	"sandbox_profile", "tags", "requires_network", "requires_git", "requires_env", "granted_by",
 	"enforce", "timeout_seconds", "memory_mb", "cpu_quota_percent", "pids", "open_files", "output_bytes",
 }
 
-// beyondProfile lists in what a command differs from those that have its profile
-// and nothing else, as NAME=JSON.
+// beyondProfile lists, as NAME=JSON, how a command differs from one that has only its
+// profile.
 func (b *builder) beyondProfile() (has []string) {
 	add := func(name string, value any) {
-		text, _ := json.Marshal(value) // words, lists and maps of strings: nothing can fail
+		text, _ := json.Marshal(value) // cannot fail: words, lists and maps of strings
 		has = append(has, name+"="+string(text))
 	}
 	profile := capability.OnProfile(b.set.SandboxProfile)
@@ -190,8 +192,9 @@ func (b *builder) beyondProfile() (has []string) {
 	return has
 }
 
-// aside is a spec without the fields that say what is run, where, how it is told of and
-// by which programs of ethos, and without the set, which counts by its fields.
+// aside returns a copy of a spec without the fields that say what is run, where, how it is
+// reported and by which programs of ethos. It also clears the capability set, whose fields
+// are compared one by one.
 func aside(s Spec) Spec {
 	s.Asked, s.Argv, s.Dir, s.Workspace, s.Placed, s.Environ = capability.Asked{}, nil, "", "", false, nil
 	s.KeepsStore, s.Require, s.Managed, s.Program, s.Signer = false, nil, ManagedGit{}, "", ""
@@ -199,8 +202,8 @@ func aside(s Spec) Spec {
 	return s
 }
 
-// CacheDir is where the command's own part of a cache is kept. own is the
-// directory of ethos, group says who shares it.
+// CacheDir returns the directory of the upper layer of a cache. own is the directory of
+// ethos, group is that of [builder.cacheGroup], and lower is the cache on the host.
 func CacheDir(own, group, lower string) string {
 	sum := sha256.Sum256([]byte(lower))
 	return filepath.Join(own, "cache", group+"-"+filepath.Base(lower)+"-"+hex.EncodeToString(sum[:6]))

@@ -8,8 +8,8 @@ import (
 	"ethos/pkg/ceiling"
 )
 
-// underCeiling takes away what goes past the ceiling of the machine. Paths are compared as
-// what they lead to.
+// underCeiling reduces the request to the machine's ceiling. Paths are compared after
+// symbolic links are resolved.
 func (b *builder) underCeiling() error {
 	c, err := b.files.files.Ceiling()
 	if err != nil {
@@ -45,7 +45,8 @@ func (b *builder) underCeiling() error {
 	return nil
 }
 
-// lent refuses what is no capability and goes past one.
+// lent refuses requests that are not part of the capability set but would exceed the
+// ceiling.
 func (b *builder) lent(c *ceiling.Ceiling) error {
 	bounds := func(name string) bool { return c.Capabilities.Has(name) }
 	if b.spec.Debug && bounds("seccomp_profile") {
@@ -58,7 +59,7 @@ func (b *builder) space() capability.Space {
 	return capability.Space{Workspace: b.spec.Workspace, Home: b.home}
 }
 
-// bound is what of the ceiling holds while the plan is in force.
+// bound copies into the plan what the ceiling limits while the command runs.
 func (b *builder) bound(p *Plan) {
 	if b.ceiling == nil {
 		return
@@ -67,10 +68,10 @@ func (b *builder) bound(p *Plan) {
 	p.Ceiling, p.MostTime, p.Unpublished = b.ceiling.Digest, c.MostTime(), c.Has("network.mode") || c.Has("network.bind_ports")
 }
 
-// denials are the denies of the ceiling over grants that lie in what it denies. As the
-// deeper path, each would open it, whoever it comes from: PATH, the configuration of
-// git, a git directory. What somebody asks for by name was refused before, and the
-// system's directories are every command's.
+// denials returns denies for the grants that lie in a path that the ceiling denies. Without
+// them such a grant would win as the deeper path, wherever it comes from: PATH, git's
+// configuration or a git directory. Paths that were requested by name have been refused
+// before, and the system's directories are open to every command.
 func (b *builder) denials(rules []rule) (list []rule) {
 	if b.ceiling == nil {
 		return nil
@@ -91,8 +92,8 @@ func (b *builder) denials(rules []rule) (list []rule) {
 	return list
 }
 
-// leading is what is asked for, with each path as what it leads to: a link that
-// somebody has made gives nothing more.
+// leading returns the request with each path replaced by what it resolves to, so that a
+// link that somebody has made grants nothing more.
 func (b *builder) leading(a capability.Asked) (capability.Asked, error) {
 	for _, s := range []*capability.Set{&a.Set, &a.Base} {
 		for _, list := range []*[]string{&s.ReadPaths, &s.WritePaths, &s.AllowReadWithinDeny, &s.UnixSockets} {
@@ -107,7 +108,7 @@ func (b *builder) leading(a capability.Asked) (capability.Asked, error) {
 				if err != nil {
 					return a, fmt.Errorf("%s: %w", text, err)
 				}
-				if p.path == at.Name && !strings.Contains(text, "$") { // as it was written, so that what is missing is said as ever
+				if p.path == at.Name && !strings.Contains(text, "$") { // unchanged, so that messages about a missing path show it as written
 					out = append(out, text)
 					continue
 				}

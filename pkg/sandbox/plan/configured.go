@@ -10,18 +10,17 @@ import (
 // maxIncludes bounds the configuration files that are read for one work tree.
 const maxIncludes = 64
 
-// configured is the search for files that git's configuration leads to.
+// configured searches for the files that git's configuration refers to.
 type configured struct {
 	b    *builder
-	tree string // the work tree: commands and hooks are relative to it
+	tree string // the work tree; commands and hooks are relative to it
 	seen map[string]bool
 }
 
-// protectConfigured makes read-only what the configuration of a work tree leads
-// git to run or to read as configuration, where that lies in a writable tree:
-// git-config(1) core.hooksPath, core.fsmonitor, include.path, filters, drivers,
-// aliases and the like. user are the caller's own configuration files, which
-// count in every tree.
+// protectConfigured makes read-only, in writable trees, the files that a work tree's
+// configuration makes git run or read as configuration: git-config(1) core.hooksPath,
+// core.fsmonitor, include.path, filters, drivers, aliases and the like. user are the
+// caller's own configuration files, which apply to every tree.
 func (b *builder) protectConfigured(tree string, user []string) error {
 	c := &configured{b: b, tree: tree, seen: map[string]bool{}}
 	dir := filepath.Join(tree, ".git")
@@ -44,7 +43,8 @@ func (b *builder) protectConfigured(tree string, user []string) error {
 	return nil
 }
 
-// read follows one file. What git could not read either leads nowhere.
+// read follows one configuration file. A file that cannot be read is skipped, since git
+// cannot read it either.
 func (c *configured) read(file string) error {
 	if c.seen[file] {
 		return nil
@@ -67,7 +67,7 @@ func (c *configured) read(file string) error {
 	return refused
 }
 
-// entry protects what one setting names.
+// entry protects the files that one setting names.
 func (c *configured) entry(file, key, value string) error {
 	section, _, _ := strings.Cut(key, ".")
 	variable := key[strings.LastIndexByte(key, '.')+1:]
@@ -95,7 +95,7 @@ func (c *configured) entry(file, key, value string) error {
 	return nil
 }
 
-// runs reports whether a variable's value is a command.
+// runs reports whether the value of a variable is a command.
 func runs(section, variable string) bool {
 	switch section {
 	case "alias", "pager", "trailer":
@@ -109,7 +109,7 @@ func runs(section, variable string) bool {
 	return false
 }
 
-// gitPath makes a path of a configuration absolute.
+// gitPath makes a path of a configuration file absolute. dir is what it is relative to.
 func (b *builder) gitPath(dir, value string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
 		return filepath.Join(b.home, rest)
@@ -120,7 +120,7 @@ func (b *builder) gitPath(dir, value string) string {
 	return filepath.Join(dir, value)
 }
 
-// protect makes a path read-only if it can be one.
+// protect makes a path read-only if it can be a path.
 func (c *configured) protect(path string) error {
 	if !isPath(path) || path == c.tree {
 		return nil

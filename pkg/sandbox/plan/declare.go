@@ -10,13 +10,13 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// declare turns the spec's paths into rules.
+// declare turns the declared paths into rules.
 func (b *builder) declare() error {
 	lists := []struct {
 		paths []string
 		class class
 		why   string
-		must  bool // exist
+		must  bool // the path must exist
 	}{
 		{b.spec.Base.ReadPaths, grantRead, workSpace, true},
 		{b.baseWrites(), grantWrite, workSpace, true},
@@ -59,7 +59,7 @@ func (b *builder) baseWrites() []string {
 
 func (b *builder) declareOne(path string, c class, why string, must bool) error {
 	if (c == denyRead || c == denyWrite) && isPattern(path) {
-		return nil // when all that is shown is known: denyPatterns
+		return nil // denyPatterns handles these, once all that is shown is known
 	}
 	named, err := b.expand(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 	if err := b.declarable(p, c, why); err != nil {
 		return err
 	}
-	p.dir = p.dir || !p.exists && !must && strings.HasSuffix(path, "/") // of what is missing, the declaration tells
+	p.dir = p.dir || !p.exists && !must && strings.HasSuffix(path, "/") // a missing path is taken for a directory if it is declared with a slash
 	r := rule{p, c, why}
 	b.rules = append(b.rules, r)
 	b.declared = append(b.declared, r)
@@ -94,20 +94,19 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 	return nil
 }
 
-// The reasons of the rules that a declaration makes.
+// The reasons of rules that come from declarations.
 const (
-	workSpace  = "work space" // of the base: nobody asked for it by name
+	workSpace  = "work space" // from the base set: nobody asked for it by name
 	declared   = "declared"
 	denied     = "denied"
 	unixSocket = "unix socket"
 )
 
-// declaredKind keeps sockets and files apart. To show a socket is to let the
-// command talk to whoever listens on it, whatever the mount says: connect(2)
-// asks for the right to write to the file, never for a writable mount
-// (unix(7)). So it takes a declaration that says so, and one that says so gives
-// nothing else: --unix-socket reaches into trees that cannot be declared
-// writable.
+// declaredKind keeps sockets and files apart. If a socket is visible, the command can talk
+// to the server behind it, whatever the mount says: connect(2) needs write permission on
+// the file, but no writable mount (unix(7)). A socket therefore needs its own declaration,
+// and that declaration accepts nothing but sockets, because --unix-socket reaches into
+// trees that cannot be declared writable.
 func declaredKind(p resolvedPath, c class, why string) error {
 	if !p.exists || c == denyRead || c == denyWrite {
 		return nil
@@ -134,7 +133,7 @@ func (b *builder) expand(path string) (capability.Path, error) {
 	return list[0], nil
 }
 
-// declarable refuses what may not be given away.
+// declarable refuses paths that must not be granted to a command.
 func (b *builder) declarable(p resolvedPath, c class, why string) error {
 	if c != grantRead && c != grantWrite {
 		return nil
@@ -166,16 +165,15 @@ func (b *builder) declarable(p resolvedPath, c class, why string) error {
 	return nil
 }
 
-// settings reports whether a path lies in what is protected by its name,
-// somewhere in the work space.
+// settings reports whether a path lies in a protected name somewhere in the work space.
 func (b *builder) settings(path string) bool {
 	rel, inside := strings.CutPrefix(path, b.spec.Workspace+"/")
 	protected := func(name string) bool { return name == EthosDir || slices.Contains(protectedNames, name) }
 	return inside && slices.ContainsFunc(splitPath(rel), protected)
 }
 
-// fulfilled checks that every declared grant came out as it was asked for:
-// another declaration may deny it, and a symbolic link may lead it elsewhere.
+// fulfilled checks that every declared grant took effect as declared. Another declaration
+// may deny the path, and a symbolic link may lead it elsewhere.
 func (b *builder) fulfilled(entries []Entry) error {
 	for _, r := range b.declared {
 		got := Covering(entries, r.path)
@@ -196,7 +194,7 @@ func (b *builder) fulfilled(entries []Entry) error {
 	return nil
 }
 
-// source tells in a message what denies a path, if it is no declaration.
+// source returns, for a message, what denies a path; "" if it is a declaration.
 func source(why string) string {
 	if why == "" || why == denied {
 		return ""
@@ -204,9 +202,9 @@ func source(why string) string {
 	return " (" + why + ")"
 }
 
-// symlinkEscape refuses a path that a symbolic link leads out of a tree in
-// which a confined command writes, because an earlier command can have made the
-// link, and would choose what is given.
+// symlinkEscape refuses a path that a symbolic link leads out of a tree in which a confined
+// command writes. An earlier command may have made the link, and would thereby choose what
+// is granted.
 func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) error {
 	for _, link := range p.links {
 		tree := b.spec.Workspace
@@ -224,7 +222,7 @@ func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) err
 	return nil
 }
 
-// deniedHint is the way out for a path that is declared and denied.
+// deniedHint is the hint for a path that is both declared and denied.
 func deniedHint(declared, why string) string {
 	if why == whyCredentials {
 		return "credentials are hidden from every command; give it the one value that it needs: --env NAME, or ethos-facts --grant env=NAME"

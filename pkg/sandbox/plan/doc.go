@@ -1,12 +1,12 @@
-// Package plan makes the plan of a run: what one command is confined to, as data.
+// Package plan makes the plan of a run: the confinement of one command, as data.
 //
-// [Build] turns a [Spec] into a [Plan]: paths are resolved, their rules become the
-// access table, the table becomes mounts, and the environment and the limits are
-// computed. It reads the file system through [Files] and changes nothing, so a
-// test can give it one of its own.
+// Begin with [Build], which turns a [Spec] into a [Plan]. It resolves the paths, combines
+// their rules into the access table, derives the mounts from the table, and computes the
+// environment and the limits. It reads the file system through [Files] and changes nothing,
+// so a test can provide its own.
 //
 // # Limits
 //
-// A plan is true for the file system that was read. Whoever carries it out opens
-// no symbolic link and verifies what came of it.
+// A plan describes the file system as it was when it was read. Whoever carries the plan out
+// must open no symbolic links and verify the result.
 package plan

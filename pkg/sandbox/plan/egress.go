@@ -15,34 +15,36 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// Egress is what has to be there inside so that names can be reached, and
-// nothing else. See package egress.
+// Egress is what the network namespace needs so that the allowed names, and nothing else,
+// can be reached. See package egress.
 type Egress struct {
-	// Routes are networks all of whose addresses are local.
+	// Routes are the networks whose addresses are all local inside.
 	Routes []netip.Prefix `json:"routes"`
-	// Listen is where connections are taken. An unspecified address takes its
-	// port from the command's own servers; the command cannot bind one below
-	// 1024 in any case.
+	// Listen are the addresses that accept connections. On an unspecified address, the
+	// command's own servers cannot use the port; the command cannot bind a port below 1024
+	// in any case.
 	Listen []netip.AddrPort `json:"listen"`
-	// Names have the first addresses of the table, in this order: their ports
-	// are not the command's.
+	// Names are assigned the first addresses of the table, in this order, so that the
+	// command's servers keep their ports.
 	Names  []string `json:"names"`
 	Search []string `json:"search"` // domains of the host's resolv.conf(5)
-	// SNI is allow where TLS need not name the judged host; see package egress.
+	// SNI is "allow" if a TLS client need not name the host that was judged; see package
+	// egress.
 	SNI string `json:"sni,omitempty"`
-	// Open is what requests are opened for; nil where none is.
+	// Open describes the requests that are opened; nil if there are none.
 	Open *Open `json:"open,omitempty"`
 }
 
-// Where the name server and the explicit proxy are. A confined command cannot
-// bind a port below 1024. 1021 is for experiments: RFC 4727.
+// NameServer and Proxy are the addresses of the name server and the explicit proxy. A
+// confined command cannot bind a port below 1024. RFC 4727 reserves port 1021 for
+// experiments.
 var (
 	NameServer = netip.MustParseAddrPort("127.0.0.1:53")
 	Proxy      = netip.MustParseAddrPort("127.0.0.1:1021")
 )
 
-// PortHint says of a remedy that names a host without a port what it stands for,
-// and how another port is allowed. It is "" for every other text.
+// PortHint says which ports a remedy stands for that names a host without a port, and how
+// to allow another. It returns "" for every other text.
 func PortHint(remedy string) string {
 	text, ok := strings.CutPrefix(remedy, "--allow-domain ")
 	host := strings.Trim(text, "'")
@@ -56,18 +58,18 @@ func PortHint(remedy string) string {
 	return fmt.Sprintf(", which stands for ports %d and %d; for another: --allow-domain %s", capability.WebPorts[0], capability.WebPorts[1], printable.Word(host+":PORT"))
 }
 
-// toldPorts are listened on whatever is allowed, so that a connection that is
-// refused is told, with what would allow it: an allowed name may well be asked
-// for by ssh. Elsewhere nobody listens and nobody is told.
+// toldPorts always have a listener, so that a refused connection is reported together with
+// what would allow it: an allowed name may also be contacted by ssh. On other ports nothing
+// listens and nothing is reported.
 var toldPorts = []uint16{22, 80, 443}
 
-// privilegedPorts end here: ip_unprivileged_port_start in ip(7).
+// privilegedPorts is the first unprivileged port: ip_unprivileged_port_start in ip(7).
 const privilegedPorts = 1024
 
-// maxListeners bounds the descriptors that the supervisor takes.
+// maxListeners bounds the descriptors that the supervisor uses for listeners.
 const maxListeners = 250
 
-// Rules are the plan's lists of names and addresses.
+// Rules returns the plan's lists of names and addresses, parsed.
 func (p *Plan) Rules() (egressrule.Rules, error) {
 	allow, err := egressrule.ParseSet(p.AllowDomains)
 	if err != nil {
@@ -80,7 +82,8 @@ func (p *Plan) Rules() (egressrule.Rules, error) {
 	return egressrule.Rules{Allow: allow, Deny: deny, Ports: capability.WebPorts}, nil
 }
 
-// Table is a table of addresses in which the names of the plan have theirs.
+// Table returns an address table in which the names of the plan have their addresses. six
+// says whether it includes IPv6.
 func (e *Egress) Table(six bool) (*pool.Table, error) {
 	v6 := pool.DefaultIPv6
 	if !six {
@@ -96,7 +99,7 @@ func (e *Egress) Table(six bool) (*pool.Table, error) {
 	return table, nil
 }
 
-// egress makes ready what names need inside.
+// egress prepares the plan for the network "proxy".
 func (b *builder) egress(p *Plan) error {
 	if p.Network != "proxy" {
 		return nil
@@ -141,7 +144,7 @@ func (b *builder) egress(p *Plan) error {
 	return nil
 }
 
-// route makes the addresses of a pattern local, but for those that are so.
+// route makes the addresses of a pattern local, except those that already are.
 func (e *Egress) route(p egressrule.Pattern) {
 	networks := []netip.Prefix{p.Prefix()}
 	if p.String() == "*" || strings.HasPrefix(p.String(), "*:") {
@@ -154,7 +157,7 @@ func (e *Egress) route(p egressrule.Pattern) {
 	}
 }
 
-// listen takes the connections to a port of the hosts of a pattern.
+// listen adds listeners for one port of the hosts of a pattern.
 func (b *builder) listen(e *Egress, table *pool.Table, p egressrule.Pattern, port uint16) {
 	add := func(addrs ...netip.Addr) {
 		for _, addr := range addrs {
@@ -181,7 +184,8 @@ func (b *builder) listen(e *Egress, table *pool.Table, p egressrule.Pattern, por
 	}
 }
 
-// withoutCovered leaves out what a listener on every address takes as well.
+// withoutCovered removes the listeners whose port also has a listener on every address, and
+// sorts the rest.
 func withoutCovered(list []netip.AddrPort) []netip.AddrPort {
 	every := map[uint16]bool{}
 	for _, at := range list {
@@ -194,10 +198,10 @@ func withoutCovered(list []netip.AddrPort) []netip.AddrPort {
 	return slices.Compact(list)
 }
 
-// resolvConf is resolv.conf(5) of the host.
+// resolvConf is the host's resolv.conf(5).
 const resolvConf = "/etc/resolv.conf"
 
-// searchDomains are those of the host.
+// searchDomains returns the search domains of the host.
 func (b *builder) searchDomains() []string {
 	domains := []string{}
 	p, err := b.files.resolve(resolvConf)
@@ -213,7 +217,7 @@ func (b *builder) searchDomains() []string {
 		if len(fields) < 2 || fields[0] != "search" && fields[0] != "domain" {
 			continue
 		}
-		domains = []string{} // the last line counts
+		domains = []string{} // the last line wins
 		for _, domain := range fields[1:] {
 			if h, err := egressrule.ParseHost(strings.TrimSuffix(domain, ".")); err == nil && h.Name() != "" {
 				domains = append(domains, h.Name())
@@ -223,8 +227,8 @@ func (b *builder) searchDomains() []string {
 	return domains
 }
 
-// resolverFiles are the files that tell programs where names are asked for. A
-// program whose file is missing asks 127.0.0.1, too.
+// resolverFiles returns the mounts of the files that tell programs which name server to
+// ask. A program whose file is missing asks 127.0.0.1 as well.
 func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 	if b.set.Network.Mode != "proxy" {
 		return b.hostsFile(entries)
@@ -248,8 +252,8 @@ func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 	return list
 }
 
-// hostsFile is the host's list of names, with the name that the machine has
-// inside: hosts(5). 127.0.1.1 is what distributions give the machine's own name.
+// hostsFile returns a mount of the host's hosts(5) with the host name inside added.
+// 127.0.1.1 is the address that distributions give to the machine's own name.
 func (b *builder) hostsFile(entries []Entry) []mount.Mount {
 	p, err := b.files.resolve("/etc/hosts")
 	if err != nil || !p.exists || !p.mode.IsRegular() || Covering(entries, p.path).Access != ReadOnly {
@@ -265,16 +269,15 @@ func (b *builder) hostsFile(entries []Entry) []mount.Mount {
 	return []mount.Mount{{Kind: mount.Text, Target: p.path, File: true, Text: string(text) + "127.0.1.1\t" + hostname + "\n", Why: "the name of the machine"}}
 }
 
-// proxyVariables are what programs look for; some read one spelling alone.
+// proxyVariables are the proxy variables that programs read; some read one spelling only.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
-// retryEnv bounds how long npm waits between its attempts, in milliseconds,
-// where the network is not the host's. It takes a name that is refused for a
-// network that will be better in a minute.
+// retryEnv bounds how long npm waits between its attempts, in milliseconds, if the network
+// is not the host's. npm takes a refused name for a temporary failure.
 var retryEnv = map[string]string{"npm_config_fetch_retry_mintimeout": "100", "npm_config_fetch_retry_maxtimeout": "500"}
 
-// proxyEnv has the variables name the proxy inside, or none: that of the caller
-// cannot be reached by its address.
+// proxyEnv points the proxy variables to the proxy inside, or removes them: the caller's
+// proxy cannot be reached at its address.
 func (b *builder) proxyEnv(values map[string]string) {
 	if b.set.Network.Mode == "host" {
 		return

@@ -8,12 +8,14 @@ import (
 	"ethos/pkg/capability"
 )
 
-// passedEnv reach every command. LC_* does too. SUDO_UID names the user whose
-// repositories git enters as root: git-config(1), safe.directory.
+// passedEnv are the variables that every command gets, as are LC_*. SUDO_UID names the user
+// whose repositories git accepts when it runs as root: git-config(1), safe.directory.
 var passedEnv = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "TMPDIR", "SUDO_UID"}
 
-// toolEnv reach every command too: where tools keep their things, what they build for, and how they speak. None makes a program load code, run another or trust another; what
-// names a compiler, a flag of one or a registry is not among them.
+// toolEnv are further variables that every command gets: where tools keep their files, what
+// they build for, and how they print. None of them makes a program load code, run another
+// program or trust another host. Variables that name a compiler, its flags or a registry
+// are not included.
 var toolEnv = []string{
 	"GOPATH", "GOMODCACHE", "GOCACHE", "GOLANGCI_LINT_CACHE", "STATICCHECK_CACHE", "GOTOOLCHAIN", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOWASM", "CGO_ENABLED", "GO111MODULE", "GOWORK",
 	"GOEXPERIMENT", "GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GOTRACEBACK",
@@ -26,7 +28,9 @@ var toolEnv = []string{
 	"CI", "DEBIAN_FRONTEND", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH",
 }
 
-// injecting variables make a loader, shell, interpreter or tool run code or read configuration of the setter's choice. They are never passed on, whatever is declared.
+// injecting are the variables that make a loader, shell, interpreter or tool run code or
+// read configuration of the setter's choice. They are never passed on, whatever is
+// declared.
 var injecting = []string{
 	"LD_*", "DYLD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RESOLV_HOST_CONF", "RES_OPTIONS", "MALLOC_*",
 	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "BASH_FUNC_*", "IFS", "CDPATH", "ZDOTDIR",
@@ -38,7 +42,7 @@ var injecting = []string{
 	"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "ETHOS_*",
 }
 
-// harmless are exceptions of [injecting] that may be set, not passed on.
+// harmless are exceptions to [injecting]: they may be set, but not passed on.
 var harmless = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS",
 	"PYTHONWARNINGS", "GOFLAGS", "MAKEFLAGS", "RUSTFLAGS", "CDPATH",
@@ -49,21 +53,22 @@ var harmless = []string{
 	"npm_config_update_notifier", "npm_config_workspaces", "npm_config_yes",
 }
 
-// services are variables that lead to a service of the host, which acts for
-// whoever connects: an agent signs with every key that it holds.
+// services are variables that lead to a service of the host, which acts for whoever
+// connects: an ssh-agent signs with every key that it holds.
 var services = []string{"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_*", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST"}
 
-// withoutNetwork make tools that look for a network say at once that there is
-// none, as their manuals have it: npm-config(7) offline and fetch-retries, pip's
-// --retries, cargo's net.offline and net.retry, GOPROXY of go help
-// module-proxy-protocol, uv's UV_OFFLINE. Caches are used as before.
+// withoutNetwork and withoutRetries make tools report at once that there is no network, as
+// their manuals describe: npm-config(7) offline and fetch-retries, pip's --retries, cargo's
+// net.offline and net.retry, GOPROXY of go help module-proxy-protocol, uv's UV_OFFLINE.
+// Caches still work.
 var (
 	withoutNetwork = []string{"CARGO_NET_OFFLINE=true", "GOPROXY=off", "GOTOOLCHAIN=local", "UV_OFFLINE=1", "npm_config_offline=true"}
 	withoutRetries = []string{"CARGO_NET_RETRY=0", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_RETRIES=0", "npm_config_fetch_retries=0", "npm_config_update_notifier=false"}
 )
 
-// offline sets them where nothing leaves the network namespace. With a loopback,
-// a registry may run inside. What the caller or a declaration says counts.
+// offline sets these variables if nothing leaves the network namespace. With a loopback
+// interface, a registry may run inside, so only retries are turned off. Values of the
+// caller or a declaration take precedence.
 func (b *builder) offline(values map[string]string) {
 	var settings []string
 	switch b.set.Network.Mode {
@@ -86,7 +91,8 @@ func matches(name string, patterns []string) bool {
 	})
 }
 
-// environment is the command's: the allowed part of the caller's, and what is declared. Names are sorted.
+// environment returns the command's environment: the allowed variables of the caller and
+// the declared ones, sorted by name.
 func (b *builder) environment() ([]string, error) {
 	values := map[string]string{}
 	for _, entry := range b.spec.Environ {
@@ -103,7 +109,7 @@ func (b *builder) environment() ([]string, error) {
 		case matches(name, services):
 			return nil, Refuse(CodeDeclaration, "do what needs its keys or its rights outside; commits and tags are signed outside with --git-signing own",
 				"environment variable %s never reaches a confined command: it leads to a service of the host that acts for whoever connects", name)
-		case !set && matches(name, toolEnv): // every command has it
+		case !set && matches(name, toolEnv): // every command gets it
 		case !set && matches(name, harmless):
 			return nil, Refuse(CodeDeclaration, "give its value as well: --env "+name+"=VALUE", "environment variable %s is not passed on as it stands outside", name)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
@@ -124,8 +130,9 @@ func (b *builder) environment() ([]string, error) {
 	return sortedEnv(values), nil
 }
 
-// Telling lists the variables of the command that were declared, or whose value names a path that the command can write, or none that is
-// absolute in PATH: with one of them a command can be another than the same words elsewhere.
+// Telling lists the variables that can make a command differ from the same words elsewhere:
+// those that were declared, those whose value names a path that the command can write, and
+// PATH if it has a relative entry.
 func (p *Plan) Telling() []string {
 	list := []string{}
 	for _, entry := range p.Env {
@@ -137,7 +144,7 @@ func (p *Plan) Telling() []string {
 	return list
 }
 
-// usual reports a variable that nobody had to declare.
+// usual reports whether a variable needed no declaration.
 func usual(entry, name string) bool {
 	own := slices.Concat(passedEnv, toolEnv, proxyVariables, trustVariables)
 	if slices.Contains(own, name) || strings.HasPrefix(name, "LC_") || slices.Contains(withoutNetwork, entry) || slices.Contains(withoutRetries, entry) {
@@ -150,7 +157,8 @@ func usual(entry, name string) bool {
 	return set && entry == name+"="+value
 }
 
-// leads reports whether a list of paths has one that the command can write outside of its private directories. SHELL is not looked at: it runs nothing.
+// leads reports whether a list of paths has one that the command can write, outside of its
+// private directories. HOME and TMPDIR are exempt.
 func (p *Plan) leads(name, value string) bool {
 	for path := range strings.SplitSeq(value, ":") {
 		switch {
@@ -176,7 +184,7 @@ func sortedEnv(values map[string]string) []string {
 }
 
 func (b *builder) passes(name string) bool {
-	if slices.Contains(toolEnv, name) { // npm_config_cache is one of a dangerous family
+	if slices.Contains(toolEnv, name) { // npm_config_cache matches a pattern of injecting
 		return true
 	}
 	if matches(name, injecting) {
@@ -188,10 +196,11 @@ func (b *builder) passes(name string) bool {
 	return slices.Contains(b.set.Env.Pass, name)
 }
 
-// defaultPath is for a caller without PATH: the one of confstr(3), with the local trees before it.
+// defaultPath is the PATH for a caller without one: that of confstr(3), preceded by the
+// local directories.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// fixEnv makes variables fit what is inside.
+// fixEnv adapts variables to the file system inside.
 func (b *builder) fixEnv(values map[string]string) {
 	if values["PATH"] == "" {
 		values["PATH"] = defaultPath

@@ -13,28 +13,28 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// whyEnvFile is the reason of environment files that are hidden.
+// whyEnvFile is the reason of entries that hide environment files.
 const whyEnvFile = "environment file"
 
-// envMounts bounds the environment files of one tree that are hidden one by one.
-// Where a command has made more, or deeper ones, what lies higher is hidden as a
-// whole: decoys do not show the person's file, and no run is refused for them.
+// envMounts bounds the environment files of one tree that are hidden one by one. If a
+// command has made more, or deeper ones, the directory at the top of the tree that contains
+// them is hidden as a whole: decoys cannot expose the user's file, and no run is refused
+// because of them.
 const envMounts = 64
 
-// envFiles are the environment files of one tree.
+// envFiles collects the environment files of one tree.
 type envFiles struct {
 	b    *builder
 	root string
 	list []resolvedPath
 }
 
-// HidesEnvFile reports whether a path of a plan is an environment file, or a
-// directory of them, that is hidden as one.
+// HidesEnvFile reports whether an entry hides an environment file or a directory of them.
 func HidesEnvFile(e Entry) bool { return e.Access == Hidden && e.Why == whyEnvFile }
 
-// hideEnvFiles hides the environment files of the work space and of other
-// declared trees that the command can write. What the scan of a writable root has
-// found is used; a work space that can only be read is scanned for them.
+// hideEnvFiles hides the environment files of the work space and of the other declared
+// trees that the command can write. It uses the scans of the writable roots; a work space
+// that can only be read is scanned here.
 func (b *builder) hideEnvFiles() error {
 	switch b.set.EnvFiles {
 	case "", "hidden":
@@ -61,8 +61,8 @@ func (b *builder) hideEnvFiles() error {
 	return nil
 }
 
-// readRoots are the directories of the work space that can only be read: itself,
-// or those in it that are declared.
+// readRoots returns the directories of the work space that can only be read: the work space
+// itself, or the declared directories in it.
 func (b *builder) readRoots() (roots []string) {
 	writable, space := b.topRoots(), b.spec.Workspace
 	for _, r := range b.rules {
@@ -81,9 +81,8 @@ func (b *builder) readRoots() (roots []string) {
 	return roots
 }
 
-// collect takes down the environment files of one directory. Directories that
-// package managers fill and remove have others' in them, and no mount stands in
-// their way there.
+// collect records the environment files of one directory. It skips directories that package
+// managers fill and remove: their files belong to others, and mounts would get in the way.
 func (e *envFiles) collect(p treescan.Place) {
 	below := strings.TrimPrefix(strings.TrimPrefix(p.Path, e.root), "/")
 	if slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return slices.Contains(passedBy, name) }) {
@@ -96,8 +95,8 @@ func (e *envFiles) collect(p treescan.Place) {
 	}
 }
 
-// add takes down a file, or what a link leads to where that lies in the tree. One
-// that is declared by its name is left.
+// add records a file, or the target of a link if that lies in the tree. A file that is
+// declared by its own path is skipped.
 func (e *envFiles) add(path string) {
 	p, err := e.b.files.resolve(path)
 	if err != nil || !p.exists || !p.mode.IsRegular() || !mount.Within(p.path, e.root) {
@@ -113,7 +112,7 @@ func (e *envFiles) add(path string) {
 	}
 }
 
-// hide makes the rules.
+// hide adds the rules that hide the recorded files.
 func (e *envFiles) hide() {
 	if len(e.list) == 0 {
 		return
@@ -138,9 +137,9 @@ func (e *envFiles) hide() {
 	}
 }
 
-// leaveCommitted leaves files that git has with the content that they have now.
-// They are no secret to whoever reads the repository, and git could neither
-// compare nor replace them.
+// leaveCommitted removes the files whose present content is in git's index. They are no
+// secret to a reader of the repository, and git could neither compare nor replace them if
+// they were hidden.
 func (e *envFiles) leaveCommitted() {
 	byTree := map[string]map[string][]byte{}
 	for _, p := range e.list {
@@ -165,7 +164,7 @@ func (e *envFiles) leaveCommitted() {
 		}
 		held, err := gitrepo.InIndex(dir, common, content)
 		if err != nil {
-			continue // then nothing says that they are in it
+			continue // it is unknown whether they are in the index
 		}
 		e.list = slices.DeleteFunc(e.list, func(p resolvedPath) bool {
 			rel, below := strings.CutPrefix(p.path, strings.TrimSuffix(tree, "/")+"/")
@@ -174,7 +173,7 @@ func (e *envFiles) leaveCommitted() {
 	}
 }
 
-// workTree is the git work tree that a directory belongs to, or "".
+// workTree returns the git work tree that contains a directory, or "".
 func (b *builder) workTree(dir string) string {
 	for ; ; dir = filepath.Dir(dir) {
 		if info, err := b.files.lstat(filepath.Join(dir, ".git")); err == nil && info != nil {

@@ -14,26 +14,27 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// Files is what planning needs to see of a file system. A test gives one of its own; [HostFiles] is the real one.
+// Files is the file system access that planning needs. [HostFiles] is the real one; a test
+// provides its own.
 type Files interface {
 	Lstat(path string) (fs.FileInfo, error)
 	Readlink(path string) (string, error)
-	ReadFile(path string) ([]byte, error) // of at most 1 MiB, what git reads of a .git file; a larger one is an error
-	// ReadResolved is ReadFile of a regular file at a path in which nothing is a
-	// symbolic link. What has become one since the path was resolved is an error: who
-	// replaces it may not have been allowed to read where it leads.
+	ReadFile(path string) ([]byte, error) // at most 1 MiB, the limit of git for a .git file; a larger one is an error
+	// ReadResolved is ReadFile for a regular file whose path contains no symbolic link. If
+	// a component has become one since the path was resolved, it returns an error, because
+	// whoever replaced it may not be allowed to read the target.
 	ReadResolved(path string) ([]byte, error)
 	Entries(path string) ([]fs.DirEntry, error)
-	Writable(dir string) bool // the caller can make files in the directory
+	Writable(dir string) bool // whether the caller can create files in the directory
 	Scan(root string, o treescan.Options) (*treescan.Tree, error)
-	// Ceiling is what nothing goes past on this machine; nil for none.
+	// Ceiling returns the upper bound for every run on this machine; nil if there is none.
 	Ceiling() (*ceiling.Ceiling, error)
 }
 
 // HostFiles is the file system of the machine.
 type HostFiles struct{}
 
-// Ceiling is that of /etc/ethos.
+// Ceiling returns the ceiling in /etc/ethos.
 func (HostFiles) Ceiling() (*ceiling.Ceiling, error) { return ceiling.InForce() }
 
 func (HostFiles) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
@@ -56,7 +57,7 @@ func (HostFiles) ReadResolved(path string) ([]byte, error) {
 	return readAll(f)
 }
 
-// readAll reads a file, and closes it.
+// readAll reads a file and closes it.
 func readAll(f *os.File) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -66,28 +67,29 @@ func readAll(f *os.File) ([]byte, error) {
 	return text, err
 }
 
-// maxFile is the most that is read of one file: setup.c, read_gitfile_gently.
+// maxFile is the most that is read of one file, in bytes: setup.c, read_gitfile_gently.
 const maxFile = 1 << 20
 
 var errLargeFile = errors.New("larger than 1 MiB")
 
 func (HostFiles) Entries(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
-// Writable asks the kernel: access(2).
+// Writable asks the kernel with access(2).
 func (HostFiles) Writable(dir string) bool { return syscall.Access(dir, 2) == nil }
 
-// resolvedPath is where a path leads.
+// resolvedPath is what a path resolves to.
 type resolvedPath struct {
-	path   string // without symbolic links as far as it exists
+	path   string // without symbolic links, as far as it exists
 	exists bool
 	dir    bool
 	mode   fs.FileMode
 	owner  uint32
-	// links are the symbolic links that were followed, each without links itself.
+	// links are the symbolic links that were followed, each as a path without links.
 	links []string
 }
 
-// resolver follows symbolic links, and remembers what it saw: a plan is made of one view.
+// resolver follows symbolic links and caches what it sees, so that a plan is based on one
+// view of the file system.
 type resolver struct {
 	files Files
 	seen  map[string]fs.FileInfo
@@ -102,7 +104,7 @@ const maxLinks = 40
 
 var errLoop = errors.New("too many levels of symbolic links")
 
-// resolve follows every link of an absolute clean path.
+// resolve follows every link of an absolute, clean path.
 func (r *resolver) resolve(path string) (resolvedPath, error) {
 	at, rest := "/", strings.TrimPrefix(path, "/")
 	p := resolvedPath{path: "/", exists: true, dir: true}
@@ -152,7 +154,7 @@ func (r *resolver) found(at string, links []string) (resolvedPath, error) {
 	return resolvedPath{path: at, exists: true, dir: info.IsDir(), mode: info.Mode(), owner: ownerOf(info), links: links}, nil
 }
 
-// lstat returns nil for what does not exist.
+// lstat returns nil if the file does not exist.
 func (r *resolver) lstat(path string) (fs.FileInfo, error) {
 	if info, ok := r.seen[path]; ok {
 		return info, nil
@@ -174,7 +176,7 @@ func ownerOf(info fs.FileInfo) uint32 {
 	return 0
 }
 
-// linksTo is how many names a file has.
+// linksTo returns the number of hard links of a file.
 func linksTo(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)

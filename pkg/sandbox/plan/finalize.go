@@ -8,7 +8,8 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// absent finds the placeholder for an entry that does not exist, or the first directory above it that does not. It is not needed where nothing can be made.
+// absent finds the placeholder for an entry that does not exist, or for its first ancestor
+// that does not exist. needed is false if the command cannot create anything there.
 func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
 	path := e.Path
 	for up := filepath.Dir(path); up != above.Path; up = filepath.Dir(up) {
@@ -27,7 +28,7 @@ func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
 	case err != nil:
 		return false, err
 	case info != nil && !info.IsDir():
-		// A file stays one that is held in place: nothing comes to exist below it.
+		// A file that is held in place stays a file, so nothing can be created below it.
 		e.hold(dir, false)
 		return true, nil
 	case info != nil && b.othersOnly(info), !b.files.files.Writable(dir):
@@ -43,18 +44,19 @@ func (b *builder) absent(e *Entry, above Entry) (needed bool, err error) {
 	return true, nil
 }
 
-// othersOnly reports whether a directory is another user's, who lets nobody else
-// make files in it. Root can, and confined it cannot: it has no capability there,
-// but over the files of an [Owner].
+// othersOnly reports whether a directory belongs to another user who lets nobody else
+// create files in it. Root can, but confined root cannot, because it has no capabilities
+// there except over the files of an [Owner].
 func (b *builder) othersOnly(info fs.FileInfo) bool {
 	return !b.mine(info) && info.Mode().Perm()&0o022 == 0
 }
 
-// closed deals with what is missing in a directory that is not writable. Its owner could make it so inside: it is shown read-only then.
+// closed handles a missing path in a directory that is not writable. The owner of the
+// directory could make it writable inside, so it is shown read-only.
 func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err error) {
 	info, err := b.files.lstat(dir)
 	if err != nil || info == nil || above.Access != ReadWrite {
-		return false, err // for the command neither
+		return false, err // the command cannot write there either
 	}
 	if !b.mine(info) {
 		return b.held(e, dir, above)
@@ -66,9 +68,9 @@ func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err er
 	return true, nil
 }
 
-// held deals with what is missing in a directory of another user's, in which the
-// command can make nothing. It could rename the directory aside, or one above it,
-// and make its own: so the directory is held in place.
+// held handles a missing path in another user's directory, in which the command can create
+// nothing. The command could rename the directory, or one above it, and make its own; so
+// the directory is held in place.
 func (b *builder) held(e *Entry, dir string, above Entry) (needed bool, err error) {
 	if dir == above.Path {
 		return false, nil
@@ -79,15 +81,15 @@ func (b *builder) held(e *Entry, dir string, above Entry) (needed bool, err erro
 
 const whyHeld = "held in place"
 
-// hold makes the entry one that is only a mount, with the directories above it: a
-// mount point can be neither renamed nor removed.
+// hold turns the entry into a mere mount of path. A mount point can be neither renamed nor
+// removed, and the directories above it are pinned.
 func (e *Entry) hold(path string, dir bool) {
 	e.Path, e.Access, e.Dir, e.Exists, e.Empty, e.Why = path, ReadWrite, dir, true, false, whyHeld
 }
 
-// locked is the first directory on the way that the command cannot enter, "" when
-// there is none: it is another user's, who lets nobody else in. Root sees what is
-// there when the plan is made, and inside reaches none of it.
+// locked returns the topmost directory on the way to dir that the command cannot enter,
+// because it belongs to another user who lets nobody else in; "" if there is none. Root
+// sees what is in it when the plan is made, but reaches none of it inside.
 func (b *builder) locked(dir string, above Entry) (lock string, err error) {
 	for up := dir; up != above.Path && mount.Within(up, above.Path); up = filepath.Dir(up) {
 		info, err := b.files.lstat(up)
@@ -107,7 +109,8 @@ func (b *builder) put(g Placeholder) {
 	}
 }
 
-// finalize makes every entry that is less than the writable tree around it one that can be mounted.
+// finalize changes every entry that restricts the writable tree around it into one that can
+// be mounted.
 func (b *builder) finalize(entries []Entry) ([]Entry, error) {
 	out := make([]Entry, 0, len(entries))
 	var locks []string

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// gitFile is the directory that .git names where it is a file: setup.c,
-// read_gitfile_gently. ok says that there is such a directory.
+// gitFile returns the directory that a .git file names: setup.c, read_gitfile_gently. ok is
+// false if there is no such directory.
 func (b *builder) gitFile(path string) (dir string, ok bool) {
 	text, err := b.files.files.ReadFile(path)
 	line, named := strings.CutPrefix(string(text), "gitdir: ")
@@ -20,9 +20,9 @@ func (b *builder) gitFile(path string) (dir string, ok bool) {
 	return p.path, err == nil && p.dir
 }
 
-// commonDir is the directory that a git directory shares parts with, itself when
-// there is no other: setup.c, get_common_dir_noenv. linked says that a file names
-// it. What can be no directory for git either is none.
+// commonDir returns the directory that a git directory shares parts with, or dir itself if
+// there is none: setup.c, get_common_dir_noenv. linked reports whether a commondir file
+// exists. A target that is no directory is ignored, because git cannot use it either.
 func (b *builder) commonDir(dir string) (common string, linked bool, err error) {
 	text, err := b.files.files.ReadFile(filepath.Join(dir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -38,10 +38,10 @@ func (b *builder) commonDir(dir string) (common string, linked bool, err error) 
 	return p.path, true, nil
 }
 
-// pointer is the path in a file of git's that holds one, not yet resolved: nothing
-// is taken out of it by its text, since ".." behind a symbolic link leads
-// elsewhere. Git takes line ends away at the end of the file, of whatever length,
-// and the path then ends at the first NUL, as a string in C does.
+// pointer returns the path in a git file that holds one, not yet resolved. The path is not
+// cleaned, because ".." after a symbolic link leads elsewhere. Like git, it removes all
+// line ends at the end of the file; the path then ends at the first NUL, as a C string
+// does.
 func pointer(dir, text string) string {
 	text = strings.TrimRight(text, "\r\n")
 	text, _, _ = strings.Cut(text, "\x00")
@@ -54,7 +54,7 @@ func pointer(dir, text string) string {
 // hasObjects reports whether a directory has the parts that work trees share.
 func (b *builder) hasObjects(dir string) bool { return b.has(dir, "objects") && b.has(dir, "refs") }
 
-// isGitDir is setup.c, is_git_directory, but for what HEAD says.
+// isGitDir is is_git_directory in setup.c, without its check of the content of HEAD.
 func (b *builder) isGitDir(dir string) bool {
 	common, _, err := b.commonDir(dir)
 	return b.has(dir, "HEAD") && (err != nil || b.hasObjects(common))

@@ -9,32 +9,31 @@ import (
 	"ethos/pkg/record"
 )
 
-// GitSettings is a configuration file of git, of a repository that was there
-// before, of which the command has a copy to write to: git locks and renames the
-// file that a symbolic link leads to, and a file that is a mount point it could
-// not replace. What of the copy becomes of the file is decided outside: see
-// package gitsettings.
+// GitSettings is a git configuration file of an existing repository, of which the command
+// gets a copy that it can write. Git replaces the file by rename, which fails for a mount
+// point but works on the target of a symbolic link. Which changes of the copy reach the
+// file is decided outside: see package gitsettings.
 type GitSettings struct {
 	Path string `json:"path"`
-	Copy string `json:"copy"` // inside
-	Text []byte `json:"-"`    // that the command begins with
-	// Identified says that the person's own configuration names an author.
+	Copy string `json:"copy"` // its path inside
+	Text []byte `json:"-"`    // the initial content
+	// Identified reports whether the user's own configuration names an author.
 	Identified bool `json:"-"`
 }
 
-// SettingsDir is where the copies are inside.
+// SettingsDir is the directory of the copies inside.
 const SettingsDir = record.InsideDir + "/config"
 
-// maxCopies bounds the configurations that have a copy; the others are read-only.
+// maxCopies bounds the configuration files that have a copy; the others are read-only.
 const maxCopies = 32
 
-// maxSettings bounds a configuration that is copied.
+// maxSettings bounds the size of a configuration file that is copied, in bytes.
 const maxSettings = 256 << 10
 
-// gitSettings finds the configuration files of which the command gets a copy, and
-// adds the directory of the copies to the table.
+// gitSettings finds the configuration files of which the command gets a copy, and adds the
+// directory of the copies to the table.
 func (b *builder) gitSettings(entries []Entry) []Entry {
-	if b.inView() { // nothing of them is taken over
+	if b.inView() { // a view discards what changes in them
 		return entries
 	}
 	identified := false
@@ -59,8 +58,9 @@ func (b *builder) gitSettings(entries []Entry) []Entry {
 	return privately(entries, SettingsDir, "copies of git's configuration")
 }
 
-// ownText is the text of a file that is the caller's alone, in a directory in
-// which they can replace it; "" where a placeholder stands.
+// ownText returns the content of a file that belongs to the caller alone, in a directory in
+// which the caller can replace it. It is empty for a missing file, for which a placeholder
+// stands.
 func (b *builder) ownText(path string) ([]byte, bool) {
 	if !b.files.files.Writable(filepath.Dir(path)) {
 		return nil, false
@@ -76,8 +76,8 @@ func (b *builder) ownText(path string) ([]byte, bool) {
 	return text, err == nil && gitrepo.ParseConfig(path, text, func(gitrepo.Entry) error { return nil }) == nil
 }
 
-// identified reports whether the person's own configuration names an author: what
-// it includes is taken to.
+// identified reports whether the user's own configuration names an author. A file that it
+// includes is assumed to name one.
 func (b *builder) identified() (found bool) {
 	for _, file := range b.userGit() {
 		text, err := b.files.files.ReadFile(file)
@@ -92,7 +92,7 @@ func (b *builder) identified() (found bool) {
 	return found
 }
 
-// copyOf is where the copy of a configuration file is; "" for one that has none.
+// copyOf returns the path of the copy of a configuration file, or "" if it has none.
 func copyOf(list []GitSettings, path string) string {
 	for _, g := range list {
 		if g.Path == path {
@@ -102,5 +102,5 @@ func copyOf(list []GitSettings, path string) string {
 	return ""
 }
 
-// Linked reports whether a path is a link to a copy inside.
+// Linked reports whether a path inside is a link to a copy.
 func (p *Plan) Linked(path string) bool { return copyOf(p.GitSettings, path) != "" }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// More is what a plan is asked for beside its spec: absolute paths.
+// More lists paths that are declared in addition to a spec. They are absolute.
 type More struct{ Read, Write, Sockets []string }
 
-// withMore makes plans of a spec and more.
+// withMore returns a function that plans the spec with additional paths.
 func withMore(spec Spec, files Files, uid int) func(More) (*Plan, error) {
 	return func(more More) (*Plan, error) {
 		s := spec
@@ -21,14 +21,14 @@ func withMore(spec Spec, files Files, uid int) func(More) (*Plan, error) {
 	}
 }
 
-// Location is where a path leads on the host.
+// Location is what a path on the host resolves to.
 type Location struct {
-	Path   string // without symbolic links as far as it exists
+	Path   string // without symbolic links, as far as it exists
 	Exists bool
 	Mode   fs.FileMode
 	Owner  uint32
 	Group  uint32
-	Links  []string // the symbolic links that were followed, each without links itself
+	Links  []string // the symbolic links that were followed, each as a path without links
 }
 
 // Locate follows every link of an absolute path.

@@ -9,20 +9,20 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// Rights are what a [Grant] gives.
+// Rights are what a [Grant] permits.
 type Rights uint8
 
 // The rights.
 const (
-	MayRead    Rights = 1 << iota // the content of files
-	MayList                       // the names in directories
-	MayExecute                    // files
-	MayWrite                      // into files that are there
-	MayMake                       // make, rename, link and remove, in directories
-	MayControl                    // ioctl(2), of a device
+	MayRead    Rights = 1 << iota // read the content of files
+	MayList                       // list the names in directories
+	MayExecute                    // execute files
+	MayWrite                      // write to existing files
+	MayMake                       // make, rename, link and remove in directories
+	MayControl                    // ioctl(2) on a device
 )
 
-// String has a letter for each right: "rlx".
+// String returns one letter for each right, such as "rlx".
 func (r Rights) String() (text string) {
 	for i, letter := range "rlxwmc" {
 		if r>>i&1 != 0 {
@@ -32,21 +32,21 @@ func (r Rights) String() (text string) {
 	return text
 }
 
-// Grant gives rights on a path and, when it is a directory, on everything below.
-// Grants add up and take nothing away: landlock(7). So a directory in which
-// something has less is granted what all of it has in common, and what is in it when
-// the plan is made gets the rest one by one. What comes to exist there later has no
-// more than the directory.
+// Grant permits rights on a path and, if it is a directory, on everything below it.
+// Landlock grants only add up; none takes a right away: landlock(7). If something in a
+// directory has fewer rights, the directory is granted only the rights that all of its
+// content has, and the entries that exist when the plan is made get theirs one by one. What
+// is created there later has the rights of the directory only.
 type Grant struct {
 	Path   string `json:"path"`
 	Rights Rights `json:"rights"`
 	File   bool   `json:"file,omitempty"`
 }
 
-// maxGrants bounds the grants of a plan: each is three calls of the start.
+// maxGrants bounds the grants of a plan: each costs three system calls at the start.
 const maxGrants = 8192
 
-// granting makes the grants of a table.
+// granting computes the grants of a table.
 type granting struct {
 	b       *builder
 	entries []Entry
@@ -60,7 +60,7 @@ type mark struct {
 	rights Rights
 }
 
-// grants makes of the table what Landlock grants.
+// grants turns the table into Landlock grants.
 func (b *builder) grants(entries []Entry) ([]Grant, error) {
 	g := &granting{b: b, entries: entries}
 	for _, e := range entries {
@@ -86,7 +86,7 @@ func (b *builder) grants(entries []Entry) ([]Grant, error) {
 	return g.list, nil
 }
 
-// own are the rights of a path, by the table.
+// own returns the rights of a path according to the table.
 func (g *granting) own(path string) (r Rights) {
 	switch Covering(g.entries, path).Access {
 	case ReadOnly:
@@ -97,7 +97,7 @@ func (g *granting) own(path string) (r Rights) {
 	return r
 }
 
-// below are the marks beneath a directory, or at it.
+// below returns the marks at a path and below it.
 func (g *granting) below(path string) (list []mark) {
 	for _, m := range g.marks {
 		if mount.Within(m.Path, path) {
@@ -107,21 +107,21 @@ func (g *granting) below(path string) (list []mark) {
 	return list
 }
 
-// tree grants a path and what is in it. inherited is granted above.
+// tree grants a path and its content. inherited are the rights already granted above.
 func (g *granting) tree(path string, inherited Rights) error {
 	own := g.own(path)
 	common, differs := own, false
 	for _, m := range g.below(path) {
 		r := m.rights
 		if !m.Exists || !m.Dir || m.Empty || m.Why != denied {
-			r |= MayList // a file has no names in it; those in what ethos hides by itself are no secret
+			r |= MayList // files contain no names, and the names in what ethos itself hides are no secret
 		}
 		common &= r
 		differs = differs || m.Path != path && r != own
 	}
 	info, err := g.b.files.lstat(path)
 	if err != nil || info == nil {
-		return nil // what the caller cannot see, the command cannot reach
+		return nil // the command cannot reach what the caller cannot see
 	}
 	if !info.IsDir() {
 		g.add(path, own&^inherited, true)
@@ -140,8 +140,8 @@ func (g *granting) tree(path string, inherited Rights) error {
 	return g.children(path, inherited)
 }
 
-// unlistable refuses a directory whose names could not be listed without those in
-// one that is denied.
+// unlistable refuses a directory that cannot be made listable without also listing a denied
+// directory in it.
 func (g *granting) unlistable(path string) error {
 	for _, m := range g.below(path) {
 		if m.Why == denied && m.Dir && m.rights&MayList == 0 {
@@ -152,7 +152,7 @@ func (g *granting) unlistable(path string) error {
 	return nil
 }
 
-// children grants what is in a directory now.
+// children grants the present entries of a directory.
 func (g *granting) children(dir string, inherited Rights) error {
 	entries, err := g.b.files.files.Entries(dir)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
@@ -162,7 +162,7 @@ func (g *granting) children(dir string, inherited Rights) error {
 		path := filepath.Join(dir, e.Name())
 		kind := e.Type()
 		if kind != 0 && kind != fs.ModeDir && kind != fs.ModeNamedPipe {
-			continue // a link is followed by the kernel; sockets and devices are not given
+			continue // the kernel follows links; sockets and devices are not granted
 		}
 		if len(g.below(path)) > 0 {
 			if err := g.tree(path, inherited); err != nil {
@@ -184,7 +184,7 @@ func (g *granting) add(path string, r Rights, file bool) {
 	}
 }
 
-// CanMake reports whether a name can be made, moved and removed, where the plan has
+// CanMake reports whether the command can make, move and remove a name, in a plan with
 // grants.
 func (p *Plan) CanMake(path string) bool {
 	return slices.ContainsFunc(p.Grants, func(g Grant) bool { return g.Rights&MayMake != 0 && mount.Within(filepath.Dir(path), g.Path) })

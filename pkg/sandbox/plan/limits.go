@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Limits bound what a command may use. A zero member is no limit of that kind.
+// Limits bound the resources of a command. Zero means no limit.
 type Limits struct {
 	Timeout     time.Duration `json:"timeout"`
 	MemoryBytes int64         `json:"memory_bytes"`
 	CPUPercent  int64         `json:"cpu_percent"` // of one processor; 250 is two and a half
 	Pids        int64         `json:"pids"`
 	OpenFiles   int64         `json:"open_files"`
-	FileBytes   int64         `json:"file_bytes"`   // size of one file written
-	OutputBytes int64         `json:"output_bytes"` // of standard output and error together, where they are captured
+	FileBytes   int64         `json:"file_bytes"`   // largest size of a file that is written
+	OutputBytes int64         `json:"output_bytes"` // of standard output and standard error together, if captured
 }
 
-// Text is the limits for people.
+// Text describes the limits for people.
 func (l Limits) Text() string {
 	parts := []string{}
 	add := func(set bool, format string, args ...any) {

@@ -7,11 +7,11 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// linkMounts are the symbolic links by which the paths of the plan are named, so
-// that a path is there under the name it was declared by: ~/src, a link to
-// /data/src, and ~/.gitconfig, a link into a directory of settings. They lead to
-// what the table shows, and nowhere else. One that lies in a tree of the host is
-// there already; one in a denied tree stays away.
+// linkMounts returns the symbolic links in the declared paths, so that each path also
+// exists under the name by which it was declared: ~/src, a link to /data/src, or
+// ~/.gitconfig, a link into a directory of settings. A link gives no access beyond the
+// table. A link in a host tree that is shown is already there; one in a denied tree is left
+// out.
 func (b *builder) linkMounts(entries []Entry) (list []mount.Mount) {
 	links := slices.Clone(b.named)
 	for _, r := range b.rules {

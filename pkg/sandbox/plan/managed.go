@@ -7,15 +7,17 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// ManagedGit puts ethos-git in the place of every git that the command can name. The zero value manages nothing.
+// ManagedGit describes how ethos-git replaces every git that the command can name. The zero
+// value replaces none.
 type ManagedGit struct {
 	Program string   // ethos-git
 	Decide  string   // ethos-decide
-	Real    string   // the git that ethos-git becomes; inside it is at record.InsideGit
-	Over    []string // the files that are git by any of its names
+	Real    string   // the git that ethos-git executes; inside it is at record.InsideGit
+	Over    []string // the files that are git, under any name
 }
 
-// managedGit are its mounts. They come from the host by paths of their own and take no part in the table: nothing becomes readable that is not git or ethos.
+// managedGit returns the mounts of managed git. Their sources differ from their targets, so
+// they are not part of the table. They make nothing readable except git and ethos.
 func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 	g := b.spec.Managed
 	if g.Program == "" {
@@ -39,8 +41,8 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
-// managed are the mounts that come from the directory of ethos, or are another
-// file than the one in whose place they are.
+// managed returns the mounts whose source is the directory of ethos, or a file other than
+// the target.
 func (b *builder) managed(entries []Entry) ([]mount.Mount, error) {
 	git, err := b.managedGit(entries)
 	if err != nil {
@@ -50,7 +52,7 @@ func (b *builder) managed(entries []Entry) ([]mount.Mount, error) {
 	return append(git, agent...), err
 }
 
-// program is the mount that shows ethos-sandbox to the file workers of a session.
+// program returns the mount that shows ethos-sandbox to the file workers of a session.
 func (b *builder) program() []mount.Mount {
 	if b.spec.Program == "" {
 		return nil

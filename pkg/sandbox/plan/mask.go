@@ -12,15 +12,15 @@ import (
 
 const whyMasked = "masked"
 
-// masked is a file in whose place the command sees another content.
+// masked is a file whose content is replaced for the command.
 type masked struct {
 	resolvedPath
-	fake string // the file whose content it is, "" for none
+	fake string // the file that has the replacement; "" for an empty one
 	text string
 }
 
-// masks hide the files whose content is masked. What is mounted over each comes when
-// the table is there: [builder.fakes].
+// masks hides the files whose content is masked. [builder.fakes] adds the mounts over them
+// once the table is complete.
 func (b *builder) masks() error {
 	for _, text := range b.set.Masks {
 		file, fake, err := capability.Mask(text)
@@ -58,7 +58,7 @@ func (b *builder) masks() error {
 	return nil
 }
 
-// maskedFile is where a file is; nil for one that is missing and may be.
+// maskedFile resolves a file to be masked; nil if it is missing and optional.
 func (b *builder) maskedFile(text string) (*resolvedPath, error) {
 	named, err := b.expand(text)
 	if err != nil {
@@ -82,8 +82,8 @@ func (b *builder) maskedFile(text string) (*resolvedPath, error) {
 	return &p, nil
 }
 
-// fakes are the mounts of the contents. A content is what the command could read by
-// the name of its own file, so that a mask gives it nothing.
+// fakes returns the mounts of the replacements. The command must already be able to read a
+// replacement under its own name, so that a mask gives no further access.
 func (b *builder) fakes(entries []Entry) (list []mount.Mount, err error) {
 	for i := range b.masked {
 		m := &b.masked[i]
@@ -112,12 +112,12 @@ func (b *builder) fakes(entries []Entry) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// isMasked reports whether a mask stands at a path.
+// isMasked reports whether a path is masked.
 func (b *builder) isMasked(path string) bool {
 	return slices.ContainsFunc(b.masked, func(m masked) bool { return m.path == path })
 }
 
-// maskEvidence names what was masked, by the content that was shown.
+// maskEvidence lists the masked files with the digest of the content that was shown.
 func (b *builder) maskEvidence() (list []record.Mask) {
 	for _, m := range b.masked {
 		sum := sha256.Sum256([]byte(m.text))

@@ -26,8 +26,8 @@ func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
 	return list, nil
 }
 
-// place makes of the table what the command's root is built from, and its
-// environment. Without a mount namespace the root is the host's.
+// place derives the mounts and the environment from the table. Without a mount namespace,
+// the command's root is the host's and there are no mounts.
 func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, error) {
 	if b.flat() {
 		env, err := b.environment()
@@ -62,7 +62,7 @@ func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, erro
 	return entries, mounts, env, err
 }
 
-// allMounts are those of the table with the caches and managed git beside them.
+// allMounts returns the mounts of the table and the additional ones whose targets are free.
 func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mount, error) {
 	list, err := b.mounts(entries)
 	for _, m := range more {
@@ -75,7 +75,7 @@ func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mou
 	return b.noExec(entries, list)
 }
 
-// mountOf is the mount that makes an entry true, or nil when it already is.
+// mountOf returns the mount that gives an entry its access, or nil if none is needed.
 func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) {
 	fromHost := above.Access == ReadOnly || above.Access == ReadWrite
 	m := &mount.Mount{Kind: mount.Bind, Target: e.Path, Source: e.Path, File: !e.Dir, Why: e.Why}
@@ -111,8 +111,9 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) 
 	return m, nil
 }
 
-// pins hold the directories between a writable mount and something protected in it: a mount point cannot be renamed, so the protected path cannot be moved aside
-// with the directory it is in.
+// pins holds the directories between a writable mount and a protected path in it. A mount
+// point cannot be renamed, so the protected path cannot be moved aside together with its
+// directory.
 func (b *builder) pins(path, above string, have []mount.Mount) []mount.Mount {
 	var out []mount.Mount
 	for dir := filepath.Dir(path); dir != above && dir != "/" && mount.Within(dir, above); dir = filepath.Dir(dir) {

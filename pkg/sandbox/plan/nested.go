@@ -11,37 +11,36 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// Bounds of what is mounted for repositories and settings below a writable root.
-// A start with nestedMounts of them takes some milliseconds longer, and a command
-// that makes thousands of repositories must not make the next start fail. What is
-// beyond is compared after the run with what it was at the start (package
-// quarantine): the bounds are about what a person's git meets while the command
-// runs, not about what is left behind.
+// Bounds of what is mounted for repositories and settings below a writable root. With
+// nestedMounts of them a start takes some milliseconds longer, and a command that makes
+// thousands of repositories must not make the next start fail. What exceeds the bounds is
+// compared after the run with its state at the start (package quarantine). The bounds thus
+// affect only what the user's git meets while the command runs, not what is left behind.
 const (
 	nestedMounts = 256
 	nestedLevels = 16      // each directory on the way is pinned, which takes a mount
-	nestedHolds  = 32      // directories that cannot be judged
+	nestedHolds  = 32      // directories that cannot be checked
 	nestedSocket = 256     // sockets
 	mountPath    = 4 << 10 // PATH_MAX, limits.h
 )
 
-// passedBy are directories that package managers and compilers fill and remove: no
-// mount stands in their way there. They are scanned and compared like all others.
+// passedBy are directories that package managers and compilers fill and remove, so mounts
+// would get in their way there. They are scanned and compared like all others.
 var passedBy = []string{"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", ".cache"}
 
 // nested is what one scan found below a writable root.
 type nested struct {
 	b       *builder
 	tree    *treescan.Tree
-	entries []Entry // the table without what is nested
+	entries []Entry // the table without the nested sites
 	sites   []site
-	mounts  int // that may still be made
-	sockets int // that are hidden
+	mounts  int // how many may still be made
+	sockets int // how many are hidden
 	held    []string
-	left    int // sites without mounts
+	left    int // number of sites without mounts
 }
 
-// site is a path that is protected below a writable root.
+// site is a protected path below a writable root.
 type site struct {
 	path  string
 	kind  siteKind
@@ -51,15 +50,15 @@ type site struct {
 type siteKind int
 
 const (
-	gitDirectory siteKind = iota // a directory that is a git directory, or was one
-	gitPointer                   // .git as a file or link: gitrepository-layout(5)
+	gitDirectory siteKind = iota // a directory that is, or was, a git directory
+	gitPointer                   // .git as a file or a link: gitrepository-layout(5)
 	settingsFile                 // a protected name
-	ownDirectory                 // what ethos keeps for a work space there
+	ownDirectory                 // a directory that ethos keeps for a work space
 )
 
-// protectNested protects repositories and settings below the writable roots: the
-// person runs git and agents there too. It refuses nothing that it finds; what it
-// cannot judge is held read-only as a directory.
+// protectNested protects repositories and settings below the writable roots, because the
+// user runs git and agents there too. Nothing that it finds makes it refuse the run; a
+// directory that it cannot check becomes read-only.
 func (b *builder) protectNested() error {
 	entries := table(b.rules)
 	for _, root := range b.topRoots() {
@@ -78,7 +77,7 @@ func (b *builder) protectNested() error {
 	return nil
 }
 
-// topRoots are the writable directories that lie in no other one, sorted.
+// topRoots returns the writable directories that lie in no other one, sorted.
 func (b *builder) topRoots() []string {
 	var roots []string
 	for _, r := range b.rules {
@@ -88,7 +87,7 @@ func (b *builder) topRoots() []string {
 	}
 	slices.Sort(roots)
 	var top []string
-	for _, root := range roots { // what lies in another one comes after it
+	for _, root := range roots { // sorted: a directory comes after those that contain it
 		if !slices.ContainsFunc(top, func(above string) bool { return mount.Within(root, above) }) {
 			top = append(top, root)
 		}
@@ -96,8 +95,8 @@ func (b *builder) topRoots() []string {
 	return top
 }
 
-// unreadable holds directories that cannot be listed: their owner, whom the command
-// runs as, could open them again inside, and what lies below is not known.
+// unreadable holds directories that cannot be listed. Their owner, as whom the command
+// runs, could make them readable again inside, and what lies below is unknown.
 func (n *nested) unreadable() {
 	for _, u := range n.tree.Unreadable {
 		switch {
@@ -111,7 +110,7 @@ func (n *nested) unreadable() {
 	}
 }
 
-// hold makes a directory read-only as a whole, and says so.
+// hold makes a directory read-only as a whole and adds a note.
 func (n *nested) hold(dir string, why error) {
 	for len(dir) >= mountPath {
 		dir = filepath.Dir(dir)
@@ -124,7 +123,7 @@ func (n *nested) hold(dir string, why error) {
 	n.b.note(dir, "read-only as a whole, because it cannot be judged: %v. Look at it, and make it readable or remove it", plain(why))
 }
 
-// plain is the cause without the path, which the note names.
+// plain returns the cause of an error without the path, which the note names.
 func plain(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -137,13 +136,13 @@ func (n *nested) isHeld(path string) bool {
 	return slices.ContainsFunc(n.held, func(dir string) bool { return mount.Within(path, dir) })
 }
 
-// holdable reports whether a path can be made read-only without taking away what
-// the caller asked for.
+// holdable reports whether a path can be made read-only without taking away what the caller
+// asked for.
 func (b *builder) holdable(path string) bool {
 	return !slices.ContainsFunc(b.rules, func(r rule) bool { return r.class == grantWrite && mount.Within(r.path, path) })
 }
 
-// collect takes down what is to be protected in one directory.
+// collect records the sites of one directory.
 func (n *nested) collect(p treescan.Place) {
 	below := strings.TrimPrefix(strings.TrimPrefix(p.Path, n.tree.Root), "/")
 	depth := mount.Depth(p.Path) - mount.Depth(n.tree.Root)
@@ -162,7 +161,7 @@ func (n *nested) collect(p treescan.Place) {
 		}
 	}
 	if below == "" {
-		return // the root's own: builder.protect
+		return // builder.protect handles the root itself
 	}
 	for _, e := range p.Entries {
 		path := filepath.Join(p.Path, e.Name)
@@ -182,10 +181,10 @@ func (n *nested) collect(p treescan.Place) {
 	}
 }
 
-// isGitDir reports whether a directory other than .git is what git takes for a git
-// directory, by its entries: setup.c, is_git_directory. Of a submodule's one part
-// is enough, which no other directory there has: an earlier command can have
-// removed the others.
+// isGitDir reports whether git takes a directory other than .git for a git directory,
+// judging by its entries: setup.c, is_git_directory. For the git directory of a submodule,
+// "objects" alone is enough: an earlier command may have removed the other parts, and no
+// other directory below .git/modules contains an entry of that name.
 func isGitDir(p treescan.Place) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(p.Entries, func(e treescan.Entry) bool { return e.Name == name })
@@ -199,9 +198,9 @@ func isGitDir(p treescan.Place) bool {
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-// protect makes the sites read-only, those first that lie higher, and takes what
-// ethos keeps out of sight before all: a command can make many repositories, and
-// keeps no directory of ethos that it made.
+// protect makes the sites read-only, starting with those higher up. ethos's own directories
+// come first: a command can make many repositories, but not so many that these are left
+// unprotected.
 func (n *nested) protect() {
 	order := func(s site) int {
 		if s.kind == ownDirectory {
@@ -233,7 +232,7 @@ func (n *nested) protect() {
 	}
 }
 
-// dir is the directory that is held when a site cannot be judged.
+// dir returns the directory that is held if a site cannot be checked.
 func (s site) dir() string {
 	if s.kind == gitDirectory {
 		return s.path
@@ -253,7 +252,7 @@ func (n *nested) protectSite(s site) error {
 	return n.b.protectNestedGitDir(s.path)
 }
 
-// protectNestedGitDir protects a git directory, and the one that it shares parts with.
+// protectNestedGitDir protects a git directory and the one that it shares parts with.
 func (b *builder) protectNestedGitDir(dir string) error {
 	if b.set.Git == "read" || b.set.Git == "none" {
 		return b.protectNestedPath(dir, denyWrite, "git directory")
@@ -271,7 +270,7 @@ func (b *builder) protectNestedGitDir(dir string) error {
 			return err
 		}
 	}
-	if filepath.Base(dir) == ".git" { // a store or a cache may be made there, and not by the command
+	if filepath.Base(dir) == ".git" { // ethos may create a store or a cache there; the command must not
 		if err := b.protectNestedPath(filepath.Join(filepath.Dir(dir), ownInGit), blank, whyOwn); err != nil {
 			return err
 		}
@@ -291,7 +290,7 @@ func (b *builder) protectParts(dir string, names []string) error {
 var errCovers = errors.New("it is a link to a directory that has to be writable")
 
 // protectNestedPath is [builder.protectPath] for a path that an earlier command may have
-// made: a link may not take away what the caller asked for.
+// made: a link must not take away what the caller asked for.
 func (b *builder) protectNestedPath(path string, c class, why string) error {
 	p, err := b.files.resolve(path)
 	if err != nil {
@@ -303,8 +302,8 @@ func (b *builder) protectNestedPath(path string, c class, why string) error {
 	return b.protectPath(path, c, why)
 }
 
-// protectPointer makes .git read-only where it is a file or a link, and not what it
-// leads to: a git directory in a writable tree is a site of its own.
+// protectPointer makes .git read-only if it is a file or a link. Its target is not
+// protected here: a git directory in a writable tree is a site of its own.
 func (b *builder) protectPointer(path string) error {
 	p, err := b.files.resolve(path)
 	if err != nil && !errors.Is(err, errLoop) {

@@ -8,10 +8,10 @@ import (
 
 const whyNoExec = "no execution"
 
-// noExec has the mounts at and below the paths of deny_exec_paths execute
-// nothing, and adds those that are missing for it. The kernel then refuses
-// execve(2) and mmap(2) with PROT_EXEC of every file there: mount(8), noexec. A
-// path that does not exist is refused, because the command could make it.
+// noExec makes the mounts at and below the paths of deny_exec_paths noexec, and adds the
+// mounts that are missing for that. The kernel then refuses execve(2) and mmap(2) with
+// PROT_EXEC for every file there: mount(8), noexec. A path that does not exist is refused,
+// because the command could create it.
 func (b *builder) noExec(entries []Entry, list []mount.Mount) ([]mount.Mount, error) {
 	var paths []string
 	for _, text := range b.set.DenyExecPaths {
@@ -25,7 +25,7 @@ func (b *builder) noExec(entries []Entry, list []mount.Mount) ([]mount.Mount, er
 		}
 		e := Covering(entries, p.path)
 		switch {
-		case e.Access == Hidden: // nothing of it is there; what is shown below it is held too
+		case e.Access == Hidden: // nothing is visible here, but what is shown below is covered
 		case !p.exists && named.Optional:
 			b.note(text, "missing; it is optional")
 			continue
@@ -48,9 +48,9 @@ func (b *builder) noExec(entries []Entry, list []mount.Mount) ([]mount.Mount, er
 	return list, nil
 }
 
-// holdExec adds a mount of a path that shares one with what is around it. The
-// directories between the two are held, or the command could rename them, and
-// make the path anew.
+// holdExec adds a mount for a path that shares one with its surroundings. The directories
+// between the two are pinned; otherwise the command could rename them and create the path
+// again.
 func (b *builder) holdExec(p resolvedPath, e Entry, list []mount.Mount) ([]mount.Mount, error) {
 	if slices.ContainsFunc(list, func(m mount.Mount) bool { return m.Target == p.path && m.Kind != mount.Symlink }) {
 		return list, nil

@@ -12,35 +12,36 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// Open is what requests to some hosts are opened for. A request without TLS is
-// seen as it is; one within TLS by the person's authority.
+// Open describes the hosts whose requests are opened and judged. Requests without TLS are
+// read directly; for those with TLS, the proxy uses the user's certificate authority.
 type Open struct {
-	CABundle string      `json:"ca_bundle,omitempty"` // the authority's certificate and key, absolute; "" opens no TLS
+	CABundle string      `json:"ca_bundle,omitempty"` // absolute path of the authority's certificate and key; "" opens no TLS
 	Requests []string    `json:"requests,omitempty"`  // see [egressrule.Endpoint]
 	Inject   []Injection `json:"inject,omitempty"`
 }
 
-// Injection is a credential that is put into requests. The secret itself is in no
-// plan: it is read from the caller's environment when the command starts.
+// Injection is a credential that is inserted into requests. A plan never contains the
+// secret: it is read from the caller's environment when the command starts.
 type Injection struct {
 	Host     string `json:"host"`
 	Header   string `json:"header"`
 	Env      string `json:"env"`
-	Sentinel string `json:"sentinel"` // what the command has in the variable
+	Sentinel string `json:"sentinel"` // the value of the variable inside
 	Plain    bool   `json:"plain,omitempty"`
 }
 
-// sentinel stands for a credential inside. A point at the end keeps one from
-// being the beginning of another.
+// sentinel returns the string that stands for a credential inside. The dot at its end keeps
+// one sentinel from being a prefix of another.
 func sentinel(variable string) string { return "ethos-sentinel." + variable + "." }
 
-// minSecret is the length from which a secret is looked for in what the command
-// is given: a shorter one could stand there by chance.
+// minSecret is the shortest secret, in bytes, that is searched for in what the command is
+// given. A shorter one could occur by chance.
 const minSecret = 8
 
 const authorityHint = "name the file with the certificate and the key of your authority: --ca-bundle FILE (mitm.ca_bundle in repo_config.yaml)"
 
-// opening reads what is to be opened, before anything else is planned.
+// opening reads the declarations about opened requests. It runs before anything else of the
+// network is planned.
 func (b *builder) opening() error {
 	n := &b.set.Network
 	if n.Mode != "proxy" {
@@ -61,7 +62,7 @@ func (b *builder) opening() error {
 	return nil
 }
 
-// authority hides the file of the authority, and keeps its certificate.
+// authority hides the file of the certificate authority and keeps its certificate.
 func (b *builder) authority() error {
 	declared := b.set.Network.CABundle
 	if declared == "" {
@@ -110,7 +111,7 @@ func (b *builder) authority() error {
 
 const whyAuthority = "key of the authority"
 
-// keptAuthority refuses an authority that the command could have written.
+// keptAuthority refuses an authority whose file the command can write.
 func (b *builder) keptAuthority() error {
 	for _, r := range b.rules {
 		if b.open != nil && b.open.CABundle != "" && r.class == grantWrite && mount.Within(b.open.CABundle, r.path) {
@@ -120,7 +121,7 @@ func (b *builder) keptAuthority() error {
 	return nil
 }
 
-// requests checks that each rule can be kept.
+// requests checks that every rule on requests can be enforced.
 func (b *builder) requests() error {
 	n := &b.set.Network
 	rules, err := egressrule.ParseEndpoints(n.AllowRequests)
@@ -141,8 +142,8 @@ func (b *builder) requests() error {
 	return nil
 }
 
-// injections checks that each credential is there, and that the command has it in
-// no other way.
+// injections checks that every credential is set, and that the command cannot get it in
+// another way.
 func (b *builder) injections() error {
 	for _, text := range b.set.Network.Inject {
 		j, err := capability.ParseInjection(text)
@@ -182,8 +183,8 @@ func (b *builder) credential(j capability.Injection) error {
 	return nil
 }
 
-// openEnv has programs trust the authority, and find sentinels. A variable that
-// holds a secret as well is an error.
+// openEnv sets the variables that make programs trust the authority, and those that hold
+// sentinels. If another variable contains a secret, it returns an error.
 func (b *builder) openEnv(values map[string]string) error {
 	if b.open == nil {
 		return nil
@@ -207,19 +208,19 @@ func (b *builder) openEnv(values map[string]string) error {
 	return nil
 }
 
-// trustVariables are for programs that do not read the system's bundle: those of
-// OpenSSL's own library, Node, and Python's requests and pip.
+// trustVariables are for programs that do not read the system's certificate bundle: those
+// that use OpenSSL, Node, and Python's requests and pip.
 var trustVariables = []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "PIP_CERT"}
 
-// bundles are where systems have the certificates that programs trust: Debian,
-// Alpine and others; Fedora; openSUSE; Fedora, extracted; OpenSSL's own name.
+// bundles are the paths of the certificates that programs trust: Debian, Alpine and others;
+// Fedora; openSUSE; Fedora, extracted; OpenSSL's own name.
 var bundles = []string{
 	"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
 }
 
-// trustFiles are the system's bundles with the authority's certificate. Each
-// stands where its name leads.
+// trustFiles returns mounts of the system's bundles with the authority's certificate added.
+// Each is mounted over the file that the bundle's name resolves to.
 func (b *builder) trustFiles(entries []Entry) (list []mount.Mount, err error) {
 	if b.certificate == "" || len(b.open.Requests)+len(b.open.Inject) == 0 {
 		return nil, nil
@@ -250,7 +251,7 @@ func (b *builder) trustFiles(entries []Entry) (list []mount.Mount, err error) {
 	return list, nil
 }
 
-// Opened are the hosts that are opened, each once.
+// Opened returns the hosts whose requests are opened, sorted and without duplicates.
 func (o *Open) Opened() []string {
 	hosts := map[string]bool{}
 	for _, text := range o.Requests {

@@ -9,16 +9,15 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// ownInGit is where this program keeps the same below a git directory: see
+// ownInGit is the directory that ethos uses instead of EthosDir, below a git directory: see
 // [builder.findOwn].
 const ownInGit = ".git/coding-ethos"
 
-// findOwn decides where this program keeps what belongs to the work space: the
-// journal of placeholders and their pool, caches, traces of managed git. That is
-// EthosDir, where it exists or there is no git directory to keep it in. Else the
-// work space stays as it is: what is needed, and a store of traces, is kept in
-// its git directory, which nobody lists. There it stays, once the journal is
-// there.
+// findOwn decides where ethos keeps the data of the work space: the journal of placeholders
+// and their pool, caches, and traces of managed git. That is EthosDir if it exists or if
+// there is no git directory. Otherwise the work tree is left unchanged, and the data,
+// including a store of traces, goes into the git directory, which is rarely listed. Once
+// the journal is there, it stays there.
 func (b *builder) findOwn() {
 	ws := b.spec.Workspace
 	b.own = filepath.Join(ws, EthosDir)
@@ -39,24 +38,24 @@ func (b *builder) exists(path string) bool {
 	return err != nil || info != nil
 }
 
-// ownedDir reports whether a path is a directory of the caller or of the
-// [Owner], and no link.
+// ownedDir reports whether a path is a directory, not a link, that belongs to the caller or
+// the [Owner].
 func (b *builder) ownedDir(path string) bool {
 	info, err := b.files.lstat(path)
 	return err == nil && info != nil && info.IsDir() && b.mine(info)
 }
 
-// isOwn reports whether a path is one of the two where ethos keeps what belongs to
-// a work space.
+// isOwn reports whether a path is one of the two directories in which ethos keeps the data
+// of a work space.
 func isOwn(path string) bool {
 	return filepath.Base(path) == EthosDir || strings.HasSuffix(path, "/"+ownInGit)
 }
 
 const whyOwn = "kept by ethos"
 
-// keepOwn takes what ethos keeps in a directory out of sight: traces are
-// evidence, and overlays leave directories in the caches that nobody may read.
-// Where nothing is kept, a command must not make it either.
+// keepOwn hides ethos's directory: traces are evidence, and overlays leave directories in
+// the caches that nobody may read. If the directory does not exist, the command must not
+// create it either.
 func (b *builder) keepOwn(root string) error {
 	path := filepath.Join(root, EthosDir)
 	inGit := filepath.Join(root, ownInGit)
@@ -71,7 +70,7 @@ func (b *builder) keepOwn(root string) error {
 		return b.hideOwn(inGit)
 	}
 	if b.own != inGit && b.ownedDir(filepath.Dir(inGit)) && !b.exists(filepath.Join(path, "traces")) {
-		return b.hideOwn(inGit) // a store may be made there while the command runs, and not by the command
+		return b.hideOwn(inGit) // ethos may create a store there while the command runs; the command must not
 	}
 	return nil
 }
@@ -84,8 +83,8 @@ func (b *builder) hideOwn(path string) error {
 	return err
 }
 
-// withOwn adds the directory of ethos to a table that needs it and has it not:
-// it is made before the mounts are.
+// withOwn adds ethos's directory to a table that needs it and lacks it. It is created
+// before the mounts are made.
 func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
 	needed = needed || len(b.placeholders) > 0
 	if b.inView() || !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {

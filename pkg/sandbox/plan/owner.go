@@ -11,19 +11,19 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Owner is the user in whose work space root works. The user namespace has it
-// beside root, and the command has [OwnerCapabilities] there: over files whose
-// owner and group are both among root's and these, and over no others
-// (capable_wrt_inode_uidgid in kernel/capability.c). So it can do to the files of
-// the work space what root does to them outside, what it makes is root's, and git
-// sees an owner that is not its caller, as outside.
+// Owner is the user who owns a work space in which root works. The user namespace maps the
+// owner in addition to root, and the command has [OwnerCapabilities] in it. They apply only
+// to files whose owner and group are both among root's and these (capable_wrt_inode_uidgid
+// in kernel/capability.c). The command can thus treat the files of the work space as root
+// does outside: what it creates belongs to root, and git sees an owner other than its
+// caller, as outside.
 type Owner struct {
 	UID  uint32   `json:"uid"`
-	GIDs []uint32 `json:"gids"` // beside the caller's own, in order
+	GIDs []uint32 `json:"gids"` // in addition to the caller's own, sorted
 }
 
-// The capabilities of capabilities(7) that an [Owner] takes, and with which the
-// namespace of one is made. linux/capability.h.
+// The capabilities of capabilities(7) that an [Owner] needs, and those that creating its
+// user namespace needs. linux/capability.h.
 const (
 	capChown       = 1 << 0
 	capDACOverride = 1 << 1
@@ -32,20 +32,21 @@ const (
 	capSetUID      = 1 << 7
 	capSetFCap     = 1 << 31 // to map root: user_namespaces(7)
 
-	// OwnerCapabilities are those of the command, in its user namespace.
+	// OwnerCapabilities are the command's capabilities in its user namespace.
 	OwnerCapabilities = capChown | capDACOverride | capFowner
 	ownerNeeds        = OwnerCapabilities | capSetGID | capSetUID | capSetFCap
 )
 
-// findOwner finds out whether root works in a work space of somebody else, and may
-// do there what it is to do inside. Where it may not the plan is made without.
+// findOwner finds out whether root works in somebody else's work space and has outside the
+// rights that the command is to have inside. If it does not have them, the plan is made
+// without an owner.
 func (b *builder) findOwner() {
 	info, err := b.files.lstat(b.spec.Workspace)
 	if b.uid != 0 || err != nil || info == nil || ownerOf(info) == 0 || b.flat() {
 		return
 	}
 	o := &Owner{UID: ownerOf(info)}
-	for dir := b.spec.Workspace; dir != "/"; dir = filepath.Dir(dir) { // the way to it may be the owner's alone, too
+	for dir := b.spec.Workspace; dir != "/"; dir = filepath.Dir(dir) { // the directories above may be accessible to the owner only
 		if info, err := b.files.lstat(dir); err == nil && info != nil && ownerOf(info) == o.UID && groupOf(info) != b.gid() && !slices.Contains(o.GIDs, groupOf(info)) {
 			o.GIDs = append(o.GIDs, groupOf(info))
 		}
@@ -56,7 +57,7 @@ func (b *builder) findOwner() {
 	}
 }
 
-// gid is the caller's effective group.
+// gid returns the caller's effective group ID.
 func (b *builder) gid() uint32 {
 	ids := strings.Fields(b.ownStatus("Gid"))
 	if len(ids) < 2 {
@@ -66,15 +67,15 @@ func (b *builder) gid() uint32 {
 	return uint32(id)
 }
 
-// privileged reports whether this process could do to the owner's files, outside,
-// what the command is to do inside, and may make the namespace.
+// privileged reports whether this process has, outside, the capabilities over the owner's
+// files that the command is to have inside, and may create the namespace.
 func (b *builder) privileged() bool {
 	set, err := strconv.ParseUint(b.ownStatus("CapEff"), 16, 64)
 	return err == nil && set&ownerNeeds == ownerNeeds
 }
 
-// ownStatus is a field of proc_pid_status(5) of this thread: others, which judge for a
-// command, may have given up what the process has.
+// ownStatus returns a field of proc_pid_status(5) for this thread. Other threads, which
+// judge for a command, may have dropped privileges that the process has.
 func (b *builder) ownStatus(name string) string {
 	text, err := b.files.files.ReadFile("/proc/thread-self/status")
 	if err != nil {
@@ -88,9 +89,8 @@ func (b *builder) ownStatus(name string) string {
 	return ""
 }
 
-// known reports whether this process's own user namespace has all the ids. An
-// owner that it has not is shown as the overflow id, and is nobody that could be
-// mapped.
+// known reports whether this process's user namespace maps all the ids. An id that it does
+// not map appears as the overflow id and cannot be mapped any further.
 func (b *builder) known(file string, ids []uint32) bool {
 	text, err := b.files.files.ReadFile("/proc/self/" + file)
 	if err != nil {
@@ -113,14 +113,14 @@ func (b *builder) known(file string, ids []uint32) bool {
 	return !slices.ContainsFunc(ids, func(id uint32) bool { return !has(id) })
 }
 
-// mine reports whether the command does to a file what its owner may.
+// mine reports whether the command has the owner's rights over a file.
 func (b *builder) mine(info fs.FileInfo) bool {
 	uid := ownerOf(info)
 	return uid == b.uid || b.owner != nil && uid == b.owner.UID && (groupOf(info) == b.gid() || slices.Contains(b.owner.GIDs, groupOf(info)))
 }
 
-// homes are the home directories whose credentials stay hidden, and which no command
-// writes as a whole: the caller's and, by passwd(5), the [Owner]'s, without links.
+// homes returns the home directories whose credentials stay hidden and that no command may
+// write as a whole: the caller's and the [Owner]'s from passwd(5), without links.
 func (b *builder) homes() []string {
 	list := []string{b.home}
 	if b.owner == nil {
@@ -134,7 +134,7 @@ func (b *builder) homes() []string {
 	return list
 }
 
-// whose says of a home directory that it is not the caller's.
+// whose returns " of USER" for a home directory that is not the caller's, else "".
 func (b *builder) whose(home string) string {
 	if home == b.home {
 		return ""
@@ -142,9 +142,9 @@ func (b *builder) whose(home string) string {
 	return " of " + b.owner.String()
 }
 
-// rootsState refuses to work for root in somebody else's work space with a state
-// folder in which others can put what they like in root's place: root's HOME may be
-// the owner's, and the folder says what root trusts and has what hides paths.
+// rootsState refuses to work for root in somebody else's work space if others can replace
+// the contents of root's state folder. root's HOME may be the owner's, and the folder
+// records what root trusts and holds the files that hide paths.
 func (b *builder) rootsState() error {
 	if b.owner == nil {
 		return nil
@@ -167,9 +167,9 @@ func (b *builder) rootsState() error {
 	return &Refusal{Code: CodeSetup, Err: fmt.Errorf("the state folder %s is not root's alone: %w", dir, err), Hint: hint}
 }
 
-// rootsAlone reports who but root can change where a path leads: each directory on
-// the way, and each link that is followed, has to be root's. In one where everybody
-// makes files (the sticky bit) what is root's already stays.
+// rootsAlone returns an error if anybody except root can change where a path leads. Each
+// directory on the way and each link that is followed must belong to root. In a sticky
+// directory, existing files of root are safe.
 func (b *builder) rootsAlone(path string) error {
 	p, err := b.files.resolve(path)
 	if err != nil {
@@ -198,7 +198,7 @@ func (b *builder) rootsAlone(path string) error {
 	return nil
 }
 
-// String names the ids for the evidence; "" of none.
+// String names the user for the evidence; "" if o is nil.
 func (o *Owner) String() string {
 	if o == nil {
 		return ""

@@ -12,15 +12,15 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// maxMatches bounds the files that one pattern denies: each is a mount.
+// maxMatches bounds the files that one pattern denies: each takes a mount.
 const maxMatches = 256
 
-// isPattern reports a path of a deny that names files by a pattern: one with a
-// "*" in it. Such a name is matched by the pattern, too.
+// isPattern reports whether a denied path is a pattern, that is, contains a "*". A file
+// whose name contains "*" is matched by the pattern too.
 func isPattern(path string) bool { return strings.Contains(path, "*") }
 
-// denyPatterns denies what the patterns match when the plan is made, in all that
-// the rules show. The other rules are there.
+// denyPatterns denies the files that match a pattern when the plan is made, in everything
+// that the rules show. All other rules must exist already.
 func (b *builder) denyPatterns() error {
 	for _, l := range []struct {
 		paths []string
@@ -38,10 +38,10 @@ func (b *builder) denyPatterns() error {
 	return nil
 }
 
-// pattern is one that is searched for.
+// pattern is a pattern that is being searched for.
 type pattern struct {
 	b       *builder
-	text    string // as it was written
+	text    string // as written
 	base    string // the directory that rest is relative to, without links
 	rest    string
 	class   class
@@ -77,8 +77,8 @@ func (b *builder) denyPattern(text string, c class) error {
 	return nil
 }
 
-// shownBelow are the outermost directories at and below a path that a rule or a
-// package cache shows.
+// shownBelow returns the outermost directories at or below base that a rule or a package
+// cache shows.
 func (b *builder) shownBelow(base string) (roots []string) {
 	var shown []string
 	for _, r := range b.rules {
@@ -108,8 +108,8 @@ func (b *builder) shownBelow(base string) (roots []string) {
 	})
 }
 
-// search denies what matches at a path and below. Links are not followed on the
-// way: what they lead to is searched where it lies.
+// search denies the matches at a path and below. It follows no links, because their targets
+// are searched where they are.
 func (p *pattern) search(path string) error {
 	rel := strings.TrimPrefix(strings.TrimPrefix(path, p.base), "/")
 	if rel != "" && doublestar.MatchUnvalidated(p.rest, rel) {
@@ -117,7 +117,7 @@ func (p *pattern) search(path string) error {
 	}
 	info, err := p.b.files.lstat(path)
 	if err != nil || info == nil || !info.IsDir() {
-		return nil // a link, or gone
+		return nil // a link, or removed meanwhile
 	}
 	entries, err := p.b.files.files.Entries(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
@@ -142,18 +142,18 @@ func (p *pattern) search(path string) error {
 	return nil
 }
 
-// deny denies one match, and what it leads to.
+// deny denies one match and its target.
 func (p *pattern) deny(path string) error {
 	to, err := p.b.files.resolve(path)
 	if err != nil || !to.exists {
-		return nil // a link that leads nowhere
+		return nil // a dangling link
 	}
 	if p.matches++; p.matches > maxMatches || len(path) >= mountPath {
 		return Refuse(CodeDeclaration, "deny the directories that they lie in", "%s path %s matches more than %d files, or one that lies too deep", denied, p.text, maxMatches)
 	}
 	why := denied + " by " + p.text
 	p.b.rules = append(p.b.rules, rule{to, p.class, why})
-	for _, r := range slices.Clone(p.b.rules) { // how deep a pattern reaches is not known when sets are composed: no grant opens a match
+	for _, r := range slices.Clone(p.b.rules) { // the depth of a pattern's matches is unknown when sets are composed, so no grant may open a match
 		if opens := r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny; opens && mount.Within(r.path, to.path) {
 			p.b.rules = append(p.b.rules, rule{r.resolvedPath, p.class, why})
 		}

@@ -9,31 +9,32 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// Placeholder is a path in a writable directory that the command must not be
-// able to create: a part of a git directory, or what a person denies by its name.
-// Only what exists can be mounted over, so an empty file or directory stands
-// there for the time of the run, and for commondir a file that names the
-// directory itself. It is gone when the last run that shares it has ended. Names
-// that are protected in the work tree have none, see [ProtectedNames].
+// Placeholder is a path in a writable directory that the command must not be able to
+// create: a part of a git directory, or a path that a user denies by name. Only an existing
+// path can be mounted over, so an empty file or directory is put there during the run; for
+// commondir it is a file that names its own directory. The last run that shares a
+// placeholder removes it. Names that are protected in the work tree have none; see
+// [ProtectedNames].
 type Placeholder struct {
 	Path    string `json:"path"`
 	Dir     bool   `json:"dir"`
 	Content string `json:"content,omitempty"`
 }
 
-// ProtectedNames are those of one directory. What exists of them when the plan is
-// made is read-only. Nothing stands in the place of the others: a listing shows
-// what it showed before. What the command makes under such a name is put aside at
-// once, by the process that started it.
+// ProtectedNames are the protected names of one directory. Those that exist when the plan
+// is made are read-only. The others have no placeholder, so that listings of the directory
+// do not change. What the command creates under such a name is quarantined at once by the
+// process that started the command.
 type ProtectedNames struct {
 	Dir   string   `json:"dir"`
 	Names []string `json:"names"` // relative, clean
 }
 
-// GitConfiguration is why an entry of a git directory is protected.
+// GitConfiguration is the reason of protected entries in a git directory.
 const GitConfiguration = "git configuration"
 
-// Protective lists what must exist to be held: the placeholders, and what was there already when the plan was made.
+// Protective lists the paths that must exist so that they can be mounted over: the
+// placeholders, and those that existed when the plan was made.
 func (p *Plan) Protective() []Placeholder {
 	list := slices.Clone(p.Placeholders)
 	for i, e := range p.Paths {
@@ -54,8 +55,8 @@ func (e *Entry) InGit() bool {
 	return e.Why == GitConfiguration || slices.Contains(splitPath(e.Path), ".git")
 }
 
-// Placeholder is what stands for a path on the way to the entry: a directory for
-// each on the way, and for the last a file where a file would have its name.
+// Placeholder returns the placeholder for a path at or above the entry. A path above is a
+// directory; the entry itself is a file if its name is that of a file.
 func (e *Entry) Placeholder(path string) Placeholder {
 	g := Placeholder{Path: path, Dir: true}
 	switch {
@@ -71,16 +72,15 @@ func (e *Entry) Placeholder(path string) Placeholder {
 	return g
 }
 
-// dotDirs are names with a dot in front that directories have; all others of
-// that kind are taken for files.
+// dotDirs are dotted names of directories. All other dotted names are taken for files.
 var dotDirs = []string{
 	EthosDir, ".aws", ".azure", ".cache", ".cargo", ".circleci", ".config", ".devcontainer", ".docker", ".git", ".github", ".gitlab", ".gnupg",
 	".husky", ".kube", ".local", ".m2", ".npm", ".ssh", ".terraform", ".venv", ".yarn",
 }
 
-// isDirName guesses from a name whether it is a directory's. A program that
-// reads a file is stopped by a directory (EISDIR) and takes an empty file for no
-// settings; one that lists a directory takes a file for none (ENOTDIR).
+// isDirName guesses from a name whether it is that of a directory. A program that reads a
+// file fails on a directory (EISDIR), but takes an empty file for absent settings; one that
+// lists a directory takes a file for an absent directory (ENOTDIR).
 func isDirName(name string) bool {
 	for _, n := range protected.Names() {
 		if n.Path == name {
@@ -94,5 +94,5 @@ func isDirName(name string) bool {
 	case dotted, ext != "":
 		return false
 	}
-	return name == strings.ToLower(name) // not Makefile, LICENSE
+	return name == strings.ToLower(name) // not Makefile or LICENSE
 }

@@ -16,7 +16,7 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// Plan is all that will be done to confine one command, as data.
+// Plan describes everything that is done to confine one command, as data.
 type Plan struct {
 	Backend        string           `json:"backend,omitempty"` // [Landlock] or [None]; "" is native
 	Profile        string           `json:"profile"`
@@ -24,7 +24,7 @@ type Plan struct {
 	Argv           []string         `json:"argv"`
 	Dir            string           `json:"dir"`
 	Workspace      string           `json:"workspace"`
-	Owner          *Owner           `json:"owner,omitempty"` // of the work space, where root works in somebody else's
+	Owner          *Owner           `json:"owner,omitempty"` // of the work space, if root works in somebody else's
 	Namespaces     []string         `json:"namespaces"`
 	Hostname       string           `json:"hostname"`
 	Paths          []Entry          `json:"paths"`
@@ -34,70 +34,75 @@ type Plan struct {
 	GitSettings    []GitSettings    `json:"git_settings,omitempty"`
 	AgentState     []AgentState     `json:"agent_state,omitempty"`
 	GitSigning     string           `json:"git_signing,omitempty"` // whose commits and tags are signed outside; "" is nobody's
-	View           *View            `json:"view,omitempty"`        // nil where the command writes to the host's files
-	Grants         []Grant          `json:"grants,omitempty"`      // what Landlock grants, where nothing else holds the paths
-	OwnSandbox     string           `json:"-"`                     // how the agent's own sandbox, which cannot be made inside, is turned off; "" where it is
-	ScratchBytes   int64            `json:"scratch_bytes"`         // of all private directories together; 0: half of the memory
+	View           *View            `json:"view,omitempty"`        // nil if the command writes to the host's files
+	Grants         []Grant          `json:"grants,omitempty"`      // what Landlock grants, for a backend without mounts
+	OwnSandbox     string           `json:"-"`                     // how to turn off the agent's own sandbox, which cannot be made inside; "" if it is off
+	ScratchBytes   int64            `json:"scratch_bytes"`         // of all private directories together; 0 is half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`
 	Egress         *Egress          `json:"egress,omitempty"`          // nil unless the network is "proxy"
-	Ports          *Ports           `json:"ports,omitempty"`           // nil: every port, and UDP
-	NoUnixSockets  bool             `json:"no_unix_sockets,omitempty"` // no Unix socket is made but pairs
-	NestedUserns   string           `json:"nested_userns,omitempty"`   // the command makes user namespaces, and with "mounts" mounts in them
-	DenyExec       []string         `json:"deny_exec,omitempty"`       // nothing there and below is executed
+	Ports          *Ports           `json:"ports,omitempty"`           // nil allows every port, and UDP
+	NoUnixSockets  bool             `json:"no_unix_sockets,omitempty"` // the command can make Unix sockets only as connected pairs
+	NestedUserns   string           `json:"nested_userns,omitempty"`   // the command may make user namespaces and, with "mounts", mount in them
+	DenyExec       []string         `json:"deny_exec,omitempty"`       // paths at and below which nothing is executed
 	Publish        []Published      `json:"publish,omitempty"`
 	UnixSockets    []string         `json:"unix_sockets"`
 	Env            []string         `json:"env"`
 	Limits         Limits           `json:"limits"`
-	Asked          bool             `json:"limits_asked"` // memory, CPU or processes were bounded by name, not by the profile alone
+	Asked          bool             `json:"limits_asked"` // memory, CPU or processes were limited by name, not only by the profile
 	Enforce        string           `json:"enforce"`
 	Require        []string         `json:"require"`
-	Masks          []record.Mask    `json:"masks,omitempty"` // what stands in the place of files
+	Masks          []record.Mask    `json:"masks,omitempty"` // files whose content is replaced
 	Seccomp        string           `json:"seccomp"`
 	SeccompFile    string           `json:"seccomp_file,omitempty"`
 	Debug          bool             `json:"debug,omitempty"`   // the command may trace its own processes
-	Explain        bool             `json:"explain,omitempty"` // what the command asks for by name is observed
+	Explain        bool             `json:"explain,omitempty"` // names that the command asks for are observed
 	NewSession     bool             `json:"new_session"`
 	CloseStdin     bool             `json:"close_stdin"`
-	Descriptors    []int            `json:"descriptors,omitempty"` // beside 0, 1 and 2, in order
-	Ceiling        string           `json:"ceiling,omitempty"`     // digest of the machine's
-	MostTime       time.Duration    `json:"-"`                     // of the ceiling, for a command of a session; 0 is no bound
-	Unpublished    bool             `json:"-"`                     // by the ceiling: no port leads in
+	Descriptors    []int            `json:"descriptors,omitempty"` // in addition to 0, 1 and 2, sorted
+	Ceiling        string           `json:"ceiling,omitempty"`     // digest of the machine's ceiling
+	MostTime       time.Duration    `json:"-"`                     // the ceiling's limit for a command of a session; 0 is none
+	Unpublished    bool             `json:"-"`                     // the ceiling forbids published ports
 	Notes          []Note           `json:"notes"`
-	Recovered      []record.Denial  `json:"-"` // what runs left that were killed
-	ProcFiles      []mount.File     `json:"-"` // for a /proc that is not proc(5)
-	Sockets        []string         `json:"-"` // those of UnixSockets that are there, without links
-	Own            string           `json:"-"` // the directory of ethos for this work space
-	Home           string           `json:"-"` // the person's, for "~/" in a configuration of git
-	// Getenv reads the caller's environment.
+	Recovered      []record.Denial  `json:"-"` // what killed runs left behind
+	ProcFiles      []mount.File     `json:"-"` // for a /proc that is not a proc(5) mount
+	Sockets        []string         `json:"-"` // the existing UnixSockets, without links
+	Own            string           `json:"-"` // ethos's directory for this work space
+	Home           string           `json:"-"` // the user's home directory, for "~/" in git configuration
+	// Getenv returns a variable of the caller's environment.
 	Getenv func(string) string `json:"-"`
-	// Granted is the plan of the same spec with more declared: for who proposes a declaration, which has to be one that can be had.
+	// Granted plans the same spec with more paths declared. It lets the caller check that a
+	// declaration that it is about to propose would be accepted.
 	Granted func(more More) (*Plan, error) `json:"-"`
-	// Decide says why policy does not let what ethos does outside for the command, such as signing: a [*Refusal]. Without it, policy has no say. It may be called at any time
-	// until the run has ended, with the context of the run.
+	// Decide asks policy about an action that ethos performs outside for the command, such
+	// as signing. It returns a [*Refusal] if policy denies the action. If Decide is nil,
+	// policy is not asked. It may be called at any time until the run ends, with the
+	// context of the run.
 	Decide func(context.Context, record.Action) error `json:"-"`
-	// Scans are those of the writable directories that the plan was made with, for the first run; nil for the next.
+	// Scans returns the scans of the writable directories from which the plan was made:
+	// once, for the first run. Later calls return nil.
 	Scans func() []*treescan.Tree `json:"-"`
 }
 
-// Note is something that the plan leaves out, and why.
+// Note is something that the plan leaves out, and the reason.
 type Note struct {
 	About  string `json:"about"`
 	Reason string `json:"reason"`
 }
 
-// WantsCgroup reports whether a cgroup is looked for: when there is a limit that it holds better than anything else, or when it is a must.
+// WantsCgroup reports whether to look for a cgroup: if one is required, or if a limit is
+// set that a cgroup enforces best.
 func (p *Plan) WantsCgroup() bool {
 	return p.MustCgroup() || p.Limits.MemoryBytes > 0 || p.Limits.CPUPercent > 0 || p.Limits.Pids > 0
 }
 
-// MustCgroup reports whether nothing runs without a cgroup.
+// MustCgroup reports whether the run requires a cgroup.
 func (p *Plan) MustCgroup() bool {
 	return p.Enforce == "cgroup" || slices.Contains(p.Require, "cgroup")
 }
 
-// DenyPrivilege is the system call filter that every command has.
+// DenyPrivilege is the name of the system call filter that every command has.
 const DenyPrivilege = "deny-privilege"
 
 // SeccompText names the filters for the evidence.
@@ -124,13 +129,14 @@ func (p *Plan) SeccompText() string {
 // EthosDir is the directory of a work space that belongs to ethos.
 const EthosDir = ".coding-ethos"
 
-// OwnHint is the way out where that directory cannot be had.
+// OwnHint is the hint for an EthosDir that cannot be created or used.
 const OwnHint = "the work space must be writable for you, and its .coding-ethos directory yours: move away what is in its place"
 
-// JournalName is the file in the directory of ethos that names placeholders.
+// JournalName is the file in ethos's directory that lists the placeholders.
 const JournalName = "placeholders"
 
-// InsideTraces is the directory of ethos in which managed git keeps its trace store. The command can write it, so that it proves nothing of the command.
+// InsideTraces is the subdirectory of ethos's directory in which managed git keeps its
+// trace store. The command can write it, so it proves nothing about the command.
 const InsideTraces = "inside"
 
 // HasInsideTraces reports whether the run needs the trace store of managed git.
@@ -138,10 +144,12 @@ func (p *Plan) HasInsideTraces() bool {
 	return slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Target == record.InsideTraces })
 }
 
-// Managed reports whether a mount is one of managed git's: no other bind shows something in another place.
+// Managed reports whether a mount belongs to managed git, or to another program or
+// directory that ethos mounts: only these binds have a target that differs from their
+// source.
 func Managed(m mount.Mount) bool { return m.Kind == mount.Bind && m.Source != m.Target }
 
-// Lookup is the value of a variable in an environment; the last one counts.
+// Lookup returns the value of a variable in an environment; the last entry wins.
 func Lookup(environ []string, name string) string {
 	for _, entry := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -151,8 +159,8 @@ func Lookup(environ []string, name string) string {
 	return ""
 }
 
-// ScanMemory names the file in which the scan of a root is remembered: in the state folder, which no command sees. "" where there is no state
-// folder.
+// ScanMemory returns the file that caches the scan of a root. It is in the state folder,
+// which no command sees. It returns "" if there is no state folder.
 func ScanMemory(getenv func(string) string, root string) string {
 	dir, err := statedir.Dir(getenv)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"ethos/pkg/capability"
 )
 
-// Ports bound what the command's TCP reaches. Where they are, it has no other
-// protocol of the internet: the rules of the kernel are for TCP.
+// Ports limit the TCP ports that the command can use. With such limits the command has no
+// other internet protocol, because the kernel's rules cover TCP only.
 type Ports struct {
 	Connect []string `json:"connect,omitempty"` // "none" alone is no port; empty is every port
-	Bind    []string `json:"bind,omitempty"`    // the same; "0" is one that the kernel chooses
+	Bind    []string `json:"bind,omitempty"`    // likewise; "0" is a port that the kernel chooses
 }
 
-// String is for people: "TCP alone, connect 443, bind 8080".
+// String describes the ports for people: "TCP alone, connect 443, bind 8080".
 func (p *Ports) String() string {
 	text := "TCP alone"
 	for _, l := range []struct {
@@ -28,7 +28,7 @@ func (p *Ports) String() string {
 	return text
 }
 
-// ports are the bounds that are declared.
+// ports reads the declared ports.
 func (b *builder) ports(p *Plan) error {
 	n := &b.set.Network
 	for _, l := range []struct {
@@ -51,7 +51,7 @@ func (b *builder) ports(p *Plan) error {
 	return nil
 }
 
-// unixFamily is whether Unix sockets are made.
+// unixFamily sets whether the command can make Unix sockets.
 func (b *builder) unixFamily(p *Plan) error {
 	switch p.NoUnixSockets = b.set.UnixFamily == capability.NoUnixSockets; {
 	case b.set.UnixFamily != "" && !p.NoUnixSockets:

@@ -7,8 +7,10 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// gitProtected are the parts of a git directory with which git can be made to run a command, or be led to another directory that can:
-// githooks(5), git-config(1) (core.fsmonitor, core.hooksPath, core.sshCommand, include.path, filter.*), gitattributes(5), gitrepository-layout(5).
+// gitProtected are the parts of a git directory that can make git run a command, or lead it
+// to another directory that can: githooks(5), git-config(1) (core.fsmonitor,
+// core.hooksPath, core.sshCommand, include.path, filter.*), gitattributes(5),
+// gitrepository-layout(5).
 var gitProtected = []string{"hooks", "config", "config.worktree", "info/attributes", "commondir"}
 
 // protect makes the protected parts of a writable root read-only.
@@ -25,7 +27,8 @@ func (b *builder) protect(root string) error {
 // denyWrite makes a path read-only.
 func (b *builder) denyWrite(path, why string) error { return b.protectPath(path, denyWrite, why) }
 
-// protectPath puts a path under a rule, and when it is a link, what it leads to as well as the link.
+// protectPath applies a rule to a path. If the path leads through links, it applies the
+// rule to the target and makes the links read-only.
 func (b *builder) protectPath(path string, c class, why string) error {
 	p, err := b.files.resolve(path)
 	if err != nil {
@@ -61,7 +64,8 @@ func (b *builder) protectGit(root string) error {
 	return b.linkedGit(dotgit)
 }
 
-// protectReadable protects a git directory that is read-only as a whole, and what it leads to in the work tree: by a link in it, or by the .git file itself.
+// protectReadable protects a git directory that is read-only as a whole, and what it leads
+// to in the work tree through a link or through the .git file itself.
 func (b *builder) protectReadable(root string, isDir bool) error {
 	dotgit := filepath.Join(root, ".git")
 	if err := b.denyWrite(dotgit, "git directory"); err != nil {
@@ -81,8 +85,9 @@ func (b *builder) protectReadable(root string, isDir bool) error {
 	return b.protectInside(root, dir, common)
 }
 
-// protectBare protects a work space that is itself a git directory. It is known by what an earlier command could not have taken away: the configuration, and beside it
-// any other part.
+// protectBare protects a work space that is itself a git directory. It is recognized by
+// parts that an earlier command cannot all have removed: the configuration and one other
+// part.
 func (b *builder) protectBare(root string) error {
 	if !b.has(root, "config") {
 		return nil
@@ -95,13 +100,15 @@ func (b *builder) protectBare(root string) error {
 	return nil
 }
 
-// has reports whether a directory has an entry; config must be a file.
+// has reports whether a directory has an entry. An entry named config must be a regular
+// file.
 func (b *builder) has(dir, name string) bool {
 	info, err := b.files.lstat(filepath.Join(dir, name))
 	return err == nil && info != nil && (name != "config" || info.Mode().IsRegular())
 }
 
-// protectGitDir protects one git directory. Those of submodules and linked work trees in it are found by the scan.
+// protectGitDir protects one git directory. The scan finds those of submodules and linked
+// work trees in it.
 func (b *builder) protectGitDir(dir string) error {
 	for _, name := range gitProtected {
 		if err := b.denyWrite(filepath.Join(dir, name), GitConfiguration); err != nil {
@@ -111,11 +118,13 @@ func (b *builder) protectGitDir(dir string) error {
 	return nil
 }
 
-// worktreeProtected are the parts of the git directory of a linked work tree with which git can be led elsewhere; it has no hooks and no config of its own.
+// worktreeProtected are the parts of a linked work tree's git directory that can lead git
+// elsewhere. It has no hooks and no config of its own.
 var worktreeProtected = []string{"config.worktree", "commondir", "gitdir"}
 
-// linkedGit lets the command use the git directory that a .git file names: of a linked work tree, or of a submodule. The directory must name the
-// work tree in return; else the file could make any directory writable.
+// linkedGit lets the command use the git directory that a .git file names, that of a linked
+// work tree or of a submodule. The git directory must name the work tree in return;
+// otherwise the file could make any directory writable.
 func (b *builder) linkedGit(dotgit string) error {
 	dir, ok := b.gitFile(dotgit)
 	if !ok {
@@ -131,14 +140,15 @@ func (b *builder) linkedGit(dotgit string) error {
 	case !linked && strings.Contains(dir, "/.git/modules/") && b.isModuleOf(dir, filepath.Dir(dotgit)):
 		return b.openGitDir(dir)
 	}
-	if root := filepath.Dir(dotgit); mount.Within(dir, root) || mount.Within(common, root) { // writable as it is
+	if root := filepath.Dir(dotgit); mount.Within(dir, root) || mount.Within(common, root) { // it is writable already
 		return b.protectInside(root, dir, common)
 	}
 	b.note("git", "the git directory %s does not name this work tree in return; it stays hidden", dir)
 	return nil
 }
 
-// protectInside protects git directories that lie in the work tree under a name of their own, such as a bare repository with work trees beside it.
+// protectInside protects git directories that lie in the work tree under another name, such
+// as a bare repository with work trees beside it.
 func (b *builder) protectInside(root string, dirs ...string) error {
 	for _, dir := range dirs {
 		if dir == root || !mount.Within(dir, root) || !b.isGitDir(dir) && !b.hasObjects(dir) {

@@ -8,13 +8,13 @@ import (
 	"ethos/pkg/protected"
 )
 
-// protectedNames are those that count in whatever directory a program is
-// started in.
+// protectedNames are the protected names that apply in whatever directory a program is
+// started.
 var protectedNames = protected.Single()
 
-// protectNames makes the protected names of a writable root read-only where
-// they exist, and notes all of them: one that exists now can
-// be replaced from outside while the command runs.
+// protectNames makes the protected names of a writable root read-only if they exist. It
+// records all of them, because one that exists now can be replaced from outside while the
+// command runs.
 func (b *builder) protectNames(root string) error {
 	w := ProtectedNames{Dir: root}
 	for _, n := range protected.Names() {
@@ -24,7 +24,7 @@ func (b *builder) protectNames(root string) error {
 		if err != nil {
 			return err
 		}
-		if p.exists || len(p.links) > 0 { // what a link leads to does not come to exist either
+		if p.exists || len(p.links) > 0 { // the target of a link must not be created either
 			err = b.denyWrite(path, whyProtected)
 		} else {
 			b.protected = append(b.protected, p)
@@ -39,9 +39,9 @@ func (b *builder) protectNames(root string) error {
 
 const whyProtected = "protected"
 
-// creatable are the protected names that the command can make something under.
-// One of several components counts once its directory is there: then the rest of
-// it is one in that directory.
+// creatable returns the protected names under which the command can create something. A
+// name of several components is added for its directory as well, once that directory
+// exists.
 func (b *builder) creatable(entries []Entry) []ProtectedNames {
 	list := []ProtectedNames{}
 	add := func(dir, name string) {

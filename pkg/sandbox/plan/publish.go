@@ -9,8 +9,8 @@ import (
 	"ethos/pkg/ceiling"
 )
 
-// Published is a port of the host whose connections go to a port of the
-// command's own loopback.
+// Published is a port of the host that is forwarded to a port of the command's loopback
+// interface.
 type Published struct {
 	Host netip.AddrPort `json:"host"`
 	Port uint16         `json:"port"` // inside
@@ -22,7 +22,7 @@ func (p Published) String() string {
 
 const publishHint = "write it as [ADDRESS:]HOSTPORT:PORT, such as 8080:8000, where the address is 127.0.0.1 or ::1 in brackets"
 
-// parsePublished reads [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
+// parsePublished parses [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
 func parsePublished(text string) (p Published, err error) {
 	refused := Refuse(CodeDeclaration, publishHint, "--publish %q is not a port of the host and one inside", text)
 	rest, inside := text, text
@@ -43,7 +43,7 @@ func parsePublished(text string) (p Published, err error) {
 	return p, nil
 }
 
-// publish reads the ports that are to be published.
+// publish reads the ports to be published.
 func (b *builder) publish(p *Plan) error {
 	for _, text := range b.spec.Publish {
 		published, err := p.Published(text, b.spec.PublishAny)
@@ -55,9 +55,9 @@ func (b *builder) publish(p *Plan) error {
 	return nil
 }
 
-// Published reads [ADDRESS:]HOSTPORT:PORT, or one PORT for both, and refuses what
-// cannot be published where the plan is in force. Addresses but loopback ones
-// need anywhere.
+// Published parses [ADDRESS:]HOSTPORT:PORT, or one PORT for both, and refuses a port that
+// cannot be published while the plan is in force. An address other than loopback needs
+// anywhere.
 func (p *Plan) Published(text string, anywhere bool) (Published, error) {
 	published, err := parsePublished(text)
 	switch {
@@ -76,11 +76,11 @@ func (p *Plan) Published(text string, anywhere bool) (Published, error) {
 	return published, nil
 }
 
-// Publishes reports whether the network has ports to publish.
+// Publishes reports whether ports of the plan's network can be published.
 func (p *Plan) Publishes() bool { return p.Network == "loopback" || p.Network == "proxy" }
 
-// takes reports a port of the loopback inside that the command cannot listen
-// on. Who came there by way of the host would be served by the supervisor.
+// takes reports whether the command cannot listen on a loopback port inside. A connection
+// from the host to such a port would reach the supervisor.
 func (p *Plan) takes(port uint16) bool {
 	if port < privilegedPorts || p.Egress == nil {
 		return port < privilegedPorts

@@ -6,11 +6,10 @@ import (
 	"ethos/pkg/record"
 )
 
-// NoEvidence is the evidence of an action for which not even a plan was made.
+// NoEvidence returns the evidence of an action for which no plan was made.
 func NoEvidence() record.Sandbox { return Requested(&Plan{Tags: []string{}}) }
 
-// Declared are the paths and the sockets that were asked for by name, without
-// links.
+// Declared returns the paths and sockets that were declared by name, without links.
 func (p *Plan) Declared() (paths []string) {
 	for _, e := range p.Paths {
 		if e.Why == declared {
@@ -20,7 +19,8 @@ func (p *Plan) Declared() (paths []string) {
 	return slices.Concat(paths, p.Sockets)
 }
 
-// Requested is the evidence of a plan that was not carried out: what was asked for, and nothing in force.
+// Requested returns the evidence of a plan that was not carried out: what was requested,
+// and nothing in force.
 func Requested(p *Plan) record.Sandbox {
 	e := record.Sandbox{
 		Backend: p.BackendName(), Profile: p.Profile, Tags: p.Tags, Controls: []record.Control{}, Denials: slices.Concat([]record.Denial{}, p.Recovered),

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Restricted looks for a setting of the machine that keeps ordinary users from user namespaces, and returns it with the way out; "" when there is none. read reads
+// Restricted looks for a machine setting that keeps ordinary users from making user
+// namespaces. It returns the setting and a hint, or "" and "" if there is none. read reads
 // a whole file of proc(5).
 func Restricted(read func(path string) ([]byte, error)) (setting, hint string) {
 	value := func(path string) string {
@@ -15,7 +16,7 @@ func Restricted(read func(path string) ([]byte, error)) (setting, hint string) {
 		}
 		return strings.TrimRight(strings.TrimSpace(string(text)), "\x00")
 	}
-	if value("/proc/sys/kernel/unprivileged_userns_clone") == "0" { // of Debian's kernels
+	if value("/proc/sys/kernel/unprivileged_userns_clone") == "0" { // in Debian's kernels
 		return "kernel.unprivileged_userns_clone=0", "as root: sysctl kernel.unprivileged_userns_clone=1"
 	}
 	if n, err := strconv.Atoi(value("/proc/sys/user/max_user_namespaces")); err == nil && n == 0 {
@@ -28,5 +29,6 @@ func Restricted(read func(path string) ([]byte, error)) (setting, hint string) {
 		"packaging/apparmor/ethos-sandbox, as /etc/apparmor.d/ethos-sandbox with the path of this program in it, and load it: apparmor_parser -r /etc/apparmor.d/ethos-sandbox"
 }
 
-// profileName is the AppArmor profile that lifts the restriction for this program: /proc/PID/attr/current is "NAME (MODE)", apparmor(7).
+// profileName is the AppArmor profile that lifts the restriction for this program.
+// /proc/PID/attr/current is "NAME (MODE)", apparmor(7).
 const profileName = "ethos-sandbox"

@@ -6,7 +6,8 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// WritableRoots are the directories of the host that the command can write to, none within another.
+// WritableRoots returns the host directories that the command can write, none within
+// another. With a view there are none.
 func (p *Plan) WritableRoots() []string {
 	if p.View != nil {
 		return nil
@@ -14,8 +15,7 @@ func (p *Plan) WritableRoots() []string {
 	return p.writable()
 }
 
-// writable are the writable directories, whether they are the host's or a view of
-// them.
+// writable returns the writable directories, on the host or in a view.
 func (p *Plan) writable() []string {
 	var roots []string
 	for i, e := range p.Paths {
@@ -26,7 +26,7 @@ func (p *Plan) writable() []string {
 	return roots
 }
 
-// CanWrite reports whether the command could change what lies at a path of the host.
+// CanWrite reports whether the command could change what lies at a host path.
 func (p *Plan) CanWrite(path string) bool {
 	return p.View == nil && Covering(p.Paths, path).Access == ReadWrite && !p.cacheAt(path)
 }
@@ -35,7 +35,7 @@ func (p *Plan) cacheAt(path string) bool {
 	return slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Kind == mount.Overlay && mount.Within(path, m.Target) })
 }
 
-// ReadOnlyIn lists what the command cannot write to in its writable roots.
+// ReadOnlyIn lists the paths in the given roots that the command cannot write.
 func (p *Plan) ReadOnlyIn(roots []string) (list []string) {
 	for _, e := range p.Paths {
 		if e.Access != ReadWrite && slices.ContainsFunc(roots, func(root string) bool { return mount.Within(e.Path, root) }) {

@@ -9,14 +9,14 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// scan lists a writable root completely. The plan protects what it finds, and the
-// search after the run begins with it.
+// scan lists a directory tree completely. The plan protects what it finds, and the search
+// after the run starts from it.
 func (b *builder) scan(root string) (*treescan.Tree, error) {
 	return b.files.files.Scan(root, quarantine.ScanOptions(protectedNames, filepath.Join(root, EthosDir), ScanMemory(b.getenv, root)))
 }
 
-// startScans are the scans that a plan was made with. The search after the first
-// run of the plan begins with them; for another run they would be too old.
+// startScans holds the scans from which a plan was made. The search after the first run of
+// the plan starts from them; for later runs they are out of date.
 type startScans struct {
 	trees []*treescan.Tree
 	taken atomic.Bool

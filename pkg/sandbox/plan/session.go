@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/capability"
 )
 
-// Environment is the environment that [Build] gives a command, but for what
+// Environment returns the environment that [Build] gives a command, without what
 // [Plan.Joined] adds. It makes no plan.
 func Environment(spec Spec, files Files) ([]string, error) {
 	b := &builder{spec: spec, set: spec.Whole()}
@@ -24,10 +24,9 @@ func Environment(spec Spec, files Files) ([]string, error) {
 	return env, nil
 }
 
-// Joined is the environment of a command that joins the boundary of this plan: its
-// own, with the sentinels of credentials, and with what has programs trust the
-// authority. A command that is given a credential itself is refused. The error is a
-// [*Refusal].
+// Joined returns the environment of a command that joins the boundary of this plan: env,
+// the sentinels of credentials, and the variables that make programs trust the authority.
+// It refuses a command whose argv or env contains a credential. The error is a [*Refusal].
 func (p *Plan) Joined(argv, env []string) ([]string, error) {
 	if p.Egress == nil || p.Egress.Open == nil {
 		return env, nil
@@ -56,12 +55,12 @@ func (p *Plan) Joined(argv, env []string) ([]string, error) {
 	return sortedEnv(values), nil
 }
 
-// Digest names the boundary that is asked for: "sha256:" and the SHA-256 of the
-// profile, paths, network, limits and requirements, and of the work space. The
-// command, its directory, environment, descriptors and limit of time, and whether it is observed, are not in it,
-// and neither is what the file system happens to hold when the plan is made: a
-// repository that is cloned into the work space makes no other boundary of it.
-// It is resolved through files. Two specs of one digest differ in nothing that was asked for.
+// Digest identifies the requested boundary: "sha256:" and the SHA-256 of the profile,
+// paths, network, limits, requirements and work space. It does not cover the command, its
+// directory, environment, descriptors and time limit, whether it is observed, or what the
+// file system contains when the plan is made: cloning a repository into the work space does
+// not change the boundary. files resolves the work space. Two specs with the same digest
+// request the same boundary.
 func (s *Spec) Digest(files Files) string {
 	set := s.Whole()
 	set.Env, set.RequiresEnv, set.TimeoutSeconds = capability.Set{}.Env, false, 0
@@ -92,13 +91,14 @@ func (s *Spec) Digest(files Files) string {
 		Backend    string `json:",omitempty"`
 	}{set, s.MemoryBytes, workspace, Lookup(s.Environ, "HOME"), sorted(s.Require), sorted(s.Publish), s.PublishAny, s.ProxyEnv, s.Agent, s.Debug, strings.TrimPrefix(s.Backend, Native)})
 	if err != nil {
-		panic(err) // no value in it can be refused
+		panic(err) // every value can be marshalled
 	}
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// sorted are the entries of a list whose order has no meaning, each once.
+// sorted returns a sorted copy of a list without duplicates. The order of the list must
+// have no meaning.
 func sorted(list []string) []string {
 	list = slices.Clone(list)
 	slices.Sort(list)

@@ -10,17 +10,17 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// SigningDir is the directory inside that has the socket by which git reaches its
-// signer: see package signing.
+// SigningDir is the directory inside that contains the socket of git's signer: see package
+// signing.
 const SigningDir = record.InsideDir + "/signing"
 
 // SigningSocket is that socket.
 const SigningSocket = SigningDir + "/socket"
 
-// ControlSigning has git's commits and tags signed outside.
+// ControlSigning is the name of the control that has git's commits and tags signed outside.
 const ControlSigning = "git_signing"
 
-// signingConfig is what git inside is told: the programs that it signs with.
+// signingConfig is the git configuration inside that names the signing programs.
 var signingConfig = [][2]string{
 	{"gpg.program", record.InsideSignGPG}, {"gpg.openpgp.program", record.InsideSignGPG}, {"gpg.ssh.program", record.InsideSignSSH},
 }
@@ -30,7 +30,7 @@ func (b *builder) signs() bool {
 	return b.set.GitSigning != "" && b.set.GitSigning != "none"
 }
 
-// signing notes in the plan whose commits and tags are signed.
+// signing records in the plan whose commits and tags are signed.
 func (b *builder) signing(p *Plan) error {
 	if !b.signs() {
 		return nil
@@ -47,8 +47,8 @@ func (b *builder) signing(p *Plan) error {
 	return nil
 }
 
-// signingEnv has git inside sign by the program that asks for a signature:
-// git-config(1), ENVIRONMENT. It counts before every file.
+// signingEnv sets the variables that make git inside sign with the program that asks for
+// signatures: git-config(1), ENVIRONMENT. They override every configuration file.
 func (b *builder) signingEnv(values map[string]string) {
 	if !b.signs() {
 		return
@@ -60,7 +60,8 @@ func (b *builder) signingEnv(values map[string]string) {
 	}
 }
 
-// signingMounts show that program, which is ethos-sandbox by another name.
+// signingMounts returns the mounts of that program, which is ethos-sandbox under another
+// name.
 func (b *builder) signingMounts() []mount.Mount {
 	if !b.signs() || b.spec.Signer == "" {
 		return nil
@@ -76,15 +77,15 @@ func (b *builder) signingDir(entries []Entry) []Entry {
 	return privately(entries, SigningDir, "the socket of git's signer")
 }
 
-// privately adds a directory of the run's own tmpfs to a table.
+// privately adds a directory on the run's own tmpfs to a table.
 func privately(entries []Entry, path, why string) []Entry {
 	entries = append(slices.Clone(entries), Entry{Path: path, Access: Private, Dir: true, Why: why})
 	slices.SortStableFunc(entries, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
 	return entries
 }
 
-// CommandWrites reports whether the command can change what a path names, in a
-// directory of the host.
+// CommandWrites reports whether the command can change what a path names in a host
+// directory.
 func (p *Plan) CommandWrites(path string) bool {
 	return Covering(p.Paths, filepath.Clean(path)).Access == ReadWrite
 }

@@ -6,14 +6,17 @@ import (
 	"slices"
 )
 
-// The search for sockets in a tree that can only be read ends at these bounds; what lies beyond is told in the plan's notes.
+// Bounds of the search for sockets in a tree that can only be read. A note in the plan says
+// so if they are exceeded.
 const (
 	socketLevels = 4
 	socketDirs   = 512
 )
 
-// hideSocket hides a socket that is there when the run begins: a server of the host listens on it, and neither a network namespace nor a read-only mount keeps anybody from
-// connecting to it; unix(7), connect needs the right to write to the file alone. One that is asked for is left.
+// hideSocket hides a socket that exists when the run begins. A server of the host may
+// listen on it, and neither a network namespace nor a read-only mount prevents a
+// connection: connect needs only write permission on the file, unix(7). Declared sockets
+// stay visible.
 func (b *builder) hideSocket(path string) {
 	declared := func(r rule) bool { return r.path == path }
 	if !slices.ContainsFunc(b.declared, declared) {
@@ -37,7 +40,7 @@ func (b *builder) hideSockets(root string) {
 	}
 }
 
-// socketsIn hides the sockets of one directory, and returns the directories in it.
+// socketsIn hides the sockets of one directory and returns its subdirectories.
 func (b *builder) socketsIn(dir string) (below []string) {
 	entries, err := b.files.files.Entries(dir)
 	if err != nil {
@@ -55,7 +58,7 @@ func (b *builder) socketsIn(dir string) (below []string) {
 	return below
 }
 
-// declaredSockets are those that the command may connect to, without links.
+// declaredSockets returns the sockets that the command may connect to, without links.
 func (b *builder) declaredSockets() (paths []string) {
 	for _, r := range b.declared {
 		if r.why == unixSocket {

@@ -11,18 +11,17 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// stateHint is the way out where a declaration would open the state folder.
+// stateHint is the hint for a declaration that would open the state folder.
 const stateHint = "it says what a person has trusted, and no command reads or writes it; declare a directory beside it"
 
-// hideState keeps the state folders of ethos (package statedir) out of sight,
-// whatever is declared, and whether they exist or not. It must come after every
-// other rule: a grant in the folder is refused where somebody asked for it, and
-// taken out where the plan made it.
+// hideState hides the state folders of ethos (package statedir), whatever is declared and
+// whether they exist or not. It must run after every other rule: a declared grant in such a
+// folder is refused, and one that the plan added is removed.
 func (b *builder) hideState() error {
 	for _, dir := range b.stateFolders() {
 		p, err := b.files.resolve(dir)
 		if errors.Is(err, fs.ErrPermission) {
-			continue // the command is the caller: it gets no further
+			continue // the command has the caller's rights, so it cannot reach it either
 		}
 		if err != nil {
 			return Refuse(CodeDeclaration, "set XDG_STATE_HOME to a directory that can be reached", "state folder %s: %w", dir, err)
@@ -44,8 +43,8 @@ func (b *builder) hideState() error {
 	return nil
 }
 
-// hide puts an empty directory in the place of a state folder: one that comes
-// to exist later is not seen either.
+// hide covers a state folder with an empty directory, so that one that is created later is
+// not visible either.
 func (b *builder) hide(p resolvedPath) {
 	c := blank
 	if p.exists && !p.dir {
@@ -62,14 +61,14 @@ func (r rule) grants() bool {
 	return r.class == grantRead || r.class == grantWrite || r.class == allowWithinDeny
 }
 
-// showsState reports whether a tree lies in a state folder or has one in it.
+// showsState reports whether a tree lies in a state folder or contains one.
 func (b *builder) showsState(tree string) bool {
 	return slices.ContainsFunc(b.state, func(p resolvedPath) bool { return mount.Within(tree, p.path) || mount.Within(p.path, tree) })
 }
 
-// stateFolders are the folders that ethos uses in this environment, that of the
-// sessions' sockets among them, and those that it would use in others: without
-// XDG_STATE_HOME, and with the home directory that passwd(5) has for the caller.
+// stateFolders returns the folders that ethos uses in this environment, including the one
+// of the sessions' sockets, and those that it would use in others: without XDG_STATE_HOME,
+// and with the home directory that passwd(5) has for the caller.
 func (b *builder) stateFolders() []string {
 	var dirs []string
 	if dir, err := statedir.Dir(b.getenv); err == nil {
@@ -87,7 +86,7 @@ func (b *builder) stateFolders() []string {
 	return slices.Compact(dirs)
 }
 
-// passwdHomes are the home directories that /etc/passwd has for a user.
+// passwdHomes returns the home directories that /etc/passwd has for a user.
 func (b *builder) passwdHomes(uid uint32) (homes []string) {
 	text, err := b.files.files.ReadFile("/etc/passwd")
 	if err != nil {

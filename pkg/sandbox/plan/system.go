@@ -8,15 +8,17 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// systemTrees are what programs are made of. They are read-only; the ones that are links in the host are links inside.
+// systemTrees are the directories with the system's programs and libraries. They are
+// read-only. Those that are links on the host are links inside.
 var systemTrees = []string{"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/usr"}
 
-// askedTrees are small parts of the host, without secrets, that tools ask what
-// machine they are on: lscpu(1), nproc, allocators and runtimes that look for huge
-// pages, dpkg-query(1). They are read-only mounts, for root too.
+// askedTrees are small parts of the host, without secrets, from which tools learn about the
+// machine: lscpu(1), nproc, allocators and runtimes that look for huge pages,
+// dpkg-query(1). They are read-only mounts, for root too.
 var askedTrees = []string{"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage", "/var/lib/dpkg"}
 
-// systemSecrets are files of the system trees that hold credentials. The kernel keeps an ordinary user from most of them; root confined is their owner.
+// systemSecrets are files in the system trees that hold credentials. The kernel denies most
+// of them to an ordinary user; confined root owns them.
 var systemSecrets = []string{
 	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd",
 	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key",
@@ -26,37 +28,39 @@ var systemSecrets = []string{
 	"/etc/exim4/passwd.client", "/etc/postfix/sasl_passwd", "/etc/mysql/debian.cnf", "/etc/credstore", "/etc/credstore.encrypted",
 }
 
-// procSecrets tell of the whole machine and of the caller's keys, whatever the namespaces. The kernel keeps an ordinary user from most of them; root confined is their owner.
+// procSecrets are files that describe the whole machine and the caller's keys, whatever the
+// namespaces. The kernel denies most of them to an ordinary user; confined root owns them.
 var procSecrets = []string{
 	"/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats", "/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup",
 	"/proc/slabinfo", "/proc/vmallocinfo", "/proc/pagetypeinfo", "/proc/acpi", "/proc/scsi",
-	"/proc/cmdline", "/proc/bootconfig", // keys of encrypted disks, tokens for a first boot: whatever the machine's owner gave to the kernel
-	"/proc/fs/cifs", // servers and users of what the host has mounted
+	"/proc/cmdline", "/proc/bootconfig", // boot parameters can contain disk keys or first-boot tokens
+	"/proc/fs/cifs", // servers and users of the host's mounts
 }
 
-// secrets are the paths below the home directory where credentials are kept. They
-// stay hidden also when a directory around them is declared.
+// secrets returns the paths below the home directory that hold credentials. They stay
+// hidden even if a directory around them is declared.
 func secrets() []string {
-	list := []string{".claude.json"} // settings, with a token among them
+	list := []string{".claude.json"} // settings, which include a token
 	for _, c := range protected.Credentials() {
 		list = append(list, c.Path)
 	}
 	return list
 }
 
-// neverWritable are trees that no declaration makes writable, nor any directory that contains one.
+// neverWritable are trees that no declaration can make writable, nor any directory that
+// contains one of them.
 var neverWritable = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr"}
 
-// neverReadable are not the host's to give: the confined command has its own.
+// neverReadable are trees that no declaration can grant: the confined command has its own.
 var neverReadable = []string{"/", "/dev", "/proc", "/sys"}
 
-// Devices are the host's device files that are harmless to everyone.
+// Devices are the host's device files that are harmless for everyone.
 var Devices = []string{"null", "zero", "full", "random", "urandom"}
 
-// deviceNodes are these, and the name of the command's own terminal.
+// deviceNodes are [Devices] and the name of the command's own terminal.
 var deviceNodes = append(slices.Clip(Devices), "tty")
 
-// deviceLinks are the usual links of /dev.
+// deviceLinks are the usual links in /dev.
 var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}}
 
 const (
@@ -93,7 +97,8 @@ func (b *builder) systemRules() error {
 	return b.denyExisting(systemSecrets, "system secret")
 }
 
-// denyExisting hides those of paths that are there and that the kernel would let the caller open.
+// denyExisting hides those of the paths that exist and that the kernel would let the caller
+// open.
 func (b *builder) denyExisting(paths []string, why string) error {
 	for _, path := range paths {
 		p, err := b.files.resolve(path)
@@ -107,23 +112,23 @@ func (b *builder) denyExisting(paths []string, why string) error {
 	return nil
 }
 
-// scratchRules are the directories that belong to the command alone.
+// scratchRules make the directories that are private to the command.
 func (b *builder) scratchRules() {
 	for _, dir := range []string{"/tmp", "/dev/shm", b.home} {
 		b.rules = append(b.rules, rule{resolvedPath{path: dir, exists: true, dir: true}, grantPrivate, "private"})
 	}
 }
 
-// varTmp is another name of /tmp inside, unless something of the host is shown in it.
+// varTmp is a link to /tmp inside, unless something of the host is shown in it.
 const varTmp = "/var/tmp"
 
-// below reports whether something is declared at or below a directory.
+// below reports whether a rule covers a directory or a path below it.
 func (b *builder) below(dir string) bool {
 	return slices.ContainsFunc(b.rules, func(r rule) bool { return mount.Within(r.path, dir) })
 }
 
-// ownVarTmp makes it a directory of the command alone where a work space, or
-// something that is declared, lies below it: nothing can be mounted on a link.
+// ownVarTmp makes /var/tmp a private directory if the work space or a declared path lies
+// below it, because nothing can be mounted on a link.
 func (b *builder) ownVarTmp() {
 	at := func(r rule) bool { return r.path == varTmp }
 	if b.below(varTmp) && !slices.ContainsFunc(b.rules, at) {
@@ -131,7 +136,7 @@ func (b *builder) ownVarTmp() {
 	}
 }
 
-// fixedMounts are the parts of the root that do not come from paths.
+// fixedMounts returns the mounts that do not come from declared paths.
 func (b *builder) fixedMounts() []mount.Mount {
 	list := []mount.Mount{
 		{Kind: mount.Proc, Target: "/proc", Writable: b.nests(), Why: "PID namespace"},
@@ -142,7 +147,7 @@ func (b *builder) fixedMounts() []mount.Mount {
 	if !b.below(varTmp) {
 		list = append(list, mount.Mount{Kind: mount.Symlink, Target: varTmp, Source: "/tmp", Why: "private"})
 	}
-	for _, name := range deviceNodes { // read-only: a device is written to as ever, and its owner, mode and times are the host's
+	for _, name := range deviceNodes { // a read-only mount still allows writes to a device, but not changes of its owner, mode and times
 		list = append(list, mount.Mount{Kind: mount.Bind, Target: "/dev/" + name, Source: "/dev/" + name, File: true, Device: true, Why: "device"})
 	}
 	for _, link := range deviceLinks {
@@ -157,7 +162,8 @@ func (b *builder) fixedMounts() []mount.Mount {
 	return append(list, b.links...)
 }
 
-// MachineFiles are the files of proc(5) that tell of the machine and that programs look for. None tells of a process, a mount or a user.
+// MachineFiles are the files of proc(5) that describe the machine and that programs look
+// for. None describes a process, a mount or a user.
 var MachineFiles = []string{
 	"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version",
 	"sys/fs/file-max", "sys/fs/nr_open", "sys/fs/pipe-max-size", "sys/net/core/somaxconn", "sys/vm/max_map_count", "sys/vm/overcommit_memory",

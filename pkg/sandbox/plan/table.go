@@ -7,28 +7,29 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// class is what a declaration does to the access of the paths below it.
+// class is the effect of a rule on a path and everything below it.
 type class int
 
 const (
 	grantPrivate    class = iota
-	allowWithinDeny       // takes a denyRead of a directory above away, and grants nothing by itself
+	allowWithinDeny       // cancels a denyRead of a directory above, and grants nothing by itself
 	grantRead
 	grantWrite
 	denyWrite
 	denyRead
-	blank // hidden, and shown as an empty directory, so that a tool that walks the tree passes it by
+	blank // hidden, but shown as an empty directory so that tools that walk the tree skip it
 )
 
-// rule is one declaration, resolved.
+// rule is one resolved rule.
 type rule struct {
 	resolvedPath
 	class
 	why string
 }
 
-// table computes the entries of rules: the deeper path wins, a deny wins at equal depth, and the order of the rules does not matter.
-// Entries are sorted, parents first; one whose access is no different from its parent's is left out.
+// table computes the entries of rules. The deeper path wins; at equal depth a deny wins;
+// the order of the rules does not matter. The entries are sorted, parents first. An entry
+// with the access of its parent is left out.
 func table(rules []rule) []Entry {
 	byPath := map[string][]rule{}
 	for _, r := range rules {
@@ -55,7 +56,7 @@ func table(rules []rule) []Entry {
 	return entries
 }
 
-// granted reports whether a grant covers p, denies aside.
+// granted reports whether a grant covers p, whatever denies it.
 func granted(rules []rule, p string) bool {
 	return slices.ContainsFunc(rules, func(r rule) bool { return (r.class == grantRead || r.class == grantWrite) && mount.Within(p, r.path) })
 }
@@ -88,7 +89,7 @@ func combine(rules []rule, above Access, granted bool) Entry {
 				access, why = ReadOnly, r.why
 			}
 		case denyRead:
-			if !own { // what the host has there is hidden already
+			if !own { // the host's content is hidden there already
 				access, why = Hidden, r.why
 			}
 		case blank:

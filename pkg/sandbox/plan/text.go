@@ -8,7 +8,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// Text is the plan for people.
+// Text describes the plan for people.
 func (p *Plan) Text() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -69,7 +69,7 @@ func (p *Plan) Text() string {
 	return b.String()
 }
 
-// placesText is what is shown where, and by what.
+// placesText prints the paths, the Landlock grants and the mounts.
 func (p *Plan) placesText(b *strings.Builder) {
 	b.WriteString("\npaths (from here down, until a deeper line)\n")
 	for _, e := range p.Paths {
@@ -87,7 +87,7 @@ func (p *Plan) placesText(b *strings.Builder) {
 	}
 }
 
-// egressText are the lines of what is judged beside names.
+// egressText prints what is judged besides names.
 func (p *Plan) egressText(line func(name, format string, args ...any)) {
 	if p.Egress == nil {
 		return
@@ -110,7 +110,7 @@ func (p *Plan) egressText(line func(name, format string, args ...any)) {
 	}
 }
 
-// command is what runs; the plan of a session has none.
+// command returns what runs; the plan of a session has no command.
 func (p *Plan) command() string {
 	if len(p.Argv) == 0 {
 		return "those of the session"

@@ -8,7 +8,8 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// toolHomes says which parts of the home directory a program that is found in one of them needs beside it. A PATH entry below the key brings in the values.
+// toolHomes maps a directory of the home directory to the directories that programs found
+// in it need. A PATH entry at or below the key makes the values readable.
 var toolHomes = map[string][]string{
 	".cargo/bin":                   {".cargo/bin", ".rustup"},
 	".local/bin":                   {".local/bin", ".local/lib", ".local/pipx", ".local/share/pipx", ".local/share/uv"},
@@ -22,16 +23,17 @@ var toolHomes = map[string][]string{
 	".config/composer/vendor":      {".config/composer/vendor"},
 }
 
-// toolManagers keep all that their programs need below one directory of the home directory.
+// toolManagers are directories of the home directory that contain everything their programs
+// need.
 var toolManagers = []string{
 	".asdf", ".bun", ".deno", ".dotnet", ".elan", ".fnm", ".foundry", ".ghcup", ".goenv", ".jenv", ".juliaup", ".krew", ".luaenv", ".nodenv", ".nvm", ".opam", ".phpenv", ".plenv",
 	".poetry", ".pyenv", ".rbenv", ".rye", ".sdkman", ".tfenv", ".volta", "anaconda3", "mambaforge", "miniconda3", "miniforge3", "sdk",
 }
 
-// notATool are directories too wide to be brought in because a bin directory lies in them.
+// notATool are directories that are too wide to be shown because they have a bin directory.
 var notATool = []string{"/", "/home", "/media", "/mnt", "/root", "/run", "/srv", "/tmp", "/var"}
 
-// toolRules make the programs that PATH names readable, with what they need beside them.
+// toolRules makes the programs in PATH readable, together with what they need.
 func (b *builder) toolRules(path string) error {
 	for dir := range strings.SplitSeq(path, ":") {
 		if !filepath.IsAbs(dir) {
@@ -40,7 +42,7 @@ func (b *builder) toolRules(path string) error {
 		for _, tree := range b.toolTrees(filepath.Clean(dir)) {
 			p, err := b.files.resolve(tree)
 			if err != nil || !p.exists || slices.Contains(neverReadable, p.path) || p.path == b.home {
-				continue // what PATH names need not be there
+				continue // PATH may name missing directories
 			}
 			b.rules = append(b.rules, rule{p, grantRead, "PATH"})
 		}
@@ -48,7 +50,7 @@ func (b *builder) toolRules(path string) error {
 	return nil
 }
 
-// toolTrees returns the directories that make the programs of a PATH entry run.
+// toolTrees returns the directories that the programs of a PATH entry need.
 func (b *builder) toolTrees(dir string) []string {
 	if b.home != "" && mount.Within(dir, b.home) {
 		rel := strings.TrimPrefix(strings.TrimPrefix(dir, b.home), "/")
@@ -58,7 +60,7 @@ func (b *builder) toolTrees(dir string) []string {
 			}
 		}
 		if top, _, _ := strings.Cut(rel, "/"); slices.Contains(toolManagers, top) {
-			return []string{filepath.Join(b.home, top)} // ~/.pyenv/shims: the whole of ~/.pyenv
+			return []string{filepath.Join(b.home, top)} // ~/.pyenv/shims needs all of ~/.pyenv
 		}
 	}
 	up := filepath.Dir(dir)
@@ -66,7 +68,7 @@ func (b *builder) toolTrees(dir string) []string {
 	case base != "bin" && base != "sbin" && base != "shims", up == b.home, slices.Contains(notATool, up):
 		return []string{dir}
 	}
-	for _, beside := range []string{"lib", "libexec", "pkg"} { // what the programs of a tree of its own need: /srv/jdk/lib, /data/go/pkg
+	for _, beside := range []string{"lib", "libexec", "pkg"} { // a self-contained installation: /srv/jdk/lib, /data/go/pkg
 		if info, err := b.files.lstat(filepath.Join(up, beside)); err == nil && info != nil {
 			return []string{up}
 		}

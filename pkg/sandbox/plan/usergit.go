@@ -14,11 +14,10 @@ const (
 	whyNamed   = "named by the git configuration of the user"
 )
 
-// userConfiguration shows the configuration of git that is the user's, and the
-// files that it names: without what it includes, git inside would take another
-// author, and without its list of ignored files it would add what is ignored
-// outside. Only what the user has written is followed, never the configuration of
-// a work tree, which a command may have changed.
+// userConfiguration shows the user's git configuration and the files that it names. Without
+// the included files, git inside would use another author; without the list of ignored
+// files, it would add files that are ignored outside. Only what the user has written is
+// followed, never the configuration of a work tree, which a command may have changed.
 func (b *builder) userConfiguration() {
 	for _, path := range b.inHome([]string{".gitconfig", ".config/git"}) {
 		b.showFile(path, whyUserGit)
@@ -29,8 +28,8 @@ func (b *builder) userConfiguration() {
 	}
 }
 
-// follow reads one file, and shows what it names. Each condition of an includeIf
-// is taken to hold: it may for some repository of the work space.
+// follow reads one file and shows the files that it names. Each condition of an includeIf
+// is taken to be true, because it may be for some repository of the work space.
 func (b *builder) follow(file string, seen map[string]bool) {
 	if seen[file] || len(seen) >= maxIncludes {
 		return
@@ -67,8 +66,8 @@ func namesFile(key string) bool {
 	return false
 }
 
-// showIncluded shows an included file. One that holds a secret stays hidden: it
-// is often included so that the secret lies apart.
+// showIncluded shows an included file. A file that contains a secret stays hidden, because
+// it is often included just to keep the secret apart.
 func (b *builder) showIncluded(path string) bool {
 	text, err := b.files.files.ReadFile(path)
 	if err != nil {
@@ -88,8 +87,8 @@ func (b *builder) showIncluded(path string) bool {
 	return b.showNamed(path)
 }
 
-// holdsSecret reports whether a setting is a credential by its name, or by an
-// address that has a password in it.
+// holdsSecret reports whether a setting is a credential, judged by its name or by a URL
+// with a password in it.
 func holdsSecret(key, value string) bool {
 	variable := key[strings.LastIndexByte(key, '.')+1:]
 	for _, word := range []string{"token", "password", "passwd", "passphrase", "secret", "smtppass", "extraheader", "cookie", "apikey", "pass"} {
@@ -100,7 +99,7 @@ func holdsSecret(key, value string) bool {
 	return withPassword(key) || withPassword(value)
 }
 
-// withPassword reports whether a text has an address of the form
+// withPassword reports whether a text contains a URL of the form
 // scheme://user:password@host, or scheme://token@host for HTTP.
 func withPassword(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -108,9 +107,8 @@ func withPassword(text string) bool {
 	return ok && at && !strings.Contains(user, "/") && (strings.Contains(user, ":") || strings.HasSuffix(scheme, "http") || strings.HasSuffix(scheme, "https"))
 }
 
-// showNamed shows a regular file that lies in the home directory and holds no
-// credentials. What lies in the work space is there; other places are the
-// person's to declare.
+// showNamed shows a regular file that lies in the home directory and holds no credentials.
+// Files in the work space are visible anyway; other files must be declared by the user.
 func (b *builder) showNamed(path string) bool {
 	rel, err := filepath.Rel(b.home, path)
 	if err != nil || !filepath.IsLocal(rel) || hidesCredentials(rel) {
@@ -124,7 +122,7 @@ func (b *builder) showNamed(path string) bool {
 		return false
 	}
 	if mount.Within(p.path, b.spec.Workspace) || !mount.Within(p.path, b.home) {
-		return true // it is there, or not for the configuration to show
+		return true // already visible, or not for the configuration to show
 	}
 	return b.showFile(path, whyNamed)
 }

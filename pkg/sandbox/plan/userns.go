@@ -13,11 +13,11 @@ import (
 // nests reports whether the command may make user namespaces.
 func (b *builder) nests() bool { return cmp.Or(b.set.NestedUserns, "none") != "none" }
 
-// nestedUserns is what the command may make of user namespaces. One that mounts is
-// refused where mounts alone keep names of the host in their places: a mount point
-// can be renamed and removed from a mount namespace that does not have the mount,
-// and who may mount makes one; see is_local_mountpoint in fs/namespace.c. Landlock,
-// which would hold such names, refuses every mount to those it confines.
+// nestedUserns sets which user namespaces the command may make. Mounts inside them are
+// refused if only a mount keeps a host path in its place. A mount point can be renamed and
+// removed from a mount namespace that lacks the mount, and a command that may mount can
+// make such a namespace; see is_local_mountpoint in fs/namespace.c. Landlock would protect
+// such paths, but denies every mount to the processes that it confines.
 func (b *builder) nestedUserns(p *Plan) error {
 	if !b.nests() {
 		return nil
@@ -44,8 +44,7 @@ func (b *builder) nestedUserns(p *Plan) error {
 	return nil
 }
 
-// around is the writable directory of the host that a mount lies in, nil where there
-// is none.
+// around returns the mount of the writable host directory that contains a mount, or nil.
 func (p *Plan) around(m *mount.Mount) *mount.Mount {
 	var above *mount.Mount
 	for k := range p.Mounts {
@@ -63,15 +62,15 @@ func (p *Plan) around(m *mount.Mount) *mount.Mount {
 	return above
 }
 
-// closedProc keeps what is not a process read-only in a /proc that is not: the maps
-// of a user namespace are written there, and its other files are the machine's. That
-// of /proc/sys is writable for the host's uid 0, whatever its capabilities.
+// closedProc makes everything in a writable /proc read-only except the process directories:
+// those are where the maps of a user namespace are written, while the other files belong to
+// the machine. /proc/sys would be writable for the host's uid 0, whatever its capabilities.
 func (b *builder) closedProc() (list []mount.Mount) {
 	if !b.nests() {
 		return nil
 	}
 	list = []mount.Mount{{Kind: mount.Closed, Target: "/proc/sys", Why: whyOfMachine}}
-	entries, _ := b.files.files.Entries("/proc") // what cannot be listed has no more
+	entries, _ := b.files.files.Entries("/proc") // what cannot be listed needs no mount
 	for _, e := range entries {
 		path := "/proc/" + e.Name()
 		info, err := b.files.lstat(path)

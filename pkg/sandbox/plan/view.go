@@ -8,27 +8,26 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// View is what stands in the place of the writable directories of the host: a
-// copy-on-write view of each, whose upper layer is kept where no command sees it.
-// The rest of the plan is as without it, but for what keeps names from coming to
-// exist: nothing that the command makes is on the host. Who applies a view to the
-// host must not apply what lies in Closed.
+// View describes the copy-on-write views that replace the writable host directories. Each
+// has an upper layer that no command sees. The rest of the plan is unchanged, except that
+// there are no placeholders: nothing that the command creates reaches the host. Whoever
+// applies a view to the host must not apply the paths in Closed.
 type View struct {
-	// Roots are the directories, none within another.
+	// Roots are the replaced directories, none within another.
 	Roots []string `json:"roots"`
-	// Closed are paths in them that the command could not have changed on the
-	// host, existing or not. The protected names of each root are among them.
+	// Closed are the paths in Roots that the command could not have changed on the host,
+	// whether they exist or not. They include the protected names of each root.
 	Closed []string `json:"closed"`
-	// At is the directory that holds the upper layers, which is kept when the run
-	// has ended. "" is one for this run, which is removed.
+	// At is the directory of the upper layers, which is kept after the run. "" stands for a
+	// directory of this run, which is removed.
 	At string `json:"at,omitempty"`
 }
 
 // inView reports whether the command writes into a view.
 func (b *builder) inView() bool { return b.set.View != "" }
 
-// view makes the view of a plan that has its mounts. Nothing else of the host may
-// be writable, but what ethos keeps itself: what is no directory cannot be an
+// view adds the view to a plan whose mounts are complete. Apart from ethos's own
+// directories, no other host path may be writable, because only a directory can be an
 // overlay.
 func (b *builder) view(p *Plan) error {
 	if !b.inView() {
@@ -65,7 +64,7 @@ func (b *builder) view(p *Plan) error {
 	p.View = v
 	for i := range p.Mounts {
 		m := &p.Mounts[i]
-		if m.Kind == mount.Overlay { // a cache: what is added goes with the view
+		if m.Kind == mount.Overlay { // a cache: what is added is discarded with the view
 			m.Upper, m.Work = "", ""
 		}
 		if m.Kind != mount.Bind || !m.Writable || m.Device || Managed(*m) || in(m.Source) || slices.Contains(p.Sockets, m.Target) || strings.HasPrefix(m.Source, "/dev/") {
