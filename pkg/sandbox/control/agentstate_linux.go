@@ -11,14 +11,13 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// agentState is the directories that a confined agent takes for its own: they are
+// agentState prepares the directories that a confined agent uses as its own. They are
 // mounted from the state folder.
 type agentState struct{ *Job }
 
 func (c *agentState) Name() string { return "agent state" }
 
-// Prepare makes the directories, and in them what the person's settings are
-// mounted over.
+// Prepare creates the directories and, in them, the mount points of the user's settings.
 func (c *agentState) Prepare(context.Context) error {
 	for _, s := range c.Plan.AgentState {
 		if err := c.ready(s); err != nil {
@@ -31,9 +30,9 @@ func (c *agentState) Prepare(context.Context) error {
 	return nil
 }
 
-// ready makes one directory. Earlier runs wrote to it: no link is followed out of
-// it, and what they left under the name of a setting does not count. What can stay
-// does, for it may be what a setting is mounted over in another run.
+// ready creates one directory. Earlier runs could write to it, so no link is followed out
+// of it, and what they left under the name of a setting is ignored. A usable mount point
+// stays, because another run may have a setting mounted on it.
 func (c *agentState) ready(s plan.AgentState) error {
 	path, err := statedir.Make(c.Plan.Getenv, plan.AgentsFolder, s.Space, s.Name)
 	if err != nil {

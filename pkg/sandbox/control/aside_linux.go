@@ -20,15 +20,15 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// asideName is one thing that was put aside.
+// asideName is one file or directory that was quarantined.
 type asideName struct {
-	path string // as it was
-	kept string // where it is
+	path string // its original path
+	kept string // its present path
 	err  error  // why it is still in force
 }
 
-// asideSuffix ends the names of what was put aside; random digits follow, which
-// the command cannot have used up.
+// asideSuffix is appended to the names of quarantined files. Random digits follow it, so
+// that the command cannot have used up the names.
 const asideSuffix = ".ethos-quarantine-"
 
 func randomDigits() string {
@@ -37,10 +37,10 @@ func randomDigits() string {
 	return hex.EncodeToString(b[:])
 }
 
-// check puts one name aside when something else is there than was at the start.
+// check quarantines one name if it is not what it was at the start.
 func (d *protectedDir) check(w *protectedPaths, name string) {
 	kept, err := d.putAside(name)
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // the command took its owner's permissions away
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // the command removed its owner's permissions
 		err = d.unlocked(name, func() (err error) { kept, err = d.putAside(name); return err })
 	}
 	if absentName(err) || err == nil && kept == "" {
@@ -54,12 +54,12 @@ func (d *protectedDir) check(w *protectedPaths, name string) {
 	w.aside = append(w.aside, a)
 }
 
-// putAside renames what is there, and was not, within its directory. It returns
-// the path that it has now, "" when there is nothing to be done.
+// putAside renames what has appeared under a name, within its directory. It returns the new
+// path, or "" if there is nothing to do.
 func (d *protectedDir) putAside(name string) (kept string, err error) {
 	fd, err := d.open(name)
 	if above := filepath.Dir(name); ledOut(err) && above != "." {
-		return d.putAside(above) // the link
+		return d.putAside(above) // rename the link itself
 	}
 	if err != nil {
 		return "", err
@@ -81,10 +81,10 @@ func (d *protectedDir) putAside(name string) (kept string, err error) {
 	return filepath.Join(d.Dir, kept), renameIn(parent, filepath.Base(name), filepath.Base(kept))
 }
 
-// byEthos reports whether a directory of ethos's own was made by another of its
-// programs, such as one that keeps a store of traces, while the command runs. It
-// counts as there from the start, and is kept open: no other gets its inode
-// number.
+// byEthos reports whether ethos's own directory was created while the command runs by
+// another program of ethos, such as one that keeps a store of traces. Such a directory is
+// treated as if it had existed at the start. It is kept open, so that no other file gets
+// its inode number.
 func (d *protectedDir) byEthos(name string, opened *os.File) bool {
 	if name != plan.EthosDir || d.were[name] != nil {
 		return false
@@ -97,7 +97,7 @@ func (d *protectedDir) byEthos(name string, opened *os.File) bool {
 	return true
 }
 
-// isOld reports whether what was opened is what the name was at the start.
+// isOld reports whether the opened file is the one that had the name at the start.
 func (d *protectedDir) isOld(name string, fd int) bool {
 	was := d.were[name]
 	if was == nil {
@@ -107,8 +107,8 @@ func (d *protectedDir) isOld(name string, fd int) bool {
 	return unix.Fstat(fd, &a) == nil && unix.Fstat(int(was.Fd()), &b) == nil && a.Ino == b.Ino && a.Dev == b.Dev
 }
 
-// renameIn renames within a directory. The new name is random where the file
-// system has no RENAME_NOREPLACE: renameat2(2).
+// renameIn renames within a directory. If the file system has no RENAME_NOREPLACE
+// (renameat2(2)), the random name makes a collision unlikely.
 func renameIn(at int, from, to string) error {
 	err := unix.Renameat2(at, from, at, to, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
@@ -117,8 +117,8 @@ func renameIn(at int, from, to string) error {
 	return err
 }
 
-// unlocked does something in directories of ours that nobody may search or
-// write to, and leaves their modes as they were.
+// unlocked calls do while the owner may search and write the directories, and restores
+// their modes.
 func (d *protectedDir) unlocked(name string, do func() error) error {
 	defer withOwner(d.dir)()
 	if fd, err := beneath(d.dir, filepath.Dir(name), unix.O_PATH|unix.O_DIRECTORY); err == nil {
@@ -129,8 +129,8 @@ func (d *protectedDir) unlocked(name string, do func() error) error {
 	return do()
 }
 
-// withOwner gives the owner of a directory every permission, until the returned
-// function is called.
+// withOwner gives the owner of a directory all permissions until the returned function is
+// called.
 func withOwner(dir *os.File) func() {
 	var st unix.Stat_t
 	mode := func(m uint32) error { return unix.Fchmodat(unix.AT_FDCWD, procPath(dir), m&0o7777, 0) }
@@ -140,8 +140,8 @@ func withOwner(dir *os.File) func() {
 	return func() { mode(st.Mode) }
 }
 
-// Steps have init do the same, once, when this process is killed and nothing
-// else is alive inside: only the names of one component, and none that existed.
+// Steps make init do the same once, if this process is killed and nothing else is alive
+// inside. Init handles only names of one component, and none that existed at the start.
 func (w *protectedPaths) Steps(at Phase, p *Program) {
 	if at != InitHost {
 		return
@@ -163,13 +163,13 @@ func (w *protectedPaths) Steps(at Phase, p *Program) {
 	p.Cleanup = append(remove, p.Cleanup...)
 }
 
-// Evidence tells of the names that were put aside.
+// Evidence adds the quarantined names.
 func (w *protectedPaths) Evidence(e *record.Sandbox, _ bool) {
 	e.Denials = append(e.Denials, denialsOf(w.names)...)
 }
 
-// denialsOf are names that were put aside, as the evidence has them: one for
-// each name, however often the command made it.
+// denialsOf converts quarantined names into denials: one for each name, however often the
+// command created it.
 func denialsOf(aside []asideName) (list []record.Denial) {
 	for _, a := range aside {
 		if i := slices.IndexFunc(list, func(d record.Denial) bool { return d.Path == a.path }); i >= 0 {
@@ -188,8 +188,8 @@ func denialsOf(aside []asideName) (list []record.Denial) {
 	return list
 }
 
-// remedyFor is for the person whose file it is: the kernel does not tell who made
-// it.
+// remedyFor addresses the person who may own the file, because the kernel does not say who
+// created it.
 func remedyFor(a asideName) string {
 	switch {
 	case a.err != nil:

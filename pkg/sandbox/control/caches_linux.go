@@ -21,8 +21,9 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// caches are the package caches of the host, copy-on-write: an overlay whose upper directory is the run's own. A cache that is not copy-on-write is
-// still no way to write to the host's; what is weaker is the service.
+// caches gives the command the host's package caches copy-on-write: an overlay whose upper
+// directory belongs to the run. If the overlay cannot be made, the host's cache is still
+// not writable; only the service is reduced.
 type caches struct {
 	*Job
 	holds []*os.File // locks on the upper directories in use
@@ -40,7 +41,8 @@ func (c *caches) Plan() (string, bool) {
 	return "copy-on-write: " + strings.Join(targets, " "), len(targets) > 0
 }
 
-// Prepare gives the mounts upper directories that exist and that no other run has. Where none can be had the overlay gets one in memory.
+// Prepare assigns to each mount an upper directory that exists and that no other run uses.
+// If there is none, the overlay gets one in memory.
 func (c *caches) Prepare(context.Context) error {
 	p := c.Job.Plan
 	for i := range c.Mounts {
@@ -67,7 +69,8 @@ func (c *caches) Prepare(context.Context) error {
 	return nil
 }
 
-// Close gives the upper directories free, without what the kernel left there: directories of mode 000, which their owner could not even delete.
+// Close releases the upper directories. It first removes the kernel's directories of mode
+// 000 in them, which even their owner could not empty.
 func (c *caches) Close() {
 	for _, slot := range c.holds {
 		if root, err := rootAt(slot); err == nil {
@@ -79,7 +82,7 @@ func (c *caches) Close() {
 	c.bound()
 }
 
-// Report: each way that did not work left a note about its target.
+// Report adds a note for each fallback that was used.
 func (c *caches) Report(line record.Control) record.Control {
 	if line.State != Enforced {
 		return line
@@ -104,7 +107,8 @@ func (c *caches) Hint() string {
 	return "it is in full force where a package cache exists and the work space can keep what is added to it"
 }
 
-// removeWork removes the kernel's own directory from the work directory of an overlay that is not mounted.
+// removeWork removes the kernel's own directory from the work directory of an overlay that
+// is not mounted.
 func removeWork(root *os.Root, work string) error {
 	for _, dir := range []string{"/work", "/work/incompat", "/work/incompat/volatile"} {
 		root.Chmod(work+dir, 0o700)
@@ -112,10 +116,12 @@ func removeWork(root *os.Root, work string) error {
 	return root.RemoveAll(work + "/work")
 }
 
-// concurrentCaches is how many upper directories one cache may have, for runs at the same time: an overlay's upper directory belongs to one mount.
+// concurrentCaches is how many upper directories one cache may have, for concurrent runs:
+// an overlay's upper directory belongs to one mount.
 const concurrentCaches = 8
 
-// takeSlot finds a numbered directory below dir that no other run uses, and locks it. The directory lies in the work space, which may hold anything: no link is followed.
+// takeSlot finds a numbered directory below dir that no other run uses, and locks it. The
+// directory lies in the work space, which may contain anything, so no link is followed.
 func takeSlot(p *plan.Plan, dir string) (string, *os.File, error) {
 	root, err := openOwn(p, p.Own)
 	if err != nil {
@@ -151,9 +157,12 @@ func takeSlot(p *plan.Plan, dir string) (string, *os.File, error) {
 	return "", nil, fmt.Errorf("all %d are in use", concurrentCaches)
 }
 
-// readySlot makes the two directories of an overlay. The mark of a volatile mount is taken away when the machine has not been restarted since; after a restart
-// what was written may be incomplete, and is thrown away: Documentation/filesystems/overlayfs.rst, "Volatile mount". So is what ethos has not made for this path:
-// a clone brought it, or a command made it in a work space that had no directory of ethos.
+// readySlot creates the two directories of an overlay. If the machine has not been
+// restarted since the last use, the mark of a volatile mount is removed. After a restart,
+// the content may be incomplete and is discarded: Documentation/filesystems/overlayfs.rst,
+// "Volatile mount". Content that ethos did not make for this path is discarded as well: a
+// clone may have brought it, or a command may have made it in a work space that had no
+// directory of ethos.
 func readySlot(p *plan.Plan, root *os.Root, name, path string) error {
 	if err := errors.Join(removeUnlike(root, name+"/boot", 0), removeUnlike(root, name+"/upper", fs.ModeDir), removeUnlike(root, name+"/work", fs.ModeDir)); err != nil {
 		return err
@@ -181,10 +190,10 @@ func readySlot(p *plan.Plan, root *os.Root, name, path string) error {
 			return err
 		}
 	}
-	return removeWork(root, name+"/work") // a run that was killed left it, and in it the mark of a volatile mount
+	return removeWork(root, name+"/work") // a killed run left it, with the mark of a volatile mount
 }
 
-// removeTree removes what an overlay left in its upper or its work directory.
+// removeTree removes what an overlay left in its upper or work directory.
 func removeTree(root *os.Root, name string) error {
 	openTree(root, name)
 	return errors.Join(removeWork(root, name), root.RemoveAll(name))

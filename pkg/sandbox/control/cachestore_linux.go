@@ -16,18 +16,18 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// CacheBound is how large what commands add to the caches of a work space may
-// become. It is looked at once a day, by a run that has had a cache.
+// CacheBound is the largest total size, in bytes, of what commands add to the caches of a
+// work space. A run that has used a cache checks it, at most once a day.
 const CacheBound = 10 << 30
 
-// boundEvery is how often it is looked at.
+// boundEvery is the interval between these checks.
 const boundEvery = 24 * time.Hour
 
-// cacheName is the directory of caches in that of ethos.
+// cacheName is the subdirectory of ethos's directory that holds the caches.
 const cacheName = "cache"
 
-// Caches are those of a work space that commands have added something to, the
-// least recently used first.
+// Caches lists the caches of a work space to which commands have added something, the least
+// recently used first.
 func Caches(workspace string) ([]CacheUse, error) {
 	var list []CacheUse
 	err := eachSlot(workspace, func(use CacheUse, _ *os.Root, _ string) error {
@@ -44,9 +44,9 @@ func sortCaches(list []CacheUse) {
 	})
 }
 
-// PruneCaches removes what no run uses: that which was last used before a time,
-// and, of the rest the least recently used first, so much that at most keep bytes
-// are left. With dry nothing is removed. It returns what was, or would be.
+// PruneCaches removes caches that no run uses: those last used before a time, and as many
+// others, least recently used first, as leave at most keep bytes. If dry is set, it removes
+// nothing. It returns what it removed or would remove.
 func PruneCaches(workspace string, before time.Time, keep int64, dry bool) ([]CacheUse, error) {
 	list, err := Caches(workspace)
 	if err != nil {
@@ -77,8 +77,8 @@ func PruneCaches(workspace string, before time.Time, keep int64, dry bool) ([]Ca
 	return out, err
 }
 
-// eachSlot calls do for every upper directory of the caches of a work space that
-// has something in it, while it holds its lock, where no run does.
+// eachSlot calls do for every non-empty upper directory of the caches of a work space. It
+// holds the directory's lock during the call unless a run does.
 func eachSlot(workspace string, do func(use CacheUse, root *os.Root, name string) error) error {
 	for _, own := range []string{plan.EthosDir, filepath.Join(".git", "coding-ethos")} {
 		dir := filepath.Join(workspace, own, cacheName)
@@ -103,7 +103,7 @@ func eachSlot(workspace string, do func(use CacheUse, root *os.Root, name string
 func withSlot(root *os.Root, dir, name string, do func(use CacheUse, root *os.Root, name string) error) error {
 	slot, err := root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil // another thing that lies there
+		return nil // not a cache directory
 	}
 	defer slot.Close()
 	info, err := slot.Stat()
@@ -130,7 +130,7 @@ func withSlot(root *os.Root, dir, name string, do func(use CacheUse, root *os.Ro
 	return do(use, root, name)
 }
 
-// bound keeps what is added to the caches below its bound.
+// bound keeps the total size of the caches below CacheBound.
 func (c *caches) bound() {
 	if len(c.holds) == 0 {
 		return
@@ -151,8 +151,8 @@ func (c *caches) bound() {
 	}
 }
 
-// openTree gives the owner the right to empty every directory of a tree: those of
-// Go's module cache have none.
+// openTree gives the owner permission to empty every directory of a tree; the directories
+// of Go's module cache lack it.
 func openTree(root *os.Root, name string) {
 	_ = fs.WalkDir(root.FS(), name, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

@@ -4,7 +4,7 @@ package control
 
 import "time"
 
-// Caches is empty: nothing ran here.
+// Caches returns nothing, because nothing runs on this system.
 func Caches(string) ([]CacheUse, error) { return nil, nil }
 
 // PruneCaches removes nothing.

@@ -15,12 +15,13 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// cgroupControl bounds memory, processor time and the number of processes by a cgroup of the run's own, where one can be had: cgroups(7).
+// cgroupControl limits memory, processor time and the number of processes with a cgroup for
+// the run, if one is available: cgroups(7).
 type cgroupControl struct {
 	*Job
 	prepared bool
 	leaf     *cgroup.Leaf
-	found    string // where the cgroup was
+	found    string // how the cgroup was found
 	lack     error  // why there is none
 	release  func()
 	usage    cgroup.Usage
@@ -36,7 +37,7 @@ func (c *cgroupControl) Plan() (string, bool) {
 	return plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.Text(), c.Job.Plan.WantsCgroup()
 }
 
-// Prepare finds the strongest layer that can be had.
+// Prepare finds the strongest available mechanism.
 func (c *cgroupControl) Prepare(ctx context.Context) error {
 	p := c.Job.Plan
 	if !p.WantsCgroup() {
@@ -49,7 +50,7 @@ func (c *cgroupControl) Prepare(ctx context.Context) error {
 		return c.without(err)
 	}
 	leaf, err := place.NewLeaf(bounds)
-	if err != nil { // a limit that was to be had could not be applied
+	if err != nil { // an available limit could not be applied
 		release()
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "ethos-sandbox probe shows what this machine can enforce"}
 	}
@@ -57,7 +58,7 @@ func (c *cgroupControl) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// without goes on where there is no cgroup, if it may.
+// without continues without a cgroup if the plan allows it.
 func (c *cgroupControl) without(lack error) error {
 	c.lack = lack
 	if c.Job.Plan.Enforce == "cgroup" {
@@ -78,7 +79,7 @@ func (c *cgroupControl) hint() string {
 	return ""
 }
 
-// cgroupLimits are what a cgroup is to hold.
+// cgroupLimits returns the limits that a cgroup is to enforce.
 func cgroupLimits(p *plan.Plan) cgroup.Limits {
 	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
 	if bounds.Pids > 0 {
@@ -87,8 +88,9 @@ func cgroupLimits(p *plan.Plan) cgroup.Limits {
 	return bounds
 }
 
-// cgroupCaller is this process. systemd is only asked for a scope when a limit was asked for by name or a cgroup is a must: for the wide bounds of a profile alone the
-// answer would take longer than a small command.
+// cgroupCaller returns this process as the caller. systemd is asked for a scope only if a
+// limit was requested by name or a cgroup is required. For the wide limits of a profile
+// alone, its answer would take longer than a small command.
 func cgroupCaller(p *plan.Plan) cgroup.Caller {
 	if p.Asked || p.MustCgroup() {
 		return cgroup.Self()
@@ -102,7 +104,7 @@ func (c *cgroupControl) Steps(at Phase, p *Program) {
 	}
 }
 
-// VerifyPlace compares the cgroup of the waiting command with its leaf.
+// VerifyPlace compares the cgroup of the waiting command with the run's cgroup.
 func (c *cgroupControl) VerifyPlace(pid int) error {
 	text, err := readProc(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
@@ -120,17 +122,18 @@ func (c *cgroupControl) VerifyPlace(pid int) error {
 	return fmt.Errorf("cgroup: the command is in %q, not in %s", strings.TrimSpace(string(text)), c.leaf.Path)
 }
 
-// End ends what is in the cgroup, also what is not below init any more: nothing can be, but it costs nothing to be sure.
+// End kills what is in the cgroup, including processes that are no longer below init. There
+// should be none, but the check is cheap.
 func (c *cgroupControl) End() {
 	if c.leaf != nil {
 		c.leaf.Kill()
 	}
 }
 
-// closeLimit is how long a cgroup may take to become empty.
+// closeLimit is how long to wait for a cgroup to become empty.
 const closeLimit = 10 * time.Second
 
-// Close measures, and gives everything back.
+// Close reads the usage and releases everything.
 func (c *cgroupControl) Close() {
 	if c.leaf != nil {
 		c.usage, _ = c.leaf.Usage()
@@ -177,7 +180,9 @@ func (c *cgroupControl) Evidence(e *record.Sandbox, enforced bool) { e.CgroupEna
 
 func (c *cgroupControl) Hint() string { return c.hint() }
 
-// delegations is what was found, for all runs of this process: it may have been moved to another cgroup for it, and a second search would begin there.
+// delegations holds the delegation that was found, for all runs of this process. To use it,
+// this process may have been moved to another cgroup, and a second search would start from
+// there.
 var delegations shared
 
 type shared struct {
@@ -223,12 +228,13 @@ func (s *shared) give() {
 
 func (s *shared) drop() {
 	if s.delegation != nil {
-		_ = s.delegation.Close() // this process stays in the supervisor's cgroup then
+		_ = s.delegation.Close() // on failure this process stays in the supervisor's cgroup
 		s.delegation = nil
 	}
 }
 
-// Release gives back what a run keeps between runs: the place in the cgroup tree that this process was moved to. No run may be under way.
+// Release frees what is kept between runs: the place in the cgroup tree to which this
+// process was moved. No run may be in progress.
 func Release() {
 	delegations.mu.Lock()
 	defer delegations.mu.Unlock()

@@ -6,15 +6,16 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// cgroupNS is a cgroup namespace: the command sees its own cgroup as the root.
+// cgroupNS is a cgroup namespace, in which the command sees its own cgroup as the root.
 type cgroupNS struct{ namespace }
 
 func newCgroupNS(j *Job) *cgroupNS {
 	return &cgroupNS{namespace{j, "cgroupns", "cgroup", "cgroup", unix.CLONE_NEWCGROUP}}
 }
 
-// Steps make the namespace from inside of the cgroup, where the run has one, so that its root is the command's own: clone(2) makes namespaces
-// before it enters the cgroup.
+// Steps create the namespace from inside the run's cgroup, if there is one, so that this
+// cgroup becomes its root. clone(2) cannot do that, because it creates namespaces before it
+// enters the cgroup.
 func (c *cgroupNS) Steps(at Phase, p *Program) {
 	switch {
 	case !c.InCgroup:

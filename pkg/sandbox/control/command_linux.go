@@ -13,11 +13,10 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// CommandSteps are the calls of a command of a session. All that confines it, it
-// inherits from the process that clones it; what is left is what a command has of
-// its own: a session, streams, a umask, a directory, and what narrows it, if
-// anything does.
-// fds are what its streams are made of, but for those of a terminal.
+// CommandSteps adds the calls of a session's command to i. The command inherits its
+// confinement from the process that clones it. What remains is its own: a session, streams,
+// a umask, a directory, and a narrowing if there is one. fds are the descriptors of its
+// streams, except those of a terminal.
 func CommandSteps(c Command, fds [3]int, n *Narrowing, i *steps.Image) {
 	i.Add(i.Begun(), step("terminal", "setsid", unix.SYS_SETSID, ""))
 	streams := i.Streams
@@ -58,11 +57,11 @@ func CommandSteps(c Command, fds [3]int, n *Narrowing, i *steps.Image) {
 	}
 }
 
-// directoryStage is that of entering the directory of a command.
+// directoryStage is the stage of the step that enters the command's directory.
 const directoryStage = "directory"
 
-// terminalSteps make a pseudo-terminal of the session's own devpts, hand its
-// master over, and make the other end the controlling terminal: ioctl_tty(2).
+// terminalSteps create a pseudo-terminal in the session's own devpts, hand its master over,
+// and make the slave the controlling terminal: ioctl_tty(2).
 func terminalSteps(i *steps.Image) (slave steps.Slot) {
 	const stage, ptmx = "terminal", "/dev/pts/ptmx"
 	master := i.Slots.New()
@@ -86,7 +85,7 @@ func execStep(path string, name, argv, envp steps.Arg) steps.Step {
 	return s
 }
 
-// candidates are what execvp(3) tries for a name.
+// candidates returns the paths that execvp(3) tries for a name.
 func candidates(name string, env []string) []string {
 	if strings.Contains(name, "/") || name == "" {
 		return []string{name}
@@ -106,7 +105,7 @@ func candidates(name string, env []string) []string {
 	return paths
 }
 
-// CommandRefusal says why a command of a session did not start.
+// CommandRefusal returns the refusal for a session's command that did not start.
 func CommandRefusal(err error, c Command) error {
 	if r := (*plan.Refusal)(nil); errors.As(err, &r) {
 		return r

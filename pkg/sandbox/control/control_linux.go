@@ -21,9 +21,9 @@ import (
 	"ethos/pkg/sandbox/view"
 )
 
-// New returns the controls of one run, in the order in which they are prepared,
-// make their calls and stand in the evidence. They are closed in reverse. One
-// that has a line in the evidence is in the list of package plan, too.
+// New returns the controls of one run, in the order in which they are prepared, add their
+// calls and appear in the evidence. They are closed in reverse order. A control with a line
+// in the evidence must also be in the list of package plan.
 func New(j *Job) []Control {
 	if j.machine == nil {
 		j.machine = thisMachine()
@@ -39,7 +39,8 @@ func New(j *Job) []Control {
 	}
 }
 
-// flat are those of a run without namespaces. They have the same lines.
+// flat returns the controls of a run without namespaces. Their lines in the evidence are
+// the same.
 func flat(j *Job) []Control {
 	landlocked := j.Plan.Backend == plan.Landlock
 	lack := func(name, asked string) Control { return &lacking{j, name, asked} }
@@ -58,203 +59,216 @@ func flat(j *Job) []Control {
 	}, limits, []Control{newProtectedPaths(j), &gitQuarantine{Job: j}})
 }
 
-// Control is one part of the boundary, for one run. What it does beside having a name are the interfaces below, in the order of a run's life. A
-// control has those that it needs.
+// Control is one part of the boundary, for one run. It implements those of the interfaces
+// below that it needs. They are listed in the order of a run's life.
 type Control interface{ Name() string }
 
-// A Planner has a line in the evidence: what the plan asks of it, and whether it asks at all.
+// A Planner has a line in the evidence. asked is what the plan asks of the control, and
+// wanted whether it asks for it at all.
 type Planner interface {
 	Plan() (asked string, wanted bool)
 }
 
-// A Preparer finds out what this machine can hold of the plan, and takes what that needs. An error is a [*plan.Refusal].
+// A Preparer finds out what this machine can enforce of the plan, and acquires what that
+// needs. An error is a [*plan.Refusal].
 type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
-// A Stepper adds its kernel calls to the program: it is called once for each phase.
+// A Stepper adds its system calls to the program. It is called once for each phase.
 type Stepper interface {
 	Steps(at Phase, p *Program)
 }
 
-// A Receiver takes a descriptor that the child hands over, if it is its own.
+// A Receiver accepts a descriptor that the child hands over, and reports whether it is its
+// own.
 type Receiver interface {
 	Receive(what, fd int) bool
 }
 
-// A Scanner looks at the file system while the child sets itself up. It returns before the command starts.
+// A Scanner scans the file system while the child sets itself up. It returns before the
+// command starts.
 type Scanner interface {
 	Scan(ctx context.Context)
 }
 
-// A PlaceVerifier compares what init has built, as the waiting process pid sees it, with the plan. The kernel is asked from outside.
+// A PlaceVerifier compares what init has built, as the waiting process pid sees it, with
+// the plan. It asks the kernel from outside.
 type PlaceVerifier interface {
 	VerifyPlace(pid int) error
 }
 
-// A Verifier compares what the waiting command has done to itself with the plan.
+// A Verifier compares the state of the waiting command with the plan.
 type Verifier interface {
 	Verify(s Status) error
 }
 
-// A Beginner does what must be done before the command's first instruction, when all that it is confined by has been verified. An error is a
-// [*plan.Refusal].
+// A Beginner acts after everything has been verified and before the command's first
+// instruction. An error is a [*plan.Refusal].
 type Beginner interface {
 	Begin(pid int) error
 }
 
-// A Runner does something while the command runs.
+// A Runner starts something that lasts while the command runs.
 type Runner interface {
 	Run(p *steps.Process)
 }
 
-// A Watcher is asked when a descriptor that the process listens to is readable, and at the times that it names. It may end the run.
+// A Watcher is called when a descriptor that the process listens to is readable, and at
+// times that it sets. It may end the run.
 type Watcher interface {
-	// Next is when it has to be asked; the zero time is never.
+	// Next returns when Tend is to be called next; the zero time means never.
 	Next() time.Time
-	// Tend is called with late when that time has come.
+	// Tend is called when the descriptor is readable or that time has come. A non-nil
+	// result ends the run.
 	Tend() *Ending
 }
 
-// A Rechecker is asked when the mount table has changed while the command runs.
+// A Rechecker is called when the mount table has changed while the command runs.
 type Rechecker interface {
 	Recheck() *Ending
 }
 
-// A Jobber is told when the command was stopped by a signal.
+// A Jobber is called when a signal has stopped the command.
 type Jobber interface {
 	Stopped(sig syscall.Signal, p *steps.Process)
 }
 
-// An Ender is told that the command, and all that it started, has ended, also when it never began.
+// An Ender is called when the command and everything that it started have ended, or if the
+// command never started.
 type Ender interface{ End() }
 
-// A Finisher looks at what the command has left.
+// A Finisher examines what the command has left.
 type Finisher interface {
 	Finish(ctx context.Context)
 }
 
-// A Resident minds what happens while no command of a session runs.
+// A Resident acts while no command of a session runs.
 type Resident interface {
-	// Look looks at what the commands have left so far. idle says that nothing of
-	// them is alive: what changes from now on, until Wake, is not theirs.
+	// Look examines what the commands have left so far. idle means that none of their
+	// processes is alive: what changes from now on, until Wake, is not theirs.
 	Look(ctx context.Context, idle bool) []record.Denial
-	// Wake is called before the first command after that. An error is a
-	// [*plan.Refusal]: the session does not fit what is there any more.
+	// Wake is called before the next command after an idle time. An error is a
+	// [*plan.Refusal]: the session no longer matches the file system.
 	Wake(ctx context.Context) error
 }
 
-// An Overseer observes the commands of a session one by one.
+// An Overseer observes each command of a session.
 type Overseer interface {
-	// Oversee is called before the first instruction of a command.
+	// Oversee is called before a command's first instruction.
 	Oversee(pid int)
-	// Overseen is called once, when the command has ended: what it asked for and
-	// could not have.
+	// Overseen is called once, when the command has ended. It returns what the command
+	// asked for and was denied.
 	Overseen(pid int) []record.Denial
 }
 
-// A Publisher publishes ports of a session while it lasts. An error is a
-// [*plan.Refusal].
+// A Publisher publishes ports of a running session. An error is a [*plan.Refusal].
 type Publisher interface {
 	Publish(p plan.Published) error
 }
 
-// A Clearer takes away what the run made on the host. Nothing is alive inside; init may not have been reaped yet.
+// A Clearer removes what the run created on the host. Nothing is alive inside, but init may
+// not have been reaped yet.
 type Clearer interface{ Clear() }
 
-// A Closer gives back what was taken. Init has been reaped.
+// A Closer releases what was acquired. Init has been reaped.
 type Closer interface{ Close() }
 
-// A Reporter changes its line of the evidence. Before the state was verified, and after Close, it says what it knows.
+// A Reporter changes its line of the evidence. It is called before the state is verified as
+// well as after Close, and states what is known then.
 type Reporter interface {
 	Report(c record.Control) record.Control
 }
 
-// A Witness adds to the evidence beside its line. enforced says that its line is [Enforced].
+// A Witness adds to the evidence outside its line. enforced says that its line is
+// [Enforced].
 type Witness interface {
 	Evidence(e *record.Sandbox, enforced bool)
 }
 
-// A Meter measures what the run used better than getrusage(2) does.
+// A Meter measures the resource usage of the run better than getrusage(2) does.
 type Meter interface {
 	Measure(u record.Usage) record.Usage
 }
 
-// A Killer tells why the command was killed: a status of a record, "" when it was not by this control.
+// A Killer returns, as a status of a record, why the command was killed; "" if this control
+// did not kill it.
 type Killer interface{ Killed() string }
 
-// A Fallback has another plan for a machine that refused a run because of err, nil when it has none.
+// A Fallback returns another plan for a machine that refused a run because of err, or nil
+// if it has none.
 type Fallback interface {
 	Instead(err error) *plan.Plan
 }
 
-// A Hinter knows how its control can be had where it is required and not in full force.
+// A Hinter says how to get its control where it is required and not in full force.
 type Hinter interface{ Hint() string }
 
-// Ending is why a control ends the run.
+// Ending describes why a control ends the run.
 type Ending struct {
 	Status string // of the outcome
-	Layer  string // that the denial names; "" when nothing was denied
-	Why    string // begins the reason in the evidence
+	Layer  string // the layer of the denial; "" if nothing was denied
+	Why    string // the start of the reason in the evidence
 	Reason string
 }
 
-// Job is one run of a plan: what its controls have to know of it, and of each other.
+// Job is one run of a plan: what its controls need to know about it and about each other.
 type Job struct {
 	Plan     *plan.Plan
 	IO       IO
-	Mounts   []mount.Mount      // the plan's, with upper directories that are ours
+	Mounts   []mount.Mount      // the plan's, with the upper directories of this run
 	Left     []plan.Note        // what had to be left out
 	Notes    []*steps.StepError // errnos that steps tolerated
-	Streams  [3]int             // what becomes 0, 1 and 2 of the command
-	Verified bool               // what was read back is what was planned
+	Streams  [3]int             // the descriptors that become 0, 1 and 2 of the command
+	Verified bool               // the state read back is that of the plan
 	Opened   error              // how the boundary changed while the command ran
 	Stop     func()             // ends the run
-	Failed   bool               // the command ended otherwise than with status 0
-	Met      netns.Unmet        // what its connections and datagrams met, where it failed
+	Failed   bool               // the command did not end with status 0
+	Met      netns.Unmet        // failed connections and datagrams, if it failed
 	Flat     bool               // without namespaces
-	Scratch  string             // the command's private directory there
-	Spawns   bool               // a session: its process does not exec, but clones commands
+	Scratch  string             // the command's private directory if Flat
+	Spawns   bool               // a session: its process clones commands instead of calling execve
 
 	machine     *machine
-	View        *view.View      // where the command writes; nil where it writes to the host's files
-	Writes      *record.Writes  // what it has changed there
-	Changes     []view.Change   // the same, whole
-	InCgroup    bool            // a cgroup of its own bounds memory and processes
-	Watch       notify.Observer // sees the calls that take names; nil where nobody does
-	Calls       []string        // that it is to see
-	Watched     string          // what became of that, when it ended
-	ByLandlock  bool            // Landlock holds connecting to socket files
+	View        *view.View      // where the command writes; nil if it writes to the host's files
+	Writes      *record.Writes  // what it has changed there, for the evidence
+	Changes     []view.Change   // the complete list of these changes
+	InCgroup    bool            // its own cgroup limits memory and processes
+	Watch       notify.Observer // observes the calls that take names; nil if nothing does
+	Calls       []string        // the calls that it observes
+	Watched     string          // the result of the observation, after its end
+	ByLandlock  bool            // Landlock controls connections to socket files
 	Filters     int             // system call filters that the command must have
-	Uncovers    bool            // init has mounts to take away when it cleans up
-	Alone       func() bool     // no other run of the work space is under way, nor can one begin until Clear; nothing may be alive inside. May be nil
+	Uncovers    bool            // init unmounts the writable trees when it cleans up
+	Alone       func() bool     // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
 	Quarantined *quarantine.Session
 }
 
-// Phase is a part of the set-up. The calls of a program run phase by phase, and in a phase in the order of [New].
+// Phase is a part of the set-up. The calls of a program run phase by phase and, within a
+// phase, in the order of [New].
 type Phase int
 
 const (
 	AtClone    Phase = iota // flags of the clone
 	InitStarts              // init, before anything else
-	InitCgroup              // init, in the cgroup of the run
-	InitUser                // init has no ids yet
-	InitHost                // the host's tree is still there
-	InitRoot                // the command's root is built
-	InitInside              // the root is the command's
+	InitCgroup              // init, inside the cgroup of the run
+	InitUser                // init has no mapped ids yet
+	InitHost                // the host's file tree is still visible
+	InitRoot                // the command's root is being built
+	InitInside              // the command's root is the root
 	Session                 // the command's process: from the most permissive call to the most restrictive
 	Streams
 	Place
 	Limits
 	Privileges
 	Access
-	Restored // signals are as the caller had them
+	Restored // the signal state is the caller's again
 	Filters
 	Finalize // init gives up what it no longer needs
-	Phases   // how many there are
+	Phases   // the number of phases
 )
 
-// Program is a plan as kernel calls.
+// Program is a plan as system calls.
 type Program struct {
 	steps.Program
 	Slots steps.Slots
@@ -269,7 +283,8 @@ const (
 	NotWanted = "not_requested"
 )
 
-// Line is a control's line in the evidence: what was asked for, and whether it is known to have been in force.
+// Line returns a control's line in the evidence: what was requested, and whether it is
+// known to have been in force. ok is false if the control has no line.
 func Line(c Control, verified bool) (line record.Control, ok bool) {
 	p, ok := c.(Planner)
 	if !ok {
@@ -289,7 +304,8 @@ func Line(c Control, verified bool) (line record.Control, ok bool) {
 	return line, true
 }
 
-// degrade is a line that is in force but for what a call, refused and tolerated, would have added.
+// degrade marks a line as degraded if the given call was refused and tolerated. means
+// states the consequence.
 func (j *Job) degrade(c record.Control, call, means string) record.Control {
 	for _, n := range j.Notes {
 		if n.Step.Call == call && c.State == Enforced {
@@ -299,7 +315,7 @@ func (j *Job) degrade(c record.Control, call, means string) record.Control {
 	return c
 }
 
-// noteOn is what a tolerated step about an object met.
+// noteOn returns the error of a tolerated step on an object, or nil.
 func (j *Job) noteOn(object string) error {
 	for _, n := range j.Notes {
 		if n.Step.Object == object {
@@ -309,7 +325,7 @@ func (j *Job) noteOn(object string) error {
 	return nil
 }
 
-// step is a kernel call of a control.
+// step makes a system call of a control.
 func step(stage, call string, nr uintptr, object string, args ...steps.Arg) steps.Step {
 	s := steps.Step{Stage: stage, Call: call, Nr: nr, Object: object}
 	copy(s.Args[:], args)
@@ -320,17 +336,17 @@ func prctl(stage, object string, args ...steps.Arg) steps.Step {
 	return step(stage, "prctl", unix.SYS_PRCTL, object, args...)
 }
 
-// What a descriptor is that the child hands over.
+// The descriptors that the child hands over.
 const (
 	HandedSegments = iota + 1 // /proc/sysvipc/shm of its IPC namespace
-	HandedListener            // what the filter of connect(2) is answered by
-	HandedSocket4             // of IPv4, to be connected from outside
-	HandedSocket6             // of IPv6
+	HandedListener            // the listener of the seccomp user notification filter
+	HandedSocket4             // an IPv4 socket, to be connected from outside
+	HandedSocket6             // an IPv6 socket
 	HandedSigning             // the socket of git's signer
 	HandedDoors               // the first socket of egress; the others follow
 )
 
-// fallbacks are the ways to make a mount that the kernel refused.
+// fallbacks returns the ways to make a mount that the kernel refused.
 func (j *Job) fallbacks(target string) []string {
 	var why []string
 	for _, n := range j.Notes {
@@ -341,7 +357,7 @@ func (j *Job) fallbacks(target string) []string {
 	return why
 }
 
-// capset sets the effective, permitted and inheritable set, of capabilities below 32.
+// capset sets the effective, permitted and inheritable sets, for capabilities below 32.
 func capset(stage string, effective, permitted, inheritable uint32) steps.Step {
 	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	data := &[2]unix.CapUserData{{Effective: effective, Permitted: permitted, Inheritable: inheritable}}
@@ -350,13 +366,14 @@ func capset(stage string, effective, permitted, inheritable uint32) steps.Step {
 
 const sysAdmin = 1 << unix.CAP_SYS_ADMIN
 
-// maxFindings bounds what the evidence says of findings: their names are the command's.
+// maxFindings bounds the findings in the evidence, because the command chooses their names.
 const maxFindings = 50
 
-// maxShown bounds what the evidence says of a name: it may be the command's.
+// maxShown bounds the length of a name in the evidence, in bytes, because the command may
+// have chosen it.
 const maxShown = 300
 
-// shown is a text of a finding in a bounded line that can be printed.
+// shown returns a text as one printable line of bounded length.
 func shown(text string) string {
 	text = printable.Line(text)
 	if len(text) > maxShown {

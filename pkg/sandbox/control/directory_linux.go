@@ -16,13 +16,15 @@ import (
 	"syscall"
 )
 
-// openDirectory takes hold of a directory by a path that is free of links, as those of a plan are. Where a link has been put in its way since, or in the way to it, it is
-// not opened (ELOOP): what lies in the work space may change at any time, and this process writes and removes there with the caller's rights. openat2(2), Linux 5.6.
+// openDirectory opens a directory by a path without symbolic links, as those in a plan are.
+// If a component has become a link since, it fails with ELOOP: the work space may change at
+// any time, and this process writes and removes files there with the caller's rights.
+// openat2(2), Linux 5.6.
 func openDirectory(path string) (*os.File, error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for {
 		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
-		if err == unix.EINTR || err == unix.EAGAIN { // the latter when something is renamed meanwhile
+		if err == unix.EINTR || err == unix.EAGAIN { // EAGAIN: something was renamed meanwhile
 			continue
 		}
 		if err != nil {
@@ -32,7 +34,7 @@ func openDirectory(path string) (*os.File, error) {
 	}
 }
 
-// openRoot is os.OpenRoot for such a path.
+// openRoot is os.OpenRoot for a path without links.
 func openRoot(path string) (*os.Root, error) {
 	dir, err := openDirectory(path)
 	if err != nil {
@@ -42,12 +44,13 @@ func openRoot(path string) (*os.Root, error) {
 	return rootAt(dir)
 }
 
-// rootAt is os.OpenRoot of an open directory, wherever it is by now.
+// rootAt is os.OpenRoot for an open directory, wherever it has been moved.
 func rootAt(dir *os.File) (*os.Root, error) {
 	return os.OpenRoot("/proc/self/fd/" + strconv.Itoa(int(dir.Fd())))
 }
 
-// openOwn makes the directory of ethos, hidden from git, and opens it so that no name in it leads out.
+// openOwn creates ethos's directory, hidden from git, and opens it so that no name in it
+// leads out.
 func openOwn(p *plan.Plan, own string) (*os.Root, error) {
 	above, err := openRoot(filepath.Dir(own))
 	if err != nil {
@@ -69,11 +72,10 @@ func openOwn(p *plan.Plan, own string) (*os.Root, error) {
 	return above.OpenRoot(name)
 }
 
-// removeUnlike takes away what stands under a name in the directory of ethos and
-// is no directory, or for a mode of 0 no file of its own: a link, a FIFO or a
-// device, and a second name of a file that lies elsewhere. A clone can bring it,
-// or an earlier command leave it. A directory stays, and is an error where a
-// file should be.
+// removeUnlike removes what has a name in ethos's directory and is not what is wanted: a
+// directory or, if want is 0, a regular file with one link. A link, a FIFO, a device or a
+// hard link of another file may come from a clone or an earlier command. An existing
+// directory is never removed; it is an error if a file is wanted.
 func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +94,7 @@ func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
 	return root.Remove(name)
 }
 
-// openDir has init open a directory by a path that is free of links.
+// openDir makes a step in which init opens a directory by a path without links.
 func openDir(path string, slot steps.Slot) steps.Step {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_DIRECTORY | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	s := step("placeholders", "openat2", unix.SYS_OPENAT2, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
@@ -100,9 +102,9 @@ func openDir(path string, slot steps.Slot) steps.Step {
 	return s
 }
 
-// MakeOwn makes the directory of ethos in the work space of a plan, where the
-// command may write there and none is. A plan that is built anew protects it:
-// what a session puts aside goes there while it lasts.
+// MakeOwn creates ethos's directory in the work space of a plan, if the command may write
+// there and there is none. A plan that is built again protects it. A session puts what it
+// quarantines there.
 func MakeOwn(p *plan.Plan) (made bool, err error) {
 	path := filepath.Join(p.Workspace, plan.EthosDir)
 	if _, err := os.Lstat(path); err == nil || plan.Covering(p.Paths, path).Access != plan.ReadWrite {

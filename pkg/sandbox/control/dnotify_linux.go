@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arm asks for SIGIO, blocked, and readable from events. Where that cannot be
-// had (a kernel without CONFIG_DNOTIFY, a directory that may not be listed), the
-// names are searched for from time to time.
+// arm requests SIGIO, blocked, and readable from events. If that is not possible (a kernel
+// without CONFIG_DNOTIFY, a directory that cannot be listed), the names are polled.
 func (w *protectedPaths) arm() {
 	var set unix.Sigset_t
 	set.Val[(unix.SIGIO-1)/64] |= 1 << ((unix.SIGIO - 1) % 64)
@@ -34,19 +33,19 @@ func (w *protectedPaths) arm() {
 	runtime.UnlockOSThread()
 }
 
-// fOwner is struct f_owner_ex, and the constants are those of
-// asm-generic/fcntl.h and linux/fcntl.h.
+// fOwner is struct f_owner_ex. The constants are from asm-generic/fcntl.h and
+// linux/fcntl.h.
 type fOwner struct{ kind, pid int32 }
 
 const (
 	fSetOwnEx   = 15
 	fOwnerTID   = 0
-	dnCreate    = 4 // also links, and what is moved there: dnotify.h, FS_MOVED_TO in convert_arg of dnotify.c
+	dnCreate    = 4 // includes links and what is moved in: dnotify.h, FS_MOVED_TO in convert_arg of dnotify.c
 	dnMultishot = 0x80000000
 )
 
-// arm asks for a signal to the calling thread when something is made in the
-// directory. The owner is set first: F_NOTIFY keeps one that is set.
+// arm requests a signal to the calling thread when something is created in the directory.
+// The owner is set first, because F_NOTIFY keeps an existing one.
 func (d *protectedDir) arm() error {
 	dir, err := os.OpenFile(procPath(d.dir), os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

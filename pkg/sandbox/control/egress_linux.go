@@ -22,28 +22,28 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// egressControl lets names be reached that the plan allows: sockets that init
-// made inside are served from here, outside of the command's namespaces.
+// egressControl makes the names reachable that the plan allows. Init creates sockets
+// inside; this process serves them from outside the command's namespaces.
 type egressControl struct {
 	*Job
 	proxies *upstream.Proxies
-	// intercept has the key of the authority and the secrets.
+	// intercept holds the key of the authority and the secrets.
 	intercept *egress.Intercept
 	doors     []door
 	six       bool // the namespace has the IPv6 range
 	gateway   *egress.Gateway
-	waiting   *os.File // an epoll of the sockets, until the first client
+	waiting   *os.File // an epoll(7) of the sockets, until the first client
 	ctx       context.Context
 	stop      func()
 	served    sync.WaitGroup
 	events    egressEvents
 }
 
-// door is a socket inside and what answers there.
+// door is a socket inside and the function that serves it.
 type door struct {
 	netns.Socket
 	serve func(g *egress.Gateway, ctx context.Context, fd *os.File) error
-	fd    int // 0 before it was handed over
+	fd    int // 0 before it is handed over
 }
 
 func newEgress(j *Job) *egressControl {
@@ -120,20 +120,20 @@ func (c *egressControl) Prepare(context.Context) (err error) {
 	return err
 }
 
-// Steps make the addresses of names local, and the sockets that answer there.
+// Steps make the addresses of names local, and create the sockets that answer there.
 func (c *egressControl) Steps(at Phase, p *Program) {
 	if at != InitInside || c.Job.Plan.Egress == nil {
 		return
 	}
 	p.Init = append(p.Init, netns.RouteSteps(&p.Slots, c.Job.Plan.Egress.Routes)...)
-	// The table hands out neither of the two.
+	// The address table assigns neither of these two addresses.
 	p.Init = append(p.Init, netns.AddressSteps(&p.Slots, pool.DefaultIPv4.Addr(), pool.DefaultIPv6.Addr())...)
 	for i, d := range c.doors {
 		p.Init = append(p.Init, netns.SocketSteps(&p.Slots, d.Socket, HandedDoors+i)...)
 	}
 }
 
-// Receive takes a socket.
+// Receive accepts a socket.
 func (c *egressControl) Receive(what, fd int) bool {
 	i := what - HandedDoors
 	if i < 0 || i >= len(c.doors) || c.doors[i].fd != 0 {
@@ -143,8 +143,8 @@ func (c *egressControl) Receive(what, fd int) bool {
 	return true
 }
 
-// VerifyPlace asks the kernel which networks are local and where the sockets
-// are.
+// VerifyPlace asks the kernel which networks are local and to which addresses the sockets
+// are bound.
 func (c *egressControl) VerifyPlace(pid int) error {
 	if c.Job.Plan.Egress == nil {
 		return nil
@@ -167,8 +167,8 @@ func (c *egressControl) VerifyPlace(pid int) error {
 	return nil
 }
 
-// verify compares a socket with what it is to be. One of IPv6 may be missing
-// where the namespace has none.
+// verify compares a socket with its door. An IPv6 socket may be missing if the namespace
+// has no IPv6.
 func (d door) verify(six bool) error {
 	if d.fd == 0 {
 		if d.At.Addr().Is6() && !d.At.Addr().IsUnspecified() && !six {
@@ -193,8 +193,8 @@ func (d door) verify(six bool) error {
 	return nil
 }
 
-// Begin makes the gateway and waits for the first client: until one comes, which
-// most commands never send, nobody serves the sockets.
+// Begin creates the gateway and waits for the first client. Most commands never connect, so
+// the sockets are not served until then.
 func (c *egressControl) Begin(int) (err error) {
 	e := c.Job.Plan.Egress
 	if e == nil {
@@ -226,8 +226,8 @@ func (c *egressControl) Begin(int) (err error) {
 	return nil
 }
 
-// await returns an epoll(7) of all sockets, which the runtime waits for without
-// a thread.
+// await returns an epoll(7) of all sockets, for which the runtime can wait without a
+// thread.
 func (c *egressControl) await() (*os.File, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -249,7 +249,7 @@ func (c *egressControl) await() (*os.File, error) {
 	return os.NewFile(uintptr(epoll), "doors"), nil
 }
 
-// clientCame waits for a client of any socket, or for the end.
+// clientCame waits for a client of any socket, or for the end of the run.
 func clientCame(waiting *os.File) (came bool) {
 	raw, err := waiting.SyscallConn()
 	if err != nil {
@@ -264,7 +264,7 @@ func clientCame(waiting *os.File) (came bool) {
 	return err == nil
 }
 
-// serve serves the sockets until the end.
+// serve serves the sockets until the end of the run.
 func (c *egressControl) serve() {
 	for i := range c.doors {
 		d := &c.doors[i]
@@ -282,8 +282,8 @@ func (c *egressControl) serve() {
 	}
 }
 
-// maxConns leaves descriptors for the rest of the supervisor, whatever the
-// command opens.
+// maxConns returns how many connections the gateway may have. It leaves descriptors for the
+// rest of the supervisor, whatever the command opens.
 func (c *egressControl) maxConns() int {
 	const perConn, published, enough = 6, 512, 4096
 	rest := int64(640)
@@ -294,7 +294,7 @@ func (c *egressControl) maxConns() int {
 	return int(max(16, min(enough, spare/perConn)))
 }
 
-// hostsFile is hosts(5) of the host; what cannot be read names nobody.
+// hostsFile reads the host's hosts(5); nil if it cannot be read.
 func hostsFile() egress.Hosts {
 	f, err := os.Open("/etc/hosts")
 	if err != nil {
@@ -308,7 +308,7 @@ func hostsFile() egress.Hosts {
 	return hosts
 }
 
-// End closes the sockets and waits for the events of what was under way.
+// End closes the sockets and waits for the events of connections in progress.
 func (c *egressControl) End() {
 	c.stop()
 	if c.waiting != nil {

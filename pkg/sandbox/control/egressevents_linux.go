@@ -14,25 +14,24 @@ import (
 	"ethos/pkg/record"
 )
 
-// egressEvents keeps what became of connections and names.
+// egressEvents records what became of connections and names.
 type egressEvents struct {
-	told func(record.Denial) // of a destination at its first refusal; may be nil
+	told func(record.Denial) // called for a destination at its first refusal; may be nil
 
 	mu      sync.Mutex
 	err     error
 	list    []record.Connection
-	reached int // of the list: that were not refused
-	refused int // of the list: refusals that are not the first of their destination
+	reached int // entries of the list that were not refused
+	refused int // entries of the list that are repeated refusals of a destination
 	more    int
 	denials []record.Denial
-	beyond  int // refusals that denials has no room for
+	beyond  int // refusals for which denials has no room
 }
 
-// What is kept of one run: the first refusal of each of maxRefused destinations,
-// whatever came before it, and so many other events that the list has
-// maxConnections. Other refusals take no more than half of it, because a command
-// can have any number of them at once and would keep out of it what it has
-// reached.
+// Bounds of what is kept of one run. The first refusal of each of maxRefused destinations
+// is always kept, and other events until the list has maxConnections entries. Repeated
+// refusals take at most half of the list, because a command can cause any number of them at
+// once and could otherwise crowd out the connections that it made.
 const (
 	maxConnections = 1000
 	maxRefused     = 100
@@ -71,7 +70,7 @@ func (s *egressEvents) Record(e egress.Event) {
 	}
 }
 
-// keep adds to the list where there is room for its kind.
+// keep appends to the list if there is room for this kind of event.
 func (s *egressEvents) keep(c record.Connection, kept *int, room int) {
 	if *kept >= room {
 		s.more++
@@ -81,15 +80,14 @@ func (s *egressEvents) keep(c record.Connection, kept *int, room int) {
 	s.list = append(s.list, c)
 }
 
-// givesCredentials reports a pattern that nobody is proposed to allow: a person
-// who means a metadata service writes its address.
+// givesCredentials reports whether a pattern must not be proposed as a remedy, because it
+// covers a metadata service. A user who wants one must write its address.
 func givesCredentials(pattern string) bool {
 	p, err := rule.ParsePattern(pattern)
 	return err == nil && p.Prefix().IsValid() && rule.Classify(p.Prefix().Addr()) == rule.Metadata
 }
 
-// denied are the refused destinations, and last how many refusals there were of
-// others.
+// denied returns the refused destinations, followed by the number of refusals of others.
 func (s *egressEvents) denied() []record.Denial {
 	if s.beyond == 0 {
 		return s.denials
@@ -110,12 +108,12 @@ func (s *egressEvents) failure() error {
 	return s.err
 }
 
-// maxUnconnected bounds what is told of names that were only asked for.
+// maxUnconnected bounds the reported names that were only looked up.
 const maxUnconnected = 5
 
-// unconnected tells of a command that failed, and that had connections refused
-// by the kernel, which allowed names it asked for and then did not reach: where
-// nobody listens, nobody else can tell what port was meant.
+// unconnected returns the allowed names that the command looked up but never reached, if
+// the command failed and the kernel refused connections inside. Where nothing listens,
+// nothing else can tell which port was meant.
 func (c *egressControl) unconnected() (list []record.Denial) {
 	if c.gateway == nil || c.Met.Refused == 0 {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// environment is what the command's execve gets: it was computed with the plan.
+// environment is the environment of the command's execve. It is computed with the plan.
 type environment struct{ *Job }
 
 func (c *environment) Name() string { return "environment" }

@@ -5,8 +5,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// filtered is the line of what a backend without namespaces holds by the system call
-// filter, whose number is verified: there is none of what a namespace would separate.
+// filtered is the line of something that a backend without namespaces enforces by the
+// system call filter, whose presence is verified: the command has none of what a namespace
+// would separate.
 type filtered struct {
 	*Job
 	name, asked, held string
@@ -23,7 +24,8 @@ func (c *filtered) Report(line record.Control) record.Control {
 	return line
 }
 
-// Evidence: a command that makes no socket reaches no network.
+// Evidence reports the network as isolated, because a command that cannot create a socket
+// reaches none.
 func (c *filtered) Evidence(e *record.Sandbox, enforced bool) {
 	if c.name == plan.ControlNetwork {
 		e.NetworkIsolated = enforced

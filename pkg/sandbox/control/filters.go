@@ -15,8 +15,10 @@ type filter struct {
 	flags   uint32 // of seccomp(2)
 }
 
-// filters compiles the programs of the plan for this machine: always the one that keeps privileges away, and on top of it the profile file that the plan names. Of
-// several the kernel takes the strictest answer, so a file can only narrow. One that cannot be loaded is a refusal.
+// filters compiles the programs of the plan for this machine: always the one that denies
+// privileges, and in addition the profile file that the plan names. The kernel takes the
+// strictest answer of all filters, so a file can only restrict further. A filter that
+// cannot be loaded is a refusal.
 func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, error) {
 	arch, err := seccomp.Native()
 	if err != nil {
@@ -32,7 +34,7 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 	if p.Ports != nil || p.NoUnixSockets {
 		more = append(more, seccomp.Sockets(p.Ports != nil, p.NoUnixSockets))
 	}
-	if p.Owner != nil { // whom a program in the work space would give root's group
+	if p.Owner != nil { // otherwise a program could give root's group to the owner
 		more = append(more, seccomp.NoSetGroupID())
 	}
 	if p.Backend == plan.Landlock {
@@ -74,7 +76,7 @@ func profileFile(p *plan.Plan, arch *seccomp.Arch, read func(path string) ([]byt
 	return profile, nil
 }
 
-// SeccompText is the plan's programs in the form of bpf_asm, for people.
+// SeccompText returns the plan's filter programs in the syntax of bpf_asm.
 func SeccompText(p *plan.Plan) (string, error) {
 	list, err := filters(p, os.ReadFile)
 	if err != nil {

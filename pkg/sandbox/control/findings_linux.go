@@ -11,12 +11,12 @@ import (
 	"ethos/pkg/sandbox/quarantine"
 )
 
-// scopeOf is what every search in the writable trees has in common.
+// scopeOf returns the scope that all searches of the writable trees share.
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 	return quarantine.Scope{Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir, Memory: func(root string) string { return plan.ScanMemory(getenv, root) }}
 }
 
-// denials are findings as the evidence has them.
+// denials converts findings into denials for the evidence.
 func denials(found []quarantine.Finding) (list []record.Denial) {
 	for i, f := range found {
 		if i == maxFindings {
@@ -44,7 +44,7 @@ func reason(f quarantine.Finding) string {
 	return would + "; it was put aside"
 }
 
-// remedy is what a person does about a finding.
+// remedy says what a person should do about a finding.
 func remedy(f quarantine.Finding) string {
 	switch {
 	case f.Err != nil:

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// rootless is the way out where root works in a directory of somebody else in
-// which it may not write once it is confined, and "" everywhere else.
+// rootless returns a hint if root works in somebody else's directory that it cannot write
+// once it is confined, else "".
 func (j *Job) rootless(dir string) string {
 	if os.Geteuid() != 0 {
 		return ""
@@ -27,10 +27,10 @@ func (j *Job) rootless(dir string) string {
 	return foreignHint(dir, 0)
 }
 
-// foreignHint is the way out where a path lies in a directory of somebody else,
-// and "" where it does not. The user namespace maps the caller, and where root may
-// the owner of the work space ([plan.Owner]); whoever is root outside has no
-// capability over the files of an owner that is not mapped: user_namespaces(7).
+// foreignHint returns a hint if a path lies in somebody else's directory, else "". The user
+// namespace maps the caller and, if root may, the owner of the work space ([plan.Owner]).
+// Root outside has no capabilities over files of an owner that is not mapped:
+// user_namespaces(7).
 func foreignHint(path string, caller int) string {
 	if !filepath.IsAbs(path) {
 		return ""

@@ -11,23 +11,25 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// gitQuarantine puts aside what the command leaves for git, or for an agent, to run outside of the sandbox.
+// gitQuarantine quarantines what the command leaves for git, or for an agent, to run
+// outside the sandbox.
 type gitQuarantine struct {
 	*Job
 	found []quarantine.Finding
-	told  int // of found, by Look
+	told  int // how many of found Look has reported
 	idle  bool
 }
 
 func (c *gitQuarantine) Name() string { return plan.ControlGit }
 
-// Scan begins the comparison of what the command leaves with what is there, where it can write something.
+// Scan starts the comparison, if the command can write anything: it records the present
+// state, with which Finish compares what the command leaves.
 func (c *gitQuarantine) Scan(ctx context.Context) {
 	c.begin(ctx, c.Plan.Scans(), nil)
 }
 
-// begin begins the comparison with scans that were made just now, or that begin
-// with earlier ones.
+// begin starts the comparison from scans that were made just now, or from earlier ones that
+// are brought up to date.
 func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree) {
 	p := c.Plan
 	roots := p.WritableRoots()
@@ -47,16 +49,16 @@ func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree)
 	}
 }
 
-// Finish compares, and puts aside.
+// Finish compares and quarantines.
 func (c *gitQuarantine) Finish(ctx context.Context) {
 	if c.Quarantined != nil && !c.idle {
 		c.found = append(c.found, c.Quarantined.Finish(context.WithoutCancel(ctx))...)
 	}
 }
 
-// Look compares what the commands of a session have left with what was there
-// when the first of them began. What a command has left running may change more:
-// then what was there at the start stays what counts.
+// Look compares what the commands of a session have left with the state when the first of
+// them began. Processes that a command left running may change more; the state at the start
+// then remains the reference.
 func (c *gitQuarantine) Look(ctx context.Context, idle bool) []record.Denial {
 	if c.Quarantined == nil || c.idle {
 		return nil
@@ -71,15 +73,15 @@ func (c *gitQuarantine) Look(ctx context.Context, idle bool) []record.Denial {
 	return c.tell(found)
 }
 
-// tell are those of the findings that were not told.
+// tell returns the findings that have not been reported yet.
 func (c *gitQuarantine) tell(found []quarantine.Finding) []record.Denial {
 	list := denials(found[min(c.told, len(found)):])
 	c.told = len(found)
 	return list
 }
 
-// Wake begins anew: what a person changed while nothing was alive inside is
-// theirs.
+// Wake starts a new comparison, because what changed while nothing was alive inside is the
+// user's.
 func (c *gitQuarantine) Wake(ctx context.Context) error {
 	if c.idle {
 		c.idle = false
@@ -95,23 +97,23 @@ func (c *gitQuarantine) Clear() {
 	}
 }
 
-// Evidence tells of what was put aside.
+// Evidence adds what was quarantined.
 func (c *gitQuarantine) Evidence(e *record.Sandbox, _ bool) {
 	e.Denials = append(e.Denials, denials(c.found)...)
 }
 
-// journalsName is the directory of the state folder in which runs keep what was
-// there when they began.
+// journalsName is the subdirectory of the state folder in which runs record the state at
+// their start.
 const journalsName = "runs"
 
-// Recover puts aside what runs left for git or for an agent whose ethos-sandbox
-// was killed before it could: see [quarantine.Recover]. It belongs before
-// planning, once in a process; environ is this process's environment.
+// Recover quarantines what runs left for git or for an agent if their ethos-sandbox was
+// killed before it could: see [quarantine.Recover]. Call it before planning, once in a
+// process. environ is this process's environment.
 func Recover(ctx context.Context, environ []string) []record.Denial {
 	getenv := func(name string) string { return plan.Lookup(environ, name) }
 	dir, err := statedir.Open(getenv, journalsName)
 	if err != nil {
-		return nil // nothing is kept there
+		return nil // there are no journals
 	}
 	found := quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv))
 	list := denials(found)

@@ -9,8 +9,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Recover finds nothing: no command runs on this system.
+// Recover finds nothing, because no command runs on this system.
 func Recover(context.Context, []string) []record.Denial { return nil }
 
-// MakeOwn makes nothing on this system.
+// MakeOwn creates nothing on this system.
 func MakeOwn(*plan.Plan) (bool, error) { return false, nil }

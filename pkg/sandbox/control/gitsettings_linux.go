@@ -21,31 +21,30 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// gitSettings gives the command copies of the configuration files of git, and
-// takes over what of them is harmless: [plan.GitSettings], package gitsettings.
+// gitSettings gives the command copies of git's configuration files, and applies harmless
+// changes of the copies to the files: [plan.GitSettings], package gitsettings.
 //
-// The copies are on the run's own tmpfs. They are read by a descriptor of their
-// directory that was opened before the command began, so they can be read when
-// everything inside is dead, and nothing is left of them when this process is
-// killed.
+// The copies are on the run's own tmpfs. They are read through a descriptor of their
+// directory that was opened before the command began. They can therefore be read when
+// everything inside is dead, and nothing of them remains if this process is killed.
 type gitSettings struct {
 	*Job
 	dir   *os.File
 	files []settingsFile
 	found []record.Denial
-	told  int // of found, by Look
+	told  int // how many of found Look has reported
 	taken []record.GitSettings
 }
 
 type settingsFile struct {
 	plan.GitSettings
 	settings *gitsettings.Settings
-	made     []byte // when it was last looked at
+	made     []byte // its content when it was last read
 }
 
 func (c *gitSettings) Name() string { return "git settings" }
 
-// Prepare reads what the copies begin with.
+// Prepare parses the initial content of the copies.
 func (c *gitSettings) Prepare(context.Context) error {
 	for _, g := range c.Plan.GitSettings {
 		about := gitsettings.About{Worktree: filepath.Base(g.Path) != "config", Identified: g.Identified}
@@ -58,7 +57,7 @@ func (c *gitSettings) Prepare(context.Context) error {
 	return nil
 }
 
-// Steps write the copies, when the root is the command's.
+// Steps write the copies once the command's root is the root.
 func (c *gitSettings) Steps(at Phase, p *Program) {
 	if at != InitInside {
 		return
@@ -92,7 +91,7 @@ func (c *gitSettings) VerifyPlace(pid int) error {
 	return nil
 }
 
-// Finish takes over what the command has set. Everything inside is dead.
+// Finish applies the settings that the command has made. Everything inside is dead.
 func (c *gitSettings) Finish(context.Context) {
 	var own *os.File
 	if c.dir != nil && c.Alone != nil && c.Alone() {
@@ -104,7 +103,7 @@ func (c *gitSettings) Finish(context.Context) {
 	c.takeOver(own)
 }
 
-// Look takes over what the commands of a session have set so far.
+// Look applies the settings that the commands of a session have made so far.
 func (c *gitSettings) Look(context.Context, bool) []record.Denial {
 	c.takeOver(nil)
 	list := c.found[c.told:]
@@ -121,14 +120,14 @@ func (c *gitSettings) Clear() {
 	}
 }
 
-// Evidence tells what was taken over and what was not.
+// Evidence adds which settings were applied and which were not.
 func (c *gitSettings) Evidence(e *record.Sandbox, _ bool) {
 	e.GitSettings = append(e.GitSettings, c.taken...)
 	e.Denials = append(e.Denials, c.found...)
 }
 
-// takeOver looks at each file. own is the directory of ethos, where no other run
-// has something mounted on the files; see [settingsLock.write].
+// takeOver compares each file. own is ethos's directory if no other run has a mount on the
+// files; see [settingsLock.write].
 func (c *gitSettings) takeOver(own *os.File) {
 	if c.dir == nil {
 		return
@@ -150,8 +149,8 @@ func (c *gitSettings) takeOver(own *os.File) {
 	}
 }
 
-// read reads a copy: a regular file of a bounded size, whatever the command has
-// put in its place. One that is gone has no settings.
+// read reads a copy. It must be a regular file of bounded size, whatever the command has
+// put in its place. A missing copy is an error.
 func (c *gitSettings) read(f *settingsFile) ([]byte, error) {
 	rel, err := filepath.Rel(plan.SettingsDir, f.Copy)
 	if err != nil {
@@ -166,7 +165,7 @@ func (c *gitSettings) read(f *settingsFile) ([]byte, error) {
 	return text, err
 }
 
-// maxSettings bounds a configuration that is read.
+// maxSettings bounds the size of a configuration file, in bytes.
 const maxSettings = 1 << 20
 
 // readSettings reads a regular file and closes it.
@@ -181,8 +180,7 @@ func readSettings(file *os.File) (text []byte, st unix.Stat_t, err error) {
 	return text, st, err
 }
 
-// take writes what is taken over into the file, under the lock that git takes for
-// it: lockfile.h.
+// take writes the accepted settings to the file, under git's own lock: lockfile.h.
 func (c *gitSettings) take(f *settingsFile, made []byte, own *os.File) error {
 	lock, err := lockSettings(f.Path)
 	if err != nil {
@@ -208,8 +206,8 @@ func (c *gitSettings) take(f *settingsFile, made []byte, own *os.File) error {
 	return nil
 }
 
-// refuse tells of a setting that was not taken over. What git would run is nothing
-// to be pasted: its value has to be written by who wants it.
+// refuse reports a setting that was not applied. Its remedy does not contain the value of a
+// setting that git would run: whoever wants it must type it.
 func (c *gitSettings) refuse(path string, r gitsettings.Refusal) {
 	file := "git config -f " + printable.Word(path)
 	what, remedy := r.Key+" taken away", file+" --unset-all "+printable.Word(r.Key)
@@ -227,18 +225,17 @@ func (c *gitSettings) deny(path, what, reason, remedy string) {
 	c.found = append(c.found, record.Denial{Layer: plan.ControlGit, What: shown(path + ": " + what), Reason: shown(reason), Path: path, Remedy: remedy})
 }
 
-// settingsLock is a configuration file that nobody else writes to.
+// settingsLock is a configuration file under git's lock.
 type settingsLock struct {
 	dir   *os.File
 	name  string
 	file  *os.File // NAME.lock
-	text  []byte   // what stands there
+	text  []byte   // the present content
 	st    unix.Stat_t
 	there bool
 }
 
-// lockTries is how often the lock is tried for, a hundredth of a second apart. Git
-// holds it for less.
+// lockTries is how often to try for the lock, 10 ms apart. Git holds it for less time.
 const lockTries = 50
 
 func lockSettings(path string) (*settingsLock, error) {
@@ -257,7 +254,7 @@ func lockSettings(path string) (*settingsLock, error) {
 	return l, nil
 }
 
-// hold makes the lock.
+// hold creates the lock file.
 func (l *settingsLock) hold() error {
 	for try := 0; ; try++ {
 		fd, err := unix.Openat(int(l.dir.Fd()), l.name+".lock", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
@@ -274,7 +271,7 @@ func (l *settingsLock) hold() error {
 	}
 }
 
-// read reads what stands there.
+// read reads the present content.
 func (l *settingsLock) read() error {
 	fd, err := unix.Openat(int(l.dir.Fd()), l.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == unix.ENOENT {
@@ -288,10 +285,11 @@ func (l *settingsLock) read() error {
 	return err
 }
 
-// write gives the file a new text. In own, a directory that no command sees, it is
-// written and renamed; nil says that the file may not be replaced, for that takes
-// away what other runs, and the commands of a session, have mounted on it. Then the
-// text is written into the file, by one call, and never a shorter one.
+// write replaces the content of the file. With own, a directory that no command sees, the
+// new content is written there and renamed over the file. own is nil if the file must not
+// be replaced, because that would remove the mounts of other runs and of the commands of a
+// session. The content is then written in place, by one call, padded so that the file does
+// not become shorter.
 func (l *settingsLock) write(text []byte, own *os.File) error {
 	if own != nil {
 		if err := l.replace(text, own); !errors.Is(err, unix.EXDEV) {
@@ -301,7 +299,7 @@ func (l *settingsLock) write(text []byte, own *os.File) error {
 	return l.overwrite(text)
 }
 
-// newSettings is the name in the directory of ethos.
+// newSettings is the name of the new file in ethos's directory.
 const newSettings = "settings"
 
 func (l *settingsLock) replace(text []byte, own *os.File) error {
@@ -309,7 +307,7 @@ func (l *settingsLock) replace(text []byte, own *os.File) error {
 	if l.there {
 		mode = l.st.Mode & 0o777
 	}
-	unix.Unlinkat(int(own.Fd()), newSettings, 0) // of a run that was killed
+	unix.Unlinkat(int(own.Fd()), newSettings, 0) // left by a killed run
 	fd, err := unix.Openat(int(own.Fd()), newSettings, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return &os.PathError{Op: "openat", Path: newSettings, Err: err}
@@ -344,7 +342,7 @@ func (l *settingsLock) overwrite(text []byte) error {
 	return writeAll(fd, text)
 }
 
-// writeAll writes at the beginning of a file, by one call.
+// writeAll writes at the start of a file, by one call.
 func writeAll(fd int, text []byte) error {
 	if n, err := unix.Pwrite(fd, text, 0); err != nil || n != len(text) {
 		return fmt.Errorf("%d of %d bytes were written: %w", max(n, 0), len(text), errors.Join(err, io.ErrShortWrite))

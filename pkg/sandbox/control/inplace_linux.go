@@ -8,8 +8,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// inPlace is the place of a command without a mount namespace: the host's root, and
-// in it the working directory.
+// inPlace is the root of a command without a mount namespace: the host's root, and the
+// working directory in it.
 type inPlace struct{ *Job }
 
 func (c *inPlace) Name() string { return "mount" }
@@ -22,7 +22,7 @@ func (c *inPlace) Steps(at Phase, p *Program) {
 	}
 }
 
-// beyondPaths is what no right of Landlock is for: landlock(7), "Current limitations".
+// beyondPaths names what Landlock has no right for: landlock(7), "Current limitations".
 const beyondPaths = "Landlock alone holds the paths. It has no right for stat(2) and for what changes the mode, owner, times and attributes of files that are the caller's"
 
 func (c *inPlace) Report(line record.Control) record.Control {

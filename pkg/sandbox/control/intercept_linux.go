@@ -11,9 +11,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// intercept reads what the plan opens requests for: the key of the authority,
-// and from the caller's environment the secrets. Neither is in the plan. nil
-// opens nothing.
+// intercept reads what opened requests need and the plan does not contain: the key of the
+// authority and, from the caller's environment, the secrets. It returns nil if nothing is
+// opened.
 func intercept(p *plan.Plan) (*egress.Intercept, error) {
 	o := p.Egress.Open
 	if o == nil || len(o.Requests)+len(o.Inject) == 0 {
@@ -61,7 +61,7 @@ func authorityOf(file string) (*leaf.Authority, error) {
 	return leaf.New(pair)
 }
 
-// sniMode is what becomes of TLS that is not opened.
+// sniMode returns how TLS connections that are not opened are treated.
 func sniMode(e *plan.Egress) egress.SNIMode {
 	if e.SNI == "allow" {
 		return egress.SNIAllow

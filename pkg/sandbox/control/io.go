@@ -1,6 +1,8 @@
-// Package control holds the controls of the boundary, one file each: what is asked of the control, what it takes from this machine, its kernel
-// calls, how it is verified from outside, what the evidence says of it, and what it gives back. A new control is a file, its line in [New] and its
-// name in package plan.
+// Package control holds the controls of the boundary, one file each. The file of a control
+// says what is requested, what it acquires on this machine, its system calls, how it is
+// verified from outside, what it adds to the evidence, and what it releases. Begin with
+// [Control] and the interfaces after it. A new control is one file, one line in [New] and
+// its name in package plan.
 package control
 
 import (
@@ -9,52 +11,51 @@ import (
 	"ethos/pkg/record"
 )
 
-// IO is what a run has to do with its surroundings.
+// IO connects a run with its surroundings.
 type IO struct {
 	Stdin, Stdout, Stderr *os.File // become 0, 1 and 2 of the command
-	// Signals that arrive here are passed on to the command. May be nil.
+	// Signals that arrive here are passed on to the command. It may be nil.
 	Signals <-chan os.Signal
-	// Captured says that standard output and error are read by someone who bounds them.
+	// Captured says that whoever reads standard output and standard error limits them.
 	Captured bool
-	// Began is called with the PID of the command, as it is numbered here, when its
-	// boundary has been verified and it has not begun. Nothing runs on an error. May
-	// be nil.
+	// Began is called with the command's PID, as numbered in this process's PID namespace,
+	// after its boundary has been verified and before it begins. If it returns an error,
+	// nothing runs. It may be nil.
 	Began func(pid int) error
-	// Refused is told of each refused destination when it is first refused, while
-	// the command runs. It may be called concurrently, and returns at once. May be
-	// nil.
+	// Refused is called at the first refusal of each destination, while the command runs.
+	// It may be called concurrently and must return at once. It may be nil.
 	Refused func(record.Denial)
 }
 
 // Command is one command of a session.
 type Command struct {
 	Argv []string
-	Env  []string // whole, as execve(2) takes it
+	Env  []string // complete, as execve(2) takes it
 	Dir  string
 	// Umask is its file mode creation mask: umask(2).
 	Umask int
-	// Streams become 0, 1 and 2 of the command; nil is /dev/null, and with
-	// Terminal it is the terminal.
+	// Streams become 0, 1 and 2 of the command. nil is /dev/null or, with Terminal, the
+	// terminal.
 	Streams [3]*os.File
-	// Terminal gives it a new pseudo-terminal of the session's own devpts as its
+	// Terminal gives the command a new pseudo-terminal of the session's own devpts as its
 	// controlling terminal, with Rows and Cols.
 	Terminal   bool
 	Rows, Cols uint16
 	Narrow     Narrow
 }
 
-// Observed in the evidence says that the calls of the command were observed.
+// Observed is the evidence that the calls of the command were observed.
 const Observed = record.Observed
 
 const watchStuck = Observed + " until something did not answer"
 
-// Narrow is what a command of a session does without that its session has. The
-// zero value is nothing.
+// Narrow is what a command of a session lacks compared with its session. The zero value
+// removes nothing.
 type Narrow struct {
 	NoNetwork bool
-	DenyWrite []string // absolute; what is there and below cannot be written
-	DenyRead  []string // absolute; nor can it be read
+	DenyWrite []string // absolute; paths that cannot be written, with everything below
+	DenyRead  []string // absolute; paths that cannot be read either
 }
 
-// None reports that a command has what its session has.
+// None reports whether a command has everything that its session has.
 func (n *Narrow) None() bool { return !n.NoNetwork && len(n.DenyWrite)+len(n.DenyRead) == 0 }

@@ -4,8 +4,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// lacking is the line of a control that a backend does not have: what is asked of
-// it is not isolated. asked is "" where nothing is.
+// lacking is the line of a control that a backend does not have: what is requested is not
+// isolated. asked is "" if nothing is requested.
 type lacking struct {
 	*Job
 	name  string

@@ -18,12 +18,13 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// landlockControl holds the access table a second time, by another mechanism: landlock(7).
+// landlockControl enforces the access table a second time, by another mechanism than
+// mounts: landlock(7).
 type landlockControl struct {
 	*Job
 	rules  landlock.Ruleset
 	report landlock.Report
-	lack   error // why the kernel has none
+	lack   error // why the kernel has no Landlock
 }
 
 func (c *landlockControl) Name() string { return "landlock" }
@@ -50,7 +51,7 @@ func haveABI(abi int) string {
 	return "ABI " + strconv.Itoa(abi)
 }
 
-// build makes the rules for a kernel with an ABI of Landlock.
+// build makes the rules for a kernel with the given ABI of Landlock.
 func (c *landlockControl) build(abi int) {
 	request := landlockRequest
 	if c.Flat {
@@ -60,8 +61,8 @@ func (c *landlockControl) build(abi int) {
 	c.ByLandlock = landlock.FS(c.rules.Attr.HandledAccessFS)&landlock.ResolveUnix != 0
 }
 
-// Steps make the ruleset and put it on the calling process. The rules are for the very descriptors that were mounted. The streams must be in their
-// places.
+// Steps create the ruleset and apply it to the calling process. The rules use the same
+// descriptors that were mounted. The streams must already be in place.
 func (c *landlockControl) Steps(at Phase, p *Program) {
 	if at != Access || c.rules.Empty() {
 		return
@@ -99,8 +100,8 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 	p.Command = append(p.Command, step(stage, "landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, "", steps.From(ruleset), steps.Int(c.rules.Flags)))
 }
 
-// openRule opens the path of a rule, by no link, and closes it. What has gone, or
-// what the command cannot reach, gets no rule: that only takes away.
+// openRule opens and closes the path of a rule without following links. A path that is
+// missing, or that the command cannot reach, gets no rule, which only removes access.
 func (c *landlockControl) openRule(rule landlock.PathRule, to steps.Slot) (open, shut steps.Step) {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	if !rule.File {

@@ -9,10 +9,12 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// resolveUnixABI is the first with a right for connecting to socket files.
+// resolveUnixABI is the first ABI with a right for connecting to socket files.
 const resolveUnixABI = 9
 
-// resolvable: Landlock has the right, and every declared socket has an entry of its own, which a rule is made for. One in a writable tree has none.
+// resolvable reports whether Landlock can control connections to socket files: the kernel
+// has the right, and every declared socket has an entry of its own, for which a rule is
+// made. A socket in a writable tree has none.
 func resolvable(p *plan.Plan, abi int) bool {
 	covered := func(path string) bool {
 		return slices.ContainsFunc(p.Paths, func(e plan.Entry) bool { return e.Path == path && e.Access == plan.ReadWrite })
@@ -20,7 +22,8 @@ func resolvable(p *plan.Plan, abi int) bool {
 	return abi >= resolveUnixABI && !slices.ContainsFunc(p.Sockets, func(path string) bool { return !covered(path) })
 }
 
-// handled is what is denied but for rules, and the rules on ports.
+// handled returns the rights that are denied unless a rule allows them, and the rules on
+// ports.
 func handled(p *plan.Plan) landlock.Request {
 	q := landlock.Request{FS: landlock.AllFS, Scope: landlock.AbstractUnix | landlock.Signal}
 	if p.Network == "none" {
@@ -33,14 +36,14 @@ func handled(p *plan.Plan) landlock.Request {
 	return q
 }
 
-// landlockRequest holds the path table a second time, by another mechanism.
+// landlockRequest returns the path table as a Landlock request.
 func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 	q := handled(p)
-	if p.NestedUserns == capability.NestedMounts { // hook_sb_mount in security/landlock/fs.c refuses every mount where it holds files
+	if p.NestedUserns == capability.NestedMounts { // hook_sb_mount in security/landlock/fs.c denies every mount to a domain that handles file rights
 		q.FS = 0
 		return q
 	}
-	if !resolvable(p, abi) { // seccomp user notification holds it there: it is not asked for and missed
+	if !resolvable(p, abi) { // seccomp user notification handles it, so it is not reported as missing
 		q.FS &^= landlock.ResolveUnix
 	}
 	const read = landlock.Execute | landlock.Read
@@ -53,7 +56,7 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 	}
 	add("/", landlock.ReadDir, false)
 	proc := landlock.Read
-	if p.NestedUserns != "" { // the maps of a user namespace; what is not a process is a mount that is read-only
+	if p.NestedUserns != "" { // for the maps of user namespaces; everything but processes is on a read-only mount
 		proc |= landlock.WriteFile | landlock.Truncate
 	}
 	add("/proc", proc, false)
@@ -70,7 +73,7 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 				add(e.Path, change|landlock.ResolveUnix, true)
 				continue
 			}
-			if e.Path == plan.SigningDir { // init made the socket, before there was a domain
+			if e.Path == plan.SigningDir { // init creates the socket before the domain exists
 				add(e.Path, change|landlock.ResolveUnix, false)
 				continue
 			}
@@ -83,15 +86,15 @@ func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 			add(m.Target, change, false)
 		case plan.Managed(m), m.Kind == mount.Text:
 			add(m.Target, read, m.File)
-		case m.Device: // also as the caller opened it: /dev/stdin may be the host's /dev/null
+		case m.Device: // also for a device that the caller opened: /dev/stdin may be the host's /dev/null
 			add(m.Target, device, true)
 		}
 	}
 	return q
 }
 
-// portRules allow a right on the ports of a list that says something. [plan.Build]
-// has read the numbers.
+// portRules adds the rules of a list of ports that limits a right. [plan.Build] has checked
+// the numbers.
 func portRules(q *landlock.Request, list []string, right landlock.Net) {
 	numbers, limited, _ := capability.Ports(list, true)
 	if limited {
@@ -102,12 +105,12 @@ func portRules(q *landlock.Request, list []string, right landlock.Net) {
 	}
 }
 
-// aloneABI is the first that holds what has no mount to hold it: one before has no
+// aloneABI is the first ABI that can protect files without mounts. Earlier ones have no
 // right for truncate(2), Linux 6.2.
 const aloneABI = 3
 
-// withoutNamespaces is the way out where the machine has no namespaces for the
-// caller, "" where there is none.
+// withoutNamespaces returns a hint for a machine without user namespaces for the caller, or
+// "" if Landlock cannot help either.
 func withoutNamespaces() string {
 	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < aloneABI {
 		return ""
@@ -115,11 +118,11 @@ func withoutNamespaces() string {
 	return "; or have a boundary that makes no namespace, and holds less: ethos-sandbox run --backend landlock"
 }
 
-// grantRequest is that of a run without namespaces: the grants of the plan alone,
+// grantRequest returns the request of a run without namespaces: only the grants of the plan
 // and the private directory.
 func grantRequest(p *plan.Plan, scratch string) landlock.Request {
 	q := handled(p)
-	q.FS &^= landlock.ResolveUnix // there is no Unix socket to connect
+	q.FS &^= landlock.ResolveUnix // the command can connect no Unix socket
 	for _, g := range p.Grants {
 		q.Paths = append(q.Paths, landlock.PathRule{Path: g.Path, Access: rightsOf(g.Rights), File: g.File})
 	}

@@ -14,21 +14,21 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// machine is what the calls of a plan depend on beside the plan and what the
-// controls have taken: the kernel, the caller, and what this process has open.
+// machine holds what the calls of a plan depend on in addition to the plan and what the
+// controls have acquired: the kernel, the caller, and the descriptors of this process.
 type machine struct {
 	uid, gid       int
 	lastCapability func() int
 	processors     int
 	pageBytes      int
-	limit          func(limits.Resource) limits.Limit // in force
-	opened         func(fd int) landlock.FS           // what a stream was opened for
-	device         func(fd int) device                // of which a stream is
-	missing        func(path string) bool             // of the host
+	limit          func(limits.Resource) limits.Limit // the present limit
+	opened         func(fd int) landlock.FS           // the rights with which a stream was opened
+	device         func(fd int) device                // the device node of a stream
+	missing        func(path string) bool             // whether a host path does not exist
 	readFile       func(path string) ([]byte, error)
 }
 
-// thisMachine is the one that this process runs on.
+// thisMachine returns the machine on which this process runs.
 func thisMachine() *machine {
 	return &machine{
 		uid: os.Geteuid(), gid: os.Getegid(), lastCapability: lastCapability, processors: runtime.NumCPU(), pageBytes: os.Getpagesize(),
@@ -36,7 +36,7 @@ func thisMachine() *machine {
 	}
 }
 
-// lastCapability asks the kernel for its highest capability: one that it does not know is EINVAL.
+// lastCapability asks the kernel for its highest capability; an unknown one yields EINVAL.
 func lastCapability() int {
 	last := unix.CAP_LAST_CAP
 	for last < 63 {
@@ -48,7 +48,8 @@ func lastCapability() int {
 	return last
 }
 
-// opened is what a stream that is a file or a device was opened for. A script that opens /dev/stdout or /dev/stdin gets no more by it than it has.
+// opened returns the rights with which a stream was opened, if it is a file or a device. A
+// script that opens /dev/stdout or /dev/stdin thereby gets no further rights.
 func opened(fd int) landlock.FS {
 	var st unix.Stat_t
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -70,14 +71,14 @@ func noSuchFile(path string) bool {
 	return errors.Is(unix.Stat(path, &st), unix.ENOENT)
 }
 
-// device is the node of which a stream is an open file; without a path it is none
-// that the command has as well.
+// device is the device node that a stream has open. path is "" if the stream is not one of
+// [plan.Devices].
 type device struct {
 	path  string
 	flags int // of open(2)
 }
 
-// deviceOf looks at a stream of this process.
+// deviceOf examines a stream of this process.
 func deviceOf(fd int) (d device) {
 	var st, node unix.Stat_t
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -93,8 +94,8 @@ func deviceOf(fd int) (d device) {
 	return d
 }
 
-// steps open the node of the command's root in the place of the host's: by that the
-// node itself could be changed, fchmod(2) and fchown(2), which is root's.
+// steps open the node in the command's root instead of using the host's descriptor, through
+// which root could change the node itself with fchmod(2) and fchown(2).
 func (d device) steps(to int, slots *steps.Slots, str func(string) steps.Arg) []steps.Step {
 	if d.path == "" {
 		return nil

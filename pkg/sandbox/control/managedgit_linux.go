@@ -9,12 +9,12 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// managedGit is ethos-git in the place of git: its trace store is mounted from the directory of ethos.
+// managedGit replaces git by ethos-git. Its trace store is mounted from ethos's directory.
 type managedGit struct{ *Job }
 
 func (c *managedGit) Name() string { return "managed git" }
 
-// Prepare makes the directory of the trace store.
+// Prepare creates the directory of the trace store.
 func (c *managedGit) Prepare(context.Context) error {
 	if !c.Plan.HasInsideTraces() {
 		return nil

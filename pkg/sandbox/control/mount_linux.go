@@ -21,11 +21,11 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// root is a mount namespace whose root has the mounts of the plan and nothing else.
+// root is a mount namespace whose root contains the mounts of the plan and nothing else.
 type root struct {
 	namespace
 	umask steps.Slot
-	table *os.File // of mounts; it also tells when it changes
+	table *os.File // mountinfo; it also becomes readable by poll when it changes
 }
 
 func newMount(j *Job) *root {
@@ -36,8 +36,8 @@ func (c *root) Plan() (string, bool) {
 	return fmt.Sprintf("a root of %d mounts", len(c.Job.Plan.Mounts)), true
 }
 
-// Prepare finds what hides a path from a command that has CAP_DAC_OVERRIDE over
-// what is root's: something of nobody's.
+// Prepare provides sources for the masks that hide paths from a command with
+// CAP_DAC_OVERRIDE over root's files: a directory and a file that belong to nobody.
 func (c *root) Prepare(context.Context) error {
 	if c.Job.Plan.Owner == nil {
 		return nil
@@ -61,8 +61,8 @@ func (c *root) Prepare(context.Context) error {
 	return nil
 }
 
-// nobodys makes a directory and a file in the state folder that nobody may open:
-// without a permission, of an owner that the user namespace has not.
+// nobodys creates a directory and a file in the state folder that nobody may open. They
+// have no permissions, and their owner is not mapped in the user namespace.
 func nobodys(p *plan.Plan) (closed [2]string, err error) {
 	const nobody = 65534
 	id := nobody
@@ -125,7 +125,7 @@ func (c *root) VerifyPlace(pid int) error {
 	return mount.Check(c.finalMounts(), text)
 }
 
-// readTable reads the mount table as it is now.
+// readTable reads the present mount table.
 func (c *root) readTable() (string, error) {
 	if _, err := unix.Seek(int(c.table.Fd()), 0, io.SeekStart); err != nil {
 		return "", fmt.Errorf("mount table: %w", err)
@@ -134,7 +134,9 @@ func (c *root) readTable() (string, error) {
 	return string(text), err
 }
 
-// finalMounts is the mounts as they came out: an overlay that could not be had in any way is its lower directory, read-only, and a /proc of files is a directory of the root.
+// finalMounts returns the mounts as they were made. An overlay that could not be made in
+// any way is its lower directory, read-only; a /proc made of copied files is a directory of
+// the root.
 func (c *root) finalMounts() []mount.Mount {
 	mounts := slices.Clone(c.Mounts)
 	for i := range mounts {
@@ -152,11 +154,12 @@ func (c *root) finalMounts() []mount.Mount {
 	return mounts
 }
 
-// Run has the process tell when the mount table changes.
+// Run makes the process report changes of the mount table.
 func (c *root) Run(p *steps.Process) { p.Watch(int(c.table.Fd())) }
 
-// Recheck compares the mount table with the plan once more. It changes from outside: when a file that something is mounted on is replaced or
-// removed on the host, the kernel takes the mount away, see __detach_mounts in fs/namespace.c.
+// Recheck compares the mount table with the plan again. It can change from outside: if a
+// file with something mounted on it is replaced or removed on the host, the kernel removes
+// the mount; see __detach_mounts in fs/namespace.c.
 func (c *root) Recheck() *Ending {
 	text, err := c.readTable()
 	if err == nil {
@@ -169,7 +172,7 @@ func (c *root) Recheck() *Ending {
 	return &Ending{Status: record.StatusSignaled, Layer: c.name, Why: "ended because the boundary changed: ", Reason: err.Error()}
 }
 
-// End lets go of the mount table, which keeps the mounts alive.
+// End closes the mount table, which keeps the mounts alive.
 func (c *root) End() {
 	if c.table != nil {
 		c.table.Close()
@@ -188,24 +191,27 @@ func (c *root) Report(line record.Control) record.Control {
 
 func (c *root) Hint() string { return coveredHint }
 
-// Instead is the plan with another /proc, where the kernel refuses this one.
+// Instead returns the plan with another /proc if the kernel refused this one.
 func (c *root) Instead(err error) *plan.Plan {
-	if !procRefused(err) || c.Job.Plan.NestedUserns != "" { // it would take the maps of user namespaces, or show the whole of it to who mounts one
+	if !procRefused(err) || c.Job.Plan.NestedUserns != "" { // the other /proc has no maps for user namespaces, and a command that mounts one would see all of it
 		return nil
 	}
 	return withBareProc(c.Job.Plan, procCopies())
 }
 
-// coveredProc is why a proc(5) is refused: a container engine has covered parts of the one around this process.
+// coveredProc explains why proc(5) is refused: a container engine has covered parts of the
+// /proc around this process.
 const coveredProc = "the container around this process covers parts of its /proc"
 
-// procRefused reports whether a run ended because the kernel refuses a proc(5): EPERM of mount(2), mount_too_revealing in fs/namespace.c.
+// procRefused reports whether a run ended because the kernel refuses to mount proc(5):
+// EPERM of mount(2), mount_too_revealing in fs/namespace.c.
 func procRefused(err error) bool {
 	var fault *steps.StepError
 	return errors.As(err, &fault) && fault.Step.Stage == "mount" && fault.Step.Call == "mount" && fault.Step.Object == "/proc" && fault.Errno == syscall.EPERM
 }
 
-// withBareProc is the plan with a /proc that has these files and no processes in it, or nothing but processes.
+// withBareProc returns the plan with a /proc that contains only processes or, if that
+// cannot be made either, only the given files.
 func withBareProc(p *plan.Plan, files []mount.File) *plan.Plan {
 	q := *p
 	q.Mounts = slices.DeleteFunc(slices.Clone(p.Mounts), func(m mount.Mount) bool { return m.Target != "/proc" && mount.Within(m.Target, "/proc") })
@@ -218,12 +224,12 @@ func withBareProc(p *plan.Plan, files []mount.File) *plan.Plan {
 	return &q
 }
 
-// procCopies are the machine files as they are now, each at most 1 MiB.
+// procCopies returns copies of the machine files, each at most 1 MiB.
 func procCopies() (files []mount.File) {
 	for _, name := range plan.MachineFiles {
 		f, err := os.Open(filepath.Join("/proc", name))
 		if err != nil {
-			continue // covered too, or not of this kernel
+			continue // covered too, or not in this kernel
 		}
 		text, err := io.ReadAll(io.LimitReader(f, 1<<20))
 		f.Close()
@@ -234,7 +240,7 @@ func procCopies() (files []mount.File) {
 	return files
 }
 
-// bareProc says what /proc is where it is not a whole one, "" where it is.
+// bareProc describes a /proc that is not complete; "" if it is.
 func (c *root) bareProc() string {
 	switch {
 	case !slices.ContainsFunc(c.Mounts, func(m mount.Mount) bool { return m.Kind == mount.BareProc }):

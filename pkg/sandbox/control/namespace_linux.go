@@ -11,7 +11,7 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// namespace is what the controls that are a namespace have in common.
+// namespace is what all controls that are a namespace share.
 type namespace struct {
 	*Job
 	name string // of the control
@@ -32,7 +32,8 @@ func (n *namespace) Steps(at Phase, p *Program) {
 	}
 }
 
-// VerifyPlace compares the process's namespace with this process's: two processes are in one when their links lead to one file.
+// VerifyPlace checks that the process is in another namespace than this process. Two
+// processes share a namespace if their links in /proc lead to the same file.
 func (n *namespace) VerifyPlace(pid int) error {
 	if !slices.Contains(n.Job.Plan.Namespaces, n.kind) {
 		return nil
@@ -54,7 +55,7 @@ func stat(path string, to *unix.Stat_t) error {
 	return nil
 }
 
-// Unreadable is the refusal where the kernel does not tell its state.
+// Unreadable returns the refusal for kernel state that cannot be read.
 func Unreadable(err error) error {
 	return &plan.Refusal{Code: plan.CodeVerify, Err: err, Hint: "proc(5) must be mounted and readable for this process"}
 }

@@ -17,17 +17,17 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Narrowing is a [Narrow] as kernel objects.
+// Narrowing is a [Narrow] in the form of kernel objects.
 type Narrowing struct {
 	rules  landlock.Ruleset
 	filter seccomp.Program
 }
 
-// truncateABI is the first ABI of Landlock that holds truncate(2) and O_TRUNC.
+// truncateABI is the first Landlock ABI that controls truncate(2) and O_TRUNC.
 const truncateABI = 3
 
-// Narrowed makes the rules of a command that goes without something; nil for one
-// that does not. What they cannot express is a [*plan.Refusal].
+// Narrowed makes the rules for a narrowed command, or returns nil if nothing is narrowed.
+// The error is a [*plan.Refusal] if the rules cannot express the narrowing.
 func Narrowed(p *plan.Plan, n Narrow) (*Narrowing, error) {
 	if n.None() {
 		return nil, nil
@@ -55,23 +55,23 @@ func Narrowed(p *plan.Plan, n Narrow) (*Narrowing, error) {
 	return &Narrowing{rules, program}, err
 }
 
-// changes are the rights that are writing.
+// changes are the rights that change files.
 const changes = landlock.Write | landlock.MakeChar | landlock.MakeBlock
 
-// denial is rights that are taken away at and below paths.
+// denial is a set of rights that is removed at and below paths.
 type denial struct {
 	flag   string
 	paths  []string
 	rights landlock.FS
 	stays  string
-	// held reports an access of the session's table that has none of the rights:
-	// its mounts hold it.
+	// held reports whether an access in the session's table includes none of the rights,
+	// because the session's mounts deny them already.
 	held func(plan.Access) bool
 }
 
-// narrower takes rights from the rules of a session at and below the paths that
-// are denied. A rule gives its rights to all that lies below it, so a denied path
-// must not lie in a tree that keeps them, unless the session has them not either.
+// narrower removes rights from the rules of a session at and below the denied paths. A
+// Landlock rule applies to everything below its path, so a denied path must not lie in a
+// tree that keeps the rights, unless the session does not have them there either.
 func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.PathRule, error) {
 	rules = slices.Clone(rules)
 	list := []denial{
@@ -81,7 +81,7 @@ func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.Pat
 	reals := make([][]string, len(list))
 	for i, d := range list {
 		for _, path := range d.paths {
-			real, err := filepath.EvalSymlinks(path) // the rules are of paths without links
+			real, err := filepath.EvalSymlinks(path) // the rules' paths contain no links
 			if err != nil {
 				return nil, plan.Refuse(plan.CodeDeclaration, "name what is there", "%s: %w", d.flag, err)
 			}
@@ -112,14 +112,14 @@ func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.Pat
 	return outermost(slices.DeleteFunc(rules, func(r landlock.PathRule) bool { return r.Access == 0 })), nil
 }
 
-// settingsIn reports whether a configuration of git lies in a directory, whose copy
-// would become what the command has set: see [gitSettings].
+// settingsIn reports whether a directory contains a git configuration file. Settings that
+// the command makes in its copy would be applied to the file: see [gitSettings].
 func settingsIn(p *plan.Plan, dir string) bool {
 	return p != nil && slices.ContainsFunc(p.GitSettings, func(g plan.GitSettings) bool { return mount.Within(g.Path, dir) })
 }
 
-// outermost are the rules that give more than those of the directories above
-// them: the others can lie where the command's session writes.
+// outermost returns the rules that add rights to those of the directories above them. The
+// paths of the others may lie where the command's session can write.
 func outermost(rules []landlock.PathRule) (list []landlock.PathRule) {
 	for i, r := range rules {
 		if !slices.ContainsFunc(rules[:i], func(above landlock.PathRule) bool {
@@ -131,12 +131,11 @@ func outermost(rules []landlock.PathRule) (list []landlock.PathRule) {
 	return list
 }
 
-// ruleFD is a number that no descriptor of a command has: each path of a rule is
-// duplicated to it, because a rule holds its descriptor in memory that is
-// prepared.
+// ruleFD is a descriptor number that a command does not use. The path of each rule is
+// duplicated to it, because the number is part of the rule, which is prepared in advance.
 const ruleFD = 200
 
-// steps put the narrowing on the command that makes them.
+// steps apply the narrowing to the command that runs them.
 func (n *Narrowing) steps(i *steps.Image) {
 	const stage = "landlock"
 	if !n.rules.Empty() {
@@ -151,7 +150,7 @@ func (n *Narrowing) steps(i *steps.Image) {
 			}
 			open := step(stage, "openat", unix.SYS_OPENAT, r.Path, steps.Int(unix.AT_FDCWD), i.Str(r.Path), steps.Int(flags), steps.Int(0))
 			open.Save, open.Skip = opened, 3
-			open.Ignore = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP} // no rule is no right
+			open.Ignore = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP} // without a rule there is no access
 			rule := *r.Attr(ruleFD)
 			i.Add(open,
 				step(stage, "dup3", unix.SYS_DUP3, r.Path, steps.From(opened), steps.Int(ruleFD), steps.Int(unix.O_CLOEXEC)),
@@ -163,9 +162,9 @@ func (n *Narrowing) steps(i *steps.Image) {
 	i.Add(step("seccomp", "seccomp", unix.SYS_SECCOMP, "narrowing", steps.Int(seccomp.SetModeFilter), steps.Int(0), i.Filter(n.filter.Fprog())))
 }
 
-// VerifyNarrowed compares a waiting command that goes without something with the
-// process that cloned it: it has one filter more. Landlock shows nothing of a
-// domain; that its calls succeeded is known, because the command waits.
+// VerifyNarrowed compares a waiting narrowed command with the process that cloned it: the
+// command has one filter more. The kernel does not show Landlock domains, but their calls
+// have succeeded, because the command is waiting.
 func VerifyNarrowed(command, spawner Status) error {
 	mine, err := strconv.Atoi(command.field("Seccomp_filters"))
 	theirs, err2 := strconv.Atoi(spawner.field("Seccomp_filters"))
@@ -175,8 +174,8 @@ func VerifyNarrowed(command, spawner Status) error {
 	return nil
 }
 
-// checkNetworkless refuses a descriptor that would be a network: a socket of
-// another family than Unix.
+// checkNetworkless refuses a descriptor that gives network access: a socket of a family
+// other than Unix.
 func checkNetworkless(fd int) error {
 	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err == nil && family != unix.AF_UNIX {

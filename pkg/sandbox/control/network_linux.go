@@ -12,10 +12,11 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// network is a network namespace with no interface but loopback: network_namespaces(7).
+// network is a network namespace without interfaces other than loopback:
+// network_namespaces(7).
 type network struct {
 	namespace
-	counters [2]int // /proc/PID/net/snmp and snmp6 of the namespace, until the end; 0 is none
+	counters [2]int // descriptors of /proc/PID/net/snmp and snmp6 of the namespace, until the end; 0 is none
 }
 
 func newNetwork(j *Job) *network {
@@ -47,7 +48,7 @@ func (n *network) VerifyPlace(pid int) error {
 	if up := n.Job.Plan.Network != "none"; seen.LoopbackUp != up {
 		return fmt.Errorf("network namespace: loopback up is %v, not %v", seen.LoopbackUp, up)
 	}
-	for i, name := range []string{"snmp", "snmp6"} { // an open file keeps the namespace
+	for i, name := range []string{"snmp", "snmp6"} { // an open file keeps the namespace alive
 		if fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/net/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
 			n.counters[i] = fd
 		}
@@ -55,7 +56,7 @@ func (n *network) VerifyPlace(pid int) error {
 	return nil
 }
 
-// End reads what a command that failed has met.
+// End reads the counters if the command failed.
 func (n *network) End() {
 	var text [2][]byte
 	for i, fd := range n.counters {
@@ -63,7 +64,7 @@ func (n *network) End() {
 			continue
 		}
 		if n.Failed {
-			text[i], _ = readAll(fd, "counters") // without it less is told
+			text[i], _ = readAll(fd, "counters") // without it less is reported
 		}
 		unix.Close(fd)
 	}
@@ -71,7 +72,9 @@ func (n *network) End() {
 	n.Met = netns.ParseUnmet(text[0], text[1])
 }
 
-// dormant names the fallback devices that tunnel modules put into every new network namespace, down and without an address: net.core.fb_tunnels_only_for_init_net.
+// dormant reports whether an interface is a fallback device that a tunnel module adds to
+// every new network namespace, down and without an address:
+// net.core.fb_tunnels_only_for_init_net.
 func dormant(name string) bool {
 	switch name {
 	case "tunl0", "gre0", "gretap0", "erspan0", "ip_vti0", "ip6_vti0", "sit0", "ip6tnl0", "ip6gre0":
@@ -80,8 +83,8 @@ func dormant(name string) bool {
 	return false
 }
 
-// Evidence tells what the kernel counted of a command that failed: that it tried
-// to use a network that it does not have.
+// Evidence reports that a failed command tried to use a network that it does not have,
+// according to the kernel's counters.
 func (n *network) Evidence(e *record.Sandbox, enforced bool) {
 	e.NetworkIsolated = enforced
 	has, ok := map[string]string{"none": "the command has no network", "loopback": "the command has no network but a loopback of its own"}[n.Job.Plan.Network]

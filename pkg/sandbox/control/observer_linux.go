@@ -15,9 +15,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// observer sees what the command asks for by name, when that is asked for: it
-// tells, and decides nothing. It has no listener of its own, because a process can
-// have one: that of [unixSockets] shows it the calls.
+// observer reports the names that the command asks for, if requested. It decides nothing. A
+// process can have only one seccomp listener, so the observer gets the calls through that
+// of [unixSockets].
 type observer struct {
 	*Job
 	arch *seccomp.Arch
@@ -26,7 +26,7 @@ type observer struct {
 
 func (c *observer) Name() string { return "observer" }
 
-// Prepare names the calls, before the filter is made that notifies of them.
+// Prepare names the calls to observe, before the filter that notifies of them is compiled.
 func (c *observer) Prepare(context.Context) (err error) {
 	if !c.Plan.Explain {
 		return nil
@@ -38,7 +38,7 @@ func (c *observer) Prepare(context.Context) (err error) {
 	return nil
 }
 
-// Begin finds the command's root, before the listener is answered.
+// Begin opens the command's root before the listener is answered.
 func (c *observer) Begin(pid int) error {
 	if len(c.Calls) == 0 {
 		return nil
@@ -61,14 +61,14 @@ func (c *observer) Begin(pid int) error {
 	return nil
 }
 
-// Oversee begins to observe one command of a session.
+// Oversee starts observing one command of a session.
 func (c *observer) Oversee(pid int) {
 	if c.seen != nil {
 		c.seen.Own(pid)
 	}
 }
 
-// Overseen is what a command of a session could not have.
+// Overseen returns what a command of a session asked for and was denied.
 func (c *observer) Overseen(pid int) []record.Denial {
 	if c.seen == nil {
 		return nil
@@ -76,14 +76,14 @@ func (c *observer) Overseen(pid int) []record.Denial {
 	return explained(c.Plan, c.seen.Owned(pid))
 }
 
-// Close gives the root back, unless somebody may still use it.
+// Close releases the root, unless a stuck observation may still use it.
 func (c *observer) Close() {
 	if c.seen != nil && c.Watched != watchStuck {
 		c.seen.Close()
 	}
 }
 
-// Evidence tells what was not to be had, when everything has ended.
+// Evidence reports what was denied, once everything has ended.
 func (c *observer) Evidence(e *record.Sandbox, _ bool) {
 	if len(c.Calls) == 0 {
 		return
@@ -94,7 +94,7 @@ func (c *observer) Evidence(e *record.Sandbox, _ bool) {
 	case c.Watched == "":
 		e.Observer = "nothing was seen: nothing ran"
 	}
-	if c.seen == nil || c.Spawns { // each command was told its own
+	if c.seen == nil || c.Spawns { // each command was given its own report
 		return
 	}
 	e.Used = used(c.seen.Uses())
@@ -105,7 +105,7 @@ func (c *observer) Evidence(e *record.Sandbox, _ bool) {
 	}
 }
 
-// used lists the trees that were used, in the order of their paths.
+// used lists the trees that were used, sorted by path.
 func used(uses map[string]observe.Use) (list []record.Use) {
 	for _, path := range slices.Sorted(maps.Keys(uses)) {
 		if uses[path] != observe.Unused {
@@ -115,8 +115,8 @@ func used(uses map[string]observe.Use) (list []record.Use) {
 	return list
 }
 
-// explainPatience bounds the search for what is outside: a name can lie on a file
-// system that does not answer.
+// explainPatience bounds the lookup of paths outside: a path may lie on a file system that
+// does not respond.
 const explainPatience = 5 * time.Second
 
 func explained(p *plan.Plan, needs []observe.Need) []record.Denial {

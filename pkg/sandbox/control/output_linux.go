@@ -6,7 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// output is the bound of what the command may write to its standard output and error, where someone reads them.
+// output is the limit on what the command writes to standard output and standard error, if
+// they are captured.
 type output struct{ *Job }
 
 func (c *output) Name() string { return "output" }
@@ -15,7 +16,8 @@ func (c *output) Plan() (string, bool) {
 	return fmt.Sprintf("%d bytes", c.Job.Plan.Limits.OutputBytes), c.IO.Captured && c.Job.Plan.Limits.OutputBytes > 0
 }
 
-// Report: whoever reads the output bounds it, whatever became of the run.
+// Report marks the control as enforced even if nothing else was verified, because whoever
+// reads the output limits it.
 func (c *output) Report(line record.Control) record.Control {
 	if line.State == Absent {
 		line.State, line.Enforced, line.Reason = Enforced, line.Requested, ""

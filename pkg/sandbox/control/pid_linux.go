@@ -10,14 +10,15 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// pid is a PID namespace. Its init holds the sandbox.
+// pid is a PID namespace, in which init supervises the sandbox.
 type pid struct{ namespace }
 
 func newPID(j *Job) *pid {
 	return &pid{namespace{j, "pid", "pid", "pid", unix.CLONE_NEWPID}}
 }
 
-// Steps tie init to its parent and take it out of its process group: kill(0) and the terminal's signals stay where they belong.
+// Steps make init die with its parent and move it out of its process group, so that kill(0)
+// and the terminal's signals do not cross the boundary.
 func (c *pid) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)
 	if at == InitStarts {
@@ -28,7 +29,8 @@ func (c *pid) Steps(at Phase, p *Program) {
 	}
 }
 
-// Verify: PID 2 of a PID namespace one level down; of a session's commands, each but that.
+// Verify checks that the command is PID 2 in a PID namespace one level down. A later
+// command of a session may have any PID there except 1.
 func (c *pid) Verify(s Status) error {
 	pids := strings.Fields(s.field("NSpid"))
 	if c.Spawns && c.Verified && len(pids) >= 2 && pids[len(pids)-1] != "1" {

@@ -19,13 +19,16 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// placeholders stand for the paths that the command must not be able to create; see [plan.Placeholder]. The journal names those that stand on the host. Each run that has any holds a shared lock on it, from before
-// it looks until its init has cleaned up; the last one, which alone gets the exclusive lock, removes them all. So a run never loses a placeholder that
-// another has made, and what a killed run left behind goes with the next.
+// placeholders stand for the paths that the command must not be able to create; see
+// [plan.Placeholder]. The journal lists those that exist on the host. A run that has any
+// holds a shared lock on the journal from before it looks until its init has cleaned up.
+// The last run, which alone can get the exclusive lock, removes them all. Thus a run never
+// loses a placeholder that another one made, and what a killed run left behind is removed
+// by the next.
 type placeholders struct {
 	*Job
 	journal *os.File
-	pool    *os.File // where placeholders are kept from run to run; see pool_linux.go
+	pool    *os.File // placeholders kept between runs; see pool_linux.go
 	items   []placeholder
 }
 
@@ -33,11 +36,13 @@ type placeholder struct {
 	plan.Placeholder
 	create bool
 	entry  string             // its name in the pool
-	stat   *[2]syscall.Stat_t // of a file: when it was made, and when it is to be removed
+	stat   *[2]syscall.Stat_t // of a file: when created, and when it is to be removed
 }
 
-// Clear removes the placeholders, unless another run holds them, and gives up the lock. Nothing may be alive inside; that their mounts are still there in a namespace that ends does
-// not keep them: unlink(2) and rename(2) heed those of the caller's own namespace, since Linux 3.18.
+// Clear removes the placeholders, unless another run uses them, and releases the lock.
+// Nothing may be alive inside. Mounts on them that remain in a dying namespace do not
+// prevent this: since Linux 3.18, unlink(2) and rename(2) consider only mounts in the
+// caller's own namespace.
 func (g *placeholders) Clear() {
 	if g.journal == nil {
 		return
@@ -48,7 +53,7 @@ func (g *placeholders) Clear() {
 		return
 	}
 	clean := true
-	for i := range slices.Backward(g.items) { // what lies in a directory before the directory
+	for i := range slices.Backward(g.items) { // the content of a directory before the directory
 		clean = g.items[i].retire(g.pool) && clean
 	}
 	if clean {
@@ -58,13 +63,13 @@ func (g *placeholders) Clear() {
 
 func (g *placeholders) Name() string { return "placeholders" }
 
-// Prepare looks at every path under the lock.
+// Prepare examines every path while it holds the lock.
 func (g *placeholders) Prepare(context.Context) error {
 	paths := g.Plan.Protective()
-	if len(paths) == 0 || g.Plan.View != nil { // nothing that comes to exist in a view is on the host
+	if len(paths) == 0 || g.Plan.View != nil { // what is created in a view is not on the host
 		return nil
 	}
-	if hint := g.rootless(g.Plan.Workspace); hint != "" { // before anything of root's is left there
+	if hint := g.rootless(g.Plan.Workspace); hint != "" { // before root leaves anything there
 		return plan.Refuse(plan.CodeSetup, hint, "placeholders: root cannot write to %s inside of a user namespace", g.Plan.Workspace)
 	}
 	err := makeKept(g.Plan)
@@ -82,8 +87,8 @@ func (g *placeholders) Prepare(context.Context) error {
 	return nil
 }
 
-// makeKept makes the directory of ethos in a work space where a store of traces
-// will be kept there: no placeholder, for other runs would put that aside.
+// makeKept creates ethos's directory in a work space where a store of traces will be kept.
+// It is not a placeholder, because other runs would remove that.
 func makeKept(p *plan.Plan) error {
 	for _, g := range p.Placeholders {
 		if g.Path != filepath.Join(p.Workspace, plan.EthosDir) {
@@ -116,7 +121,7 @@ func (g *placeholders) open() error {
 	return unix.Flock(int(g.journal.Fd()), unix.LOCK_SH)
 }
 
-// find finds out which placeholders have to be made, and which stand there for another run.
+// find finds out which placeholders must be made and which exist already for another run.
 func (g *placeholders) find(paths []plan.Placeholder) error {
 	standing, err := g.standing()
 	if err != nil {
@@ -140,7 +145,8 @@ func (g *placeholders) find(paths []plan.Placeholder) error {
 	return g.note(fresh)
 }
 
-// withParents adds directories that another run made for a placeholder to lie in: those that stand there, and those that were there for the plan and went with that run.
+// withParents adds the directories that another run made to hold a placeholder: those that
+// exist, and those that existed when the plan was made and were removed with that run.
 func withParents(paths []plan.Placeholder, standing map[string]bool) []plan.Placeholder {
 	list := slices.Clone(paths)
 	for _, path := range paths {
@@ -156,13 +162,14 @@ func withParents(paths []plan.Placeholder, standing map[string]bool) []plan.Plac
 	return list
 }
 
-// meaningless reports whether what stands at the path can be a placeholder. A directory with something in it is not removed anyway.
+// meaningless reports whether the file at the path can be a placeholder. Non-empty
+// directories need no check, because they are never removed.
 func (i *placeholder) meaningless() bool {
 	i.Dir = i.stat[0].Mode&syscall.S_IFMT == syscall.S_IFDIR
 	return i.Dir || i.stat[0].Mode&syscall.S_IFMT == syscall.S_IFREG && (i.stat[0].Size == 0 || i.stat[0].Size == int64(len(i.Content)))
 }
 
-// standing reads the journal: one JSON string a line.
+// standing reads the journal, which has one JSON string per line.
 func (g *placeholders) standing() (map[string]bool, error) {
 	text, err := io.ReadAll(io.LimitReader(g.journal, 1<<20))
 	if err != nil {
@@ -178,7 +185,7 @@ func (g *placeholders) standing() (map[string]bool, error) {
 	return set, nil
 }
 
-// note writes paths into the journal, before they come to exist.
+// note writes paths to the journal before they are created.
 func (g *placeholders) note(paths []string) error {
 	var text []byte
 	for _, path := range paths {
@@ -195,7 +202,8 @@ func (g *placeholders) note(paths []string) error {
 	return err
 }
 
-// Steps make the placeholders before the mounts, and remove them when nothing is alive any more.
+// Steps create the placeholders before the mounts, and remove them when nothing is alive
+// any more.
 func (g *placeholders) Steps(at Phase, p *Program) {
 	if at != InitHost || len(g.items) == 0 {
 		return
@@ -223,7 +231,7 @@ func (g *placeholders) Steps(at Phase, p *Program) {
 	p.Cleanup = append(g.removal(journal, dirs), p.Cleanup...)
 }
 
-// removal takes the placeholders away, what lies in a directory before the directory.
+// removal removes the placeholders, the content of a directory before the directory.
 func (g *placeholders) removal(journal steps.Slot, dirs map[string]steps.Slot) []steps.Step {
 	last := step("placeholders", "flock", unix.SYS_FLOCK, plan.JournalName, steps.From(journal), steps.Int(unix.LOCK_EX|unix.LOCK_NB))
 	last.Ignore = []syscall.Errno{syscall.EWOULDBLOCK}
@@ -238,7 +246,8 @@ func (g *placeholders) removal(journal steps.Slot, dirs map[string]steps.Slot) [
 	return list
 }
 
-// uncover takes the writable trees out of init's root, with all that is mounted in them, when nothing else is alive. Before the root is changed there is nothing to take out.
+// uncover unmounts the writable trees, with everything mounted in them, from init's root
+// when nothing else is alive. Before the root is changed, there is nothing to unmount.
 func (g *placeholders) uncover() []steps.Step {
 	p, keeps := g.Plan, g.initKeeps()
 	list := []steps.Step{capset("placeholders", keeps, keeps, 0)}
@@ -254,8 +263,8 @@ func (g *placeholders) uncover() []steps.Step {
 	return list
 }
 
-// makeSteps move a placeholder from the pool to its path, or make a new one where
-// the pool has none.
+// makeSteps move a placeholder from the pool to its path, or create a new one if the pool
+// has none.
 func (i *placeholder) makeSteps(pool, dir steps.Slot, slots *steps.Slots) []steps.Step {
 	name, taken := steps.Str(filepath.Base(i.Path)), slots.New()
 	list := []steps.Step{i.takeFromPool(pool, dir, taken)}
@@ -279,7 +288,8 @@ func (i *placeholder) makeSteps(pool, dir steps.Slot, slots *steps.Slots) []step
 		step("placeholders", "close", unix.SYS_CLOSE, i.Path, steps.From(fd)))
 }
 
-// removeSteps take a placeholder away if it still is one: rmdir(2) leaves a directory that is not empty, and a file is compared with what it was.
+// removeSteps remove a placeholder that is unchanged: rmdir(2) fails for a directory that
+// is not empty, and a file is compared with its earlier state.
 func (i *placeholder) removeSteps(dir steps.Slot) []steps.Step {
 	gone := []syscall.Errno{syscall.ENOENT, syscall.ENOTEMPTY, syscall.EEXIST, syscall.ENOTDIR, syscall.EISDIR, syscall.EBUSY, syscall.EACCES, syscall.EPERM}
 	name := steps.Str(filepath.Base(i.Path))

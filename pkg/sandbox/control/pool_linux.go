@@ -13,10 +13,9 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// poolName is the directory of placeholders that a run keeps for the next one. A
-// file system finds room for a name many times faster than for a new directory,
-// and faster still than for one among inodes that were removed a moment ago:
-// recently_deleted in fs/ext4/ialloc.c.
+// poolName is the directory of placeholders that are kept between runs. Renaming is many
+// times faster than creating a directory, which is slower still among recently deleted
+// inodes: recently_deleted in fs/ext4/ialloc.c.
 const poolName = "pool"
 
 func openPool(root *os.Root) (*os.File, error) {
@@ -29,7 +28,8 @@ func openPool(root *os.Root) (*os.File, error) {
 	return root.OpenFile(poolName, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 }
 
-// poolEntry is the name of a path's placeholder in the pool. A path that is too long for a name has none: NAME_MAX in linux/limits.h.
+// poolEntry returns the name of a path's placeholder in the pool, or "" if the path is too
+// long for a name: NAME_MAX in linux/limits.h.
 func poolEntry(path string) string {
 	if name := strings.ReplaceAll(path, "/", "%"); len(name) <= 255 {
 		return name
@@ -37,7 +37,9 @@ func poolEntry(path string) string {
 	return ""
 }
 
-// takeFromPool moves a placeholder out of the pool. Where that cannot be done, for whatever reason, taken stays empty and a new one is made. The pool is one of init's own mount namespace: rename(2) does not cross mounts.
+// takeFromPool moves a placeholder out of the pool. If that fails for any reason, taken
+// stays empty and a new placeholder is made. The pool must be on the same mount in init's
+// namespace, because rename(2) does not cross mounts.
 func (i *placeholder) takeFromPool(pool, dir, taken steps.Slot) steps.Step {
 	s := step("placeholders", "renameat2", unix.SYS_RENAMEAT2, i.Path, steps.From(pool), steps.Str(i.entry), steps.From(dir), steps.Str(filepath.Base(i.Path)), steps.Int(unix.RENAME_NOREPLACE))
 	s.Save = taken
@@ -45,7 +47,8 @@ func (i *placeholder) takeFromPool(pool, dir, taken steps.Slot) steps.Step {
 	return s
 }
 
-// retire takes one placeholder away, if it still is one: into the pool, or for good. It reports false when one may be left: then it stays in the journal.
+// retire moves one placeholder into the pool, or removes it, if it is still one. It returns
+// false if the placeholder may still exist; it then stays in the journal.
 func (i *placeholder) retire(pool *os.File) bool {
 	dir, err := openDirectory(filepath.Dir(i.Path))
 	if err != nil {
@@ -69,12 +72,13 @@ func (i *placeholder) retire(pool *os.File) bool {
 	return vanished(unix.Unlinkat(at, name, 0))
 }
 
-// vanished reports whether the outcome of a removal, or of a look, means that there is no placeholder any more: what is in use is none.
+// vanished reports whether the result of a removal or a lookup means that there is no
+// placeholder any more. A directory that is not empty has become something else.
 func vanished(err error) bool {
 	return err == nil || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
 }
 
-// plain reports whether it is a file as the run made it, or a directory.
+// plain reports whether the file is as the run created it, or is a directory.
 func (i *placeholder) plain(mode uint32, size int64) bool {
 	if i.Dir {
 		return mode&syscall.S_IFMT == syscall.S_IFDIR
@@ -82,7 +86,8 @@ func (i *placeholder) plain(mode uint32, size int64) bool {
 	return mode&syscall.S_IFMT == syscall.S_IFREG && (size == int64(len(i.Content)) || size == 0)
 }
 
-// keep moves the placeholder into the pool. What was moved and may be of use to somebody at this very moment goes back to its place, and is not kept.
+// keep moves the placeholder into the pool. If someone may have started to use it in the
+// meantime, it is moved back and not kept.
 func (i *placeholder) keep(pool *os.File, at int, name string) (moved, kept bool) {
 	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil || i.entry == "" {
@@ -101,7 +106,8 @@ func (i *placeholder) keep(pool *os.File, at int, name string) (moved, kept bool
 	return true, false
 }
 
-// meansNothing reports whether an open file or directory is what a run makes, and empty.
+// meansNothing reports whether an open file or directory is as a run creates it: empty, or
+// with the content of the placeholder.
 func (i *placeholder) meansNothing(fd int) bool {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || !i.plain(st.Mode, st.Size) {
@@ -115,6 +121,6 @@ func (i *placeholder) meansNothing(fd int) bool {
 		return false
 	}
 	n, err := unix.Getdents(fd, entries[:])
-	_, others, _ := unix.ParseDirent(entries[:max(n, 0)], 1, nil) // beside . and ..
+	_, others, _ := unix.ParseDirent(entries[:max(n, 0)], 1, nil) // except . and ..
 	return err == nil && others == 0
 }

@@ -9,11 +9,11 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// portsABI is the first ABI of Landlock with rights on ports, Linux 6.7.
+// portsABI is the first Landlock ABI with rights on ports, Linux 6.7.
 const portsABI = 4
 
-// ports bound what TCP connects to and binds. The rules are landlockControl's, and
-// the filter that leaves TCP alone is seccompControl's.
+// ports limit the TCP ports that the command can connect to and bind. The rules are those
+// of landlockControl; the filter that allows only TCP is that of seccompControl.
 type ports struct{ *Job }
 
 func (c *ports) Name() string { return "ports" }
@@ -25,7 +25,7 @@ func (c *ports) Plan() (string, bool) {
 	return c.Job.Plan.Ports.String(), true
 }
 
-// Prepare refuses a run whose ports nothing would hold.
+// Prepare refuses a run if nothing can enforce its ports.
 func (c *ports) Prepare(context.Context) error {
 	if c.Job.Plan.Ports == nil {
 		return nil
@@ -36,12 +36,12 @@ func (c *ports) Prepare(context.Context) error {
 	return nil
 }
 
-// Hint is the way to bounds that hold in full.
+// Hint says how to get limits that are fully enforced.
 func (c *ports) Hint() string {
 	return "ports that are bound have --allow-bind 0 among them where ports are required"
 }
 
-// Report says what the kernel has no rule for.
+// Report names the case for which the kernel has no rule.
 func (c *ports) Report(line record.Control) record.Control {
 	if line.State != Enforced {
 		return line

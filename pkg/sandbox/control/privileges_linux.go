@@ -13,8 +13,10 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// privileges leave the command no capability in any set and no way to gain one, and init no more than it needs: capabilities(7). Where root works in a work space of
-// somebody else the command has those of [plan.Owner], which count in its user namespace alone.
+// privileges leave the command without capabilities in any set and without a way to gain
+// one, and leave init only those that it needs: capabilities(7). If root works in somebody
+// else's work space, the command has the capabilities of [plan.Owner], which apply only in
+// its user namespace.
 type privileges struct{ *Job }
 
 func (c *privileges) Name() string { return "privileges" }
@@ -26,7 +28,7 @@ func (c *privileges) Plan() (string, bool) {
 	return "no capability, no_new_privs", true
 }
 
-// kept are the capabilities of the command: 0 but for an [plan.Owner].
+// kept returns the capabilities of the command: 0 unless there is an [plan.Owner].
 func (j *Job) kept() uint32 {
 	if j.Plan.Owner == nil {
 		return 0
@@ -34,7 +36,8 @@ func (j *Job) kept() uint32 {
 	return plan.OwnerCapabilities
 }
 
-// initKeeps are those that init may take up again when it is alone: see finalize.
+// initKeeps returns the capabilities that init may raise again when it is alone: see
+// finalize.
 func (j *Job) initKeeps() uint32 {
 	if j.Uncovers {
 		return j.kept() | sysAdmin
@@ -58,8 +61,9 @@ func (c *privileges) Steps(at Phase, p *Program) {
 	}
 }
 
-// drop leaves no capability but those kept in any set, and no way to gain one. What is kept outlasts an execve(2) as ambient, for which it
-// must be inheritable, and that it can become as long as it is in the bounding set.
+// drop leaves only the capabilities in kept, and no way to gain others. Kept capabilities
+// survive execve(2) as ambient ones. For that they must be inheritable, which is possible
+// only while they are in the bounding set.
 func drop(s []steps.Step, last int, keepBounds bool, kept uint32) []steps.Step {
 	const stage = "privileges"
 	s = append(s, noNewPrivs(stage))
@@ -81,18 +85,21 @@ func drop(s []steps.Step, last int, keepBounds bool, kept uint32) []steps.Step {
 
 const setPCap = 1 << unix.CAP_SETPCAP // to change the bounding set and the securebits
 
-// keepsBounds: without a user namespace an ordinary user may not change the bounding
-// set (CAP_SETPCAP). It has no capability to bound, and no_new_privs keeps it from
-// gaining one: execve(2) then adds nothing to the permitted set. Root must.
+// keepsBounds reports whether the bounding set is left unchanged. Without a user namespace,
+// an ordinary user may not change it (CAP_SETPCAP). Such a user has no capabilities, and
+// no_new_privs prevents gaining any, because execve(2) then adds nothing to the permitted
+// set. Root must drop it.
 func (c *privileges) keepsBounds() bool { return c.Flat && c.machine.uid != 0 }
 
 func noNewPrivs(stage string) steps.Step {
 	return prctl(stage, "PR_SET_NO_NEW_PRIVS", steps.Int(unix.PR_SET_NO_NEW_PRIVS), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0))
 }
 
-// finalize makes init as weak as the command: it has signals to send to its own and nothing else to do. It cannot be traced or read through /proc.
-// When it has placeholders to remove it may take up again, for the time it is alone, the right to unmount what lies on them: unlink(2) of a mount
-// point is EBUSY; and where they lie in somebody else's directories, those of [plan.Owner].
+// finalize makes init as weak as the command: it only sends signals to its own processes.
+// It cannot be traced or read through /proc. If it has placeholders to remove, it may raise
+// CAP_SYS_ADMIN again while it is alone, to unmount what is mounted on them, because
+// unlink(2) of a mount point fails with EBUSY. If the placeholders are in somebody else's
+// directories, it may also raise the capabilities of [plan.Owner].
 func (c *privileges) finalize() []steps.Step {
 	const stage = "init"
 	return []steps.Step{
@@ -102,9 +109,9 @@ func (c *privileges) finalize() []steps.Step {
 	}
 }
 
-// Securebits: uid 0 has no special meaning any more, and none of it can be undone. SECBIT_KEEP_CAPS keeps nothing of an
-// empty set and stays unlocked, because programs that change ids clear it by prctl(2) and end when that fails.
-// capabilities(7), linux/securebits.h.
+// Securebits remove the special meaning of uid 0, irrevocably. SECBIT_KEEP_CAPS has no
+// effect on an empty set and stays unlocked, because programs that change ids clear it with
+// prctl(2) and exit if that fails. capabilities(7), linux/securebits.h.
 const Securebits = 1<<0 | 1<<1 | // SECBIT_NOROOT and its lock
 	1<<2 | 1<<3 | // SECBIT_NO_SETUID_FIXUP and its lock
 	1<<6 | 1<<7 // SECBIT_NO_CAP_AMBIENT_RAISE and its lock
@@ -127,7 +134,8 @@ func (c *privileges) Verify(s Status) error {
 	return nil
 }
 
-// Report: the system call filter keeps the caller's keyring from being used where there is none of its own.
+// Report marks the line as degraded if the session keyring is the caller's. The system call
+// filter then prevents its use.
 func (c *privileges) Report(line record.Control) record.Control {
 	if line.State == Enforced && c.keepsBounds() {
 		line.Reason = "the bounding set is the caller's; no_new_privs keeps it from being used"

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Status is /proc/PID/status: proc_pid_status(5).
+// Status is the content of /proc/PID/status: proc_pid_status(5).
 type Status string
 
-// ReadStatus reads what a process has done to itself. The error is a [*plan.Refusal].
+// ReadStatus reads the status of a process. The error is a [*plan.Refusal].
 func ReadStatus(pid int) (Status, error) {
 	text, err := readProc("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -21,7 +21,7 @@ func ReadStatus(pid int) (Status, error) {
 	return Status(text), nil
 }
 
-// field is the value of one line, "" when there is none.
+// field returns the value of one line, or "" if there is none.
 func (t Status) field(name string) string {
 	for line := range strings.SplitSeq(string(t), "\n") {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
@@ -31,7 +31,8 @@ func (t Status) field(name string) string {
 	return ""
 }
 
-// readProc reads a file of proc(5) without what the os package does for files that may block.
+// readProc reads a file of proc(5). It avoids package os, which prepares for files that may
+// block.
 func readProc(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Compile prepares every call of a run: phase by phase, and in a phase control
-// by control. What the calls use, such as descriptors, belongs to the controls.
+// Compile prepares every call of a run: phase by phase and, within a phase, control by
+// control. The resources that the calls use, such as descriptors, belong to the controls.
 func Compile(j *Job, controls []Control) *Program {
 	p := &Program{}
-	p.Init = make([]steps.Step, 0, 96+4*len(j.Mounts)+6*len(j.Plan.Placeholders)) // an array that has to grow is copied, and its pages are touched twice
+	p.Init = make([]steps.Step, 0, 96+4*len(j.Mounts)+6*len(j.Plan.Placeholders)) // growing a slice copies it and touches its pages twice
 	p.Command = append(make([]steps.Step, 0, 88+len(j.Plan.Paths)), steps.Begun())
 	for at := range Phases {
 		if at == Restored {
@@ -30,7 +30,8 @@ func Compile(j *Job, controls []Control) *Program {
 	return p
 }
 
-// execSteps are execvp(3): the name in each directory of PATH until one is found, seen from inside.
+// execSteps are those of execvp(3): they try the name in each directory of PATH, as seen
+// from inside, until one is found.
 func execSteps(p *plan.Plan, m *machine) []steps.Step {
 	argv, envp := steps.Strings(p.Argv), steps.Strings(p.Env)
 	var list []steps.Step
@@ -43,7 +44,9 @@ func execSteps(p *plan.Plan, m *machine) []steps.Step {
 	return list
 }
 
-// likely leaves out what is not there: a name that the host does not have on a path that comes from the host is not inside either. One is always left, to fail.
+// likely drops leading paths that do not exist: a name that is missing on the host is also
+// missing inside on a path that comes from the host. At least one path remains, so that its
+// execve can fail.
 func likely(p *plan.Plan, m *machine, paths []string) []string {
 	for len(paths) > 1 && absent(p, m, paths[0]) {
 		paths = paths[1:]

@@ -20,48 +20,49 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// protectedPaths keep what the command makes under a protected name out of force
-// while it runs. No unprivileged interface of the kernel refuses creation by
-// name: a Landlock rule is for a hierarchy (landlock(7)), a seccomp filter does
-// not see paths (seccomp(2)), and a mount needs something to be mounted on, which
-// every listing shows. So this process, outside, is told when something is made
-// in a directory with protected names, looks at the names, and renames within
-// that directory what is there and was not at the start.
+// protectedPaths keep files that the command creates under a protected name from taking
+// effect while it runs. No unprivileged kernel interface can deny creation by name: a
+// Landlock rule covers a hierarchy (landlock(7)), a seccomp filter does not see paths
+// (seccomp(2)), and a mount needs an existing mount point, which would appear in every
+// listing. Therefore this process, outside, is notified when something is created in a
+// directory with protected names. It checks the names, and renames within that directory
+// whatever exists and did not at the start.
 //
-// Within it: an open directory descriptor of the command, or its working
-// directory, would lead by ".." into the directory that it was moved to.
+// It renames within the directory because otherwise an open directory descriptor of the
+// command, or its working directory, would lead through ".." into the directory to which it
+// was moved.
 //
-// It is told by dnotify, fcntl(2) F_NOTIFY. That says less than inotify(7),
-// which is what is wanted: a signal that is pending, or not, cannot overflow.
-// And the end of an inotify instance waits for a grace period of SRCU
-// (fsnotify_wait_marks_destroyed in fs/notify/mark.c), some 10 ms a run.
+// The notification is dnotify, fcntl(2) F_NOTIFY. Unlike inotify(7), it says only that
+// something happened, which is an advantage here: a signal that is either pending or not
+// cannot overflow. Also, closing an inotify instance waits for an SRCU grace period
+// (fsnotify_wait_marks_destroyed in fs/notify/mark.c), some 10 ms per run.
 type protectedPaths struct {
 	*Job
-	events int // of signalfd(2); -1 where the names have to be searched for from time to time
+	events int // descriptor of signalfd(2); -1 if the names must be polled
 	mask   unix.Sigset_t
 	dirs   []protectedDir
 	aside  []asideName
-	names  []asideName // what became of each, at the end
-	suffix string      // of the names that init gives, when this process is killed
+	names  []asideName // what became of each name, at the end
+	suffix string      // of the names that init assigns if this process is killed
 	count  int
-	failed error // something could not be put aside, or the command insists
+	failed error // a file could not be quarantined, or the command keeps creating them
 	mu     sync.Mutex
-	idle   bool // nothing of a session's commands is alive
-	told   int  // of aside, by Look
+	idle   bool // no process of a session's commands is alive
+	told   int  // how many of aside Look has reported
 }
 
 type protectedDir struct {
 	plan.ProtectedNames
 	getenv func(string) string // for the state folder
 	dir    *os.File            // O_PATH
-	signal *os.File            // what dnotify is asked about
-	// were are the names that existed at the start. Each is kept open, so that
-	// no other file gets its inode number.
+	signal *os.File            // the descriptor on which dnotify is set
+	// were holds the files that existed at the start. Each is kept open, so that no other
+	// file gets its inode number.
 	were map[string]*os.File
 }
 
-// insists is how often a command may make protected names before it is ended:
-// more is no accident.
+// insists is how often a command may create protected names before it is killed: more
+// cannot be an accident.
 const insists = 64
 
 func newProtectedPaths(j *Job) *protectedPaths {
@@ -70,7 +71,7 @@ func newProtectedPaths(j *Job) *protectedPaths {
 
 func (w *protectedPaths) Name() string { return plan.ControlNames }
 
-// Prepare finds out what is there.
+// Prepare records what exists.
 func (w *protectedPaths) Prepare(context.Context) error {
 	for _, d := range w.Plan.ProtectedNames {
 		dir, err := openDirectory(d.Dir)
@@ -85,9 +86,9 @@ func (w *protectedPaths) Prepare(context.Context) error {
 	return nil
 }
 
-// Begin has the calling thread, which the goroutine keeps until Clear, told of
-// what is made from now on. The error is a [*plan.Refusal]: something came to exist
-// since Prepare, which the command could change without making it.
+// Begin makes the calling thread, to which the goroutine is locked until Clear, receive the
+// notifications. The error is a [*plan.Refusal] if a name has appeared since Prepare,
+// because the command could change such a file without creating it.
 func (w *protectedPaths) Begin(int) error {
 	if len(w.dirs) == 0 {
 		return nil
@@ -104,14 +105,14 @@ func (w *protectedPaths) Begin(int) error {
 	return nil
 }
 
-// placeholder reports whether init has put one at a path: a person denies the
-// name besides.
+// placeholder reports whether init has made a placeholder at a path, because the user also
+// denies the name.
 func (w *protectedPaths) placeholder(path string) bool {
 	return slices.ContainsFunc(w.Plan.Placeholders, func(g plan.Placeholder) bool { return g.Path == path })
 }
 
-// same refuses what has appeared under a name since Prepare, unless it was
-// expected: then that is what was there at the start.
+// same refuses a file that has appeared under a name since Prepare. If it was expected, it
+// is recorded as having existed at the start.
 func (d *protectedDir) same(name string, expected bool) error {
 	fd, err := d.open(name)
 	if err != nil {
@@ -136,9 +137,9 @@ func cameToExist(path string) error {
 	return plan.Refuse(plan.CodeSetup, "start it again", "%s came to exist while the run was set up", path)
 }
 
-// remember keeps what the names are at the start, and the directory in which a
-// name of several components lies. One that came to exist after the plan was
-// made is not mounted read-only.
+// remember records the files that have the names at the start, and the directories of names
+// with several components. A file that appeared after the plan was made is refused, because
+// it is not mounted read-only.
 func (d *protectedDir) remember(paths []plan.Entry) error {
 	for _, name := range d.Names {
 		if above := filepath.Dir(name); above != "." {
@@ -166,11 +167,12 @@ func absentName(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)
 }
 
-// ledOut reports that a link on the way leads out of the directory, or nowhere:
+// ledOut reports whether a link on the way leads out of the directory, or nowhere:
 // openat2(2), RESOLVE_BENEATH.
 func ledOut(err error) bool { return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EXDEV) }
 
-// open opens what is at a name, as it is, without leaving the directory.
+// open opens what has a name, without following a final link and without leaving the
+// directory.
 func (d *protectedDir) open(name string) (int, error) {
 	return beneath(d.dir, name, unix.O_PATH|unix.O_NOFOLLOW)
 }
@@ -187,10 +189,10 @@ func beneath(dir *os.File, name string, flags uint64) (int, error) {
 
 func procPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// Run has the process listen.
+// Run makes the process listen for the signal.
 func (w *protectedPaths) Run(p *steps.Process) { p.Listen(w.events) }
 
-// Clear ends the watching.
+// Clear stops watching and closes the descriptors.
 func (w *protectedPaths) Clear() {
 	for _, d := range w.dirs {
 		d.dir.Close()
@@ -210,19 +212,19 @@ func (w *protectedPaths) Clear() {
 	w.events, w.dirs = -1, nil
 }
 
-// drain takes in the signal that is pending: struct signalfd_siginfo has 128
-// bytes.
+// drain consumes the pending signal. struct signalfd_siginfo has 128 bytes.
 func (w *protectedPaths) drain() {
 	var info [128]byte
 	unix.Read(w.events, info[:])
 }
 
-// Tend puts aside what has come to exist. It ends the run when something cannot be put aside, or when the command insists.
+// Tend quarantines new files. It ends the run if a file cannot be quarantined, or if the
+// command has created too many.
 func (w *protectedPaths) Tend() *Ending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.events >= 0 {
-		w.drain() // before the search: what comes later is another signal
+		w.drain() // before the search, so that later changes raise a new signal
 	}
 	if w.idle || w.search() {
 		return nil
@@ -230,8 +232,8 @@ func (w *protectedPaths) Tend() *Ending {
 	return &Ending{Status: record.StatusSignaled, Layer: plan.ControlNames, Why: "ended because of protected names: ", Reason: shown(w.failed.Error())}
 }
 
-// search puts aside what is there under the protected names and was not at the
-// start. It returns false when the command must be ended.
+// search quarantines the files that have protected names and did not exist at the start. It
+// returns false if the command must be killed.
 func (w *protectedPaths) search() bool {
 	for i := range w.dirs {
 		for _, name := range w.dirs[i].Names {
@@ -244,8 +246,8 @@ func (w *protectedPaths) search() bool {
 	return w.failed == nil
 }
 
-// Look leaves what comes to exist from now on to the person, when nothing is
-// alive inside.
+// Look quarantines new files. If nothing is alive inside, files that appear from now on are
+// the user's.
 func (w *protectedPaths) Look(_ context.Context, idle bool) []record.Denial {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,7 +260,7 @@ func (w *protectedPaths) Look(_ context.Context, idle bool) []record.Denial {
 	return list
 }
 
-// Wake refuses what has come to exist meanwhile: no mount protects it.
+// Wake refuses files that have appeared meanwhile, because no mount protects them.
 func (w *protectedPaths) Wake(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -273,10 +275,10 @@ func (w *protectedPaths) Wake(context.Context) error {
 	return nil
 }
 
-// searchAgain is how often the names are searched for where nobody tells.
+// searchAgain is the interval at which the names are polled if there are no notifications.
 const searchAgain = 5 * time.Millisecond
 
-// Next is when the names have to be searched for.
+// Next returns when the names must be polled next.
 func (w *protectedPaths) Next() time.Time {
 	if w.events >= 0 || len(w.dirs) == 0 {
 		return time.Time{}
@@ -284,9 +286,9 @@ func (w *protectedPaths) Next() time.Time {
 	return time.Now().Add(searchAgain)
 }
 
-// Finish puts aside what is left, when everything that the command started is
-// dead, and tells what became of each name. What is there of all that was put
-// aside goes where everything goes that a run leaves.
+// Finish quarantines what is left when everything that the command started is dead, and
+// records what became of each name. Quarantined files that still exist are moved to the
+// store of everything that runs leave.
 func (w *protectedPaths) Finish(context.Context) {
 	store := w.Quarantined
 	for i := range w.dirs {
@@ -296,14 +298,14 @@ func (w *protectedPaths) Finish(context.Context) {
 				break
 			}
 			d.check(w, name)
-			if path := filepath.Join(d.Dir, name); !strings.Contains(name, "/") && d.has(name+w.suffix) { // by init
+			if path := filepath.Join(d.Dir, name); !strings.Contains(name, "/") && d.has(name+w.suffix) { // renamed by init
 				w.aside = append(w.aside, asideName{path: path, kept: path + w.suffix})
 			}
 		}
 	}
 	out := []asideName{}
 	for _, a := range w.aside {
-		out = slices.DeleteFunc(out, func(b asideName) bool { return b.path == a.path && b.err != nil }) // it came later
+		out = slices.DeleteFunc(out, func(b asideName) bool { return b.path == a.path && b.err != nil }) // a later outcome replaces an earlier failure
 		if a.err == nil && store != nil {
 			if kept, err := store.Keep(a.kept, a.path); err == nil {
 				a.kept = kept

@@ -19,10 +19,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// publish leads connections to ports of the host into the command's network
-// namespace. A socket stays in the namespace that it was made in, also when it
-// is connected from outside of it, so init makes some before the command
-// starts.
+// publish forwards connections to host ports into the command's network namespace. A socket
+// stays in the namespace in which it was created, even if it is connected from outside, so
+// init creates some before the command starts.
 type publish struct {
 	*Job
 	mu        sync.Mutex // for listeners
@@ -34,12 +33,12 @@ type publish struct {
 	served    sync.WaitGroup
 }
 
-// publishedConns bounds the connections of a run; more wait for one to end.
+// publishedConns bounds the concurrent connections of a run; further ones wait.
 const publishedConns = 64
 
-// pair is a socket of each family: one that was connected to an IPv4 address
-// by way of IPv6 cannot be connected to an IPv6 address any more. six is 0
-// where the kernel has no IPv6.
+// pair is a socket of each family, because an IPv6 socket that was connected to an IPv4
+// address cannot be connected to an IPv6 address any more. six is 0 if the kernel has no
+// IPv6.
 type pair struct{ four, six int }
 
 func newPublish(j *Job) *publish {
@@ -90,12 +89,13 @@ func (c *publish) Publish(p plan.Published) error {
 	return err
 }
 
-// wanted: a session can be asked for a port while it lasts.
+// wanted reports whether sockets are needed. A session may be asked to publish a port
+// later.
 func (c *publish) wanted() bool {
 	return len(c.Job.Plan.Publish) > 0 || c.Spawns && c.Job.Plan.Publishes()
 }
 
-// Steps make the sockets.
+// Steps create the sockets.
 func (c *publish) Steps(at Phase, p *Program) {
 	if at != InitInside || !c.wanted() {
 		return
@@ -106,7 +106,7 @@ func (c *publish) Steps(at Phase, p *Program) {
 	}
 }
 
-// Receive takes a socket.
+// Receive accepts a socket.
 func (c *publish) Receive(what, fd int) bool {
 	switch what {
 	case HandedSocket4:
@@ -119,7 +119,7 @@ func (c *publish) Receive(what, fd int) bool {
 	return true
 }
 
-// VerifyPlace: all sockets are there.
+// VerifyPlace checks that all sockets have arrived.
 func (c *publish) VerifyPlace(int) error {
 	if !c.wanted() {
 		return nil
@@ -137,7 +137,7 @@ func (c *publish) VerifyPlace(int) error {
 	return nil
 }
 
-// Begin serves the ports.
+// Begin starts serving the ports.
 func (c *publish) Begin(int) error {
 	for i, listener := range c.listeners {
 		c.served.Go(func() { c.serve(listener, c.Job.Plan.Publish[i].Port) })
@@ -145,7 +145,7 @@ func (c *publish) Begin(int) error {
 	return nil
 }
 
-// serve takes a connection when there is a socket for it.
+// serve accepts a connection whenever a socket inside is free.
 func (c *publish) serve(listener net.Listener, port uint16) {
 	for {
 		var sockets pair
@@ -160,7 +160,7 @@ func (c *publish) serve(listener net.Listener, port uint16) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(5 * time.Millisecond) // no descriptors or memory: the backlog holds the client
+			time.Sleep(5 * time.Millisecond) // no descriptors or memory; the client waits in the backlog
 			continue
 		}
 		c.served.Go(func() {
@@ -170,8 +170,8 @@ func (c *publish) serve(listener net.Listener, port uint16) {
 	}
 }
 
-// lead connects a socket inside and copies both ways. The socket can be
-// connected again when that has ended: connect(2) with AF_UNSPEC.
+// lead connects a socket inside and copies in both directions. Afterwards the socket is
+// disconnected and can be used again: connect(2) with AF_UNSPEC.
 func (c *publish) lead(client *net.TCPConn, sockets pair, port uint16) {
 	stop := context.AfterFunc(c.ctx, func() { relay.Reset(client) })
 	defer stop()
@@ -198,8 +198,7 @@ func (c *publish) lead(client *net.TCPConn, sockets pair, port uint16) {
 	_, _, _ = relay.Both(client, inside, relay.Stream, relay.Stream)
 }
 
-// connect goes to the loopback, of IPv4 first, and returns the socket that is
-// connected.
+// connect connects to the loopback interface, IPv4 first, and returns the connected socket.
 func (s pair) connect(port uint16) (fd int, err error) {
 	if err = connectTo(s.four, &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}); err == nil || s.six == 0 {
 		return s.four, err
@@ -207,8 +206,8 @@ func (s pair) connect(port uint16) (fd int, err error) {
 	return s.six, connectTo(s.six, &unix.SockaddrInet6{Port: int(port), Addr: [16]byte{15: 1}})
 }
 
-// connectTo connects a socket in blocking mode; a listener whose backlog is
-// full answers late.
+// connectTo connects a socket in blocking mode, because a listener with a full backlog
+// answers late.
 func connectTo(fd int, to unix.Sockaddr) error {
 	limit := unix.Timeval{Sec: 5}
 	if err := errors.Join(unix.SetNonblock(fd, false), unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)); err != nil {
@@ -217,8 +216,8 @@ func connectTo(fd int, to unix.Sockaddr) error {
 	return unix.Connect(fd, to)
 }
 
-// disconnect makes sockets new: tcp_disconnect in net/ipv4/tcp.c. What was not
-// sent is dropped with a reset.
+// disconnect makes sockets reusable: tcp_disconnect in net/ipv4/tcp.c. Unsent data is
+// dropped with a reset.
 func disconnect(s pair) {
 	none := unix.RawSockaddr{Family: unix.AF_UNSPEC}
 	for _, fd := range []int{s.four, s.six} {

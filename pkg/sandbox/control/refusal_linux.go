@@ -16,7 +16,8 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// CloneRefusal says why the namespaces could not be made. The errnos are those of clone(2) and user_namespaces(7).
+// CloneRefusal returns the refusal for namespaces that could not be created. The errnos are
+// those of clone(2) and user_namespaces(7).
 func CloneRefusal(err error) error {
 	var fault *steps.CloneError
 	if unmapped := (*steps.StepError)(nil); errors.As(err, &unmapped) {
@@ -24,7 +25,7 @@ func CloneRefusal(err error) error {
 	}
 	if !errors.As(err, &fault) {
 		refusal := &plan.Refusal{Code: plan.CodeSetup, Err: err}
-		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) { // the kernel itself refuses nobody a pair of sockets
+		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) { // the kernel itself denies nobody a socket pair
 			refusal.Hint = plan.OtherSandboxHint
 		}
 		return refusal
@@ -45,7 +46,8 @@ func CloneRefusal(err error) error {
 	return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: hint}
 }
 
-// NestedRefusal gives a refusal inside of another sandbox of ours, whose filter does not let a second one be made, the hint that helps.
+// NestedRefusal replaces the hint of a refusal inside another sandbox of ethos, whose
+// filter does not allow a second one.
 func NestedRefusal(err error) error {
 	refusal, ok := err.(*plan.Refusal)
 	if !ok || refusal.Code != plan.CodeSetup {
@@ -57,8 +59,11 @@ func NestedRefusal(err error) error {
 	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
 }
 
-// CausedRefusal gives a refusal the hint that its cause has, whichever step met it: for the state folder, and for want of room, where the hint names the file system. ENOSPC of clone(2) is about namespaces, and that of the mounts about the private directories,
-// whose size is the memory limit.
+// CausedRefusal replaces the hint of a refusal by that of its cause, whichever step met it.
+// It handles the state folder and a lack of space, for which the hint names the file
+// system. ENOSPC of clone(2) concerns namespaces; that of a mount, or of the copies of
+// git's settings, concerns the private directories, whose size is limited by the memory
+// limit.
 func CausedRefusal(err error, p *plan.Plan) error {
 	var refusal *plan.Refusal
 	var fault *steps.StepError
@@ -88,7 +93,8 @@ func CausedRefusal(err error, p *plan.Plan) error {
 	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: hint}
 }
 
-// StepRefusal says which step failed, and what can be done about it. The words are those of the command, as they were given.
+// StepRefusal returns the refusal for a failed step, with a hint. argv is the command as it
+// was given.
 func StepRefusal(err error, argv []string) error {
 	var fault *steps.StepError
 	if !errors.As(err, &fault) {
@@ -100,7 +106,9 @@ func StepRefusal(err error, argv []string) error {
 	return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: stepHint(fault)}
 }
 
-// execRefusal names what was not found as it was given, since a search of PATH has no one path for it, and all else by the path that execve(2) got.
+// execRefusal returns the refusal for a failed execve(2). A command that was not found is
+// named as it was given, because a search of PATH has no single path. Other failures are
+// named by the path that was executed.
 func execRefusal(fault *steps.StepError, name string) error {
 	path := fault.Step.Object
 	name = cmp.Or(name, `""`)
@@ -119,10 +127,11 @@ func execRefusal(fault *steps.StepError, name string) error {
 	return plan.Refuse(plan.CodeNotExec, "", "%s: %w", path, fault.Errno)
 }
 
-// refusedHint is for a namespace that was made and in which nothing may be done.
+// refusedHint is for a namespace that was created, but in which the kernel denies
+// operations.
 const refusedHint = "a security module or the container around this process refuses mounts in user namespaces; ethos-sandbox probe shows what this machine can enforce"
 
-// coveredHint is the way out where a container engine has covered parts of /proc.
+// coveredHint is the hint if a container engine has covered parts of /proc.
 const coveredHint = "let the container have a full /proc (docker and podman: --security-opt systempaths=unconfined; kubernetes: procMount: Unmasked)"
 
 func stepHint(fault *steps.StepError) string {
@@ -154,7 +163,8 @@ func stepHint(fault *steps.StepError) string {
 	return "ethos-sandbox probe shows what this machine can enforce"
 }
 
-// restrictedHint tells a setting of the machine from other causes. With Ubuntu's AppArmor restriction the namespace is made, but comes without capabilities.
+// restrictedHint distinguishes a machine setting from other causes. With Ubuntu's AppArmor
+// restriction, the namespace is created but has no capabilities.
 func restrictedHint(otherwise string) string {
 	if setting, hint := plan.Restricted(os.ReadFile); setting != "" {
 		otherwise = setting + ": " + hint

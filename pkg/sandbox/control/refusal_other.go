@@ -2,5 +2,5 @@
 
 package control
 
-// NestedRefusal has nothing to add where there is no sandbox to be inside of.
+// NestedRefusal returns err, because there is no sandbox on this system.
 func NestedRefusal(err error) error { return err }

@@ -18,11 +18,12 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// rlimits are the limits of each process, and where no cgroup bounds memory, a watch over that of all processes together.
+// rlimits sets the limits of each process. If no cgroup limits memory, it also watches the
+// memory of all processes together.
 type rlimits struct {
 	*Job
 	prepared  bool
-	others    int64 // threads that the user has already, where they count
+	others    int64 // the user's other threads, if RLIMIT_NPROC counts them
 	stopWatch context.CancelFunc
 	watching  sync.WaitGroup
 	watched   bool
@@ -68,22 +69,25 @@ func (c *rlimits) Steps(at Phase, p *Program) {
 
 func (c *rlimits) bounds() limits.Bounds {
 	l := c.Job.Plan.Limits
-	if c.Flat && l.Pids > 0 { // the kernel counts all that the user runs
+	if c.Flat && l.Pids > 0 { // RLIMIT_NPROC counts all processes of the user
 		l.Pids += c.others
 	}
 	return limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(c.machine.processors)}
 }
 
-// segmentSteps bound System V shared memory where no cgroup counts it, and hand its list over for the watch. They must run in the IPC namespace, while the host's /proc is there.
+// segmentSteps limit System V shared memory if no cgroup counts it, and hand over the list
+// of segments for the watch. They must run in the IPC namespace while the host's /proc is
+// visible.
 //
-// kernel.shmall is the namespace's own, in pages. The kernel lets the namespace's uid 0 write it (ipc_permissions in ipc/ipc_sysctl.c), which an ordinary user does not have
-// inside: for one, the watch alone sees segments.
+// kernel.shmall belongs to the namespace and is in pages. The kernel lets only the
+// namespace's uid 0 write it (ipc_permissions in ipc/ipc_sysctl.c), which an ordinary user
+// does not have inside. For an ordinary user, segments are therefore only watched.
 func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
-	if !c.watches() || c.Flat { // the namespace is the host's, and the command makes no segment
+	if !c.watches() || c.Flat { // the IPC namespace is the host's, and the filter denies segments
 		return nil
 	}
 	const stage, shmall, segmentList = "shared_memory", "/proc/sys/kernel/shmall", "/proc/sysvipc/shm"
-	without := []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.ENOENT, syscall.EROFS} // a /proc that is covered in parts, or a caller who is not root
+	without := []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.ENOENT, syscall.EROFS} // parts of /proc are covered, or the caller is not root
 	limit, segments := slots.New(), slots.New()
 	open := func(path string, flags int, to steps.Slot, more int32) steps.Step {
 		s := step(stage, "openat", unix.SYS_OPENAT, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Int(flags|unix.O_CLOEXEC))
@@ -102,7 +106,7 @@ func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
 		step(stage, "close", unix.SYS_CLOSE, segmentList, steps.From(segments)))
 }
 
-// Receive takes the list of segments.
+// Receive accepts the list of segments.
 func (c *rlimits) Receive(what, fd int) bool {
 	if what != HandedSegments {
 		return false
@@ -111,7 +115,8 @@ func (c *rlimits) Receive(what, fd int) bool {
 	return true
 }
 
-// VerifyPlace opens the root that the command sees, for the watch: the private tmpfs, all of which is one file system.
+// VerifyPlace opens the command's root for the watch: the private directories are on its
+// tmpfs, which is one file system.
 func (c *rlimits) VerifyPlace(pid int) error {
 	if c.watches() && !c.Flat {
 		if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
@@ -121,13 +126,14 @@ func (c *rlimits) VerifyPlace(pid int) error {
 	return nil
 }
 
-// firstLook leaves the processor to the command while it starts; what ends before is measured by its own resource usage.
+// firstLook delays the watch while the command starts. A command that ends earlier is
+// measured by its own resource usage.
 const firstLook = 20 * time.Millisecond
 
-// watches: memory is bounded, and no cgroup does it.
+// watches reports whether memory is limited and no cgroup limits it.
 func (c *rlimits) watches() bool { return !c.InCgroup && c.Job.Plan.Limits.MemoryBytes > 0 }
 
-// Run begins to look at the memory of the tree below init, where no cgroup does.
+// Run starts watching the memory of the process tree below init, if no cgroup limits it.
 func (c *rlimits) Run(p *steps.Process) {
 	if !c.watches() {
 		return

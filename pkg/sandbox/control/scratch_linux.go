@@ -13,20 +13,19 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// scratch is the private directory of a command that has no /tmp of its own: it is
-// made for the run, and is gone when the run has ended. The caller's /tmp is not
-// granted.
+// scratch is the private directory of a command that has no /tmp of its own. It is created
+// for the run and removed at its end. The caller's /tmp is not granted.
 type scratch struct {
 	*Job
-	held *os.File // the directory, locked while the run lasts
+	held *os.File // the directory, locked during the run
 }
 
-// scratchName begins the name of each.
+// scratchName is the prefix of the directories' names.
 const scratchName = "ethos-scratch-"
 
 func (c *scratch) Name() string { return "scratch" }
 
-// Prepare makes it, and puts its path into the environment.
+// Prepare creates the directory and puts its path into the environment.
 func (c *scratch) Prepare(context.Context) error {
 	if c.Job.Plan.Backend != plan.Landlock {
 		return nil
@@ -49,8 +48,8 @@ func (c *scratch) Prepare(context.Context) error {
 	return nil
 }
 
-// makeScratch makes a directory and locks it. Another run may have taken it for a
-// stale one in between.
+// makeScratch creates and locks a directory. It tries again if another run takes the
+// directory for a stale one in between.
 func makeScratch(in string) (dir string, held *os.File, err error) {
 	for range 100 {
 		if dir, err = os.MkdirTemp(in, scratchName); err != nil {
@@ -69,8 +68,8 @@ func makeScratch(in string) (dir string, held *os.File, err error) {
 	return "", nil, err
 }
 
-// lockDirectory opens a directory and takes the lock by which others see that it is
-// used. What is no directory of ours is an error.
+// lockDirectory opens a directory and takes the lock that shows others that it is in use.
+// It returns an error if the path is not a directory of this user.
 func lockDirectory(path string) (*os.File, error) {
 	dir, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -90,18 +89,18 @@ func lockDirectory(path string) (*os.File, error) {
 	return dir, nil
 }
 
-// removeStale removes those of runs whose process was killed.
+// removeStale removes the directories of runs whose process was killed.
 func removeStale(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, scratchName+"*"))
 	for _, name := range names {
 		if stale, err := lockDirectory(name); err == nil {
-			_ = os.RemoveAll(name) // what is left goes with its next user
+			_ = os.RemoveAll(name) // what cannot be removed is left to a later run
 			stale.Close()
 		}
 	}
 }
 
-// Close removes it. Nothing that could write to it is alive.
+// Close removes the directory. No process that could write to it is alive.
 func (c *scratch) Close() {
 	if c.held != nil {
 		defer c.held.Close()
@@ -109,7 +108,7 @@ func (c *scratch) Close() {
 	if c.Scratch == "" || os.RemoveAll(c.Scratch) == nil {
 		return
 	}
-	_ = filepath.WalkDir(c.Scratch, func(path string, d fs.DirEntry, err error) error { // of what it took its own permissions
+	_ = filepath.WalkDir(c.Scratch, func(path string, d fs.DirEntry, err error) error { // restores permissions that the command removed
 		if err == nil && d.IsDir() {
 			err = os.Chmod(path, 0o700) // before it is listed
 		}

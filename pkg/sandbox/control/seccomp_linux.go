@@ -12,7 +12,7 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// seccompControl is the system call filters: seccomp(2).
+// seccompControl loads the system call filters: seccomp(2).
 type seccompControl struct {
 	*Job
 	filters []filter
@@ -28,7 +28,7 @@ func (c *seccompControl) Prepare(context.Context) (err error) {
 	return err
 }
 
-// Steps load the filters: SECCOMP_SET_MODE_FILTER. no_new_privs must be set.
+// Steps load the filters with SECCOMP_SET_MODE_FILTER. no_new_privs must already be set.
 func (c *seccompControl) Steps(at Phase, p *Program) {
 	if at != Filters {
 		return
@@ -38,7 +38,8 @@ func (c *seccompControl) Steps(at Phase, p *Program) {
 	}
 }
 
-// Verify: mode 2 is a filter, linux/seccomp.h. Their number is shown since Linux 5.9; filters around this process count too.
+// Verify checks that the mode is 2, a filter (linux/seccomp.h), and the number of filters.
+// The number is shown since Linux 5.9 and includes filters around this process.
 func (c *seccompControl) Verify(s Status) error {
 	if got := s.field("Seccomp"); got != "2" {
 		return fmt.Errorf("status field Seccomp is %q, not 2", got)

@@ -23,19 +23,19 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// gitSigning serves the socket by which git inside has its commits and tags signed:
-// package signing. Init makes the socket on the run's own tmpfs.
+// gitSigning serves the socket through which git inside has its commits and tags signed:
+// package signing. Init creates the socket on the run's own tmpfs.
 type gitSigning struct {
 	*Job
 	signer *signing.Signer
-	fd     int // of the socket; 0 before it was handed over
+	fd     int // the socket; 0 before it is handed over
 	ctx    context.Context
 	stop   func()
-	told   int // of the denials, by Look
+	told   int // how many denials Look has reported
 	served sync.WaitGroup
 }
 
-// signingConns bounds the connections; more wait in the socket's queue.
+// signingConns bounds the concurrent connections; further ones wait in the socket's queue.
 const signingConns = 8
 
 func newSigning(j *Job) *gitSigning {
@@ -50,8 +50,8 @@ func (c *gitSigning) wanted() bool { return c.Job.Plan.GitSigning != "" }
 
 func (c *gitSigning) Plan() (string, bool) { return c.Job.Plan.GitSigning, c.wanted() }
 
-// Prepare reads the person's configuration, before the command can run. That it
-// does not do keeps commits from being signed, and nothing else.
+// Prepare reads the user's configuration before the command can run. A failure only
+// prevents signatures; it does not prevent the run.
 func (c *gitSigning) Prepare(context.Context) error {
 	if !c.wanted() {
 		return nil
@@ -72,7 +72,8 @@ func (c *gitSigning) Prepare(context.Context) error {
 	return nil
 }
 
-// decide asks policy, in the work tree that git is in where that can be said.
+// decide asks policy. The action's directory is the work tree that git is in, if that is
+// known.
 func (c *gitSigning) decide(o *signing.Object, repository string) (reason, hint string) {
 	p := c.Job.Plan
 	action := record.Action{Kind: record.KindExec, Argv: o.Command(), Cwd: p.Workspace, Workspace: p.Workspace}
@@ -89,7 +90,7 @@ func (c *gitSigning) decide(o *signing.Object, repository string) (reason, hint 
 	return err.Error(), hint
 }
 
-// Steps make the socket.
+// Steps create the socket.
 func (c *gitSigning) Steps(at Phase, p *Program) {
 	if at != InitInside || !c.wanted() {
 		return
@@ -108,7 +109,7 @@ func (c *gitSigning) Steps(at Phase, p *Program) {
 		step(stage, "close", unix.SYS_CLOSE, path, steps.From(socket)))
 }
 
-// Receive takes the socket.
+// Receive accepts the socket.
 func (c *gitSigning) Receive(what, fd int) bool {
 	if what != HandedSigning || c.fd != 0 || !c.wanted() {
 		return false
@@ -117,8 +118,8 @@ func (c *gitSigning) Receive(what, fd int) bool {
 	return true
 }
 
-// VerifyPlace opens the root of the boundary, and asks the kernel where the socket
-// is.
+// VerifyPlace asks the kernel to which path the socket is bound, and opens the root of the
+// boundary.
 func (c *gitSigning) VerifyPlace(pid int) error {
 	if !c.wanted() {
 		return nil
@@ -136,7 +137,7 @@ func (c *gitSigning) VerifyPlace(pid int) error {
 	return nil
 }
 
-// Begin serves the socket.
+// Begin starts serving the socket.
 func (c *gitSigning) Begin(int) error {
 	if !c.wanted() {
 		return nil
@@ -174,7 +175,8 @@ func (c *gitSigning) serve(listener net.Listener) {
 	}
 }
 
-// own reports a client of this user: unix(7), SO_PEERCRED. Nobody else is inside.
+// own reports whether a client belongs to this user: unix(7), SO_PEERCRED. There is no
+// other user inside.
 func own(conn net.Conn) (yes bool) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
@@ -187,11 +189,11 @@ func own(conn net.Conn) (yes bool) {
 	return yes && fault == nil
 }
 
-// endingSigning is how long the end of a run waits for what is under way.
+// endingSigning is how long the end of a run waits for signatures in progress.
 const endingSigning = 5 * time.Second
 
-// End ends what is under way, a signing program that waits for a person too. What
-// does not end in time does not keep the run from ending.
+// End cancels signatures in progress, including a signing program that waits for a person.
+// What does not end in time does not delay the end of the run further.
 func (c *gitSigning) End() {
 	c.stop()
 	ended := make(chan struct{})
@@ -209,7 +211,7 @@ func (c *gitSigning) End() {
 	}
 }
 
-// Look tells what was refused of the commands of a session.
+// Look returns what was refused to the commands of a session.
 func (c *gitSigning) Look(context.Context, bool) []record.Denial {
 	list := c.denied()
 	list, c.told = list[c.told:], len(list)
@@ -229,7 +231,8 @@ func (c *gitSigning) denied() (list []record.Denial) {
 
 func (c *gitSigning) Wake(context.Context) error { return nil }
 
-// Report says that nothing can be signed where that was known from the start.
+// Report marks the control as absent if it was known from the start that nothing can be
+// signed.
 func (c *gitSigning) Report(line record.Control) record.Control {
 	if c.signer != nil && c.signer.Unusable != nil && line.State == Enforced {
 		line.State, line.Enforced, line.Reason = Absent, "", c.signer.Unusable.Error()
@@ -241,7 +244,7 @@ func (c *gitSigning) Hint() string {
 	return "ask for it with --git-signing own, once a commit can be signed outside: git commit -S --allow-empty in a repository to throw away"
 }
 
-// Evidence has each signature.
+// Evidence adds the signatures and the denials.
 func (c *gitSigning) Evidence(e *record.Sandbox, _ bool) {
 	if c.signer == nil {
 		return

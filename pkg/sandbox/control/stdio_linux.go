@@ -15,8 +15,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// stdio are the command's three streams, and the descriptors that were declared.
-// Every other descriptor is closed by its execve.
+// stdio handles the command's three streams and the declared descriptors. Every other
+// descriptor is closed by the command's execve.
 type stdio struct {
 	*Job
 	opened []*os.File
@@ -24,7 +24,8 @@ type stdio struct {
 
 func (c *stdio) Name() string { return "stdio" }
 
-// Prepare gives the command's three descriptors numbers above 2, or leaves them where they are.
+// Prepare moves the command's three descriptors to numbers above 2, unless they are already
+// in place.
 func (c *stdio) Prepare(context.Context) error { return plan.AsSetup(c.prepare()) }
 
 func (c *stdio) prepare() error {
@@ -60,8 +61,8 @@ func (c *stdio) prepare() error {
 	return nil
 }
 
-// checkDeclared refuses a declared descriptor that this process was not started
-// with: what it opened itself is closed by execve(2), and is nobody else's.
+// checkDeclared refuses a declared descriptor that this process did not inherit.
+// Descriptors that it opened itself are close-on-exec and not for anyone else.
 func checkDeclared(p *plan.Plan, fd int) error {
 	if fd <= 2 || closesOnExec(fd) {
 		return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open, as in ethos-sandbox run --fd 3 -- COMMAND 3<FILE", "descriptor %d is not one above 2 that was passed on", fd)
@@ -69,8 +70,9 @@ func checkDeclared(p *plan.Plan, fd int) error {
 	return checkStream(p, fd)
 }
 
-// Steps put the command's streams in their places and have every other descriptor closed by its execve: close_range(2), Linux 5.11. The sources
-// are above 2, so that none is overwritten before it is used.
+// Steps put the command's streams in place and make its execve close every other
+// descriptor: close_range(2), Linux 5.11. The sources are above 2, so that none is
+// overwritten before it is used.
 func (c *stdio) Steps(at Phase, p *Program) {
 	if at != Streams {
 		return
@@ -83,7 +85,7 @@ func (c *stdio) Steps(at Phase, p *Program) {
 		}
 	}
 	from := 3
-	for _, kept := range c.Plan.Descriptors { // they are in their places, and nothing else took those
+	for _, kept := range c.Plan.Descriptors { // they are in place, and nothing else uses those numbers
 		p.Command = append(p.Command, c.machine.device(kept).steps(kept, &p.Slots, steps.Str)...)
 		if from < kept {
 			p.Command = append(p.Command, closeRange(from, uint32(kept-1)))
@@ -97,8 +99,7 @@ func closeRange(from int, to uint32) steps.Step {
 	return step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(from), steps.Int(to), steps.Int(unix.CLOSE_RANGE_CLOEXEC))
 }
 
-// closesOnExec reports a descriptor that is in its place already and would be
-// gone after execve(2).
+// closesOnExec reports whether execve(2) would close a descriptor.
 func closesOnExec(fd int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	return err != nil || flags&unix.FD_CLOEXEC != 0
@@ -110,7 +111,7 @@ func (c *stdio) Close() {
 	}
 }
 
-// CheckStreams refuses what must not be a stream of a command: see [stdio].
+// CheckStreams refuses files that must not be a stream of a command: see [stdio].
 func CheckStreams(p *plan.Plan, c Command) error {
 	for _, f := range c.Streams {
 		if f == nil {
@@ -128,9 +129,12 @@ func CheckStreams(p *plan.Plan, c Command) error {
 	return nil
 }
 
-// checkStream refuses what must not stand at a standard descriptor: it was opened on the host's mounts, and can be opened once more through /proc/self/fd. Outside of the
-// path table Landlock says no to that. Within a writable tree it does not, so a directory would be a way round the mounts that protect, and so would be a
-// protected file that was opened for reading. A command that mounts has no rules of Landlock on files, so none that has a name is for it.
+// checkStream refuses files that must not be a standard descriptor. Such a file was opened
+// on the host's mounts, and can be opened again through /proc/self/fd. Outside the path
+// table, Landlock denies that. Within a writable tree it does not, so a directory would
+// bypass the protecting mounts, and so would a protected file that was opened for reading.
+// A command that may mount has no Landlock rules on files, so it may get no file that has a
+// name.
 func checkStream(p *plan.Plan, fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -154,7 +158,7 @@ func checkStream(p *plan.Plan, fd int) error {
 	return nil
 }
 
-// isPipe reports whether a descriptor is of pipe(2), and has no name.
+// isPipe reports whether a descriptor is an unnamed pipe of pipe(2).
 func isPipe(fd int) bool {
 	var st unix.Statfs_t
 	return unix.Fstatfs(fd, &st) == nil && st.Type == unix.PIPEFS_MAGIC

@@ -14,9 +14,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// subreaper holds together what a command starts where there is no PID namespace:
-// whatever loses its parent becomes a child of init, which kills its children until
-// there are none: prctl(2), PR_SET_CHILD_SUBREAPER.
+// subreaper keeps control of the processes of a command without a PID namespace. A process
+// that loses its parent becomes a child of init, which kills its children until none is
+// left: prctl(2), PR_SET_CHILD_SUBREAPER.
 type subreaper struct {
 	*Job
 	children steps.Slot
@@ -26,7 +26,7 @@ func (c *subreaper) Name() string { return "pid" }
 
 func (c *subreaper) Plan() (string, bool) { return "a PID namespace of its own", true }
 
-// Steps tie init to its parent, and the command to init.
+// Steps make init die with its parent, and the command with init.
 func (c *subreaper) Steps(at Phase, p *Program) {
 	const list = "/proc/thread-self/children"
 	switch at {
@@ -46,8 +46,8 @@ func (c *subreaper) Steps(at Phase, p *Program) {
 	}
 }
 
-// Verify: the command's parent is init, a child of this process, and its ids are the
-// caller's.
+// Verify checks that the command's parent is init, that init is a child of this process,
+// and that the command's ids are the caller's.
 func (c *subreaper) Verify(s Status) error {
 	parent, err := strconv.Atoi(s.field("PPid"))
 	if err != nil || parent <= 1 {
@@ -70,7 +70,7 @@ func (c *subreaper) Verify(s Status) error {
 	return nil
 }
 
-// Report: what is held, and what is not.
+// Report states what is enforced and what is not.
 func (c *subreaper) Report(line record.Control) record.Control {
 	const held, numbers = "all that it starts ends with it", "the numbers of the host's processes are its own"
 	if line.State != Enforced {
@@ -87,7 +87,7 @@ func (c *subreaper) Report(line record.Control) record.Control {
 	return line
 }
 
-// signalABI is the first of Landlock that holds signals, Linux 6.12.
+// signalABI is the first Landlock ABI that restricts signals, Linux 6.12.
 const signalABI = 6
 
 func (c *subreaper) Hint() string { return "leave --backend out: the native one has it" }

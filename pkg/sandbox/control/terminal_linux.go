@@ -14,24 +14,26 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// terminal is the caller's controlling terminal, when the command shares it. The command has a process group of its own, as a job of a shell has, so that
-// neither kill(0) nor the terminal's signals cross the boundary; so the terminal has to be given to that group, and taken back.
+// terminal is the caller's controlling terminal, if the command shares it. Like a shell
+// job, the command has its own process group, so that neither kill(0) nor the terminal's
+// signals cross the boundary. The terminal must therefore be given to that group and taken
+// back.
 type terminal struct {
 	*Job
-	file  *os.File // nil where there is none to share
-	ours  int      // our process group
-	group int      // the command's, in our PID namespace
+	file  *os.File // nil if there is no terminal to share
+	ours  int      // this process's group
+	group int      // the command's group, in this process's PID namespace
 }
 
 func (t *terminal) Name() string { return "terminal" }
 
-// console is where the terminal of the command's streams is inside: by its own
-// name it lies in another devpts(5). Programs that ask for the name of their
-// terminal search /dev for it: ttyname(3).
+// console is the path inside of the terminal of the command's streams; its own name belongs
+// to another devpts(5). Programs that ask for the name of their terminal search /dev for
+// it: ttyname(3).
 const console = "/dev/console"
 
-// Prepare shows the terminal, where a stream is one and is open for reading and
-// writing: the command has no more by its name than by the stream.
+// Prepare adds a mount of the terminal if a stream is one and is open for reading and
+// writing. The name then gives the command no more access than the stream.
 func (t *terminal) Prepare(context.Context) error {
 	for _, fd := range t.Streams {
 		path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
@@ -53,7 +55,7 @@ func (t *terminal) Prepare(context.Context) error {
 	return nil
 }
 
-// Steps give the command a session or a process group of its own.
+// Steps give the command its own session or process group.
 func (t *terminal) Steps(at Phase, p *Program) {
 	switch {
 	case at != Session:
@@ -64,8 +66,9 @@ func (t *terminal) Steps(at Phase, p *Program) {
 	}
 }
 
-// Begin gives the terminal to the command when we have it: when this process is in the foreground, and its standard output is the terminal.
-// A command whose output goes elsewhere gets the terminal when it first asks for it; until then a pager further down the pipe may use it.
+// Begin gives the terminal to the command if this process is in the foreground and its
+// standard output is the terminal. A command whose output goes elsewhere gets the terminal
+// when it first asks for it, because until then a pager further down the pipe may use it.
 func (t *terminal) Begin(pid int) error {
 	if t.Plan.NewSession {
 		return nil
@@ -96,7 +99,9 @@ func (t *terminal) foreground() int {
 
 func (t *terminal) give() { t.set(t.group) }
 
-// set changes the foreground group. The thread is the one tied to the child; it blocks SIGTTOU for the call, which a background process gets: tcsetpgrp(3).
+// set changes the foreground process group. It blocks SIGTTOU during the call, which a
+// background process would otherwise get: tcsetpgrp(3). It runs on the thread that is tied
+// to the child.
 func (t *terminal) set(group int) {
 	block := unix.Sigset_t{}
 	block.Val[0] = 1 << (unix.SIGTTOU - 1)
@@ -104,12 +109,13 @@ func (t *terminal) set(group int) {
 	if unix.PthreadSigmask(unix.SIG_BLOCK, &block, &old) != nil {
 		return
 	}
-	_ = unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, group) // a terminal that hung up has no foreground
+	_ = unix.IoctlSetPointerInt(int(t.file.Fd()), unix.TIOCSPGRP, group) // fails if the terminal has hung up
 	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
 }
 
-// Stopped does what a shell does with a stopped job. A command that stopped because it wants the terminal gets it, if we have it to give; one that was
-// stopped by the user stops us, and goes on when we do.
+// Stopped does what a shell does with a stopped job. A command that stopped because it
+// wants the terminal gets it, if this process has it. If the user stopped the command, this
+// process stops too, and continues the command when it is continued itself.
 func (t *terminal) Stopped(sig syscall.Signal, proc *steps.Process) {
 	if t.file == nil {
 		return
@@ -118,10 +124,10 @@ func (t *terminal) Stopped(sig syscall.Signal, proc *steps.Process) {
 		proc.Signal(syscall.SIGCONT)
 		return
 	}
-	if sig == syscall.SIGSTOP { // from inside, or meant for the command alone
+	if sig == syscall.SIGSTOP { // sent from inside, or meant for the command only
 		return
 	}
-	if t.foreground() < 0 || orphaned() { // nobody would ever continue us
+	if t.foreground() < 0 || orphaned() { // nobody would ever continue this process
 		if sig != syscall.SIGTSTP { // it wants a terminal that it will not get
 			proc.Signal(syscall.SIGHUP)
 		}
@@ -139,8 +145,9 @@ func (t *terminal) Stopped(sig syscall.Signal, proc *steps.Process) {
 	proc.Signal(syscall.SIGCONT)
 }
 
-// granted reports whether the command has the terminal, which it gets when we have it to give. It may have it already: fg continues the command as well as us, and it may
-// have asked before we gave.
+// granted reports whether the command has the terminal, and gives it to the command if this
+// process has it. The command may have it already: fg continues the command as well as this
+// process, and it may have asked before it was given the terminal.
 func (t *terminal) granted() bool {
 	switch t.foreground() {
 	case t.ours:
@@ -152,8 +159,9 @@ func (t *terminal) granted() bool {
 	return false
 }
 
-// orphaned reports whether no shell looks after our process group: whether no parent of a process in it is in another group of the session. Such a group is not
-// stopped: setpgid(2), "orphaned process group".
+// orphaned reports whether no shell controls this process group, that is, whether no
+// process in it has a parent in another group of the session. Such a group is not stopped:
+// setpgid(2), "orphaned process group".
 func orphaned() bool {
 	group := unix.Getpgrp()
 	session, err := unix.Getsid(0)
@@ -172,7 +180,8 @@ func orphaned() bool {
 	return true
 }
 
-// parentOf is the fourth field of proc_pid_stat(5), after a name that may contain anything.
+// parentOf returns the fourth field of proc_pid_stat(5). The name before it may contain
+// anything.
 func parentOf(pid int) int {
 	text, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
@@ -183,23 +192,25 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// stopSelf stops our process group, as the terminal would have; it returns when somebody continues us. We come last, by a signal to this very thread, which
-// it acts on before it goes on: one to the process or its group can be taken by another thread, while this one looks at the terminal already and sees that
-// nobody has given it yet. The thread is the one tied to the child.
+// stopSelf stops this process group, as the terminal would have done, and returns when it
+// is continued. This process comes last, by a signal to this very thread, which takes
+// effect before the call returns. A signal to the process or its group could be handled by
+// another thread; this one would then already look at the terminal before anyone has given
+// it back. The thread is the one that is tied to the child.
 func stopSelf() {
 	group, own := unix.Getpgrp(), os.Getpid()
-	entries, _ := os.ReadDir("/proc") // without it we stop alone, and the shell continues the group
+	entries, _ := os.ReadDir("/proc") // without the list only this process stops, and the shell continues the group
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != own {
 			if at, err := unix.Getpgid(pid); err == nil && at == group {
-				_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended, or have become another user's
+				_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended or changed its user
 			}
 		}
 	}
-	_ = unix.Tgkill(own, unix.Gettid(), unix.SIGSTOP) // to itself it is always allowed
+	_ = unix.Tgkill(own, unix.Gettid(), unix.SIGSTOP) // signalling oneself is always permitted
 }
 
-// End takes the terminal back when the command still has it.
+// End takes the terminal back if the command still has it.
 func (t *terminal) End() {
 	if t.file == nil {
 		return

@@ -7,10 +7,10 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// timeout ends a run that takes too long.
+// timeout ends a run that exceeds its time limit.
 type timeout struct {
 	*Job
-	deadline time.Time // zero: none
+	deadline time.Time // zero: no limit
 }
 
 func (c *timeout) Name() string { return "timeout" }
@@ -20,7 +20,7 @@ func (c *timeout) Plan() (string, bool) {
 	return limit.String(), limit > 0
 }
 
-// Run starts the time.
+// Run starts the timer.
 func (c *timeout) Run(*steps.Process) {
 	if limit := c.Job.Plan.Limits.Timeout; limit > 0 {
 		c.deadline = time.Now().Add(limit)

@@ -18,13 +18,14 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// unixSockets holds connect(2) to a socket file: by Landlock's right, from ABI 9, else by seccomp user notification.
+// unixSockets controls connect(2) to socket files: with Landlock's right from ABI 9, else
+// with seccomp user notification.
 type unixSockets struct {
 	*Job
-	notified bool // by seccomp user notification
+	notified bool // seccomp user notification is used
 	program  seccomp.Program
 	flags    uint32
-	listener int // what the filter is answered by, 0 before it was handed over
+	listener int // the listener that answers the filter; 0 before it is handed over
 	judge    *notify.Judge
 	err      error // why there is no judge
 }
@@ -35,7 +36,8 @@ func (c *unixSockets) Plan() (string, bool) {
 	return "connect(2) to socket files", c.notified || c.ByLandlock || c.Job.Plan.NoUnixSockets
 }
 
-// Prepare chooses the way. Without a network namespace of its own the command's sockets cannot be told from the host's, so only Landlock can.
+// Prepare chooses the mechanism. Without a network namespace, the command's sockets cannot
+// be told from the host's, so only Landlock can be used.
 func (c *unixSockets) Prepare(context.Context) error {
 	c.notified = !c.ByLandlock && c.Job.Plan.Network != "host" && !c.Flat
 	if !c.notified && len(c.Calls) == 0 {
@@ -47,7 +49,7 @@ func (c *unixSockets) Prepare(context.Context) error {
 	}
 	c.flags = seccomp.FlagNewListener
 	if len(c.Calls) > 0 && takesFlags(c.flags|seccomp.FlagWaitKillable) {
-		c.flags |= seccomp.FlagWaitKillable // open(2) and its like are not interrupted outside either
+		c.flags |= seccomp.FlagWaitKillable // open(2) and similar calls are not interrupted outside either
 	}
 	profile := notify.Observing(c.Calls...)
 	if c.notified {
@@ -57,8 +59,10 @@ func (c *unixSockets) Prepare(context.Context) error {
 	return err
 }
 
-// Steps install the filter and hand its listener over: seccomp(2), SECCOMP_FILTER_FLAG_NEW_LISTENER. There can be one listener for a process:
-// EBUSY where a container engine has it. A profile file may refuse what it takes to hand the listener over, so this comes before it.
+// Steps install the filter and hand over its listener: seccomp(2),
+// SECCOMP_FILTER_FLAG_NEW_LISTENER. A process can have only one listener; EBUSY means that
+// a container engine has it. A profile file may deny the calls that hand the listener over,
+// so this comes before it is loaded.
 func (c *unixSockets) Steps(at Phase, p *Program) {
 	if at != Restored || len(c.program) == 0 {
 		return
@@ -69,7 +73,8 @@ func (c *unixSockets) Steps(at Phase, p *Program) {
 	p.Command = append(p.Command, install, steps.Hand(HandedListener, listener))
 }
 
-// takesFlags reports whether the kernel knows flags of a filter: without a filter it then says EFAULT, else EINVAL.
+// takesFlags reports whether the kernel knows the flags of a filter: without a program it
+// returns EFAULT for known flags, else EINVAL.
 func takesFlags(flags uint32) bool {
 	_, _, e := unix.Syscall(unix.SYS_SECCOMP, seccomp.SetModeFilter, uintptr(flags), 0)
 	return e == unix.EFAULT
@@ -77,7 +82,7 @@ func takesFlags(flags uint32) bool {
 
 const notifying = "connect" // the step's object
 
-// Receive takes the listener: the filter is installed.
+// Receive accepts the listener, which shows that the filter is installed.
 func (c *unixSockets) Receive(what, fd int) bool {
 	if what != HandedListener {
 		return false
@@ -87,7 +92,7 @@ func (c *unixSockets) Receive(what, fd int) bool {
 	return true
 }
 
-// Begin begins to answer.
+// Begin starts answering.
 func (c *unixSockets) Begin(pid int) error {
 	if c.listener == 0 {
 		return nil
@@ -127,11 +132,11 @@ func (c *unixSockets) End() {
 	}
 }
 
-// Report: how it is held, or what is open.
+// Report states which mechanism controls connections, or what is not controlled.
 func (c *unixSockets) Report(line record.Control) record.Control {
 	if c.Job.Plan.NoUnixSockets && line.State != NotWanted {
 		line.Requested = "no Unix socket but pairs"
-		if c.Verified { // the filters were counted
+		if c.Verified { // the number of filters was verified
 			line.State, line.Enforced, line.Reason = Enforced, line.Requested, ""
 		}
 		return line

@@ -14,8 +14,8 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// user is a user namespace in which the caller is itself and nobody else, but for
-// the owner of a work space in which root works: [plan.Owner].
+// user is a user namespace that maps only the caller, to itself, and the owner of a work
+// space in which root works: [plan.Owner].
 type user struct{ namespace }
 
 func newUser(j *Job) *user {
@@ -30,8 +30,8 @@ func (u *user) Plan() (string, bool) {
 	return asked, wanted
 }
 
-// Steps map the caller's ids to themselves: user_namespaces(7). They are written from inside, which needs no privilege; those of others are
-// written from outside.
+// Steps map the caller's ids to themselves: user_namespaces(7). The maps are written from
+// inside, which needs no privilege. Maps with the ids of others are written from outside.
 func (u *user) Steps(at Phase, p *Program) {
 	u.namespace.Steps(at, p)
 	if at != InitUser {
@@ -56,12 +56,13 @@ func (u *user) Steps(at Phase, p *Program) {
 	u.boundNested(p)
 }
 
-// nestedMost is how many namespaces of each kind the command has at a time: its
-// own count as its caller's, who shall not be without: namespaces(7).
+// nestedMost is how many namespaces of each kind the command may have at a time. They also
+// count towards the caller's limit, which must not be exhausted: namespaces(7).
 const nestedMost = "1024"
 
-// boundNested bounds the namespaces in this one. Its files are in every proc(5), for
-// who has CAP_SYS_RESOURCE here: set_permissions in kernel/ucount.c.
+// boundNested limits the namespaces inside this one. The limit's files are in every
+// proc(5), writable with CAP_SYS_RESOURCE in this namespace: set_permissions in
+// kernel/ucount.c.
 func (u *user) boundNested(p *Program) {
 	if u.Job.Plan.NestedUserns == "" {
 		return
@@ -80,7 +81,7 @@ var nestedKinds = []string{"user", "mnt", "pid", "net", "ipc", "uts"}
 
 func nestedPath(kind string) string { return "/proc/sys/user/max_" + kind + "_namespaces" }
 
-// Report: what the command can make in it, and how many.
+// Report states how many namespaces the command may create in this one.
 func (u *user) Report(line record.Control) record.Control {
 	if line.State != Enforced || u.Job.Plan.NestedUserns == "" {
 		return line
@@ -94,10 +95,10 @@ func (u *user) Report(line record.Control) record.Control {
 	return line
 }
 
-// itself is the line of a map by which an id is itself.
+// itself returns the line of an id map that maps an id to itself.
 func itself[N int | uint32](id N) string { return fmt.Sprintf("%d %d 1\n", id, id) }
 
-// maps are the caller and the owner of the work space.
+// maps returns the id maps of the caller and the owner of the work space.
 func (u *user) maps() (uid, gid string) {
 	o := u.Job.Plan.Owner
 	uid, gid = itself(u.machine.uid)+itself(o.UID), itself(u.machine.gid)
@@ -107,8 +108,8 @@ func (u *user) maps() (uid, gid string) {
 	return uid, gid
 }
 
-// VerifyPlace: it is another namespace than this process's, and where it has more
-// ids than the caller's, those of the plan and no others.
+// VerifyPlace checks that the namespace is not that of this process and, if it maps more
+// ids than the caller's, that they are exactly those of the plan.
 func (u *user) VerifyPlace(pid int) error {
 	if err := u.namespace.VerifyPlace(pid); err != nil || u.Job.Plan.Owner == nil {
 		return err
@@ -127,7 +128,7 @@ func (u *user) VerifyPlace(pid int) error {
 	return nil
 }
 
-// Verify: one uid and one gid, the caller's.
+// Verify checks that every uid and gid is the caller's.
 func (u *user) Verify(s Status) error {
 	for _, f := range []struct {
 		name string

@@ -9,7 +9,7 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// uts is a namespace with a hostname of its own: uts_namespaces(7).
+// uts is a UTS namespace with its own host name: uts_namespaces(7).
 type uts struct{ namespace }
 
 func newUTS(j *Job) *uts { return &uts{namespace{j, "uts", "uts", "uts", unix.CLONE_NEWUTS}} }
@@ -25,7 +25,8 @@ func (c *uts) Steps(at Phase, p *Program) {
 	p.Init = append(p.Init, s)
 }
 
-// Report: engines' filters refuse sethostname(2) to whoever lacks CAP_SYS_ADMIN outside.
+// Report marks the line as degraded if the host name could not be set. The filters of
+// container engines deny sethostname(2) to callers without CAP_SYS_ADMIN outside.
 func (c *uts) Report(line record.Control) record.Control {
 	return c.degrade(line, "sethostname", "the machine's name is seen inside")
 }

@@ -13,10 +13,10 @@ import (
 	"ethos/pkg/sandbox/view"
 )
 
-// viewHint is the way out where no view can be made.
+// viewHint is the hint if no view can be made.
 const viewHint = "a copy-on-write view needs Linux 5.11, and room for what is written in ~/.local/state/ethos (or XDG_STATE_HOME) or /var/tmp, on a file system such as ext4, xfs or btrfs"
 
-// ViewPlace is what a view for a plan is made of.
+// ViewPlace returns the parameters of a view for a plan.
 func ViewPlace(p *plan.Plan, name string) view.Place {
 	return view.Place{
 		Getenv: p.Getenv, Name: name, Roots: p.View.Roots, Closed: p.View.Closed, Home: p.Home,
@@ -27,7 +27,7 @@ func ViewPlace(p *plan.Plan, name string) view.Place {
 	}
 }
 
-// viewStepHint is the way out where the kernel refuses an overlay.
+// viewStepHint returns the hint if the kernel refused an overlay.
 func viewStepHint(fault *steps.StepError) string {
 	if fault.Step.Stage == mount.ViewStage {
 		return viewHint + "; the directory itself may lie on an overlay, but not on one in another"
@@ -35,8 +35,8 @@ func viewStepHint(fault *steps.StepError) string {
 	return ""
 }
 
-// ApplyView applies changes of a view, and puts aside what of them git or an agent
-// would run outside, as after a run.
+// ApplyView applies changes of a view to the host, and quarantines those that git or an
+// agent would run outside, as after a run.
 func ApplyView(ctx context.Context, v *view.View, getenv func(string) string, changes []view.Change) view.Result {
 	scope := scopeOf(v.Home, getenv)
 	scope.Roots, scope.ReadOnly = v.RootPaths(), v.Closed
@@ -51,7 +51,7 @@ func ApplyView(ctx context.Context, v *view.View, getenv func(string) string, ch
 	return result
 }
 
-// KeepView copies what the command made or changed in a root of a view to a new
+// KeepView copies what the command created or changed in one root of a view to a new
 // directory.
 func KeepView(ctx context.Context, v *view.View, getenv func(string) string, root int, changes []view.Change, dir string) (view.Result, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {

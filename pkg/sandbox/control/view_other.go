@@ -10,15 +10,15 @@ import (
 	"ethos/pkg/sandbox/view"
 )
 
-// ViewPlace is what a view for a plan is made of.
+// ViewPlace returns an empty place on this system.
 func ViewPlace(*plan.Plan, string) view.Place { return view.Place{} }
 
-// ApplyView applies changes of a view.
+// ApplyView does nothing on this system.
 func ApplyView(context.Context, *view.View, func(string) string, []view.Change) view.Result {
 	return view.Result{}
 }
 
-// KeepView copies what the command made or changed in a root of a view.
+// KeepView returns [errors.ErrUnsupported].
 func KeepView(context.Context, *view.View, func(string) string, int, []view.Change, string) (view.Result, error) {
 	return view.Result{}, errors.ErrUnsupported
 }

@@ -17,13 +17,13 @@ import (
 	"ethos/pkg/sandbox/view"
 )
 
-// workspace has the command write into copy-on-write views: init mounts an overlay
-// over each writable directory of the tree that it sees, before anything of that
-// is mounted into the command's root. So what is mounted from there is of the
-// view, whole or in part. Where there is no overlay nothing runs.
+// workspace makes the command write into copy-on-write views. Init mounts an overlay over
+// each writable directory in the tree that it sees, before anything of that directory is
+// mounted into the command's root. Everything mounted from there therefore belongs to the
+// view. If an overlay cannot be made, nothing runs.
 type workspace struct {
 	*Job
-	fault error // why what it changed is not known
+	fault error // why the changes are unknown
 }
 
 func (c *workspace) Name() string { return plan.ControlWorkspace }
@@ -40,7 +40,7 @@ func (c *workspace) Plan() (string, bool) {
 	return what, true
 }
 
-// Prepare makes the view, or opens the one that the plan names.
+// Prepare creates the view, or opens the one that the plan names.
 func (c *workspace) Prepare(context.Context) error {
 	v := c.Job.Plan.View
 	if v == nil {
@@ -72,7 +72,7 @@ func (c *workspace) Prepare(context.Context) error {
 	return nil
 }
 
-// hidden are the paths that are hidden from the command.
+// hidden returns the paths that are hidden from the command.
 func (c *workspace) hidden() (list []string) {
 	for _, e := range c.Job.Plan.Paths {
 		if e.Access == plan.Hidden {
@@ -82,9 +82,9 @@ func (c *workspace) hidden() (list []string) {
 	return list
 }
 
-// flat refuses directories in which something else is mounted. An overlay has one
-// file system below, and the kernel makes none in a user namespace over mounts that
-// it could uncover: has_locked_children in fs/namespace.c (EINVAL).
+// flat refuses directories in which something else is mounted. An overlay's lower directory
+// is on one file system, and in a user namespace the kernel refuses an overlay over mounts
+// that it could uncover: has_locked_children in fs/namespace.c (EINVAL).
 func (c *workspace) flat(v *plan.View) error {
 	text, err := c.machine.readFile("/proc/self/mountinfo")
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *workspace) VerifyPlace(pid int) error {
 	return mount.CheckView(c.View.RootPaths(), string(text))
 }
 
-// maxWrites is how many writes the evidence has one by one.
+// maxWrites bounds the writes that the evidence lists individually.
 const maxWrites = 1000
 
 // Finish lists what the command has changed.
@@ -145,7 +145,7 @@ func (c *workspace) Report(line record.Control) record.Control {
 	return line
 }
 
-// Close gives the view up; one of this run alone goes.
+// Close releases the view; a view of this run only is removed.
 func (c *workspace) Close() {
 	if c.View != nil {
 		c.View.Close()
