@@ -17,19 +17,21 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// KeptBytes is how much of each stream a result keeps.
+// KeptBytes is how many bytes of each stream a result keeps.
 const KeptBytes = 64 << 10
 
-// Capture takes in the two output streams of a command: all of it is counted and hashed, the start of each is kept, and pieces are shown while they come,
-// up to a number of bytes for both together. Memory is bounded whatever the command writes.
+// Capture reads the two output streams of a command. It counts and hashes everything, keeps
+// the start of each stream, and passes pieces on as they arrive, up to a number of bytes
+// for both streams together. Its memory is bounded, whatever the command writes.
 type Capture struct {
-	// show gets each piece as it comes: the name of its stream, and bytes that are only valid during the call. It is called from one goroutine per stream.
+	// show is called with each piece: the name of its stream, and bytes that are valid only
+	// during the call. It is called from one goroutine per stream.
 	show  func(stream string, piece []byte)
 	limit atomic.Int64
 	tails [2]explain.Tail // of standard output and error
 }
 
-// NewCapture shows at most limit bytes; 0 means no limit.
+// NewCapture returns a Capture that passes at most limit bytes to show; 0 means no limit.
 func NewCapture(limit int64, show func(stream string, piece []byte)) *Capture {
 	c := &Capture{show: show}
 	if limit <= 0 {
@@ -39,17 +41,18 @@ func NewCapture(limit int64, show func(stream string, piece []byte)) *Capture {
 	return c
 }
 
-// stream is one of the two.
+// stream is one of the two streams.
 type stream struct {
 	name  string
 	bytes int64
 	sum   hash.Hash
 	kept  []byte
 	cut   bool
-	rest  []byte // the start of a rune whose end has not come yet
+	rest  []byte // the start of a rune that is not complete yet
 }
 
-// Read takes in one stream until its end and returns what a result says of it. name is stdout or stderr.
+// Read reads one stream to its end and returns its part of the result. name is stdout or
+// stderr.
 func (c *Capture) Read(name string, from io.Reader) record.Stream {
 	s := &stream{name: name, sum: sha256.New()}
 	tail := &c.tails[0]
@@ -68,7 +71,7 @@ func (c *Capture) Read(name string, from io.Reader) record.Stream {
 	}
 }
 
-// Tail is the end of what was written, standard error last.
+// Tail returns the end of what was written, standard error last.
 func (c *Capture) Tail() string { return c.tails[0].String() + "\n" + c.tails[1].String() }
 
 func (s *stream) take(piece []byte) {
@@ -81,7 +84,7 @@ func (s *stream) take(piece []byte) {
 	s.kept = append(s.kept, piece...)
 }
 
-// allow takes n bytes from what may still be shown, and returns how many there were.
+// allow takes n bytes from the remaining number, and returns how many of them may be shown.
 func (c *Capture) allow(s *stream, n int) int {
 	left := c.limit.Add(-int64(n)) + int64(n)
 	if left >= int64(n) {
@@ -91,7 +94,7 @@ func (c *Capture) allow(s *stream, n int) int {
 	return int(max(left, 0))
 }
 
-// show passes a piece on, cut where a rune ends.
+// show passes a piece on, cut at the end of a rune.
 func (s *stream) show(piece []byte, last bool, show func(string, []byte)) {
 	text := append(s.rest, piece...)
 	s.rest = nil
@@ -105,7 +108,7 @@ func (s *stream) show(piece []byte, last bool, show func(string, []byte)) {
 	}
 }
 
-// runeEnd is the length of text without an incomplete rune at its end.
+// runeEnd returns the length of text without an incomplete rune at its end.
 func runeEnd(text []byte) int {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if at := len(text) - i; utf8.RuneStart(text[at]) {
@@ -132,7 +135,7 @@ func (s *stream) result() record.Stream {
 func Shorten(s *record.Stream) {
 	text := []byte(s.Text)
 	if s.Base64 != "" {
-		text, _ = base64.StdEncoding.DecodeString(s.Base64) // it was encoded here
+		text, _ = base64.StdEncoding.DecodeString(s.Base64) // cannot fail: it was encoded here
 	}
 	s.Truncated = true
 	s.Text, s.Base64 = record.TextOrBase64(text[:runeEnd(text[:len(text)/2])])

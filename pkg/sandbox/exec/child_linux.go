@@ -18,23 +18,24 @@ import (
 
 // Child is a command of a session.
 type Child struct {
-	PID      int      // outside
-	Terminal *os.File // the master of its terminal, which is the receiver's to close; nil where it has none
+	PID      int      // as numbered outside
+	Terminal *os.File // the master of its terminal, which the receiver must close; nil if it has none
 	Started  time.Time
 
 	session *Session
 	argv    []string
 	proc    *steps.Process
 	mu      sync.Mutex
-	over    bool // its number may be another's
+	over    bool // the PID may have been reused
 	denials []record.Denial
 }
 
-// Denials are what the command asked for and could not have, in a session that
-// observes that. They are there when Wait has returned.
+// Denials returns what the command asked for and was denied, in a session that observes its
+// commands. It is complete when Wait has returned.
 func (c *Child) Denials() []record.Denial { return c.denials }
 
-// confirm waits for the command, compares it with the plan, and lets it go.
+// confirm waits until the command is confined, compares it with the plan, and lets it
+// begin.
 func (c *Child) confirm(command Command) error {
 	deadline := time.Now().Add(setupLimit)
 	for {
@@ -45,7 +46,7 @@ func (c *Child) confirm(command Command) error {
 		switch event.Kind {
 		case steps.Begins:
 			err := c.proc.Held(event.CommandPID)
-			if errors.Is(err, unix.ESRCH) { // it has failed already, and tells why
+			if errors.Is(err, unix.ESRCH) { // it has failed already; an event with the reason follows
 				continue
 			}
 			if c.PID = event.CommandPID; err != nil {
@@ -100,9 +101,9 @@ func (c *Child) verify(command Command) error {
 	return nil
 }
 
-// Wait waits for the end of the command itself; what it left in the background
-// lives on. The error is a [*plan.Refusal]: the command could not be executed and
-// did not run, or the session ended under it.
+// Wait waits for the end of the command itself; background processes that it left live on.
+// The error is a [*plan.Refusal]: the command could not be executed and did not run, or the
+// session ended meanwhile.
 func (c *Child) Wait() (syscall.WaitStatus, error) {
 	defer c.gone()
 	var attempts []*steps.StepError
@@ -140,7 +141,7 @@ func (c *Child) gone() {
 	c.session.mu.Unlock()
 }
 
-// Signal sends a signal to the command's process group. Safe for concurrent use.
+// Signal sends a signal to the command's process group. It is safe for concurrent use.
 func (c *Child) Signal(sig syscall.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,8 +155,8 @@ func (c *Child) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Kill ends the command, its process group, and all that descends from it. What
-// has left the group and was orphaned is not found. Safe for concurrent use.
+// Kill kills the command, its process group and all its descendants. It does not find
+// processes that have left the group and been orphaned. It is safe for concurrent use.
 func (c *Child) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// evidence says what was asked for and what is known to have been in force. Before the state was read back nothing is.
+// evidence returns what was requested and what is known to have been in force. Before the
+// state has been read back, nothing is.
 func (r *run) evidence(failure error) record.Sandbox {
 	e := plan.Requested(r.job.Plan)
 	e.Controls = r.lines()
@@ -32,7 +33,7 @@ func (r *run) evidence(failure error) record.Sandbox {
 	return e
 }
 
-// lines are what each control says of itself, in the order of [plan.Controls].
+// lines returns the line of each control, in the order of [plan.Controls].
 func (r *run) lines() []record.Control {
 	var lines []record.Control
 	for _, c := range r.controls {
@@ -43,7 +44,8 @@ func (r *run) lines() []record.Control {
 	return lines
 }
 
-// used is what init and all that it reaped have used: getrusage(2). Memory is that of the largest process. A control may know better.
+// used returns the resource usage of init and everything that it reaped: getrusage(2).
+// Memory is that of the largest process. A control may replace it by a better measurement.
 func (r *run) used() record.Usage {
 	cpu := time.Duration(r.usage.Utime.Nano() + r.usage.Stime.Nano())
 	u := record.Usage{

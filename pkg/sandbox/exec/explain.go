@@ -10,14 +10,14 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// explainPatience bounds the search for an explanation: a path that a command
-// printed can lie on a file system that does not answer.
+// explainPatience bounds the search for an explanation: a path that a command printed may
+// lie on a file system that does not respond.
 const explainPatience = 5 * time.Second
 
-// Failed is a command that failed, as far as it is known.
+// Failed describes a command that failed, as far as that is known.
 type Failed = explain.Failed
 
-// Explain adds to the evidence of a run that failed what can be told of why.
+// Explain adds to the evidence of a failed run what can be said about the cause.
 func Explain(p *plan.Plan, out *Outcome, f Failed) {
 	if d, limited := limit(p, out.Status); limited {
 		out.Evidence.Denials = append(out.Evidence.Denials, d)
@@ -29,7 +29,8 @@ func Explain(p *plan.Plan, out *Outcome, f Failed) {
 	out.Evidence.Denials = append(out.Evidence.Denials, Infer(p, f)...)
 }
 
-// limit is the limit that a command was killed at.
+// limit returns the denial for the limit at which a command was killed; ok is false if
+// there is none.
 func limit(p *plan.Plan, status string) (d record.Denial, ok bool) {
 	d = record.Denial{Kind: record.KindLimit}
 	switch status {
@@ -46,8 +47,8 @@ func limit(p *plan.Plan, status string) (d record.Denial, ok bool) {
 	return d, true
 }
 
-// cut is the limit of output, which does not end a command: the rest was counted
-// and not passed on.
+// cut returns the denial for the output limit, which does not end a command: output beyond
+// it was counted, but not passed on.
 func cut(p *plan.Plan, written int64) (d record.Denial, ok bool) {
 	limit := p.Limits.OutputBytes
 	if limit <= 0 || written <= limit {
@@ -59,7 +60,7 @@ func cut(p *plan.Plan, written int64) (d record.Denial, ok bool) {
 	}, true
 }
 
-// Infer is what can be told of a failed command; nothing where that takes too
+// Infer returns what can be said about the cause of a failed command; nil if that takes too
 // long.
 func Infer(p *plan.Plan, f Failed) []record.Denial {
 	found := make(chan []record.Denial, 1)

@@ -27,7 +27,7 @@ func (r *run) follow() (Outcome, error) {
 			r.note(event.Err)
 			continue
 		case steps.Changed:
-			if r.asked.Load() { // init is taking its own mounts away
+			if r.asked.Load() { // init is unmounting its own mounts
 				continue
 			}
 			if r.ending = r.recheck(); r.ending == nil {
@@ -60,7 +60,7 @@ func (r *run) follow() (Outcome, error) {
 	}
 }
 
-// next is when a control has to be asked next; the zero time is never.
+// next returns when a control must be called next; the zero time means never.
 func (r *run) next() (first time.Time) {
 	for c := range of[control.Watcher](r) {
 		if at := c.Next(); !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -70,7 +70,7 @@ func (r *run) next() (first time.Time) {
 	return first
 }
 
-// tend asks each control; the first that ends the run counts.
+// tend calls each control and returns the first reason to end the run, or nil.
 func (r *run) tend() *control.Ending {
 	for c := range of[control.Watcher](r) {
 		if ending := c.Tend(); ending != nil {
@@ -80,7 +80,7 @@ func (r *run) tend() *control.Ending {
 	return nil
 }
 
-// recheck asks whether the boundary is as it was.
+// recheck asks each control whether the boundary has changed.
 func (r *run) recheck() *control.Ending {
 	for c := range of[control.Rechecker](r) {
 		if ending := c.Recheck(); ending != nil {
@@ -90,7 +90,7 @@ func (r *run) recheck() *control.Ending {
 	return nil
 }
 
-// killed ends the run for a reason of a control.
+// killed ends the run because of a control.
 func (o *Outcome) killed(r *run) {
 	r.end()
 	o.Status, o.Signal = r.ending.Status, syscall.SIGKILL
@@ -121,7 +121,8 @@ func (r *run) forward(done <-chan struct{}) {
 	}
 }
 
-// worstExec prefers a candidate that was there and could not be executed to one that was not there, as execvp(3) does.
+// worstExec prefers the error of a candidate that exists but cannot be executed to that of
+// a missing one, as execvp(3) does.
 func worstExec(notes []*steps.StepError, last error) error {
 	for _, n := range notes {
 		if n.Step.Stage == "exec" && n.Errno == syscall.EACCES {
@@ -131,7 +132,7 @@ func worstExec(notes []*steps.StepError, last error) error {
 	return last
 }
 
-// fate says what became of an init that ended without a last message.
+// fate describes the end of an init that sent no last message.
 func (r *run) fate() string {
 	fate, err := r.proc.Fate(time.Now().Add(endLimit))
 	if err != nil {
@@ -140,7 +141,8 @@ func (r *run) fate() string {
 	return fate.String()
 }
 
-// announced tells who asked for it which process waits to begin, unless it failed.
+// announced calls IO.Began with the PID of the process that waits to begin, unless err is
+// set.
 func (r *run) announced(err error) error {
 	if tell := r.job.IO.Began; err == nil && tell != nil {
 		if err := tell(r.pid); err != nil {

@@ -1,5 +1,6 @@
-// Package exec carries out a plan: it starts the child, has the controls verify it, follows it to its end, and writes the evidence. It is a loop
-// over the controls and knows none of them.
+// Package exec carries out a plan: it starts the child, has the controls verify it, follows
+// it until it ends, and writes the evidence. It is a loop over the controls and knows none
+// of them. Begin with [Run].
 package exec
 
 import (
@@ -14,7 +15,7 @@ import (
 // Command is one command of a session.
 type Command = control.Command
 
-// IO is what a run has to do with its surroundings.
+// IO connects a run with its surroundings.
 type IO = control.IO
 
 // Outcome is how a command ended.
@@ -25,15 +26,17 @@ type Outcome struct {
 	Started  time.Time
 	Duration time.Duration
 	Evidence record.Sandbox
-	Writes   *record.Writes // what the command changed in a view; nil where it had none
-	// Changes are all of them, as the view that outlasts the run has them.
+	Writes   *record.Writes // what the command changed in a view; nil without a view
+	// Changes are all of these changes, in the form of a view that outlasts the run.
 	Changes []view.Change
-	// Lost says that init ended without telling how the command had ended, though nobody asked it to: Status and Signal are then what became of the command, not what it
-	// did, and the evidence has the reason.
+	// Lost says that init ended without reporting how the command had ended, although
+	// nobody had asked it to end. Status and Signal then state what happened to the
+	// command, not what it did, and the evidence has the reason.
 	Lost bool
 }
 
-// Result is the outcome of a run as it stands in a record. capture has the streams; its evidence is filled in here.
+// Result returns the outcome in the form of a record. capture holds the streams; its
+// evidence is filled in here.
 func (o Outcome) Result(capture record.Capture) record.Result {
 	capture.Sandbox, capture.Writes = o.Evidence, o.Writes
 	r := record.Result{

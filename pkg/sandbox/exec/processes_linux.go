@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descendants are pidfds of what descends from a process.
+// descendants returns pidfds of the descendants of a process.
 func descendants(pid int) (fds []int) {
 	for _, child := range children(pid) {
 		if fd, err := unix.PidfdOpen(child, 0); err == nil {
@@ -22,7 +22,7 @@ func descendants(pid int) (fds []int) {
 	return fds
 }
 
-// children are those of every thread of a process: proc(5), task/TID/children.
+// children returns the children of every thread of a process: proc(5), task/TID/children.
 func children(pid int) (list []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	tasks, err := os.ReadDir(dir)
@@ -43,13 +43,13 @@ func children(pid int) (list []int) {
 	return list
 }
 
-// alone reports that nothing is alive inside but the two processes that hold the
-// session. No command may be started meanwhile. A process that forks and ends
-// again and again is in a walk's blind spot, so the order counts: what is
-// orphaned goes to init and nowhere else, so a spawner without children stays
-// without. When init then has no other child, nobody is left who could have one.
+// alone reports whether only the two processes that maintain the session are alive inside.
+// No command may be started meanwhile. A walk can miss a process that forks and exits
+// repeatedly, so the order matters: orphans become children of init only, so a spawner
+// without children stays without. If init then has no other child, there is nobody left who
+// could have one.
 func (s *Session) alone() bool {
-	for range 20 { // what has ended is there until init has waited for it
+	for range 20 { // an ended process is visible until init has waited for it
 		first := children(s.Init())
 		if len(first) > 0 && len(children(first[0])) == 0 && len(children(s.Init())) == 1 {
 			return true
@@ -59,8 +59,8 @@ func (s *Session) alone() bool {
 	return false
 }
 
-// over reports a process that has ended and was not waited for: its state is Z,
-// and no thread is left beside the first: proc_pid_stat(5).
+// over reports whether a process has ended and not been waited for: its state is Z and no
+// thread except the first is left, proc_pid_stat(5).
 func over(pid int) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	text, err := os.ReadFile(dir + "/stat")

@@ -17,13 +17,13 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Run carries out a plan and waits for the end. The error is a [*plan.Refusal] when nothing ran; the outcome's evidence is set in any case. When ctx
-// ends, everything the command started is killed.
+// Run carries out a plan and waits until it ends. The error is a [*plan.Refusal] if nothing ran; the outcome's
+// evidence is set in any case. When ctx ends, everything that the command started is killed.
 func Run(ctx context.Context, p *plan.Plan, io IO) (Outcome, error) {
 	return (&Runner{Plan: p, IO: io}).Run(ctx)
 }
 
-// Release gives back what is kept between runs. No run may be under way.
+// Release frees what is kept between runs. No run may be in progress.
 func Release() { control.Release() }
 
 // Runner is one run of a plan. Tamper is for tests: it changes the calls before they are made.
@@ -36,11 +36,11 @@ type Runner struct {
 
 // hooks are called while a session runs; each may be nil.
 type hooks struct {
-	began func(*run) // the confined process may go on
-	ends  func()     // everything inside has ended; before what it left is looked at, and init is waited for
+	began func(*run) // the confined process may begin
+	ends  func()     // everything inside has ended; before what it left is examined and init is waited for
 }
 
-// Run is [Run].
+// Run carries out the plan; see [Run].
 func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 	r := x.newRun(x.Plan)
 	out, err := r.run(ctx)
@@ -70,19 +70,19 @@ type run struct {
 	job              *control.Job
 	controls         []control.Control
 	proc             *steps.Process
-	pid              int // of the confined process, outside
+	pid              int // of the confined process, as numbered outside
 	usage            syscall.Rusage
 	started          time.Time
 	began            bool // hooks.began was called
 	finished, reaped bool
-	asked            atomic.Bool // init was asked to end, which it does without a last message
-	lost             string      // what became of init when it ended by itself without one
+	asked            atomic.Bool // init was asked to end, so it sends no last message
+	lost             string      // what became of init if it ended by itself without one
 	ending           *control.Ending
 	tamper           func(*steps.Program)
 	hooks            hooks
 }
 
-// mutate takes a step away, in a build that asks whether the tests notice.
+// mutate removes a step, in a build that checks whether the tests notice.
 var mutate func(*steps.Program)
 
 func (x *Runner) newRun(p *plan.Plan) *run {
@@ -95,7 +95,7 @@ func (x *Runner) newRun(p *plan.Plan) *run {
 	return r
 }
 
-// of are the controls that do more than others.
+// of yields the controls that implement T.
 func of[T any](r *run) func(yield func(T) bool) {
 	return func(yield func(T) bool) {
 		for _, c := range r.controls {
@@ -106,7 +106,7 @@ func of[T any](r *run) func(yield func(T) bool) {
 	}
 }
 
-// reversed are the same from the last to the first.
+// reversed yields them from the last to the first.
 func reversed[T any](r *run) func(yield func(T) bool) {
 	return func(yield func(T) bool) {
 		for _, c := range slices.Backward(r.controls) {
@@ -117,7 +117,7 @@ func reversed[T any](r *run) func(yield func(T) bool) {
 	}
 }
 
-// Compile prepares a run without starting it: its calls, and what gives back what they use.
+// Compile prepares a run without starting it. It returns the calls and a function that releases what they use.
 func (x *Runner) Compile(ctx context.Context) (*control.Program, func(), error) {
 	r := x.newRun(x.Plan)
 	program, err := r.prepare(ctx)
@@ -128,7 +128,7 @@ func (x *Runner) Compile(ctx context.Context) (*control.Program, func(), error) 
 	return program, r.release, nil
 }
 
-// release gives back what was taken, when init is gone.
+// release releases what was acquired, when init is gone.
 func (r *run) release() {
 	for c := range reversed[control.Clearer](r) {
 		c.Clear()
@@ -139,7 +139,7 @@ func (r *run) release() {
 	}
 }
 
-// prepare has the controls take what they need, and prepares every call.
+// prepare makes the controls acquire what they need, and prepares every call.
 func (r *run) prepare(ctx context.Context) (*control.Program, error) {
 	for c := range of[control.Preparer](r) {
 		if err := c.Prepare(ctx); err != nil {
@@ -181,8 +181,8 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	return out, err
 }
 
-// supervise follows the child from its first step to its end. Whatever happens, nothing is alive inside when it returns, and init is dead and reaped, or has said that it
-// ends: the kernel takes the mounts down while this process cleans up.
+// supervise follows the child from its first step to its end. When it returns, nothing is alive inside, and init is
+// dead and reaped or has announced its end: the kernel then removes the mounts while this process cleans up.
 func (r *run) supervise() (Outcome, error) {
 	defer func() {
 		r.ends()
@@ -215,8 +215,8 @@ func (r *run) supervise() (Outcome, error) {
 	return out, err
 }
 
-// ends tells who uses the run's process that it is over. It may be called again.
-// Nobody uses that of an attempt that came to nothing.
+// ends tells the user of the run's process that the process is gone. It may be called repeatedly. It does nothing for
+// an attempt that did not begin.
 func (r *run) ends() {
 	if r.began {
 		r.hooks.ends()
@@ -235,10 +235,10 @@ func (r *run) reap() {
 	}
 }
 
-// endLimit is how long init may take to end everything inside; a process that does not even die then is stuck in the kernel.
+// endLimit is how long init may take to end everything inside. A process that survives it is stuck in the kernel.
 const endLimit = 10 * time.Second
 
-// end ends everything inside: init first kills the others and cleans up, and is killed when it takes too long.
+// end ends everything inside: init kills the others and cleans up, or is killed if that takes too long.
 func (r *run) end() {
 	r.proc.End()
 	deadline := time.Now().Add(endLimit)
@@ -254,11 +254,11 @@ func (r *run) end() {
 	}
 }
 
-// setupLimit bounds the time from the clone to the confined command: a set-up that hangs, on a dead network file system say, is a failed one.
+// setupLimit bounds the time from the clone to the confined command, as for a dead network file system.
 const setupLimit = 30 * time.Second
 
-// confine waits for the confined command and for its init, and has both compared with the plan. What init has built is compared while the command
-// confines itself.
+// confine waits for the confined command and for its init, and has both compared with the plan. What init has built
+// is compared while the command confines itself.
 func (r *run) confine() error {
 	deadline := time.Now().Add(setupLimit)
 	var early error
@@ -298,7 +298,7 @@ func (r *run) confine() error {
 
 const setupKilledHint = "it may have run out of memory, or have been killed by a seccomp filter around this process"
 
-// explain prefers to a difference what a command that did not wait but ended says about itself: it has no state to compare.
+// explain replaces a difference by the error of a command that failed, because it has no state to compare.
 func (r *run) explain(difference error) error {
 	for difference != nil {
 		event, err := r.proc.Next(time.Now())
@@ -314,7 +314,8 @@ func (r *run) explain(difference error) error {
 	return nil
 }
 
-// verifyPlace compares what init has built with the plan. A difference is a refusal: what was asked for is not in force.
+// verifyPlace compares what init has built with the plan. A difference is a refusal, because something that was
+// requested is not in force.
 func (r *run) verifyPlace(pid int) error {
 	if pid <= 0 {
 		return control.Unreadable(errors.New("the confined process has no pid in this PID namespace"))
@@ -327,7 +328,7 @@ func (r *run) verifyPlace(pid int) error {
 	return nil
 }
 
-// verify compares the confined command with the plan, and makes ready for its first instruction.
+// verify compares the confined command with the plan, and prepares for its first instruction.
 func (r *run) verify(pid int) error {
 	status, err := control.ReadStatus(pid)
 	if err != nil {
@@ -354,7 +355,7 @@ func different(err error) error {
 	return &plan.Refusal{Code: plan.CodeVerify, Err: fmt.Errorf("verify: %w", err), Hint: "the kernel accepted every call and shows another state; please report it with the output of ethos-sandbox probe --json"}
 }
 
-// required refuses a run in which a control that was asked for by name is not in full force.
+// required refuses a run in which a control that is required by name is not in full force.
 func (r *run) required() error {
 	if len(r.job.Plan.Require) == 0 {
 		return nil
@@ -371,7 +372,7 @@ func (r *run) required() error {
 	return nil
 }
 
-// hint says how a control can be had that a run did not ask for, or that the machine does not give in full.
+// hint says how to get a control that was not requested or that the machine does not provide in full.
 func (r *run) hint(name string) string {
 	for _, c := range r.controls {
 		if h, ok := c.(control.Hinter); ok && c.Name() == name && h.Hint() != "" {
@@ -381,7 +382,7 @@ func (r *run) hint(name string) string {
 	return "ethos-sandbox probe shows what this machine can enforce"
 }
 
-// receive gives a descriptor of the child to the control that it is for.
+// receive passes a descriptor of the child to the control that expects it.
 func (r *run) receive(event steps.Event) {
 	for c := range of[control.Receiver](r) {
 		if c.Receive(event.What, event.FD) {

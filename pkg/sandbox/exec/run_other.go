@@ -9,10 +9,11 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Release has nothing to give back on this system.
+// Release does nothing on this system.
 func Release() {}
 
-// Run refuses: there is no boundary on this system, and nothing runs without one.
+// Run refuses every plan: there is no boundary on this system, and nothing runs without
+// one.
 func Run(_ context.Context, p *plan.Plan, _ IO) (Outcome, error) {
 	err := plan.Refuse(plan.CodeUnsupported, "run it on Linux 5.13 or newer, for instance in a virtual machine", "%s has no boundary that ethos-sandbox can enforce", runtime.GOOS)
 	e := plan.Requested(p)

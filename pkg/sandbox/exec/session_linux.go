@@ -14,9 +14,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Session is a boundary for several commands. Its first process is confined and
-// verified as the command of a run is, and then clones commands, which inherit
-// what confines it.
+// Session is a boundary for several commands. Its first process is confined and verified
+// like the command of a run. It then clones the commands, which inherit its confinement.
 type Session struct {
 	// Tamper is for tests: it changes the calls of a command before they are made.
 	Tamper func([]steps.Step)
@@ -30,17 +29,17 @@ type Session struct {
 	evidence record.Sandbox
 	spawner  int // a pidfd
 
-	alive sync.RWMutex // held for writing when the session ends: what is held for reading may use its process
+	alive sync.RWMutex // held for writing when the session ends; whoever holds it for reading may use its process
 	ended bool
 
-	mu      sync.Mutex // one command is started at a time
+	mu      sync.Mutex // commands are started one at a time
 	running int
 	idle    bool
 }
 
-// Start starts a session of a plan, whose Argv and limit of time count for
-// nothing. It returns when commands can be started. The error is a
-// [*plan.Refusal], and nothing is left then.
+// Start starts a session of a plan. The plan's Argv and time limit are ignored. It returns
+// when commands can be started. The error is a [*plan.Refusal]; in that case nothing is
+// left behind.
 func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 	if p.Backend != "" {
 		return nil, plan.Refuse(plan.CodeUnsupported, "ethos-sandbox run --backend "+p.Backend+", for each command", "the backend %s has no sessions", p.Backend)
@@ -70,7 +69,7 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 	}
 }
 
-// begin is called by the run when its process may go on.
+// begin is called by the run when its process may begin.
 func (s *Session) begin(r *run) {
 	s.run, s.evidence = r, r.evidence(nil)
 	if fd, err := unix.PidfdOpen(r.pid, 0); err == nil {
@@ -79,7 +78,7 @@ func (s *Session) begin(r *run) {
 	close(s.began)
 }
 
-// end waits for those who use the session's process, and lets nobody begin to.
+// end waits for those who use the session's process, and admits no others.
 func (s *Session) end() {
 	s.alive.Lock()
 	defer s.alive.Unlock()
@@ -89,21 +88,23 @@ func (s *Session) end() {
 	}
 }
 
-// Plan is the plan in force.
+// Plan returns the plan in force.
 func (s *Session) Plan() *plan.Plan { return s.run.job.Plan }
 
-// Init is the first process of the session's PID namespace, by its number outside.
+// Init returns the PID, as numbered outside, of the first process in the session's PID
+// namespace.
 func (s *Session) Init() int { return s.run.proc.PID }
 
-// Evidence is that of the boundary as it was verified when the session began.
+// Evidence returns the evidence of the boundary, as verified when the session began.
 func (s *Session) Evidence() record.Sandbox { return s.evidence }
 
-// Done is closed when nothing is alive inside any more, and nothing is left.
+// Done returns a channel that is closed when nothing is alive inside any more and
+// everything has been cleaned up.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// End ends everything inside: [Session.Wait] returns then. It ends as a run does
-// whose command has ended: what is there is judged and cleaned up from here, where
-// it is known what is whose.
+// End ends everything inside; [Session.Wait] then returns. The session ends like a run
+// whose command has ended: what is left is examined and cleaned up by this process, which
+// knows what belongs to whom.
 func (s *Session) End() {
 	go func() {
 		s.alive.RLock()
@@ -117,16 +118,16 @@ func (s *Session) End() {
 	}()
 }
 
-// Wait waits for the end of the session and says how it ended.
+// Wait waits until the session has ended, and returns how it ended.
 func (s *Session) Wait() (Outcome, error) {
 	<-s.done
 	return s.outcome, s.err
 }
 
-// errEnded is what happens to those who use a session that has ended.
+// errEnded is the error of using a session that has ended.
 var errEnded = plan.Refuse(plan.CodeSetup, "start it again: ethos-sandbox session start", "the session has ended")
 
-// Spawn starts a command. The error is a [*plan.Refusal]: it did not run.
+// Spawn starts a command. The error is a [*plan.Refusal]: the command did not run.
 func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
@@ -150,8 +151,8 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	return child, nil
 }
 
-// wake has the controls begin anew when nothing was alive inside: what has changed
-// meanwhile is the person's. It must have returned before a command may go on.
+// wake makes the controls start anew after an idle time, because what has changed meanwhile
+// is the user's. It must return before a command may begin.
 func (s *Session) wake(ctx context.Context) error {
 	if !s.idle {
 		return nil
@@ -190,7 +191,7 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 		return nil, err
 	}
 	child := &Child{session: s, argv: c.Argv, proc: proc}
-	if err = s.wake(ctx); err == nil { // while the command confines itself, and then waits
+	if err = s.wake(ctx); err == nil { // meanwhile the command confines itself, and then waits
 		err = child.confirm(c)
 	}
 	if err != nil {
@@ -204,8 +205,8 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 	return child, nil
 }
 
-// Processes are the processes inside, by their numbers outside, but the two that
-// hold the session.
+// Processes returns the PIDs, as numbered outside, of the processes inside, except the two
+// that maintain the session.
 func (s *Session) Processes() (list []int) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
@@ -226,9 +227,9 @@ func (s *Session) processes() (list []int) {
 	return list[min(1, len(list)):]
 }
 
-// Publish publishes a port, written as [ADDRESS:]HOSTPORT:PORT or as one PORT for
-// both, until the session ends. An address that is not of the loopback needs
-// anywhere. The error is a [*plan.Refusal].
+// Publish publishes a port, written as [ADDRESS:]HOSTPORT:PORT or as one PORT for both,
+// until the session ends. An address other than loopback needs anywhere. The error is a
+// [*plan.Refusal].
 func (s *Session) Publish(text string, anywhere bool) (plan.Published, error) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
@@ -247,9 +248,9 @@ func (s *Session) Publish(text string, anywhere bool) (plan.Published, error) {
 	return published, nil
 }
 
-// Look looks at what the commands have left so far for git or an agent to run
-// outside, and puts it aside. When nothing of them is alive, what changes until
-// the next command is the person's.
+// Look examines what the commands have left so far for git or an agent to run outside, and
+// quarantines it. If none of their processes is alive, what changes until the next command
+// is the user's.
 func (s *Session) Look(ctx context.Context) (denials []record.Denial) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()

@@ -22,7 +22,7 @@ type Child struct {
 	Started  time.Time
 }
 
-// Start refuses as [Run] does.
+// Start refuses, as [Run] does.
 func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 	_, err := Run(ctx, p, io)
 	return nil, err

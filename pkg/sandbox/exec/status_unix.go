@@ -11,17 +11,17 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// The exit statuses of a program that runs one command, beside the command's own:
+// The exit statuses of a program that runs one command, in addition to the command's own:
 // those of timeout(1) and env(1).
 const (
 	StatusTimeout  = 124
 	StatusRefused  = 125 // nothing ran
 	StatusNotExec  = 126
 	StatusNotFound = 127
-	StatusSignal   = 128 // and the number of the signal that ended the command
+	StatusSignal   = 128 // plus the number of the signal that ended the command
 )
 
-// ExitStatus is the status of a program that ran the command and passes on how it
+// ExitStatus returns the exit status of a program that ran the command and passes on how it
 // ended.
 func (o Outcome) ExitStatus() int {
 	switch o.Status {
@@ -35,7 +35,7 @@ func (o Outcome) ExitStatus() int {
 	return o.ExitCode
 }
 
-// RefusedStatus is the status of such a program when nothing ran.
+// RefusedStatus returns the exit status of such a program if nothing ran.
 func RefusedStatus(code string) int {
 	switch code {
 	case plan.CodeNotFound:
@@ -46,8 +46,8 @@ func RefusedStatus(code string) int {
 	return StatusRefused
 }
 
-// Forwarded are the signals that a user or a terminal sends to a command, but for
-// those that this process was started to ignore, as under nohup(1).
+// Forwarded returns the signals that a user or a terminal sends to a command, except those
+// that this process was started to ignore, as under nohup(1).
 func Forwarded() []os.Signal {
 	list := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGALRM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
