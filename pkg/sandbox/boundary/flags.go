@@ -1,5 +1,5 @@
-// Package boundary has the flags that describe the boundary of one command, and
-// makes of them the spec of a plan.
+// Package boundary defines the flags that describe the boundary of one command, and turns
+// them into the spec of a plan. Begin with [Flags.Spec].
 package boundary
 
 import (
@@ -14,7 +14,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Flags describe the boundary of one command. The tags are of its command-line model.
+// Flags describe the boundary of one command. The struct tags are those of the command-line
+// model.
 type Flags struct {
 	Profile           string   `placeholder:"NAME" help:"Base: lint-offline, workspace, debug, agent-shell, agent-network, agent, test-loopback or build."`
 	Agent             string   `placeholder:"NAME" help:"With the profile agent, which is then the base: the agent that the command starts, where the name of its program does not tell."`
@@ -51,12 +52,12 @@ type Flags struct {
 	CPU               Limit    `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
 	Pids              int64    `placeholder:"N" help:"Limit of processes and threads."`
 	Debug             bool     `help:"The command may trace its own processes: gdb, strace, delve, LeakSanitizer."`
-	Untimed           bool     `kong:"-"` // where no Timeout is given, there is none
+	Untimed           bool     `kong:"-"` // no time limit unless Timeout is given
 	Require           []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
 }
 
-// Limit is the value of a flag that bounds a run. An empty one, as of a variable
-// that is not set, is an error: it would be no limit.
+// Limit is the value of a flag that limits a run. An empty value, as from an unset
+// variable, is an error, because it would mean no limit.
 type Limit string
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -68,21 +69,22 @@ func (l *Limit) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]: what was not given is empty there.
+// UnmarshalJSON implements [json.Unmarshaler]. Unlike on the command line, an empty value
+// means that the flag was not given.
 func (l *Limit) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, (*string)(l)) }
 
-// Switch is the value of a flag that stands alone, or has a word joined to it:
-// "true" alone, "" where it is not given.
+// Switch is the value of a flag that stands alone or has a value joined to it. It is "true"
+// if the flag stands alone and "" if it is not given.
 type Switch string
 
-// IsBool says that the flag takes no word of its own.
+// IsBool reports that the flag does not take the next word as its value.
 func (*Switch) IsBool() bool { return true }
 
-// None reports that no flag is given.
+// None reports whether no flag is given.
 func (f *Flags) None() bool { return reflect.ValueOf(*f).IsZero() }
 
-// Spec makes the spec of argv in a working directory, which the paths of the
-// flags are relative to. files show where the work space begins.
+// Spec makes the spec of argv in a working directory, to which the paths of the flags are
+// relative. files is used to find the work space.
 func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan.Spec, error) {
 	profile := f.Profile
 	if profile == "" && f.Agent != "" {
@@ -106,7 +108,7 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 	}, err
 }
 
-// agent is the one that is to be confined as a whole.
+// agent returns the agent that is to be confined as a whole.
 func (f *Flags) agent(profile string, argv []string) (capability.Agent, bool) {
 	switch {
 	case profile != capability.WholeAgentProfile:
@@ -117,7 +119,7 @@ func (f *Flags) agent(profile string, argv []string) (capability.Agent, bool) {
 	return capability.AgentOf(argv)
 }
 
-// WorkspaceOf is the work space of a command in a directory.
+// WorkspaceOf returns the work space of a command in a directory.
 func (f *Flags) WorkspaceOf(files plan.Files, dir string) string {
 	switch {
 	case f.Workspace == "":
@@ -128,7 +130,7 @@ func (f *Flags) WorkspaceOf(files plan.Files, dir string) string {
 	return filepath.Join(dir, f.Workspace)
 }
 
-// Workspace is the enclosing git work tree, else the directory itself.
+// Workspace returns the git work tree that contains a directory, else the directory itself.
 func Workspace(files plan.Files, dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := files.Lstat(filepath.Join(at, ".git")); err == nil {

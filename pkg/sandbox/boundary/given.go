@@ -8,7 +8,7 @@ import (
 	"ethos/pkg/flagfield"
 )
 
-// given lists the values that a flag was given.
+// given lists the values that were given for a flag.
 func (f *Flags) given(flag string) []string {
 	switch flag {
 	case "ro":
