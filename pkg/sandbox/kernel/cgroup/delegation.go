@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// mkdirAny makes a directory unless it is there.
+// mkdirAny creates a directory unless it exists.
 func mkdirAny(files Files, dir string) error {
 	if err := files.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -19,8 +19,8 @@ func mkdirAny(files Files, dir string) error {
 	return nil
 }
 
-// give enables the needed controllers, and where they can be had too cpu, which another leaf may need, and io, which only
-// measures.
+// give enables the needed controllers. If possible it also enables cpu, which another leaf
+// may need, and io, which is only used for measurement.
 func give(files Files, dir string, need []string) error {
 	if err := enable(files, dir, need); err != nil {
 		return err
@@ -31,8 +31,8 @@ func give(files Files, dir string, need []string) error {
 	return nil
 }
 
-// Lacks returns those of the controllers that the delegation cannot give to a leaf. It serves to use one delegation for
-// leaves with different limits.
+// Lacks returns the given controllers that the delegation cannot provide to a leaf. It is
+// used to share one delegation among leaves with different limits.
 func (d *Delegation) Lacks(controllers []string) ([]string, error) {
 	lacking, err := notIn(d.files, d.Path+"/cgroup.subtree_control", controllers)
 	if err != nil {
@@ -41,7 +41,7 @@ func (d *Delegation) Lacks(controllers []string) ([]string, error) {
 	return lacking, nil
 }
 
-// enable gives the controllers of dir to its children, and reads back that they have them.
+// enable gives controllers of dir to its children, and reads back that they have them.
 func enable(files Files, dir string, need []string) error {
 	path := dir + "/cgroup.subtree_control"
 	lacking, err := notIn(files, path, need)
@@ -60,7 +60,7 @@ func enable(files Files, dir string, need []string) error {
 	return nil
 }
 
-// notIn returns those of the names that the file does not list.
+// notIn returns the names that the file does not list.
 func notIn(files Files, path string, names []string) ([]string, error) {
 	text, err := files.ReadFile(path)
 	if err != nil {
@@ -70,15 +70,16 @@ func notIn(files Files, path string, names []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(have, name) }), nil
 }
 
-// prefix begins the name of every leaf.
+// prefix is the start of every leaf's name.
 const prefix = "run-"
 
 var serial atomic.Uint64
 
-// attempts bounds the names tried for one leaf: each is lost only to another process that is making or sweeping one.
+// attempts bounds the names tried for one leaf. A name is lost only to another process that
+// is creating or sweeping a leaf.
 const attempts = 64
 
-// NewLeaf makes a cgroup with the limits. It is safe for concurrent use.
+// NewLeaf creates a cgroup with the limits. It is safe for concurrent use.
 func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
 	for range attempts {
 		path := fmt.Sprintf("%s/%s%d-%d", d.Path, prefix, d.pid, serial.Add(1))
@@ -90,7 +91,7 @@ func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
 	return nil, fmt.Errorf("cgroup: no free name for a leaf in %s", d.Path)
 }
 
-// try makes the leaf of that name. Neither a leaf nor an error means that the name was taken.
+// try creates the leaf with that path. It returns nil and no error if the name was taken.
 func (d *Delegation) try(path string, limits Limits) (*Leaf, error) {
 	err := d.files.Mkdir(path)
 	switch {
@@ -124,7 +125,8 @@ func (d *Delegation) gone(path string) bool {
 	return missing(err)
 }
 
-// sweep removes leaves whose maker is dead: those that nobody holds locked. What cannot be removed is left.
+// sweep removes leaves whose creator is dead, that is, leaves that nobody holds locked. A
+// leaf that cannot be removed stays.
 func (d *Delegation) sweep() {
 	names, err := d.files.Directories(d.Path)
 	if err != nil {
@@ -147,11 +149,11 @@ func (d *Delegation) sweep() {
 	}
 }
 
-// Close undoes what Discover did to the caller's cgroup, as far as nobody else uses it: the caller goes back to where it
-// was, and directories that are left empty are removed.
+// Close undoes what Discover did to the caller's cgroup, unless others still use it: it
+// moves the caller back and removes empty directories.
 func (d *Delegation) Close() error {
 	if d.remake != nil {
-		_ = d.files.Rmdir(d.Path) // busy: others have leaves in it
+		_ = d.files.Rmdir(d.Path) // fails with EBUSY if others have leaves in it
 	}
 	if !d.moved {
 		return nil
@@ -159,7 +161,8 @@ func (d *Delegation) Close() error {
 	return d.restore()
 }
 
-// restore moves the caller from the supervisor back to the cgroup itself, which must then have no children with controllers.
+// restore moves the caller from the supervisor back to the cgroup itself, which must then
+// have no children with controllers.
 func (d *Delegation) restore() error {
 	names, err := d.files.Directories(d.Path)
 	if err != nil {

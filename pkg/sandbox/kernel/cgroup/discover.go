@@ -8,44 +8,47 @@ import (
 	"strings"
 )
 
-// Unavailable says that no cgroup can be had, and why.
+// Unavailable says why no cgroup is available.
 type Unavailable struct {
-	Reasons []string // one for each place that was looked at
-	Hint    string   // the way out
+	Reasons []string // one for each place that was tried
+	Hint    string   // what to do about it
 }
 
 func (u *Unavailable) Error() string {
 	return "cgroup: none can be had: " + strings.Join(u.Reasons, "; ")
 }
 
-// Caller is who asks for a cgroup, and where.
+// Caller describes the process that needs a cgroup.
 type Caller struct {
-	Files Files // [Host] for the real ones
-	PID   int   // of the calling process, in the numbers of /proc
-	UID   int   // effective
-	// Scope moves the process into a scope of its own and returns when that was done, or says why not. nil leaves this
-	// place out. See [Scope].
+	Files Files // [Host] for the real files
+	PID   int   // of the calling process, as numbered in /proc
+	UID   int   // effective user ID
+	// Scope moves the process into a scope of its own. It returns when that is done, or an
+	// error. nil skips this place. See [Scope].
 	Scope func(ctx context.Context, pid int) error
 }
 
-// Delegation is a cgroup whose children the caller may make. Close it when no leaf is needed any more.
+// Delegation is a cgroup in which the caller may create children. Close it when no leaf is
+// needed any more.
 type Delegation struct {
 	Path  string // its directory
-	Found string // where it was found, for people: own cgroup, systemd scope, …
+	Found string // how it was found, for people: own cgroup, systemd scope, …
 	files Files
 	pid   int
 	moved bool // the caller was moved from Path to a child of it
-	// remake makes Path again when another process has removed it; nil when Path is not ours to remove.
+	// remake creates Path again if another process has removed it; nil if Path is not ours
+	// to remove.
 	remake func() error
 }
 
-// supervisor is the child that the caller moves to, because a cgroup with processes in it cannot have children with
-// controllers ("no internal processes").
+// supervisor is the child to which the caller moves, because a cgroup that contains
+// processes cannot have children with controllers ("no internal processes").
 const supervisor = "ethos-supervisor"
 
-// Discover finds a place for leaves with the controllers. It may move the calling process, all threads of it, to a
-// cgroup below its own or to a scope of its own. The error is an [*Unavailable] when there is no such place, another
-// when the host could not be looked at.
+// Discover finds a cgroup for leaves with the given controllers. It may move the calling
+// process, with all its threads, to a cgroup below its own or to a scope of its own. The
+// error is an [*Unavailable] if there is no such cgroup, and another error if the host
+// could not be examined.
 func Discover(ctx context.Context, c Caller, controllers []string) (*Delegation, error) {
 	h, err := readHierarchy(c.Files)
 	if err != nil {
@@ -68,7 +71,7 @@ func Discover(ctx context.Context, c Caller, controllers []string) (*Delegation,
 	return nil, &Unavailable{Reasons: s.reasons, Hint: hint(c.UID)}
 }
 
-// unsupported recognizes a host that has no controllers on v2 at all. It only reads.
+// unsupported detects a host without any controllers on v2. It only reads.
 func (h hierarchy) unsupported(files Files, need []string) *Unavailable {
 	const hint = "boot with systemd.unified_cgroup_hierarchy=1, or without cgroup_no_v1= and the v1 mounts"
 	switch {
@@ -103,7 +106,7 @@ type search struct {
 	reasons []string
 }
 
-// own takes the caller's cgroup when the caller is alone in it.
+// own uses the caller's cgroup if the caller is alone in it.
 func (s *search) own(context.Context) (*Delegation, error) {
 	dir := s.h.dir(s.h.own)
 	if dir == "" {
@@ -127,11 +130,12 @@ func (s *search) own(context.Context) (*Delegation, error) {
 	return d, nil
 }
 
-// delegated says when root may write to dir, but systemd manages it: it would take the controllers away again, and the
-// limits with them, at its next reload. systemd marks what it has delegated (systemd, docs/CGROUP_DELEGATION.md).
+// delegated returns an error if root may write to dir but systemd manages it: systemd would
+// take the controllers away at its next reload, and the limits with them. systemd marks the
+// cgroups that it has delegated (systemd, docs/CGROUP_DELEGATION.md).
 func (s *search) delegated(dir string) error {
 	if s.caller.UID != 0 {
-		return nil // to an ordinary user only a delegated cgroup is writable
+		return nil // an ordinary user can write only to a delegated cgroup
 	}
 	if _, err := s.caller.Files.Directories("/run/systemd/system"); err != nil { // sd_booted(3)
 		return nil
@@ -144,18 +148,20 @@ func (s *search) delegated(dir string) error {
 	return fmt.Errorf("%s is managed by systemd and not delegated", dir)
 }
 
-// namespaced reports that dir is the root of a cgroup namespace, not of the machine: only the latter has no type.
+// namespaced reports whether dir is the root of a cgroup namespace and not of the machine:
+// only the latter has no cgroup.type file.
 func (s *search) namespaced(dir string) bool {
 	_, err := s.caller.Files.ReadFile(dir + "/cgroup.type")
 	return err == nil
 }
 
-// parent takes the cgroup above the caller's when it belongs to the caller and is empty: what is delegated as a whole,
-// with the caller started in a child of it (systemd's DelegateSubgroup=).
+// parent uses the cgroup above the caller's if it belongs to the caller and is empty. This
+// is the case if a whole subtree is delegated and the caller was started in a child of it
+// (systemd's DelegateSubgroup=).
 func (s *search) parent(context.Context) (*Delegation, error) {
 	cut := strings.LastIndexByte(s.h.own, '/')
 	if s.caller.UID == 0 || cut <= 0 {
-		return nil, nil // to root everything is writable, and not everything is delegated
+		return nil, nil // root can write everything, but not everything is delegated
 	}
 	dir := s.h.dir(s.h.own[:cut])
 	if dir == "" {
@@ -177,7 +183,7 @@ func (s *search) parent(context.Context) (*Delegation, error) {
 	return s.delegation(dir, "parent cgroup"), nil
 }
 
-// scope asks for a scope and takes it as the own cgroup.
+// scope requests a scope and uses it as the own cgroup.
 func (s *search) scope(ctx context.Context) (*Delegation, error) {
 	if s.caller.Scope == nil {
 		return nil, nil
@@ -200,7 +206,7 @@ func (s *search) scope(ctx context.Context) (*Delegation, error) {
 // topGroup is the cgroup for root's leaves, at the top of the hierarchy.
 const topGroup = "ethos"
 
-// top makes a cgroup below the mount; only root may.
+// top creates a cgroup at the top of the hierarchy; only root may.
 func (s *search) top(context.Context) (*Delegation, error) {
 	if s.caller.UID != 0 {
 		return nil, nil
@@ -229,7 +235,8 @@ func (s *search) delegation(dir, found string) *Delegation {
 	return &Delegation{Path: dir, Found: found, files: s.caller.Files, pid: s.caller.PID}
 }
 
-// usable says why dir cannot have leaves with the needed controllers. It only reads.
+// usable returns an error if dir cannot have leaves with the needed controllers. It only
+// reads.
 func (s *search) usable(dir string) error {
 	text, err := s.caller.Files.ReadFile(dir + "/cgroup.controllers")
 	if err != nil {
@@ -252,7 +259,7 @@ func (s *search) usable(dir string) error {
 	return nil
 }
 
-// alone says who else is in the cgroup.
+// alone returns an error if other processes are in the cgroup.
 func (s *search) alone(dir string) error {
 	text, err := s.caller.Files.ReadFile(dir + "/cgroup.procs")
 	if err != nil {
@@ -269,7 +276,8 @@ func (s *search) alone(dir string) error {
 	return nil
 }
 
-// moveCaller moves the caller to a child, so that dir can give its controllers to the leaves.
+// moveCaller moves the caller to a child, so that dir can give its controllers to the
+// leaves.
 func (s *search) moveCaller(dir, found string) (*Delegation, error) {
 	child := dir + "/" + supervisor
 	if err := mkdirAny(s.caller.Files, child); err != nil {

@@ -5,18 +5,19 @@ import (
 	"io/fs"
 )
 
-// Files is where cgroups and what /proc says of them are: the host's ([Host]), or a test's. Paths are absolute.
+// Files gives access to cgroups and to /proc: the host's ([Host]), or a test's. Paths are
+// absolute.
 type Files interface {
 	ReadFile(path string) ([]byte, error)
-	WriteFile(path, text string) error // to a file that is there, in one write(2)
+	WriteFile(path, text string) error // writes to an existing file, in one write(2)
 	Mkdir(path string) error
 	Rmdir(path string) error
-	Directories(path string) ([]string, error) // names of the directories in it
+	Directories(path string) ([]string, error) // names of the subdirectories
 	Owner(path string) (uid int, err error)
-	Writable(path string) error         // nil when the caller may write to it
-	Attribute(path, name string) string // an extended attribute, "" when there is none
-	// OpenLocked opens a directory and holds an exclusive flock(2) on it. It does not wait for another holder: held
-	// by another is errLocked.
+	Writable(path string) error         // nil if the caller may write to it
+	Attribute(path, name string) string // an extended attribute; "" if there is none
+	// OpenLocked opens a directory and takes an exclusive flock(2) on it. It does not wait:
+	// if another process holds the lock, it returns errLocked.
 	OpenLocked(path string) (Directory, error)
 }
 
@@ -26,7 +27,7 @@ type Directory interface {
 	Close() error // releases the lock
 }
 
-// errLocked is a directory that a living process holds.
+// errLocked means that another process holds the directory's lock.
 var errLocked = errors.New("held by another process")
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

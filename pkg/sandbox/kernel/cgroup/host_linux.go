@@ -11,13 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host is the host's own files. Root is put before every path; it is "" but in tests.
+// Host is the host's file system. Root is prepended to every path; it is "" except in
+// tests.
 type Host struct{ Root string }
 
 // ReadFile reads the whole file.
 func (h Host) ReadFile(path string) ([]byte, error) { return os.ReadFile(h.Root + path) }
 
-// WriteFile writes text in one write(2), as interface files want it. It neither makes nor truncates.
+// WriteFile writes text in one write(2), as interface files require. It neither creates nor
+// truncates the file.
 func (h Host) WriteFile(path, text string) error {
 	f, err := os.OpenFile(h.Root+path, os.O_WRONLY, 0)
 	if err != nil {
@@ -27,10 +29,10 @@ func (h Host) WriteFile(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Mkdir makes a directory.
+// Mkdir creates a directory.
 func (h Host) Mkdir(path string) error { return os.Mkdir(h.Root+path, 0o755) }
 
-// Rmdir removes an empty directory; a cgroup's own files do not count.
+// Rmdir removes an empty directory. A cgroup's interface files do not count.
 func (h Host) Rmdir(path string) error {
 	if err := unix.Rmdir(h.Root + path); err != nil {
 		return &fs.PathError{Op: "rmdir", Path: h.Root + path, Err: err}
@@ -50,7 +52,7 @@ func (h Host) Directories(path string) ([]string, error) {
 	return names, err
 }
 
-// Owner returns the user id that owns the path.
+// Owner returns the user ID of the path's owner.
 func (h Host) Owner(path string) (int, error) {
 	info, err := os.Lstat(h.Root + path)
 	if err != nil {
@@ -59,7 +61,8 @@ func (h Host) Owner(path string) (int, error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
-// Writable asks the kernel for the effective user: faccessat(2). A read-only mount says no to root too.
+// Writable asks the kernel with faccessat(2), for the effective user. A read-only mount is
+// not writable for root either.
 func (h Host) Writable(path string) error {
 	return unix.Faccessat(unix.AT_FDCWD, h.Root+path, unix.W_OK, unix.AT_EACCESS)
 }
@@ -80,7 +83,7 @@ func (h Host) OpenLocked(path string) (Directory, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: h.Root + path, Err: err}
 	}
-	if fd <= 2 { // a standard descriptor was free; 0 is none to clone3(2)'s caller
+	if fd <= 2 { // a standard descriptor was free; clone3(2)'s caller takes 0 for none
 		low := fd
 		fd, err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, 3)
 		if unix.Close(low); err != nil {
@@ -102,7 +105,7 @@ func (d directory) FD() int { return int(d) }
 
 func (d directory) Close() error { return unix.Close(int(d)) }
 
-// kill sends SIGKILL; a process that is gone already is no error.
+// kill sends SIGKILL. It is no error if the process is already gone.
 func kill(pid string) error {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 {
@@ -114,7 +117,8 @@ func kill(pid string) error {
 	return nil
 }
 
-// Self is this process, with the systemd manager that can make a scope for it when there is one.
+// Self returns this process as the caller, with the systemd manager that can create a scope
+// for it, if there is one.
 func Self() Caller {
 	c := Caller{Files: Host{}, PID: os.Getpid(), UID: os.Geteuid()}
 	if address := ManagerBus(os.Getenv, c.UID); address != "" {

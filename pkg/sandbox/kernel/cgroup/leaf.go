@@ -16,11 +16,12 @@ type Leaf struct {
 	dir   Directory
 }
 
-// FD is the descriptor of the directory for clone3(2) with CLONE_INTO_CGROUP (Linux 5.7). It is the leaf's until Remove.
+// FD returns the descriptor of the directory for clone3(2) with CLONE_INTO_CGROUP (Linux
+// 5.7). The leaf owns it until Remove.
 func (l *Leaf) FD() int { return l.dir.FD() }
 
-// Kill ends every process in the leaf at once, also one that is being forked: cgroup.kill, Linux 5.14. On an older
-// kernel it sends SIGKILL until none is left.
+// Kill kills every process in the leaf at once, including one that is being forked:
+// cgroup.kill, Linux 5.14. On an older kernel it sends SIGKILL until none is left.
 func (l *Leaf) Kill() error {
 	err := l.files.WriteFile(l.Path+"/cgroup.kill", "1")
 	if missing(err) {
@@ -32,7 +33,8 @@ func (l *Leaf) Kill() error {
 	return nil
 }
 
-// killEach freezes the leaf, so that nothing can fork, and kills what is in it; SIGKILL reaches frozen processes.
+// killEach freezes the leaf, so that nothing can fork, and kills its processes; SIGKILL
+// also kills frozen processes.
 func (l *Leaf) killEach() error {
 	if err := l.files.WriteFile(l.Path+"/cgroup.freeze", "1"); err != nil && !missing(err) {
 		return err
@@ -56,7 +58,7 @@ func (l *Leaf) killEach() error {
 	return errors.New("processes are still in it")
 }
 
-// Populated reports whether a process that was not reaped is in the leaf.
+// Populated reports whether the leaf contains a process that was not reaped.
 func (l *Leaf) Populated() (bool, error) {
 	text, err := l.files.ReadFile(l.Path + "/cgroup.events")
 	if err != nil {
@@ -66,11 +68,11 @@ func (l *Leaf) Populated() (bool, error) {
 	return events["populated"] != 0, err
 }
 
-// removeFor is how long Remove tries when the context has no deadline.
+// removeFor is how long Remove tries if the context has no deadline.
 const removeFor = 2 * time.Second
 
-// Remove removes the leaf once its last process is gone, which it waits for; end them first with Kill. The leaf cannot
-// be used afterwards, also not when it could not be removed.
+// Remove waits until the last process of the leaf is gone and removes the leaf. Call Kill
+// first. The leaf cannot be used afterwards, even if it could not be removed.
 func (l *Leaf) Remove(ctx context.Context) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -81,7 +83,7 @@ func (l *Leaf) Remove(ctx context.Context) error {
 	return errors.Join(err, l.dir.Close())
 }
 
-// rmdir retries while the kernel still holds the directory for a process that is ending.
+// rmdir retries while the kernel still holds the directory for an exiting process.
 func (l *Leaf) rmdir(ctx context.Context) error {
 	pause := 100 * time.Microsecond
 	for {

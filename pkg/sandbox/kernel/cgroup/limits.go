@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// Limits are the bounds of one leaf. A zero member is no bound of that kind.
+// Limits are the limits of one leaf. Zero means no limit.
 type Limits struct {
 	MemoryBytes int64
 	CPUPercent  int64 // of one processor; 250 is two and a half
 	Pids        int64
 }
 
-// Controllers lists the controllers that the limits need, as cgroup.controllers names them. memory and pids are always
-// among them, because the leaf also measures.
+// Controllers lists the controllers that the limits need, with the names in
+// cgroup.controllers. They always include memory and pids, which are also used for
+// measurement.
 func (l Limits) Controllers() []string {
 	if l.CPUPercent > 0 {
 		return []string{"memory", "pids", "cpu"}
@@ -22,21 +23,22 @@ func (l Limits) Controllers() []string {
 	return []string{"memory", "pids"}
 }
 
-// setting is one interface file and what is written to it.
+// setting is one interface file and the value to write to it.
 type setting struct {
 	file, value string
-	readBack    string // what the file must then hold
+	readBack    string // what the file must contain afterwards
 	// optional says that a kernel may lack the file; see noSwap.
 	optional bool
 }
 
-// cpuPeriod is the kernel's default period of cpu.max in microseconds.
+// cpuPeriod is the kernel's default period of cpu.max, in microseconds.
 const cpuPeriod = 100000
 
-// settings returns the files of a leaf in the order in which they are written. page is the size of a memory page, to
-// whose multiples the kernel rounds memory.max down.
+// settings returns the settings of a leaf, in the order in which they are written. page is
+// the size of a memory page in bytes; the kernel rounds memory.max down to a multiple of
+// it.
 func (l Limits) settings(page int64) []setting {
-	list := []setting{{file: "memory.oom.group", value: "1", readBack: "1"}} // all or nothing is killed
+	list := []setting{{file: "memory.oom.group", value: "1", readBack: "1"}} // kill all processes or none
 	if l.MemoryBytes > 0 {
 		bytes := strconv.FormatInt(max(l.MemoryBytes/page, 1)*page, 10)
 		list = append(list, setting{file: "memory.max", value: bytes, readBack: bytes},
@@ -53,7 +55,8 @@ func (l Limits) settings(page int64) []setting {
 	return list
 }
 
-// minQuota is the least microseconds of a period that the kernel takes (kernel/sched/core.c, min_cfs_quota_period).
+// minQuota is the smallest quota that the kernel accepts, in microseconds per period
+// (kernel/sched/core.c, min_cfs_quota_period).
 const minQuota = 1000
 
 // apply writes the settings to a cgroup and reads each back.
@@ -84,7 +87,8 @@ func (s setting) apply(files Files, dir string) error {
 	return nil
 }
 
-// noSwap accepts that a kernel without swap accounting has no memory.swap.max when there is no swap to go to.
+// noSwap accepts that memory.swap.max is missing, in a kernel without swap accounting, if
+// the machine has no swap.
 func noSwap(files Files, path string) error {
 	text, err := files.ReadFile("/proc/swaps")
 	if missing(err) {

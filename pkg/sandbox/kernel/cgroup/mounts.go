@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// hierarchy is where cgroup file systems are mounted and where the caller stands.
+// hierarchy describes where cgroup file systems are mounted and in which cgroup the caller
+// is.
 type hierarchy struct {
-	point string   // where the v2 file system is mounted; "" for nowhere
-	root  string   // the cgroup that is seen there
-	own   string   // the caller's cgroup, in the same terms as root
+	point string   // the mount point of the v2 file system; "" if not mounted
+	root  string   // the cgroup that is visible there
+	own   string   // the caller's cgroup, relative to the same root
 	v1    []string // controllers that are mounted as v1
 }
 
@@ -27,8 +28,8 @@ func readHierarchy(files Files) (hierarchy, error) {
 	return h, nil
 }
 
-// parseMounts takes the first v2 mount and the controllers of all v1 mounts. A line reads
-// "36 35 98:0 /root /point options [tags] - fstype source superoptions".
+// parseMounts returns the first v2 mount and the controllers of all v1 mounts. The format
+// of a line is "36 35 98:0 /root /point options [tags] - fstype source superoptions".
 func parseMounts(text string) (h hierarchy) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, " - ")
@@ -46,7 +47,8 @@ func parseMounts(text string) (h hierarchy) {
 	return h
 }
 
-// v1Controllers returns the controllers among a v1 mount's options: "rw,cpu,cpuacct", not "rw,xattr,name=systemd".
+// v1Controllers returns the controllers among the options of a v1 mount: of
+// "rw,cpu,cpuacct", but not of "rw,xattr,name=systemd".
 func v1Controllers(options string) (list []string) {
 	for option := range strings.SplitSeq(options, ",") {
 		if slices.Contains([]string{"memory", "pids", "cpu", "io", "blkio"}, option) {
@@ -56,12 +58,13 @@ func v1Controllers(options string) (list []string) {
 	return list
 }
 
-// unescape undoes the octal escapes of mountinfo: space, tab, newline and backslash.
+// unescape decodes the octal escapes of mountinfo: space, tab, newline and backslash.
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// readOwn returns the caller's v2 cgroup: the line "0::/path" of /proc/self/cgroup, "" when there is none.
+// readOwn returns the caller's v2 cgroup, from the line "0::/path" of /proc/self/cgroup; ""
+// if there is none.
 func readOwn(files Files) (string, error) {
 	text, err := files.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -75,8 +78,8 @@ func readOwn(files Files) (string, error) {
 	return "", nil
 }
 
-// dir returns the directory of a cgroup, "" when the mount does not show it: a path with ".." is outside of the cgroup
-// namespace.
+// dir returns the directory of a cgroup, or "" if the mount does not show it: a path with
+// ".." is outside the cgroup namespace.
 func (h hierarchy) dir(cgroup string) string {
 	if h.point == "" || !strings.HasPrefix(cgroup, "/") || strings.Contains(cgroup+"/", "/../") {
 		return ""

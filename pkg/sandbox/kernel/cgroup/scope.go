@@ -11,9 +11,10 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// ManagerBus returns the D-Bus address at which the systemd manager of the user can be reached, "" when there is none:
-// DBUS_SESSION_BUS_ADDRESS, the socket that systemd makes in XDG_RUNTIME_DIR, and for root the system's bus, where the
-// manager is the machine's. Addresses that would start a program or use the network are none.
+// ManagerBus returns the D-Bus address of the user's systemd manager, or "" if there is
+// none. It tries DBUS_SESSION_BUS_ADDRESS, the socket that systemd creates in
+// XDG_RUNTIME_DIR and, for root, the system bus, whose manager is the machine's. It ignores
+// addresses that would start a program or use the network.
 func ManagerBus(getenv func(string) string, uid int) string {
 	for address := range strings.SplitSeq(getenv("DBUS_SESSION_BUS_ADDRESS"), ";") {
 		if strings.HasPrefix(address, "unix:path=") || strings.HasPrefix(address, "unix:abstract=") {
@@ -36,7 +37,7 @@ func ManagerBus(getenv func(string) string, uid int) string {
 	return ""
 }
 
-// property is a(sv) of StartTransientUnit, auxiliary its a(sa(sv)).
+// property is the type (sv) in the array of StartTransientUnit, auxiliary its (sa(sv)).
 type (
 	property struct {
 		Name  string
@@ -55,9 +56,10 @@ const (
 	scopeTimeout   = 5 * time.Second
 )
 
-// Scope returns a [Caller.Scope] that asks the systemd manager at the address for a transient scope with
-// Delegate=yes and waits until /proc says that the process is in it: org.freedesktop.systemd1(5), systemd.scope(5).
-// systemd removes the scope and every cgroup below when its last process has ended, however it ended.
+// Scope returns a [Caller.Scope] that requests a transient scope with Delegate=yes from the
+// systemd manager at the address, and waits until /proc shows that the process is in it:
+// org.freedesktop.systemd1(5), systemd.scope(5). systemd removes the scope and every cgroup
+// below it when its last process has ended for any reason.
 func Scope(address string, files Files) func(context.Context, int) error {
 	return func(ctx context.Context, pid int) error {
 		ctx, cancel := context.WithTimeout(ctx, scopeTimeout)
@@ -89,7 +91,8 @@ func startScope(ctx context.Context, address, name string, pid int) error {
 	return nil
 }
 
-// awaitScope polls: the reply to StartTransientUnit says that the job was queued, not that it was done.
+// awaitScope polls, because the reply to StartTransientUnit says that the job was queued,
+// not that it is done.
 func awaitScope(ctx context.Context, files Files, name string) error {
 	for {
 		own, err := readOwn(files)

@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// Usage is what the processes of a leaf have used so far, and what its limits did.
+// Usage is what the processes of a leaf have used so far, and how its limits took effect.
 type Usage struct {
 	MemoryPeak int64 // bytes; memory.peak, Linux 5.19
 	CPU        time.Duration
 	UserCPU    time.Duration
 	SystemCPU  time.Duration
-	Throttled  time.Duration // kept waiting by cpu.max
+	Throttled  time.Duration // delayed by cpu.max
 	PidsPeak   int64         // pids.peak, Linux 6.1
-	PidsDenied int64         // forks refused by pids.max
-	OOMKills   int64         // processes killed for memory
+	PidsDenied int64         // forks denied by pids.max
+	OOMKills   int64         // processes killed because of memory
 	ReadBytes  int64         // io.stat, all devices; needs the io controller
 	WriteBytes int64
-	// Unknown names the interface files that this kernel, or this delegation, does not have: their numbers are 0 here
-	// without meaning 0.
+	// Unknown names the interface files that this kernel or delegation lacks. The
+	// corresponding numbers are 0 here, but unknown.
 	Unknown []string
 }
 
-// Usage reads the leaf's counters. They stay readable after the last process has ended, until Remove.
+// Usage reads the leaf's counters. They can be read until Remove, also after the last
+// process has ended.
 func (l *Leaf) Usage() (Usage, error) {
 	r := reader{leaf: l}
 	cpu, memory, pids := r.flat("cpu.stat"), r.flat("memory.events"), r.flat("pids.events")
@@ -43,7 +44,7 @@ func (l *Leaf) Usage() (Usage, error) {
 	return u, r.err
 }
 
-// reader reads interface files until one is not as the kernel writes it.
+// reader reads interface files until one has an unexpected format.
 type reader struct {
 	leaf    *Leaf
 	unknown []string
@@ -92,7 +93,7 @@ func (r *reader) io() (read, written int64) {
 	return read, written
 }
 
-// parseFlat reads lines "key value".
+// parseFlat parses lines "key value".
 func parseFlat(text string) (map[string]int64, error) {
 	m := map[string]int64{}
 	for line := range strings.Lines(text) {

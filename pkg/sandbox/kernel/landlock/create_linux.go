@@ -11,8 +11,9 @@ import (
 // NetPort is the type of a rule on a port: LANDLOCK_RULE_NET_PORT.
 const NetPort = ll.RuleTypeNetPort
 
-// PathAttr is struct landlock_path_beneath_attr, which is packed: 8 bytes of rights, then the descriptor.
-// Two halves keep it at the kernel's 12 bytes and 4-byte alignment on the little-endian architectures built for.
+// PathAttr is struct landlock_path_beneath_attr, which is packed: 8 bytes of rights, then
+// the descriptor. Splitting the rights into two halves gives the kernel's size of 12 bytes
+// and its 4-byte alignment on the supported little-endian architectures.
 type PathAttr struct {
 	low, high uint32
 	ParentFD  int32
@@ -31,8 +32,9 @@ func (p PortRule) Attr() *PortAttr {
 	return &PortAttr{AllowedAccess: uint64(p.Access), Port: uint64(p.Port)}
 }
 
-// Create makes the ruleset in this process, with the paths of this process, and returns its descriptor, which is
-// closed on exec. A path that cannot be opened is an error that names it.
+// Create creates the ruleset in this process, with this process's view of the paths, and
+// returns its descriptor, which is close-on-exec. If a path cannot be opened, the error
+// names it.
 func (r Ruleset) Create() (fd int, err error) {
 	attr := r.Attr
 	if fd, err = ll.LandlockCreateRuleset(&attr, 0); err != nil {
@@ -63,8 +65,8 @@ func (p PathRule) add(ruleset int) error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// how opens the path itself: a symbolic link anywhere in it is an error, and so is a directory where a file is meant
-// to be the other way round.
+// how returns the flags that open the path itself. A symbolic link anywhere in it is an
+// error, and so is anything but a directory unless File is set.
 func (p PathRule) how() *unix.OpenHow {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	if !p.File {
@@ -73,8 +75,9 @@ func (p PathRule) how() *unix.OpenHow {
 	return how
 }
 
-// RestrictSelf puts the ruleset on the calling thread for good, and on what it starts from then on. The thread must
-// have no_new_privs set or hold CAP_SYS_ADMIN in its user namespace.
+// RestrictSelf applies the ruleset permanently to the calling thread and everything that it
+// starts from then on. The thread must have no_new_privs set or CAP_SYS_ADMIN in its user
+// namespace.
 func RestrictSelf(fd int, flags uint32) error {
 	if err := ll.LandlockRestrictSelf(fd, flags); err != nil {
 		return fmt.Errorf("landlock: restrict self: %w", err)

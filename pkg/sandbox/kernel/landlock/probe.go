@@ -2,13 +2,13 @@ package landlock
 
 import "strconv"
 
-// Kernel is what the running kernel says of itself.
+// Kernel describes the Landlock support of the running kernel.
 type Kernel struct {
 	ABI    int
-	Errata uint32 // bit n-1 is set when erratum n is fixed; 0 below Linux 6.15, which cannot be asked
+	Errata uint32 // bit n-1 is set if erratum n is fixed; 0 before Linux 6.15, which does not report errata
 }
 
-// String is the ABI and the errata, for people: ABI 7, errata 1 2 3 fixed.
+// String returns the ABI and the errata for people: ABI 7, errata 1 2 3 fixed.
 func (k Kernel) String() string {
 	text := "ABI " + strconv.Itoa(k.ABI)
 	if k.Errata == 0 {

@@ -9,7 +9,7 @@ import (
 // FS is a set of rights on files: LANDLOCK_ACCESS_FS_* of linux/landlock.h.
 type FS uint64
 
-// The rights on files, with the ABI that brought them.
+// The rights on files, with the ABI that introduced them.
 const (
 	Execute     FS = ll.AccessFSExecute     // ABI 1, Linux 5.13
 	WriteFile   FS = ll.AccessFSWriteFile   // open for writing
@@ -24,19 +24,20 @@ const (
 	MakeFifo    FS = ll.AccessFSMakeFifo    // make a named pipe
 	MakeBlock   FS = ll.AccessFSMakeBlock   // make a block device
 	MakeSym     FS = ll.AccessFSMakeSym     // make a symbolic link
-	Refer       FS = ll.AccessFSRefer       // ABI 2, Linux 5.19: link or rename to another directory; ABI 1 always denies that
+	Refer       FS = ll.AccessFSRefer       // ABI 2, Linux 5.19: link or rename to another directory, which ABI 1 always denies
 	Truncate    FS = ll.AccessFSTruncate    // ABI 3, Linux 6.2
-	IoctlDev    FS = ll.AccessFSIoctlDev    // ABI 5, Linux 6.10: ioctl(2) of a device opened under the ruleset
-	ResolveUnix FS = ll.AccessFSResolveUnix // ABI 9: connect to a pathname Unix socket that was made outside
+	IoctlDev    FS = ll.AccessFSIoctlDev    // ABI 5, Linux 6.10: ioctl(2) on a device opened under the ruleset
+	ResolveUnix FS = ll.AccessFSResolveUnix // ABI 9: connect to a pathname Unix socket that was created outside
 )
 
-// Sets of rights as a table of paths speaks of them.
+// Sets of rights for tables of paths.
 const (
 	Read  = ReadFile | ReadDir
 	Write = WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer
-	// AllFS are all rights on files; a confined process has them handled.
+	// AllFS are all rights on files. For a confined process, all of them are handled.
 	AllFS = Execute | Read | Write | MakeChar | MakeBlock | IoctlDev | ResolveUnix
-	// fileRights are those that mean something on what is not a directory: ACCESS_FILE in security/landlock/fs.c.
+	// fileRights are the rights that apply to files other than directories: ACCESS_FILE in
+	// security/landlock/fs.c.
 	fileRights = Execute | WriteFile | ReadFile | Truncate | IoctlDev | ResolveUnix
 )
 
@@ -51,30 +52,32 @@ const (
 	SendUDP    Net = ll.AccessNetConnectSendUDP // ABI 10: connect or send a datagram to the port
 )
 
-// Scope is a set of things that stay inside the confined processes: LANDLOCK_SCOPE_*.
+// Scope is a set of operations that are confined to the restricted processes:
+// LANDLOCK_SCOPE_*.
 type Scope uint64
 
 // The scopes.
 const (
-	AbstractUnix Scope = ll.ScopeAbstractUnixSocket // ABI 6, Linux 6.12: no connect to abstract Unix sockets made outside
+	AbstractUnix Scope = ll.ScopeAbstractUnixSocket // ABI 6, Linux 6.12: no connection to abstract Unix sockets created outside
 	Signal       Scope = ll.ScopeSignal             // ABI 6: no signal to a process outside
 )
 
-// Log chooses what the kernel writes to the audit log: LANDLOCK_RESTRICT_SELF_LOG_*, ABI 7, Linux 6.15. Without any,
-// denials are logged up to the next execve(2), which for a command that is about to be executed means none.
+// Log selects what the kernel writes to the audit log: LANDLOCK_RESTRICT_SELF_LOG_*, ABI 7,
+// Linux 6.15. Without a flag, denials are logged until the next execve(2), that is, none
+// for a command that is about to be executed.
 type Log uint32
 
 // The logging flags.
 const (
 	LogSameExecOff   Log = ll.FlagRestrictSelfLogSameExecOff
-	LogNewExecOn     Log = ll.FlagRestrictSelfLogNewExecOn // log what the executed command is denied
+	LogNewExecOn     Log = ll.FlagRestrictSelfLogNewExecOn // log what is denied to the executed command
 	LogSubdomainsOff Log = ll.FlagRestrictSelfLogSubdomainsOff
 )
 
-// NewestABI is the highest ABI known here; a kernel with a higher one is spoken to in this one.
+// NewestABI is the highest ABI known here. It is used for a kernel with a higher one.
 const NewestABI = 11
 
-// known are the rights of one ABI.
+// known is the set of rights that one ABI knows.
 type known struct {
 	fs    FS
 	net   Net
@@ -82,7 +85,8 @@ type known struct {
 	log   Log
 }
 
-// rightsOf returns what the ABI knows. Source: the table "Previous limitations" of the kernel document.
+// rightsOf returns the rights that an ABI knows. Source: the table "Previous limitations"
+// of the kernel document.
 func rightsOf(abi int) (k known) {
 	if abi >= 1 {
 		k.fs = AllFS &^ (Refer | Truncate | IoctlDev | ResolveUnix)
@@ -127,7 +131,8 @@ var (
 // Names lists the rights as the kernel's header names them, in lower case: read_file, make_dir.
 func (f FS) Names() []string { return names(uint64(f), "", fsNames[:]) }
 
-// names lists the set bits by name; a bit without a name is left out, as no constant here has it.
+// names lists the set bits by name. It ignores bits without a name, which no constant here
+// has.
 func names(set uint64, prefix string, table []string) []string {
 	list := make([]string, 0, bits.OnesCount64(set))
 	for i, name := range table {

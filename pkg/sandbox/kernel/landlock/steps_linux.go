@@ -12,12 +12,13 @@ import (
 // stage names these steps in errors.
 const stage = "landlock"
 
-// Steps returns the ruleset as calls for a child that stands in its final mount namespace and has no_new_privs set;
-// the last step restricts it. Paths are opened by the child, so they mean what they mean inside. ruleFD is a number
-// that no descriptor of the child has: each path is duplicated to it, because a rule holds its descriptor in memory
-// that has to be prepared.
+// Steps returns the ruleset as system calls for a child that is in its final mount
+// namespace and has no_new_privs set. The last step applies the ruleset to the child. The
+// child opens the paths, so they are resolved as seen inside. ruleFD is a descriptor number
+// that the child does not use. The path of each rule is duplicated to it, because the
+// number is part of the rule, which is prepared in advance.
 //
-// An empty ruleset has no steps: whether that is acceptable is what [Report.Missing] is for.
+// An empty ruleset has no steps; [Report.Missing] tells whether that is acceptable.
 func (r Ruleset) Steps(slots *steps.Slots, ruleFD int32) []steps.Step {
 	if r.Empty() {
 		return nil

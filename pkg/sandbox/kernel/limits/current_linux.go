@@ -2,7 +2,8 @@ package limits
 
 import "golang.org/x/sys/unix"
 
-// Current returns the limit in force for this process; one that cannot be read counts as none.
+// Current returns the present limit of this process. A limit that cannot be read is
+// reported as infinite.
 func Current(r Resource) Limit {
 	var l unix.Rlimit
 	if err := unix.Prlimit(0, int(r), nil, &l); err != nil {

@@ -8,19 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isNoProcess reports that proc has the file but no longer the process.
+// isNoProcess reports whether a file of proc(5) exists, but its process has ended.
 func isNoProcess(err error) bool { return errors.Is(err, syscall.ESRCH) }
 
 const kcmpVM = 1 // KCMP_VM of linux/kcmp.h
 
-// sameMemory reports that two processes share one address space: kcmp(2). It says no where the kernel does not tell.
+// sameMemory reports whether two processes share an address space: kcmp(2). It returns
+// false if the kernel does not say.
 func sameMemory(a, b int) bool {
 	r, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(a), uintptr(b), kcmpVM, 0, 0, 0)
 	return errno == 0 && r == 0
 }
 
-// Threads counts the threads of a user: what RLIMIT_NPROC counts in the first user
-// namespace, setrlimit(2). One whose process hides from its user is missed.
+// Threads returns the number of a user's threads, which RLIMIT_NPROC counts in the initial
+// user namespace: setrlimit(2). It misses processes that are hidden from their user.
 func Threads(uid int) (n int64) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -30,7 +31,7 @@ func Threads(uid int) (n int64) {
 		if name := e.Name(); name[0] < '1' || name[0] > '9' {
 			continue
 		}
-		var process, tasks unix.Stat_t // a directory has a link for each that is in it, and two: proc_pid_task(5)
+		var process, tasks unix.Stat_t // the link count of a directory is two plus its subdirectories: proc_pid_task(5)
 		if unix.Stat("/proc/"+e.Name(), &process) == nil && int(process.Uid) == uid && unix.Stat("/proc/"+e.Name()+"/task", &tasks) == nil {
 			n += int64(tasks.Nlink) - 2
 		}

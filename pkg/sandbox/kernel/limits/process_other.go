@@ -2,8 +2,8 @@
 
 package limits
 
-// isNoProcess is about proc(5), which only Linux has.
+// isNoProcess returns false: proc(5) exists only on Linux.
 func isNoProcess(error) bool { return false }
 
-// sameMemory is about kcmp(2), which only Linux has.
+// sameMemory returns false: kcmp(2) exists only on Linux.
 func sameMemory(int, int) bool { return false }

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// Resource is one RLIMIT_* of asm-generic/resource.h: the same number on amd64 and arm64.
+// Resource is one RLIMIT_* of asm-generic/resource.h. The numbers are the same on amd64 and
+// arm64.
 type Resource int
 
 // The resources that are limited.
 const (
 	CPU       Resource = 0 // seconds of CPU time of one process
-	FileSize  Resource = 1 // bytes of a file written to
+	FileSize  Resource = 1 // bytes of a file that is written
 	Core      Resource = 4 // bytes of a core file
 	Processes Resource = 6 // threads of the user, in the user namespace
 	OpenFiles Resource = 7 // descriptors of one process
 )
 
-// String is the name as in the manual page.
+// String returns the name used in the manual page.
 func (r Resource) String() string {
 	switch r {
 	case CPU:
@@ -37,7 +38,7 @@ func (r Resource) String() string {
 // Infinity is RLIM_INFINITY: no limit.
 const Infinity = math.MaxUint64
 
-// Limit is struct rlimit64: what prlimit64(2) takes.
+// Limit is struct rlimit64, as prlimit64(2) takes it.
 type Limit struct{ Soft, Hard uint64 }
 
 // Rlimit is one line of the table.
@@ -46,7 +47,7 @@ type Rlimit struct {
 	Limit
 }
 
-// Bounds is what is asked. A zero member is no bound of that kind, and leaves what is in force.
+// Bounds are the requested limits. Zero keeps the present limit.
 type Bounds struct {
 	CPU       time.Duration // CPU time of each process; rounded up to seconds
 	FileBytes int64
@@ -54,10 +55,11 @@ type Bounds struct {
 	OpenFiles int64
 }
 
-// cpuGrace is how long after SIGXCPU a process has until SIGKILL.
+// cpuGrace is the time between SIGXCPU and SIGKILL, in seconds of CPU time.
 const cpuGrace = 5
 
-// Rlimits returns the table for the bounds. current tells the limits in force, which are never raised. RLIMIT_CORE is always 0.
+// Rlimits returns the table for the bounds. current returns the present limits, which are
+// never raised. RLIMIT_CORE is always 0.
 func Rlimits(b Bounds, current func(Resource) Limit) []Rlimit {
 	table := []Rlimit{{Core, Limit{}}}
 	add := func(r Resource, soft, hard int64) {
@@ -73,12 +75,13 @@ func Rlimits(b Bounds, current func(Resource) Limit) []Rlimit {
 	return table
 }
 
-// lower returns the limit brought down to soft and hard.
+// lower returns the limit, lowered to soft and hard.
 func (l Limit) lower(soft, hard uint64) Limit {
 	hard = min(hard, l.Hard)
 	return Limit{Soft: min(soft, l.Soft, hard), Hard: hard}
 }
 
-// NprocHolds reports whether the kernel holds a caller with this user id to [Processes]: not the machine's root, whatever
-// capabilities it gave up (kernel/fork.c, copy_process: INIT_USER).
+// NprocHolds reports whether the kernel applies [Processes] to a caller with this user id.
+// It does not apply it to the machine's root, whatever capabilities it has dropped
+// (kernel/fork.c, copy_process: INIT_USER).
 func NprocHolds(uid int) bool { return uid != 0 }

@@ -9,29 +9,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shared counts the memory of a tree that its page tables do not tell of: memfds, which can be written to without being mapped; System V segments, which outlive every
-// process; files of the private tmpfs. The zero value counts memfds alone.
+// Shared counts memory of a process tree that does not appear in its page tables: memfds,
+// which can be written without being mapped; System V segments, which outlive every
+// process; and files of the private tmpfs. The zero value counts memfds only.
 type Shared struct {
-	// Segments is /proc/sysvipc/shm, opened in the tree's IPC namespace: proc(5) shows that of the process that opens it.
+	// Segments is /proc/sysvipc/shm, opened in the tree's IPC namespace: proc(5) shows the
+	// namespace of the process that opens it.
 	Segments *os.File
-	// Scratch is a directory of the private tmpfs.
+	// Scratch is a directory on the private tmpfs.
 	Scratch *os.File
 
-	memfds  int64 // as of the last search
-	machine int64 // shared memory of the whole machine then
-	looks   int   // since then
+	memfds  int64 // bytes, as of the last search
+	machine int64 // shared memory of the whole machine at that time
+	looks   int   // calls since then
 	device  uint64
 }
 
 const (
-	// growthShare of the limit is by how much the machine's shared memory must have grown before descriptors are searched: the search costs a stat(2) for each.
+	// growthShare is the share of the limit by which the machine's shared memory must grow
+	// before descriptors are searched. A search costs a stat(2) for each descriptor.
 	growthShare = 8
-	// maxLooks without a search: what another process of the machine gave back at the same time hides growth.
+	// maxLooks is the largest number of calls without a search. Memory that another process
+	// frees at the same time hides growth.
 	maxLooks = 32
 )
 
-// Held returns the function that a [Tree] takes, for the limit that is watched and the numbers of /proc. With exact, or when enough may have come to it, the descriptors of the
-// processes are searched; otherwise what the last search found counts.
+// Held returns the function for [Tree.Held], for the limit that is watched. It uses /proc.
+// It searches the descriptors of the processes if exact is set or if enough shared memory
+// may have been added. Otherwise it uses the result of the last search.
 func (s *Shared) Held(limit int64) func(pids []int, exact bool) int64 {
 	s.machine = machineShared("/proc")
 	return func(pids []int, exact bool) int64 { return s.bytes("/proc", pids, limit, exact) }
@@ -46,7 +51,7 @@ func (s *Shared) bytes(proc string, pids []int, limit int64, exact bool) int64 {
 	return s.memfds + s.segments() + s.scratch()
 }
 
-// machineShared is Shmem of /proc/meminfo: proc_meminfo(5).
+// machineShared returns Shmem of /proc/meminfo in bytes: proc_meminfo(5).
 func machineShared(proc string) int64 {
 	text, err := os.ReadFile(filepath.Join(proc, "meminfo"))
 	if err != nil {
@@ -55,10 +60,11 @@ func machineShared(proc string) int64 {
 	return fields(string(text))["Shmem"] << 10
 }
 
-// object is one file of the kernel's own tmpfs.
+// object identifies a file on the kernel's internal tmpfs.
 type object struct{ device, inode uint64 }
 
-// search adds up the memfds that the processes have open, each once.
+// search returns the total size of the memfds that the processes have open, each counted
+// once.
 func (s *Shared) search(proc string, pids []int) (bytes int64) {
 	if s.device == 0 {
 		if s.device = memfdDevice(); s.device == 0 {
@@ -69,7 +75,7 @@ func (s *Shared) search(proc string, pids []int) (bytes int64) {
 	for _, pid := range pids {
 		dir, err := os.Open(filepath.Join(proc, strconv.Itoa(pid), "fd"))
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		names, _ := dir.Readdirnames(-1)
 		for _, name := range names {
@@ -87,7 +93,8 @@ func (s *Shared) search(proc string, pids []int) (bytes int64) {
 	return bytes
 }
 
-// memfdDevice is the device number of the mount on which the kernel keeps memfds: shm_mnt in mm/shmem.c. It has no name; a memfd of this process tells.
+// memfdDevice returns the device number of the mount that holds memfds: shm_mnt in
+// mm/shmem.c. It has no name, so a memfd of this process is created to find it.
 func memfdDevice() uint64 {
 	fd, err := unix.MemfdCreate("ethos", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -101,7 +108,8 @@ func memfdDevice() uint64 {
 	return st.Dev
 }
 
-// segments adds up what System V segments hold, in memory and in swap: the last two columns of /proc/sysvipc/shm, proc_sysvipc(5).
+// segments returns the total size of System V segments in memory and in swap: the last two
+// columns of /proc/sysvipc/shm, proc_sysvipc(5).
 func (s *Shared) segments() (bytes int64) {
 	if s.Segments == nil {
 		return 0
@@ -123,7 +131,7 @@ func (s *Shared) segments() (bytes int64) {
 	return bytes
 }
 
-// readFrom reads a file of proc(5) from its start, as it is now.
+// readFrom reads the present content of a file of proc(5) from its start.
 func readFrom(f *os.File) (string, error) {
 	if _, err := f.Seek(0, 0); err != nil {
 		return "", err
@@ -133,7 +141,7 @@ func readFrom(f *os.File) (string, error) {
 	return text.String(), err
 }
 
-// scratch is what the private tmpfs holds: statfs(2).
+// scratch returns the size of the content of the private tmpfs: statfs(2).
 func (s *Shared) scratch() int64 {
 	var st unix.Statfs_t
 	if s.Scratch == nil || unix.Fstatfs(int(s.Scratch.Fd()), &st) != nil || st.Type != unix.TMPFS_MAGIC {

@@ -10,26 +10,29 @@ import (
 	"strings"
 )
 
-// Tree is the processes under one init process, as a proc file system shows them: proc(5).
+// Tree is the processes below one init process, as a proc file system shows them: proc(5).
 type Tree struct {
-	Proc string // where it is mounted; "" is /proc
-	Init int    // the process that all others descend from, in the numbers of that file system
-	// Held, when set, returns what the processes hold in shared memory, mapped or not; see [Shared.Held]. Of it and of what they have mapped the larger counts: most of
-	// the two is the same memory.
+	Proc string // its mount point; "" is /proc
+	Init int    // the ancestor of all other processes, as numbered in that file system
+	// Held, if set, returns how much shared memory the processes hold, mapped or not; see
+	// [Shared.Held]. The larger of this and of what they have mapped is counted, because
+	// most of it is the same memory.
 	Held func(pids []int, exact bool) int64
 }
 
-// Sample is one look at a tree.
+// Sample is one measurement of a tree.
 type Sample struct {
-	Processes int   // those counted, init included
+	Processes int   // counted processes, including init
 	Bytes     int64 // resident memory
-	// Exact says that memory shared between processes was counted once (Pss of smaps_rollup). Otherwise Bytes is the
-	// sum over processes, in which pages shared since fork(2) are counted for each.
+	// Exact says that memory shared between processes was counted once (Pss of
+	// smaps_rollup). Otherwise Bytes is the sum over all processes, in which pages shared
+	// since fork(2) are counted for each.
 	Exact bool
-	Full  bool // the tree was larger than one look may be: Bytes is less than it has
+	Full  bool // the tree exceeded the bound of one measurement, so Bytes is too small
 }
 
-// maxReads bounds the files read in one look, so that a fork bomb does not slow down the watch that is to end it.
+// maxReads bounds the files that are read for one sample, so that a fork bomb does not slow
+// down the watch that is to end it.
 const maxReads = 20000
 
 // look is a sample being taken.
@@ -45,9 +48,10 @@ type look struct {
 // member is a process of the tree and the one it was found under.
 type member struct{ pid, parent int }
 
-// Sample counts the tree: anonymous and shared memory of each process, not what it has mapped from files. With exact it
-// reads smaps_rollup, which costs the kernel a walk through the process's memory; a process that does not let itself be
-// read so is counted by its status. An init that is gone is an empty sample.
+// Sample measures the anonymous and shared memory of each process of the tree, without
+// mapped files. If exact is set, it reads smaps_rollup, for which the kernel walks the
+// process's memory; a process whose smaps_rollup cannot be read is measured by its status.
+// If init is gone, the sample is empty.
 func (t Tree) Sample(exact bool) (Sample, error) {
 	l := look{tree: t, exact: exact, sample: Sample{Exact: exact}}
 	if t.Proc == "" {
@@ -76,7 +80,7 @@ func (t Tree) Sample(exact bool) (Sample, error) {
 	return l.sample, nil
 }
 
-// gone reports that a process ended while it was looked at.
+// gone reports whether a process ended while it was being examined.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNoProcess(err) }
 
 // process counts one process and returns its children.
@@ -94,13 +98,13 @@ func (l *look) process(m member) ([]int, error) {
 	return l.children(m.pid, status["Threads"])
 }
 
-// bytes returns the memory of one process, and what it has mapped of shared memory.
+// bytes returns the memory of one process and the shared memory that it has mapped.
 func (l *look) bytes(m member, status map[string]int64) (own, mapped int64) {
 	if _, ok := status["RssAnon"]; !ok && status["Threads"] > 1 {
 		status = l.liveThread(m.pid)
 	}
 	own, mapped = status["RssAnon"]<<10, status["RssShmem"]<<10
-	if !l.exact || own+mapped == 0 { // the latter has ended and was not reaped
+	if !l.exact || own+mapped == 0 { // the second means that it has ended and was not reaped
 		return own, mapped
 	}
 	if m.parent != 0 && l.tree.Proc == "/proc" && sameMemory(m.pid, m.parent) {
@@ -113,8 +117,8 @@ func (l *look) bytes(m member, status map[string]int64) (own, mapped int64) {
 	return own, mapped
 }
 
-// liveThread returns the status of a thread that still has the process's memory: a main thread that ended has none,
-// while the others go on.
+// liveThread returns the status of a thread that still has the process's memory: a main
+// thread that has ended has none while the others go on.
 func (l *look) liveThread(pid int) map[string]int64 {
 	tasks, err := os.ReadDir(filepath.Join(l.tree.Proc, strconv.Itoa(pid), "task"))
 	if err != nil {
@@ -138,7 +142,8 @@ func (l *look) read(pid int, name string) (string, error) {
 	return string(text), err
 }
 
-// children gathers the children of each thread: proc(5), /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
+// children returns the children of all threads: proc(5), /proc/PID/task/TID/children
+// (CONFIG_PROC_CHILDREN).
 func (l *look) children(pid int, threads int64) ([]int, error) {
 	if threads == 1 {
 		return l.childrenOf(pid, pid, nil)
@@ -187,7 +192,7 @@ func (l *look) alive(pid, tid int) bool {
 	return err == nil
 }
 
-// exactBytes returns what smaps_rollup says, and whether it could be read.
+// exactBytes returns the values of smaps_rollup, and whether it could be read.
 func (l *look) exactBytes(pid int) (own, mapped int64, ok bool) {
 	text, err := l.read(pid, "smaps_rollup")
 	if err != nil {
@@ -201,7 +206,7 @@ func (l *look) exactBytes(pid int) (own, mapped int64, ok bool) {
 	return pss << 10, 0, ok
 }
 
-// fields reads lines of the form "Name:  123 kB" or "Name:  123"; others are passed over.
+// fields parses lines of the form "Name: 123 kB" or "Name: 123" and ignores others.
 func fields(text string) map[string]int64 {
 	m := map[string]int64{}
 	for line := range strings.Lines(text) {

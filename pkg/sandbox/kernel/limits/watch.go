@@ -6,27 +6,31 @@ import (
 	"time"
 )
 
-// Watch looks at a tree again and again and says when it has too much memory.
+// Watch samples a tree repeatedly and reports when it uses too much memory.
 type Watch struct {
 	Tree     Tree
 	Limit    int64         // bytes
-	Interval time.Duration // between two looks; 0 is 100 ms. A fifth of it where more than half of the limit is used
-	// Over is called once, from Run, with the sample that is over the limit; it is to end the tree.
+	Interval time.Duration // between two samples; 0 is 100 ms. A fifth of it once half of the limit is used
+	// Over is called once, from Run, with the sample that exceeds the limit. It must end
+	// the tree.
 	Over func(Sample)
 }
 
 const (
 	defaultInterval = 100 * time.Millisecond
-	// costShare is how many times longer than a look the pause after it is at least: the watch takes at most a 50th of
-	// one processor, however large the tree.
+	// costShare is the smallest ratio of the pause after a sample to the time that the
+	// sample took: the watch uses at most a 50th of one processor, however large the tree
+	// is.
 	costShare = 49
-	// longest is the longest pause: on a machine with more to do than it can, looks take long and memory is taken all the same.
+	// longest is the longest pause. On an overloaded machine samples take long, but memory
+	// is still being allocated.
 	longest = 2 * time.Second
 )
 
-// Run watches until the context ends, the tree is over the limit, or nothing is left of it, and returns the largest
-// numbers seen. An inexact sample over the limit is taken again exactly before Over is called. The error is of a tree
-// that could not be looked at any more; the caller must then not claim that it is watched.
+// Run watches until the context ends, the tree exceeds the limit, or nothing is left of it.
+// It returns the largest numbers seen. An inexact sample over the limit is repeated exactly
+// before Over is called. The error is non-nil if the tree could not be sampled any more;
+// the caller must then not claim that it is watched.
 func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -52,7 +56,7 @@ func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 	}
 }
 
-// union has the larger of each number.
+// union returns the larger of each number.
 func (s Sample) union(t Sample) Sample {
 	if t.Bytes > s.Bytes {
 		s.Bytes, s.Exact, s.Full = t.Bytes, t.Exact, t.Full
@@ -69,7 +73,7 @@ func (w Watch) interval(last Sample) time.Duration {
 	return interval
 }
 
-// look takes a cheap sample, and an exact one where the cheap one is over the limit.
+// look takes a cheap sample, and an exact one if the cheap one exceeds the limit.
 func (w Watch) look() (sample Sample, over bool, err error) {
 	if sample, err = w.Tree.Sample(false); err != nil || sample.Bytes <= w.Limit {
 		return sample, false, err

@@ -9,9 +9,11 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// bareProc stands for proc(5) where the kernel refuses one, because parts of the one around are covered: mount_too_revealing in fs/namespace.c. By the first way that works:
-// one that shows processes alone (subset=pid, Linux 5.8), which kernels that leave such a one out of that rule let pass; else the given files. It is on the root's
-// tmpfs, which is read-only in the end. That the first way did not work is a note about the target.
+// bareProc replaces proc(5) if the kernel refuses to mount it because parts of the
+// surrounding /proc are covered: mount_too_revealing in fs/namespace.c. It uses the first
+// way that works: a proc(5) that shows only processes (subset=pid, Linux 5.8), which some
+// kernels exempt from that rule; else the given files, on the root's tmpfs, which becomes
+// read-only at the end. If the first way fails, there is a note about the target.
 func (b *builder) bareProc(m *Mount, files []File) {
 	done, tree := b.slots.New(), b.slots.New()
 	try := into(step("mount", unix.SYS_MOUNT, m.Target, steps.Str("proc"), steps.Str(inRoot(m.Target)), steps.Str("proc"),
@@ -29,7 +31,7 @@ func (b *builder) bareProc(m *Mount, files []File) {
 	b.Trees[m.Target] = tree
 }
 
-// copyOf writes one file, and makes the directories above it that are not made.
+// copyOf writes one file and creates the missing directories above it.
 func (b *builder) copyOf(m *Mount, f File, made map[string]bool) (list []steps.Step) {
 	var dirs []string
 	for dir := filepath.Dir(f.Name); !made[dir]; dir = filepath.Dir(dir) {

@@ -12,7 +12,8 @@ import (
 // stage names these steps in errors.
 const stage = "mount"
 
-// root is the new root while it is built: the working directory.
+// inRoot returns the path of a target relative to the working directory, which is the new
+// root while it is built.
 func inRoot(target string) string {
 	if target == "/" {
 		return "."
@@ -33,7 +34,8 @@ func into(s steps.Step, slot steps.Slot) steps.Step {
 
 func atCwd() steps.Arg { return steps.Int(unix.AT_FDCWD) }
 
-// openat2 opens path as O_PATH without following any symbolic link: openat2(2), Linux 5.6.
+// openat2 opens a path with O_PATH, without following symbolic links: openat2(2), Linux
+// 5.6.
 func openat2(dir steps.Arg, path, object string, isDir bool) steps.Step {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	if isDir {
@@ -48,7 +50,7 @@ func cloneTree(fd steps.Slot, object string) steps.Step {
 		steps.Int(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE))
 }
 
-// clonePath is cloneTree of one directory on the root's tmpfs.
+// clonePath is cloneTree for one path on the root's tmpfs.
 func clonePath(path, object string) steps.Step {
 	return step("open_tree", unix.SYS_OPEN_TREE, object, atCwd(), steps.Str(path),
 		steps.Int(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW))
@@ -61,7 +63,7 @@ func setAttr(fd steps.Slot, set uint64, object string) steps.Step {
 		steps.Int(unix.AT_EMPTY_PATH|unix.AT_RECURSIVE), steps.Ptr(attr), steps.Int(unsafe.Sizeof(*attr)))
 }
 
-// readOnly closes one mount, not what is mounted in it.
+// readOnly makes one mount read-only, without the mounts inside it.
 func readOnly(fd steps.Slot, object string) steps.Step {
 	attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	return step("mount_setattr", unix.SYS_MOUNT_SETATTR, object, steps.From(fd), steps.Str(""), steps.Int(unix.AT_EMPTY_PATH), steps.Ptr(attr), steps.Int(unsafe.Sizeof(*attr)))

@@ -15,7 +15,8 @@ type entry struct {
 	fstype     string
 }
 
-// Check compares the mount table of a process, the text of its /proc/PID/mountinfo, with the mounts it should have. The error names the first difference.
+// Check compares the mount table of a process, the text of its /proc/PID/mountinfo, with
+// the planned mounts. The error names the first difference.
 func Check(mounts []Mount, mountinfo string) error {
 	table, err := parse(mountinfo)
 	if err != nil {
@@ -44,7 +45,8 @@ func Check(mounts []Mount, mountinfo string) error {
 	return nil
 }
 
-// topmost maps each place to the entry that a look-up meets there: of several, the one that none is mounted on.
+// topmost maps each mount point to the visible mount: of several, the one on which none is
+// mounted.
 func topmost(table []entry) map[string]*entry {
 	covered := make(map[[2]string]bool, len(table))
 	for i := range table {
@@ -59,7 +61,7 @@ func topmost(table []entry) map[string]*entry {
 	return top
 }
 
-// over is the planned mount that path lies in, or nil when that is the root.
+// over returns the planned mount that contains a path, or nil if that is the root.
 func over(planned map[string]*Mount, path string) *Mount {
 	for at := path; at != "/" && at != "."; at = parent(at) {
 		if m := planned[at]; m != nil {
@@ -73,7 +75,7 @@ func parse(text string) ([]entry, error) {
 	var table []entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		left, right, ok := strings.Cut(line, " - ")
-		l, r := strings.Split(left, " "), strings.Split(right, " ") // a path may hold other spaces
+		l, r := strings.Split(left, " "), strings.Split(right, " ") // a path may contain other white space
 		if !ok || len(l) < 6 || len(r) < 1 {
 			return nil, fmt.Errorf("mount table: line %q is not of proc_pid_mountinfo(5)", line)
 		}
@@ -82,7 +84,7 @@ func parse(text string) ([]entry, error) {
 	return table, nil
 }
 
-// unescape undoes the octal escapes of seq_path: space, tab, newline, backslash.
+// unescape decodes the octal escapes of seq_path: space, tab, newline, backslash.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -151,7 +153,8 @@ func (m *Mount) options() []string {
 	return append(options, "ro")
 }
 
-// checkEntry refuses a mount that nobody asked for. What the host has mounted inside a bind comes with it, restricted like it.
+// checkEntry refuses a mount that was not planned. Mounts that the host has inside a bind
+// come with it, and must have its restrictions.
 func checkEntry(e *entry, planned map[string]*Mount) error {
 	if len(e.tags) > 0 {
 		return fmt.Errorf("mount table: %s is not private: %s", e.target, strings.Join(e.tags, " "))

@@ -9,8 +9,10 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// The numbers that the directories of an overlay are opened at, above those that are in use and below the limit, so that they can be named as /proc/self/fd/N: overlayfs
-// takes names, and a name could have become a symbolic link since it was looked at.
+// overlayFD is the first of the descriptor numbers for the directories of an overlay. They
+// are above those in use and below the limit. overlayfs takes paths, and /proc/self/fd/N
+// names an open directory reliably, while any other path could have become a symbolic link
+// since it was checked.
 const overlayFD = 901
 
 func overlayFDs(limit uint64) (lower, upper, work int) {
@@ -21,12 +23,15 @@ func overlayFDs(limit uint64) (lower, upper, work int) {
 	return base, base + 1, base + 2
 }
 
-// overlayErrnos are what a kernel, or the file system of the upper directory, answers that cannot do it in a user namespace: no overlay at all, no user xattrs, an upper
-// directory on an overlay or on a network, no permission.
+// overlayErrnos are the errors of a kernel, or of the upper directory's file system, that
+// cannot make the overlay in a user namespace: no overlay at all, no user xattrs, an upper
+// directory on an overlay or on a network file system, no permission.
 var overlayErrnos = []syscall.Errno{syscall.EPERM, syscall.EINVAL, syscall.ENODEV, syscall.EOPNOTSUPP, syscall.EACCES, syscall.EROFS, syscall.ENOENT, syscall.EBUSY}
 
-// overlay makes the tree of a copy-on-write mount, by the first way that works: the upper directory on disk, which later runs see again; on the root's tmpfs;
-// else the lower directory alone, read-only. Each way that does not work is a note about the mount's target.
+// overlay makes the tree of a copy-on-write mount in the first way that works: with the
+// upper directory on disk, which later runs see again; with one on the root's tmpfs; else
+// the lower directory only, read-only. For each way that fails there is a note about the
+// mount's target.
 func (b *builder) overlay(m *Mount) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
@@ -43,7 +48,8 @@ func (b *builder) overlay(m *Mount) {
 	b.lowerAlone(m, tree)
 }
 
-// Ways is how many ways to an overlay are tried before the lower directory is taken alone.
+// Ways returns how many ways to make an overlay are tried before only the lower directory
+// is mounted.
 func (m *Mount) Ways() int {
 	if m.Upper == "" {
 		return 1
@@ -59,11 +65,12 @@ func (b *builder) openAt(path, object string, number int, unless steps.Slot) []s
 	return []steps.Step{open, dup, step("close", unix.SYS_CLOSE, object, steps.From(fd))}
 }
 
-// tryOverlay adds the steps of one way. They are left out when an earlier way worked; the first that fails ends the way.
+// tryOverlay adds the steps of one way. They are skipped if an earlier way worked. The
+// first step that fails ends the way.
 func (b *builder) tryOverlay(m *Mount, tree steps.Slot, way []steps.Step) {
 	for i := range way {
 		way[i].Unless = tree
-		if way[i].Ignore != nil { // mkdir: an existing directory is as good
+		if way[i].Ignore != nil { // mkdir: an existing directory is fine
 			continue
 		}
 		way[i].Tolerate, way[i].Skip, way[i].Object = overlayErrnos, int32(len(way)-1-i), m.Target
@@ -71,8 +78,9 @@ func (b *builder) tryOverlay(m *Mount, tree steps.Slot, way []steps.Step) {
 	b.add(way...)
 }
 
-// overlaySteps mount the overlay of the three open directories; in a user namespace since Linux 5.11, with userxattr. volatile (Linux 5.10) leaves out the
-// sync of the whole upper file system when the mount goes away; a cache can be made again.
+// overlaySteps mount the overlay of the three open directories. In a user namespace this
+// needs Linux 5.11 and userxattr. volatile (Linux 5.10) skips the sync of the whole upper
+// file system at unmount; the content of a cache can be made again.
 func (b *builder) overlaySteps(m *Mount, tree steps.Slot) []steps.Step {
 	fs := b.slots.New()
 	dir := func(n int) string { return "/proc/self/fd/" + strconv.Itoa(n) }
@@ -85,7 +93,7 @@ func (b *builder) overlaySteps(m *Mount, tree steps.Slot) []steps.Step {
 	}
 }
 
-// lowerAlone is the way that always works.
+// lowerAlone mounts only the lower directory, which always works.
 func (b *builder) lowerAlone(m *Mount, tree steps.Slot) {
 	low := b.slots.New()
 	clone := into(step("open_tree", unix.SYS_OPEN_TREE, m.Source, steps.Int(b.lowerFD), steps.Str(""),

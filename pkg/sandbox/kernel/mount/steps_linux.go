@@ -9,23 +9,24 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// Options are what is not a mount of its own.
+// Options are the parameters that do not belong to a single mount.
 type Options struct {
 	ProcFiles    []File // of a BareProc
-	OpenFiles    uint64 // the limit of descriptors, RLIMIT_NOFILE
-	ScratchBytes int64  // size of the root's tmpfs, all private directories together; 0 means the kernel's default, half of the memory
+	OpenFiles    uint64 // the limit on descriptors, RLIMIT_NOFILE
+	ScratchBytes int64  // size of the root's tmpfs, with all private directories; 0 is the kernel's default, half of the memory
 }
 
-// Built is the calls, and where the descriptors of what was mounted are while the init part runs.
+// Built holds the calls, and the slots of the mounts' descriptors while the init part runs.
 type Built struct {
 	Steps []steps.Step
-	// Trees maps the target of each mount to the slot of a descriptor of it, for Landlock rules.
+	// Trees maps the target of each mount to the slot of its descriptor, for Landlock
+	// rules.
 	Trees map[string]steps.Slot
-	// Umask is the slot of the umask that was in force before.
+	// Umask is the slot of the previous umask.
 	Umask steps.Slot
 }
 
-// names on the root's tmpfs that are gone when the root is complete.
+// Names on the root's tmpfs that are removed before the root is complete.
 const (
 	maskDir  = ".mask"
 	maskFile = ".maskfile"
@@ -36,9 +37,9 @@ const (
 type builder struct {
 	mounts []Mount
 	slots  *steps.Slots
-	made   map[string]bool // on the root's tmpfs
+	made   map[string]bool // paths that exist on the root's tmpfs
 	root   steps.Slot
-	// closing are the targets that become read-only when every mount is in place.
+	// closing are the targets that become read-only when all mounts are in place.
 	closing   []string
 	procFiles []File
 	// lowerFD, upperFD and workFD are the descriptors of the overlay that is being made.
@@ -46,7 +47,8 @@ type builder struct {
 	Built
 }
 
-// Steps adds to steps the calls that build a root of mounts, which are sorted as by [Sort], and make it the root of the calling process.
+// Steps appends to list the calls that build a root from mounts and make it the root of the
+// calling process. The mounts must be sorted as by [Sort].
 func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) Built {
 	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]steps.Slot, len(mounts)), slots.New()
@@ -71,7 +73,7 @@ func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) 
 
 func (b *builder) add(list ...steps.Step) { b.Steps = append(b.Steps, list...) }
 
-// open takes hold of what comes from the host. It must run before the new root hides it.
+// open opens what comes from the host. It must run before the new root hides it.
 func (b *builder) open(m *Mount) {
 	switch {
 	case m.Kind == Bind, m.Kind == Mask && m.Source != "":
@@ -95,7 +97,7 @@ func attributes(m *Mount) uint64 {
 	return set
 }
 
-// newRoot mounts the tmpfs over "/", where it is out of every path look-up, and goes there.
+// newRoot mounts the tmpfs over "/", where no path look-up reaches it, and changes to it.
 func (b *builder) newRoot(opts Options) {
 	fs := b.slots.New()
 	b.add(fsopen("tmpfs", fs), fsconfig(fs, "mode", "755"))
@@ -146,13 +148,14 @@ func (b *builder) place(m *Mount, before []Mount) {
 	}
 	b.attach(m, inTmpfs)
 	for kind, name := range map[Kind]string{Text: textFile, Link: linkFile} {
-		if m.Kind == kind { // the mount keeps the file
+		if m.Kind == kind { // the mount keeps the file alive
 			b.add(step("unlinkat", unix.SYS_UNLINKAT, m.Target, atCwd(), steps.Str(name), steps.Int(0)))
 		}
 	}
 }
 
-// attach puts the tree at its target. A target that lies in a tree of the host is looked up without following links, whatever has become of it.
+// attach mounts the tree at its target. A target in a host tree is looked up without
+// following links, whatever has become of it.
 func (b *builder) attach(m *Mount, inTmpfs bool) {
 	tree := b.Trees[m.Target]
 	if inTmpfs {
@@ -163,7 +166,7 @@ func (b *builder) attach(m *Mount, inTmpfs bool) {
 	b.add(into(openat2(atCwd(), inRoot(m.Target), m.Target, !m.File), at), attachAt(tree, at, m.Target))
 }
 
-// mountPoint makes the target and the directories above it on the root's tmpfs.
+// mountPoint creates the target and the directories above it on the root's tmpfs.
 func (b *builder) mountPoint(m *Mount) {
 	if m.Target == "/" || b.made[m.Target] {
 		return
@@ -195,7 +198,8 @@ func (b *builder) parents(dir string) {
 	b.made[dir] = true
 }
 
-// private gives a directory of the tmpfs a mount of its own, so that it stays writable when the root no longer is.
+// private gives a directory of the tmpfs its own mount, so that it stays writable when the
+// root becomes read-only.
 func (b *builder) private(m *Mount, inTmpfs bool) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
@@ -211,8 +215,9 @@ const procFlags = unix.MS_RDONLY | procShared
 
 const procShared = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 
-// proc is mounted read-only as a whole: the files of /proc/sys are writable for the owner of the host's uid 0 whatever the capabilities, see
-// test_perm in fs/proc/proc_sysctl.c. One that is writable has those closed by mounts of their own: [Closed].
+// proc mounts proc(5) read-only as a whole, because the files of /proc/sys are writable for
+// the host's uid 0, whatever its capabilities; see test_perm in fs/proc/proc_sysctl.c. In a
+// writable one, separate mounts make them read-only: [Closed].
 func (b *builder) proc(m *Mount) {
 	tree, flags := b.slots.New(), procFlags
 	if m.Writable {
@@ -224,7 +229,7 @@ func (b *builder) proc(m *Mount) {
 	b.Trees[m.Target] = tree
 }
 
-// mask makes the thing to be mounted over the target.
+// mask creates the file or directory to be mounted over the target.
 func (b *builder) mask(m *Mount) {
 	tree := b.slots.New()
 	if m.Kind == MaskOpen {
@@ -236,7 +241,8 @@ func (b *builder) mask(m *Mount) {
 	b.Trees[m.Target] = tree
 }
 
-// maskTree is a tmpfs of its own: deeper mounts need mount points in it, and it is closed when they are made.
+// maskTree makes a separate tmpfs, because deeper mounts need mount points in it. It
+// becomes read-only when they exist.
 func (b *builder) maskTree(m *Mount, tree steps.Slot) {
 	fs, mode := b.slots.New(), "111"
 	if m.Mode != 0 {
@@ -255,7 +261,7 @@ func (b *builder) maskSource(m *Mount) string {
 	return b.once(maskDir, mkdir(maskDir, 0, m.Target))
 }
 
-// text makes the file to be mounted over the target.
+// text creates the file to be mounted over the target.
 func (b *builder) text(m *Mount) {
 	fd, tree := b.slots.New(), b.slots.New()
 	write := step("write", unix.SYS_WRITE, m.Target, steps.From(fd), steps.Str(m.Text), steps.Int(len(m.Text)))
@@ -268,10 +274,10 @@ func (b *builder) text(m *Mount) {
 	b.Trees[m.Target] = tree
 }
 
-// link makes the symbolic link to be mounted over the target. A look-up that comes
-// to the target passes on to the link, and follows it: handle_mounts comes before
-// pick_link in fs/namei.c. The target itself can be neither renamed, replaced nor
-// removed, like any mount point.
+// link creates the symbolic link to be mounted over the target. A look-up that reaches the
+// target continues at the link and follows it, because handle_mounts comes before pick_link
+// in fs/namei.c. Like any mount point, the target itself can be neither renamed, replaced
+// nor removed.
 func (b *builder) link(m *Mount) {
 	tree := b.slots.New()
 	b.add(symlink(m.Source, linkFile), into(clonePath(linkFile, m.Target), tree), setAttr(tree, attributes(m), m.Target))
@@ -286,7 +292,8 @@ func (b *builder) once(name string, s steps.Step) string {
 	return name
 }
 
-// enter makes the tmpfs the root and lets go of the host's: pivot_root(2), "pivot_root(".", ".")".
+// enter makes the tmpfs the root and detaches the host's root: pivot_root(2),
+// "pivot_root(".", ".")".
 func (b *builder) enter() {
 	for _, name := range []string{maskFile, maskDir} {
 		if b.made["/"+name] {

@@ -11,15 +11,15 @@ import (
 // ViewStage is the stage of the steps that [View] adds.
 const ViewStage = "workspace"
 
-// View adds the calls that mount an overlay over a directory of the tree that the
-// process sees: what is mounted from that directory afterwards, whole or in part,
-// is the copy-on-write view of it. It belongs before [Steps], in a mount namespace
-// of its own. There is no other way: where the kernel refuses, the program ends.
+// View adds the calls that mount an overlay over a directory in the tree that the process
+// sees. Whatever is mounted from that directory afterwards, in whole or in part, is the
+// copy-on-write view of it. The calls must run before those of [Steps], in a separate mount
+// namespace. There is no fallback: if the kernel refuses, the program ends.
 //
-// An overlay in a user namespace needs Linux 5.11 and the option userxattr, which
-// turns redirects and metadata-only copies off: a directory of the lower layer is
-// renamed by copying it (EXDEV), and the upper layer says by itself what was
-// changed. volatile (Linux 5.10): the end does not wait for the disk.
+// An overlay in a user namespace needs Linux 5.11 and the option userxattr, which turns off
+// redirects and metadata-only copies: a directory of the lower layer must be renamed by
+// copying it (EXDEV), and the upper layer alone shows what was changed. With volatile
+// (Linux 5.10), the end of the run does not wait for the disk.
 func View(list []steps.Step, dir, upper, work string, openFiles uint64, slots *steps.Slots) []steps.Step {
 	b := &builder{slots: slots}
 	b.lowerFD, b.upperFD, b.workFD = overlayFDs(openFiles)
@@ -41,9 +41,9 @@ func View(list []steps.Step, dir, upper, work string, openFiles uint64, slots *s
 	return append(list, b.Built.Steps...)
 }
 
-// CheckView compares the mount table of a process, the text of its
-// /proc/PID/mountinfo, with the directories that must be views: what is mounted
-// from each is of an overlay.
+// CheckView compares the mount table of a process, the text of its /proc/PID/mountinfo,
+// with the directories that must be views: everything mounted from them must belong to an
+// overlay.
 func CheckView(roots []string, mountinfo string) error {
 	table, err := parse(mountinfo)
 	if err != nil {
@@ -55,7 +55,7 @@ func CheckView(roots []string, mountinfo string) error {
 			return fmt.Errorf("mount table: %s is not a copy-on-write view", root)
 		}
 	}
-	for i := range table { // nothing in it that is writable is the host's
+	for i := range table { // nothing writable in it belongs to the host
 		e := &table[i]
 		for _, root := range roots {
 			if e.fstype != string(Overlay) && e.fstype != "tmpfs" && Within(e.target, root) && e.require("ro") != nil {
@@ -66,8 +66,8 @@ func CheckView(roots []string, mountinfo string) error {
 	return nil
 }
 
-// Mounted are the places strictly below a directory on which something is mounted,
-// by the text of /proc/self/mountinfo.
+// Mounted returns the paths strictly below a directory on which something is mounted,
+// according to the text of /proc/self/mountinfo.
 func Mounted(dir, mountinfo string) (list []string, err error) {
 	table, err := parse(mountinfo)
 	for i := range table {

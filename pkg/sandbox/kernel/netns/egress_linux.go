@@ -14,8 +14,8 @@ import (
 // LOOPBACK_IFINDEX in include/net/flow.h.
 const loopbackIndex = 1
 
-// route is a request of rtnetlink(7) with the attributes RTA_OIF, RTA_METRICS,
-// which has RTAX_CC_ALGO in it, and RTA_DST.
+// route is an rtnetlink(7) request with the attributes RTA_OIF, RTA_METRICS containing
+// RTAX_CC_ALGO, and RTA_DST.
 type route struct {
 	unix.NlMsghdr
 	unix.RtMsg
@@ -28,15 +28,15 @@ type route struct {
 	addr    [16]byte
 }
 
-// control is the congestion control of connections to the networks. They never
-// leave the machine, and each kernel has it; one that paces what it sends, as
-// BBR does, would halve their throughput.
+// control is the congestion control for connections to these networks. They never leave the
+// machine, and every kernel has it. An algorithm that paces its packets, such as BBR, would
+// halve their throughput.
 const control = "reno"
 
-// RouteSteps make every address of some networks local: routes of type "local"
-// to lo, as ip-route(8) makes them. A connection to such an address is taken by
-// a listener of the namespace. The kernel does not say here that it refused
-// one; [Read] tells which there are. They need CAP_NET_ADMIN.
+// RouteSteps make every address of the given networks local, with routes of type "local" to
+// lo, as ip-route(8) makes them. A listener in the namespace then accepts connections to
+// such an address. The kernel's refusal of a route is not noticed here; [LocalNetworks]
+// tells which routes exist. The steps need CAP_NET_ADMIN.
 func RouteSteps(slots *steps.Slots, networks []netip.Prefix) []steps.Step {
 	if len(networks) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func RouteSteps(slots *steps.Slots, networks []netip.Prefix) []steps.Step {
 	return rtnetlink(slots, messages)
 }
 
-// rtnetlink are messages on a socket of their own.
+// rtnetlink returns steps that send messages on a netlink socket of their own.
 func rtnetlink(slots *steps.Slots, messages []steps.Step) []steps.Step {
 	socket := slots.New()
 	list := []steps.Step{
@@ -68,7 +68,7 @@ func message(object string, at steps.Arg, length uint32) steps.Step {
 		Args: [6]steps.Arg{1: at, 2: steps.Int(length), 3: steps.Int(0), 4: steps.Int(0), 5: steps.Int(0)}}
 }
 
-// address is a request of rtnetlink(7) with the attribute IFA_LOCAL.
+// address is an rtnetlink(7) request with the attribute IFA_LOCAL.
 type address struct {
 	unix.NlMsghdr
 	unix.IfAddrmsg
@@ -76,10 +76,10 @@ type address struct {
 	addr  [16]byte
 }
 
-// AddressSteps give lo some addresses beside 127.0.0.1 and ::1. A resolver that
-// is asked for the families that interfaces have does not count those two:
-// AI_ADDRCONFIG, getaddrinfo(3). It would find no name. The kernel does not say
-// here that it refused one. They need CAP_NET_ADMIN.
+// AddressSteps give lo addresses in addition to 127.0.0.1 and ::1. A resolver that is asked
+// only for the address families that interfaces have (AI_ADDRCONFIG, getaddrinfo(3)) does
+// not count those two, and would find no name. The kernel's refusal is not noticed here.
+// The steps need CAP_NET_ADMIN.
 func AddressSteps(slots *steps.Slots, addrs ...netip.Addr) []steps.Step {
 	var messages []steps.Step
 	for _, addr := range addrs {
@@ -109,7 +109,7 @@ func newRoute(n netip.Prefix) *route {
 		},
 		oif:  unix.RtAttr{Len: unix.SizeofRtAttr + 4, Type: unix.RTA_OIF},
 		link: loopbackIndex,
-		// An attribute is followed by what fills its last four bytes up.
+		// Attributes are padded to a multiple of four bytes.
 		metrics: unix.RtAttr{Len: unix.SizeofRtAttr + unix.SizeofRtAttr + 8, Type: unix.RTA_METRICS},
 		control: unix.RtAttr{Len: unix.SizeofRtAttr + uint16(len(control)) + 1, Type: unix.RTAX_CC_ALGO},
 		dst:     unix.RtAttr{Len: uint16(unix.SizeofRtAttr + len(addr)), Type: unix.RTA_DST},
@@ -123,10 +123,10 @@ func newRoute(n netip.Prefix) *route {
 	return r
 }
 
-// Socket is one to be made inside and served from outside: it stays in the
-// namespace that it was made in.
+// Socket is a socket to be created inside and served from outside. It stays in the
+// namespace in which it was created.
 type Socket struct {
-	Datagram bool // of UDP; else it listens for connections
+	Datagram bool // UDP; else it listens for TCP connections
 	At       netip.AddrPort
 }
 
@@ -137,13 +137,12 @@ func (s Socket) String() string {
 	return "tcp " + s.At.String()
 }
 
-// backlog is the most that the kernel takes: net.core.somaxconn is 4096.
+// backlog is the largest backlog that the kernel accepts: net.core.somaxconn is 4096.
 const backlog = 4096
 
-// SocketSteps make a socket and give the parent a duplicate of it, as what.
-// They need CAP_NET_BIND_SERVICE for ports below 1024. A listener on every
-// address is one of IPv4 where the kernel has no IPv6 (ipv6.disable=1); one on
-// an IPv6 address is left out there.
+// SocketSteps create a socket and hand a duplicate of it to the parent, as what. Ports
+// below 1024 need CAP_NET_BIND_SERVICE. If the kernel has no IPv6 (ipv6.disable=1), a
+// listener on every address uses IPv4, and one on an IPv6 address is left out.
 func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
 	socket := slots.New()
 	list := socketSteps(socket, s, what)
@@ -165,7 +164,7 @@ func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
 	return list
 }
 
-// socketSteps make one of a family. One of IPv6 takes IPv4 as well: ipv6(7).
+// socketSteps create a socket of one family. An IPv6 socket accepts IPv4 as well: ipv6(7).
 func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	kind := unix.SOCK_STREAM
 	if s.Datagram {
@@ -181,7 +180,7 @@ func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	list[0].Save = socket
 	if family == unix.AF_INET6 {
 		option, value := unix.IPV6_V6ONLY, int32(0)
-		if !s.At.Addr().IsUnspecified() { // a route alone makes no address that bind(2) takes
+		if !s.At.Addr().IsUnspecified() { // bind(2) rejects an address that is only routed
 			option, value = unix.IPV6_FREEBIND, 1
 		}
 		list = append(list, call("setsockopt", unix.SYS_SETSOCKOPT, steps.From(socket), steps.Int(unix.IPPROTO_IPV6), steps.Int(option), steps.Ptr(&value), steps.Int(4)))
@@ -193,9 +192,9 @@ func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	return append(list, steps.Hand(what, socket), call("close", unix.SYS_CLOSE, steps.From(socket)))
 }
 
-// UnconnectedSteps make a TCP socket of IPv4 or IPv6 that is connected from
-// outside, and give the parent a duplicate of it, as what. One of IPv6 is left
-// out where the kernel has none.
+// UnconnectedSteps create an IPv4 or IPv6 TCP socket that is to be connected from outside,
+// and hand a duplicate of it to the parent, as what. An IPv6 socket is left out if the
+// kernel has no IPv6.
 func UnconnectedSteps(slots *steps.Slots, family, what int) []steps.Step {
 	socket := slots.New()
 	list := []steps.Step{
@@ -210,7 +209,7 @@ func UnconnectedSteps(slots *steps.Slots, family, what int) []steps.Step {
 	return list
 }
 
-// sockaddr is the address as bind(2) takes it: ip(7), ipv6(7).
+// sockaddr returns the address as bind(2) takes it: ip(7), ipv6(7).
 func sockaddr(at netip.AddrPort) (family int, address steps.Arg, length int) {
 	port := [2]byte{byte(at.Port() >> 8), byte(at.Port())}
 	if at.Addr().Is4() {

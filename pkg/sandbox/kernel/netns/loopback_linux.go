@@ -13,8 +13,9 @@ type ifreq struct {
 	_     [22]byte
 }
 
-// LoopbackSteps bring the interface up: SIOCSIFFLAGS, netdevice(7). The kernel then adds 127.0.0.1/8 and ::1 itself. They need
-// CAP_NET_ADMIN over the namespace, so they come before capabilities are given up.
+// LoopbackSteps bring the loopback interface up: SIOCSIFFLAGS, netdevice(7). The kernel
+// then adds 127.0.0.1/8 and ::1. The steps need CAP_NET_ADMIN over the namespace, so they
+// must come before capabilities are dropped.
 func LoopbackSteps(slots *steps.Slots) []steps.Step {
 	req := &ifreq{flags: unix.IFF_UP}
 	copy(req.name[:], "lo")

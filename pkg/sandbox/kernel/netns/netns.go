@@ -1,10 +1,12 @@
-// Package netns brings up the loopback interface of a new network namespace, and reads back how far a namespace reaches.
+// Package netns sets up the interfaces, routes and sockets of a new network namespace, and
+// reads back what a namespace can reach.
 //
-// [LoopbackSteps] are the kernel calls for a child in a namespace of its own; [Read] looks at the namespace of a process from outside.
+// Begin with [LoopbackSteps], the system calls for a child in its own namespace, and
+// [Read], which examines the namespace of a process from outside.
 //
 // # Limits
 //
-// Read needs proc(5) and sees interfaces and local addresses, not firewall rules.
+// Read needs proc(5). It sees interfaces and local addresses, not firewall rules.
 package netns
 
 import (
@@ -19,13 +21,13 @@ import (
 	"strings"
 )
 
-// State is what a network namespace has.
+// State describes a network namespace.
 type State struct {
 	Interfaces []string // names, as in /proc/net/dev
 	LoopbackUp bool     // 127.0.0.1 is a local address
 }
 
-// Read returns the state of the namespace that a process is in; read reads a whole file.
+// Read returns the state of a process's namespace. read returns the content of a file.
 func Read(pid int, read func(path string) ([]byte, error)) (State, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/net/"
 	dev, err := read(dir + "dev")
@@ -39,8 +41,8 @@ func Read(pid int, read func(path string) ([]byte, error)) (State, error) {
 	return State{Interfaces: interfaces(dev), LoopbackUp: bytes.Contains(trie, []byte("127.0.0.1"))}, nil
 }
 
-// LocalNetworks lists the networks all of whose addresses are local in the
-// namespace that a process is in.
+// LocalNetworks lists the networks all of whose addresses are local in a process's
+// namespace.
 func LocalNetworks(pid int, read func(path string) ([]byte, error)) ([]netip.Prefix, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/net/"
 	trie, err := read(dir + "fib_trie")
@@ -48,14 +50,14 @@ func LocalNetworks(pid int, read func(path string) ([]byte, error)) ([]netip.Pre
 		return nil, fmt.Errorf("network namespace: %w", err)
 	}
 	six, err := read(dir + "ipv6_route")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // not in a kernel without IPv6
 		return nil, fmt.Errorf("network namespace: %w", err)
 	}
 	return append(local4(string(trie)), local6(string(six))...), nil
 }
 
-// local4 reads the networks of type LOCAL from /proc/net/fib_trie: an address
-// "|-- 198.18.0.0", and below it lines such as "/15 host LOCAL".
+// local4 returns the networks of type LOCAL in /proc/net/fib_trie: an address "|--
+// 198.18.0.0", followed by lines such as "/15 host LOCAL".
 func local4(trie string) (list []netip.Prefix) {
 	var addr netip.Addr
 	for line := range strings.Lines(trie) {
@@ -76,8 +78,8 @@ func local4(trie string) (list []netip.Prefix) {
 // localRoute is RTF_LOCAL of linux/ipv6_route.h.
 const localRoute = 0x80000000
 
-// local6 reads the local networks from /proc/net/ipv6_route: destination and
-// length in hexadecimal, and the flags in the ninth field: proc(5).
+// local6 returns the local networks in /proc/net/ipv6_route, which has the destination and
+// its length in hexadecimal, and the flags in the ninth field: proc(5).
 func local6(text string) (list []netip.Prefix) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -97,7 +99,7 @@ func local6(text string) (list []netip.Prefix) {
 	return list
 }
 
-// interfaces reads the names from /proc/net/dev: two lines of heading, then "name: numbers".
+// interfaces returns the names in /proc/net/dev: two header lines, then "name: numbers".
 func interfaces(text []byte) []string {
 	names := []string{}
 	for i, line := range bytes.Split(text, []byte("\n")) {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Unmet counts what a network namespace was asked for and could not give, by
-// the counters that the kernel keeps of it.
+// Unmet counts requests that failed in a network namespace, according to the kernel's
+// counters.
 type Unmet struct {
-	NoRoute int64 // connections and datagrams to an address that no route leads to
-	NoPort  int64 // datagrams to a port of its own at which nobody was
+	NoRoute int64 // connections and datagrams to an address without a route
+	NoPort  int64 // datagrams to a local port without a receiver
 	Refused int64 // connections that were refused
 }
 
-// ParseUnmet reads /proc/PID/net/snmp and /proc/PID/net/snmp6, RFC 1213 and RFC
-// 4293. The second is empty where the kernel has no IPv6.
+// ParseUnmet parses /proc/PID/net/snmp and /proc/PID/net/snmp6, RFC 1213 and RFC 4293. The
+// second is empty if the kernel has no IPv6.
 func ParseUnmet(snmp, snmp6 []byte) (u Unmet) {
 	lines := slices.Collect(strings.Lines(string(snmp)))
-	for i := 0; i+1 < len(lines); i += 2 { // a line of names, and one of values
+	for i := 0; i+1 < len(lines); i += 2 { // a line of names, then one of values
 		names, values := strings.Fields(lines[i]), strings.Fields(lines[i+1])
 		for k := 1; k < min(len(names), len(values)); k++ {
 			u.count(names[0]+names[k], values[k])

@@ -18,7 +18,7 @@ type caller struct {
 	call  invocation
 }
 
-// caller finds the thread of a request. The caller's descriptor is to be closed.
+// caller returns the thread of a request. The caller must close pidfd.
 func (j *Judge) caller(r *request) (caller, error) {
 	c := caller{id: r.id, tid: int(r.pid), pidfd: -1, call: invocation{r.pid, r.ip, [3]uint64(r.args[:3])}}
 	if c.tid == 0 {
@@ -27,7 +27,7 @@ func (j *Judge) caller(r *request) (caller, error) {
 	var err error
 	if j.threads {
 		c.pidfd, err = unix.PidfdOpen(c.tid, pidfdThread)
-	} else if c.pidfd, err = unix.PidfdOpen(c.tid, 0); err != nil { // it is not the first thread of its process
+	} else if c.pidfd, err = unix.PidfdOpen(c.tid, 0); err != nil { // it is not the main thread of its process
 		var leader int
 		if leader, err = threadGroup(c.tid); err == nil {
 			c.pidfd, err = unix.PidfdOpen(leader, 0)
@@ -36,7 +36,7 @@ func (j *Judge) caller(r *request) (caller, error) {
 	if err != nil {
 		return c, unix.ESRCH
 	}
-	if !j.valid(c.id) { // the number may have become another's
+	if !j.valid(c.id) { // the thread ID may have been reused
 		unix.Close(c.pidfd)
 		return c, unix.ESRCH
 	}
@@ -64,7 +64,7 @@ func (c caller) take(fd int) (int, error) {
 	return unix.PidfdGetfd(c.pidfd, fd, 0)
 }
 
-// address copies an address out of the caller's memory.
+// address copies an address from the caller's memory.
 func (c caller) address(at uint64, length int32) ([]byte, error) {
 	if length < 0 || length > storageSize { // move_addr_to_kernel in net/socket.c
 		return nil, unix.EINVAL
@@ -83,18 +83,20 @@ func (c caller) address(at uint64, length int32) ([]byte, error) {
 	return b, nil
 }
 
-// proc opens something in the caller's directory of /proc, a magic link included: it is this process's /proc.
+// proc opens an entry of the caller's directory in this process's /proc, following a magic
+// link.
 func (c caller) proc(name string) (int, error) {
 	return unix.Open(fmt.Sprintf("/proc/%d/%s", c.tid, name), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
-// resolver turns the caller's paths into files.
+// resolver resolves the caller's paths to files.
 type resolver struct {
 	caller
-	root int // of the command; for one that has another root, by chroot(2) or mounts of its own, a path may lead elsewhere, to what is judged as well
+	root int // the command's root; paths of a process with another root, by chroot(2) or its own mounts, may resolve differently, to files that are judged as well
 }
 
-// open opens the file that a path of the caller leads to, with O_PATH: nothing is opened for reading, so no device or pipe notices.
+// open opens the file at a path of the caller, with O_PATH: nothing is opened for reading,
+// so no device or pipe notices.
 func (r resolver) open(path string) (int, error) {
 	rest, magic := own(path)
 	switch {
@@ -116,7 +118,8 @@ func (r resolver) open(path string) (int, error) {
 	return r.fromDirectory(dir, rest)
 }
 
-// own splits what a process says of its own magic links from the start of a path: "cwd", "root" or "fd/N", and the rest.
+// own splits a magic link of the process itself from the start of a path: "cwd", "root" or
+// "fd/N", and the rest.
 func own(path string) (rest, magic string) {
 	for _, prefix := range []string{"/proc/self/", "/proc/thread-self/", "/dev/"} {
 		after, ok := strings.CutPrefix(path, prefix)
@@ -135,7 +138,7 @@ func own(path string) (rest, magic string) {
 	return path, ""
 }
 
-// throughDescriptor is a path that begins at one of the caller's descriptors, or is one.
+// throughDescriptor opens a path that begins at one of the caller's descriptors, or is one.
 func (r resolver) throughDescriptor(number, rest string) (int, error) {
 	n, err := strconv.ParseUint(number, 10, 31)
 	if err != nil {
@@ -152,7 +155,8 @@ func (r resolver) throughDescriptor(number, rest string) (int, error) {
 	return r.below(fd, rest, unix.RESOLVE_BENEATH)
 }
 
-// fromDirectory is a relative path. Where it leaves the directory, by ".." or a link, it is one below the root, if the directory has a name there.
+// fromDirectory opens a relative path. If the path leaves the directory by ".." or a link,
+// it is resolved below the root, provided that the directory has a name there.
 func (r resolver) fromDirectory(dir int, path string) (int, error) {
 	fd, err := r.below(dir, path, unix.RESOLVE_BENEATH)
 	if !errors.Is(err, unix.EXDEV) {
@@ -175,7 +179,8 @@ func (r resolver) fromDirectory(dir int, path string) (int, error) {
 	return r.below(r.root, name+"/"+path, unix.RESOLVE_IN_ROOT)
 }
 
-// below is openat2(2). Something that is renamed while ".." is followed makes it EAGAIN.
+// below calls openat2(2), which returns EAGAIN if something is renamed while ".." is
+// followed.
 func (r resolver) below(dir int, path string, how uint64) (fd int, err error) {
 	for range 64 {
 		fd, err = unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: how | unix.RESOLVE_NO_MAGICLINKS})

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is the caller's, taken.
+// socket is a duplicate of the caller's socket.
 type socket struct {
 	fd, domain, kind int
 	id               identity
@@ -29,10 +29,10 @@ func examine(fd int) (socket, error) {
 	return s, err
 }
 
-// connecting judges one connect(2), and answers it or lets it wait.
+// connecting judges one connect(2), and answers it or makes it wait.
 func (j *Judge) connecting(r *request) {
 	c, err := j.caller(r)
-	if err != nil { // nobody waits any more, or it cannot be told who
+	if err != nil { // the caller no longer waits, or cannot be identified
 		j.answer(r.id, unix.EACCES)
 		return
 	}
@@ -50,7 +50,7 @@ func (j *Judge) connecting(r *request) {
 	}
 }
 
-// takeError is what the caller sees of a descriptor that cannot be taken.
+// takeError returns the error that the caller sees if its descriptor cannot be duplicated.
 func takeError(err error) error {
 	if errors.Is(err, unix.EBADF) {
 		return unix.EBADF
@@ -58,7 +58,8 @@ func takeError(err error) error {
 	return unix.EACCES
 }
 
-// attempt connects the caller's socket, and returns what is to be waited for, if the call would block.
+// attempt connects the caller's socket. If the call would block, it returns the call to
+// wait for.
 func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 	s, err := examine(fd)
 	if err != nil {
@@ -72,7 +73,7 @@ func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 		return nil, unix.EINTR
 	}
 	if own, err := network(fd); err != nil || own != j.network {
-		return nil, unix.EACCES // it came from outside: connecting it would reach another network
+		return nil, unix.EACCES // it came from outside; connecting it would reach another network
 	}
 	target, err := j.target(c, s, address)
 	if j.observer != nil {
@@ -84,11 +85,12 @@ func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 	return j.perform(c, s, target)
 }
 
-// target is where a call leads: an address as it was written, or a file that was judged.
+// target is the destination of a call: an address as the caller wrote it, or a file that
+// was judged.
 type target struct {
 	address []byte
-	file    int  // instead of the address
-	keep    bool // the file is known, and stays open
+	file    int  // used instead of the address
+	keep    bool // the file is known and stays open
 	held    *held
 }
 
@@ -120,14 +122,14 @@ func (j *Judge) target(c caller, s socket, address []byte) (target, error) {
 	}
 	const family = 2 // bytes
 	if s.domain != unix.AF_UNIX || len(address) < family || binary.NativeEndian.Uint16(address) != unix.AF_UNIX {
-		return written, nil // AF_UNSPEC, which disconnects, and what the kernel refuses
+		return written, nil // AF_UNSPEC, which disconnects, or an address that the kernel rejects
 	}
 	if len(address) == family || len(address) > sockaddrUnSize {
 		return target{}, unix.EINVAL // unix_validate_addr
 	}
 	path := address[family:]
 	if path[0] == 0 {
-		return written, nil // abstract: of the socket's network namespace, which is the command's own
+		return written, nil // abstract: belongs to the socket's network namespace, which is the command's own
 	}
 	if end := bytes.IndexByte(path, 0); end >= 0 {
 		path = path[:end]
@@ -135,8 +137,9 @@ func (j *Judge) target(c caller, s socket, address []byte) (target, error) {
 	return j.file(c, s, string(path))
 }
 
-// routeAlone refuses to connect a netlink socket to anything but the kernel: the judge would be asked for CAP_NET_ADMIN, which it has over the command's namespace and the
-// command has not (netlink_connect in net/netlink/af_netlink.c).
+// routeAlone refuses to connect a netlink socket to anything but the kernel. The kernel
+// would require CAP_NET_ADMIN of the judge, which has it over the command's namespace,
+// while the command does not (netlink_connect in net/netlink/af_netlink.c).
 func routeAlone(address []byte) error {
 	for _, b := range address[min(len(address), 4):] { // nl_pid, nl_groups
 		if b != 0 {
@@ -146,7 +149,7 @@ func routeAlone(address []byte) error {
 	return nil
 }
 
-// file judges a path.
+// file judges the path of a socket file.
 func (j *Judge) file(c caller, s socket, path string) (target, error) {
 	fd, err := resolver{c, j.root}.open(path)
 	if err != nil {
@@ -157,7 +160,7 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 		unix.Close(fd)
 		return target{}, err
 	}
-	if s.kind == unix.SOCK_DGRAM && j.keeps == 0 || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel refuses what is no socket, and says why: unix_find_bsd
+	if s.kind == unix.SOCK_DGRAM && j.keeps == 0 || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel rejects what is no socket, with its own error: unix_find_bsd
 		return target{file: fd}, nil
 	}
 	unix.Close(fd)
@@ -165,10 +168,11 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 	if known := j.known.find(identity{st.Dev, st.Ino}); known >= 0 {
 		return target{file: known, keep: true}, nil
 	}
-	return target{}, unix.ECONNREFUSED // what a socket says that was bound and does not listen yet, or no longer: callers wait for one and replace the other
+	return target{}, unix.ECONNREFUSED // the error of a socket that is bound but does not listen (yet); callers wait for it or replace it
 }
 
-// listening remembers the file of a socket that is about to listen. Whatever the caller does meanwhile, the file is one that a socket of its own namespace is bound to.
+// listening records the file of a socket that is about to listen. Whatever the caller does
+// meanwhile, it is a file to which a socket of the command's own namespace is bound.
 func (j *Judge) listening(r *request) {
 	fd, _, err := j.own(r)
 	if err != nil {
@@ -180,7 +184,8 @@ func (j *Judge) listening(r *request) {
 	}
 }
 
-// own takes a Unix socket of the command's own network namespace, which is a call's first argument.
+// own duplicates a Unix socket of the command's own network namespace, which is the call's
+// first argument.
 func (j *Judge) own(r *request) (fd, kind int, err error) {
 	c, err := j.caller(r)
 	if err != nil {
@@ -207,18 +212,19 @@ func (j *Judge) own(r *request) (fd, kind int, err error) {
 	return fd, s.kind, nil
 }
 
-// binding is a datagram socket that is about to have a file.
+// binding is a datagram socket that is about to be bound to a file.
 type binding struct {
 	socket int
 	until  time.Time
 }
 
 const (
-	bindPatience = time.Second // how long a socket is held that does not get one
+	bindPatience = time.Second // how long to keep a socket that does not get a file
 	maxBinding   = 64
 )
 
-// bind remembers a datagram socket whose bind(2) is about to be carried out: its file is there when the call returns.
+// bind records a datagram socket whose bind(2) is about to be executed. Its file exists
+// when the call returns.
 func (j *Judge) bind(r *request) {
 	fd, kind, err := j.own(r)
 	if err != nil {
@@ -231,7 +237,8 @@ func (j *Judge) bind(r *request) {
 	j.binding = append(j.binding, binding{fd, time.Now().Add(bindPatience)})
 }
 
-// learnBound takes the files that sockets have got since. By the kernel's word, as of one that listens: whatever was bound, a socket of the command's namespace is.
+// learnBound records the files to which sockets have been bound since. As for a listening
+// socket, the kernel names the file, so it belongs to a socket of the command's namespace.
 func (j *Judge) learnBound() {
 	now := time.Now()
 	j.binding = slices.DeleteFunc(j.binding, func(b binding) bool {

@@ -2,9 +2,9 @@ package notify
 
 import "ethos/pkg/sandbox/kernel/seccomp"
 
-// Filter is the profile that notifies of what is judged. One listener can be had for a process, so it has a filter of its own, which has
-// the calls that are observed as well. datagrams is for a judge with
-// [Options.Override], which has to know the datagram sockets of the command.
+// Filter returns the profile that notifies of the judged calls. A process can have only one
+// listener, so the filter also notifies of the observed calls. datagrams is for a judge
+// with [Options.Override], which must know the command's datagram sockets.
 func Filter(datagrams bool, observed ...string) seccomp.Profile {
 	p := Observing(observed...)
 	if datagrams {
@@ -14,7 +14,7 @@ func Filter(datagrams bool, observed ...string) seccomp.Profile {
 	return p
 }
 
-// Observing is the profile that notifies of what is observed alone.
+// Observing returns the profile that notifies of observed calls only.
 func Observing(observed ...string) seccomp.Profile {
 	p := seccomp.Profile{Name: "connect", Default: seccomp.Allow, Flags: seccomp.FlagNewListener}
 	if len(observed) > 0 {

@@ -9,8 +9,9 @@ import (
 	"ethos/pkg/sandbox/kernel/landlock"
 )
 
-// held is a thread under the Landlock rules for TCP that the command has. It is not the judge's own: whoever is in a domain may not take a descriptor out of a process that is
-// not (hook_ptrace_access_check in security/landlock/task.c).
+// held is a thread under the command's Landlock rules for TCP. It is not the judge's own
+// thread, because a process in a domain may not take a descriptor from a process outside it
+// (hook_ptrace_access_check in security/landlock/task.c).
 type held struct{ calls chan call }
 
 type call struct {
@@ -18,7 +19,8 @@ type call struct {
 	done chan error
 }
 
-// newHeld starts the thread, which ends with [held.close]: what it gave up it cannot have back. It returns nil where the command has no such rules either.
+// newHeld starts the thread, which ends with [held.close], because it cannot regain the
+// privileges that it dropped. It returns nil if the command has no such rules either.
 func newHeld(ports []uint16) (*held, error) {
 	kernel, err := landlock.Probe()
 	if err != nil {
@@ -49,7 +51,7 @@ func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
 	}
 }
 
-// confineTo holds the calling thread.
+// confineTo applies the rules to the calling thread.
 func confineTo(rules landlock.Ruleset) error {
 	if err := dropPrivileges(0); err != nil {
 		return err
@@ -68,7 +70,7 @@ func confineTo(rules landlock.Ruleset) error {
 	return nil
 }
 
-// do runs a call there. Without a thread it runs here.
+// do runs a call on the thread, or on the calling thread if h is nil.
 func (h *held) do(run func() error) error {
 	if h == nil {
 		return run()

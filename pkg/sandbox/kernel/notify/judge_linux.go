@@ -11,35 +11,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options are what a judge needs to know of a run.
+// Options describe a run to a judge.
 type Options struct {
-	Listener int      // what seccomp(2) returned to the process that installed [Filter]; the judge's to close
-	PID      int      // of a process of the tree, in this process's namespace, that is alive and does not run yet
-	Declared []string // socket files of this process's file system that can be connected to
+	Listener int      // what seccomp(2) returned to the process that installed [Filter]; the judge closes it
+	PID      int      // a process of the tree, as numbered in this process's namespace, that is alive and does not run yet
+	Declared []string // socket files, in this process's file system, that may be connected to
 	HoldTCP  bool     // the command's Landlock rules allow TCP connections to Ports only
-	Ports    []uint16 // none is no connection
-	// Override says that the command has CAP_DAC_OVERRIDE over files of its user
-	// namespace, and that [Filter] was made for it. The judge then has it over all files
-	// of the host: names in directories of others that the command sees and may not
-	// search tell by the error whether they are there, and nothing else, for what it
-	// connects to is declared or the command's own, datagram sockets too.
+	Ports    []uint16 // empty allows no connection
+	// Override says that the command has CAP_DAC_OVERRIDE over files of its user namespace,
+	// and that [Filter] was made for it. The judge then has the capability over all files
+	// of the host. An error can thus reveal whether a name exists in other users'
+	// directories that the command can see but not search. It reveals nothing else, because
+	// the judge connects only to declared sockets and to the command's own, including
+	// datagram sockets.
 	Override bool
-	Observer Observer // of the calls that are not judged; may be nil
+	Observer Observer // of calls that are not judged; may be nil
 }
 
-// Observer sees calls. It decides nothing: what it is shown is carried out, or was judged.
+// Observer is shown calls. It decides nothing: the calls continue or have been judged.
 type Observer interface {
 	See(tid int, nr int32, args [6]uint64)
-	// Connect is shown the address of a connection. err is what the caller is told, nil where that is not known yet.
+	// Connect is shown the address of a connection. err is the result for the caller; nil
+	// if not known yet.
 	Connect(tid int, address []byte, err error)
 }
 
-// Judge answers for one tree.
+// Judge answers the calls of one process tree.
 type Judge struct {
 	listener, root int
-	keeps          uint32 // capabilities of its thread
+	keeps          uint32 // capabilities that its thread keeps
 	network        identity
-	threads        bool // a thread can be named by a pidfd: Linux 6.9
+	threads        bool // pidfds can refer to threads: Linux 6.9
 	known          known
 	pending        []*pending
 	binding        []binding
@@ -47,13 +49,15 @@ type Judge struct {
 	wake           [2]int
 	done           chan struct{}
 	observer       Observer
-	held           *held // what connects sockets of the internet, nil when this thread does
+	held           *held // connects internet sockets; nil if this thread does
 }
 
-// endPatience is how long Close waits: closing a socket of the command may linger (socket(7), SO_LINGER).
+// endPatience is how long Close waits: closing a socket of the command may linger
+// (socket(7), SO_LINGER).
 const endPatience = time.Second
 
-// Start begins to answer. On an error nobody does: the caller closes the listener, or lets [Pass] answer.
+// Start starts answering. On an error nothing answers; the caller must close the listener
+// or call [Pass].
 func Start(o Options) (*Judge, error) {
 	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: o.Observer}
 	if o.Override {
@@ -62,7 +66,7 @@ func Start(o Options) (*Judge, error) {
 	return j.start(j.prepare(o))
 }
 
-// Watch begins to show calls to an observer where none is judged: the filter is [Observing].
+// Watch starts showing calls to an observer without judging any; the filter is [Observing].
 func Watch(listener int, observer Observer) (*Judge, error) {
 	j := &Judge{listener: listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: observer}
 	return j.start(j.listen())
@@ -75,7 +79,7 @@ func (j *Judge) start(err error) (*Judge, error) {
 		err = <-ready
 	}
 	if err != nil {
-		j.listener = -1 // it is left to the caller
+		j.listener = -1 // the caller keeps it
 		j.release()
 		return nil, err
 	}
@@ -111,17 +115,18 @@ func (j *Judge) prepare(o Options) error {
 	return j.listen()
 }
 
-// listen makes ready to answer.
+// listen prepares for answering.
 func (j *Judge) listen() error {
 	flags := uint64(syncWakeUp)
-	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unsafe.Pointer(&flags)) // faster where the kernel can
+	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unsafe.Pointer(&flags)) // faster, if the kernel supports it
 	if err := unix.Pipe2(j.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return fmt.Errorf("judge of connect: pipe: %w", err)
 	}
 	return nil
 }
 
-// takable tries what every judgement needs: Yama or a security module may refuse it (ptrace(2), PTRACE_MODE_ATTACH_REALCREDS).
+// takable tries what every judgement needs: Yama or a security module may refuse it
+// (ptrace(2), PTRACE_MODE_ATTACH_REALCREDS).
 func takable(pid int) error {
 	pidfd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -135,7 +140,8 @@ func takable(pid int) error {
 	return unix.Close(fd)
 }
 
-// run is the judge's thread, which ends with it: what it gave up it cannot have back.
+// run is the judge's thread. The thread ends with it, because it cannot regain the
+// privileges that it dropped.
 func (j *Judge) run(ready chan<- error) {
 	runtime.LockOSThread()
 	err := dropPrivileges(j.keeps)
@@ -149,7 +155,7 @@ func (j *Judge) run(ready chan<- error) {
 	j.abandon()
 }
 
-// wait answers what has come, and reports false when it is over.
+// wait answers the calls that have arrived. It returns false when the judge must end.
 func (j *Judge) wait() bool {
 	fds := make([]unix.PollFd, 2, 2+len(j.pending))
 	fds[0] = unix.PollFd{Fd: int32(j.listener), Events: unix.POLLIN}
@@ -173,7 +179,7 @@ func (j *Judge) wait() bool {
 
 func (j *Judge) receive() {
 	var r request
-	if ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&r)) != nil { // ENOENT: its caller was killed
+	if ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&r)) != nil { // ENOENT: the caller was killed
 		return
 	}
 	switch {
@@ -191,15 +197,15 @@ func (j *Judge) receive() {
 	}
 }
 
-// Close ends the judge: calls that wait are answered ENOSYS by the kernel. It reports whether the judge is at rest: else its thread, and the
-// observer in it, waits for something that the kernel does not answer.
+// Close ends the judge; the kernel answers waiting calls with ENOSYS. It returns false if
+// the judge's thread, or the observer in it, is stuck in a system call.
 func (j *Judge) Close() bool {
 	unix.Write(j.wake[1], []byte{0})
 	select {
 	case <-j.done:
 		j.release()
 		return true
-	case <-time.After(endPatience): // its thread keeps what it has until it can go on
+	case <-time.After(endPatience): // its thread keeps what it uses until it continues
 		go func() { <-j.done; j.release() }()
 	}
 	return false
@@ -218,7 +224,8 @@ func (j *Judge) release() {
 	}
 }
 
-// Pass answers every call by carrying it out, without judging, until the tree has ended: for where no judge can be had, so that programs work. It takes the listener.
+// Pass lets every call continue without judging, until the tree has ended. It is for a run
+// without a judge, so that programs still work. It closes the listener.
 func Pass(listener int) {
 	j := &Judge{listener: listener}
 	defer unix.Close(listener)

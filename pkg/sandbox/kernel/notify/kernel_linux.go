@@ -11,9 +11,9 @@ import (
 // request is struct seccomp_notif of linux/seccomp.h.
 type request struct {
 	id    uint64
-	pid   uint32 // of the calling thread, in the namespace of the process that receives
+	pid   uint32 // the calling thread, in the receiver's PID namespace
 	flags uint32
-	nr    int32 // from here on struct seccomp_data
+	nr    int32 // struct seccomp_data begins here
 	arch  uint32
 	ip    uint64
 	args  [6]uint64
@@ -29,7 +29,7 @@ type response struct {
 
 const (
 	flagContinue   = 1 << 0 // SECCOMP_USER_NOTIF_FLAG_CONTINUE (Linux 5.5)
-	syncWakeUp     = 1 << 0 // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (Linux 6.6): the answer is given on the caller's processor
+	syncWakeUp     = 1 << 0 // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (Linux 6.6): answer on the caller's processor
 	sioCUnixFile   = 0x89e0 // SIOCUNIXFILE of linux/un.h (Linux 4.13): SIOCPROTOPRIVATE + 0
 	pidfdThread    = unix.O_EXCL
 	storageSize    = 128 // struct sockaddr_storage
@@ -47,12 +47,13 @@ func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 	}
 }
 
-// valid reports whether the caller still waits: then its pid, and what was read by it, were its own.
+// valid reports whether the caller still waits. If so, its pid and what was read through it
+// were its own.
 func (j *Judge) valid(id uint64) bool {
 	return ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// answer ends a call. It reports false when the caller no longer waits.
+// answer completes a call. It returns false if the caller no longer waits.
 func (j *Judge) answer(id uint64, errno error) bool {
 	r := response{id: id}
 	if errno != nil {
@@ -63,13 +64,14 @@ func (j *Judge) answer(id uint64, errno error) bool {
 	return ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) == nil
 }
 
-// proceed has the kernel carry out a call that was not decided about.
+// proceed makes the kernel execute a call on which nothing is decided.
 func (j *Judge) proceed(id uint64) {
 	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&response{id: id, flags: flagContinue}))
 }
 
-// network is the network namespace that a socket belongs to: SIOCGSKNS, which asks for CAP_NET_ADMIN over it. Over the command's own the judge has it, as the owner of the
-// user namespace it is in.
+// network returns the network namespace of a socket: SIOCGSKNS, which needs CAP_NET_ADMIN
+// over it. The judge has that over the command's own namespace, as the owner of its user
+// namespace.
 func network(socket int) (identity, error) {
 	fd, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(socket), unix.SIOCGSKNS, 0)
 	if e != 0 {
@@ -79,7 +81,7 @@ func network(socket int) (identity, error) {
 	return identify(int(fd))
 }
 
-// boundFile opens the file that a socket is bound to, with O_PATH.
+// boundFile opens the file to which a socket is bound, with O_PATH.
 func boundFile(socket int) (int, error) {
 	fd, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(socket), sioCUnixFile, 0)
 	if e != 0 {
@@ -88,7 +90,7 @@ func boundFile(socket int) (int, error) {
 	return int(fd), nil
 }
 
-// identity tells two files apart, while both are open.
+// identity distinguishes two files while both are open.
 type identity struct{ device, inode uint64 }
 
 func identify(fd int) (identity, error) {
@@ -97,8 +99,10 @@ func identify(fd int) (identity, error) {
 	return identity{st.Dev, st.Ino}, err
 }
 
-// dropPrivileges leaves the calling thread, which must never run anything else, without capabilities but those of a set: the judge must not reach a file that the command's user
-// could not, and root's command has none but for [Options.Override].
+// dropPrivileges drops all capabilities of the calling thread except those in but. The
+// thread must never run anything else. The judge must not reach a file that the command's
+// user could not, and a command of root has no capabilities unless [Options.Override] is
+// set.
 func dropPrivileges(but uint32) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	none := [2]unix.CapUserData{{Effective: but, Permitted: but}}
@@ -108,7 +112,7 @@ func dropPrivileges(but uint32) error {
 	return nil
 }
 
-// connect is connect(2) with an address as the caller wrote it.
+// connect calls connect(2) with an address as the caller wrote it.
 func connect(socket int, address []byte) error {
 	var at unsafe.Pointer
 	if len(address) > 0 {
@@ -120,7 +124,7 @@ func connect(socket int, address []byte) error {
 	return nil
 }
 
-// connectTo connects to the file that a descriptor holds.
+// connectTo connects to the file that a descriptor refers to.
 func connectTo(socket, file int) error {
 	name := fmt.Sprintf("/proc/self/fd/%d", file)
 	address := make([]byte, 2, 2+len(name)+1)

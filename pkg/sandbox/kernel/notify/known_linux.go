@@ -6,15 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxListening is how many sockets that listen inside are known at a time.
+// maxListening is how many listening sockets inside are known at a time.
 const maxListening = 1024
 
-// known are the socket files that can be connected to. Each is open, so that its number cannot become another's, and it is what is connected to.
+// known holds the socket files that may be connected to. Each is kept open, so that its
+// inode number cannot be reused, and connections use the descriptor.
 type known struct {
 	declared, inside map[identity]int
 }
 
-// declare opens the files that the plan names.
+// declare opens the declared socket files.
 func (k *known) declare(paths []string) error {
 	k.declared, k.inside = map[identity]int{}, map[identity]int{}
 	for _, path := range paths {
@@ -36,7 +37,8 @@ func (k *known) put(to map[identity]int, fd int) {
 	to[id] = fd
 }
 
-// add takes the file of a socket that listens inside. When there are too many, those that have no name any more are given up.
+// add records the file of a socket that listens inside. If there are too many, files
+// without a name are dropped.
 func (k *known) add(fd int) {
 	if len(k.inside) >= maxListening {
 		k.prune()
@@ -58,7 +60,7 @@ func (k *known) prune() {
 	}
 }
 
-// find returns the open file, or -1.
+// find returns the descriptor of a known file, or -1.
 func (k *known) find(id identity) int {
 	if fd, ok := k.declared[id]; ok {
 		return fd

@@ -8,22 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPending is how many calls wait at a time; one more is answered EAGAIN.
+// maxPending is how many calls may wait at a time; a further one is answered EAGAIN.
 const maxPending = 1024
 
-// pending is a call on a blocking socket that could not be completed at once. The socket does not block as long as it waits here.
+// pending is a call on a blocking socket that could not be completed at once. The socket is
+// non-blocking while it waits here.
 type pending struct {
 	id       uint64
 	by       invocation
 	socket   socket
 	target   target
-	flags    int       // of the socket, as they were
-	deadline time.Time // by SO_SNDTIMEO; zero is none
-	full     bool      // the server's queue is: nothing tells when it no longer is
-	next     time.Time // when to look again, if nothing is heard before
+	flags    int       // the socket's original flags
+	deadline time.Time // from SO_SNDTIMEO; zero is none
+	full     bool      // the server's queue is full; nothing reports when that changes
+	next     time.Time // when to try again if nothing happens before
 }
 
-// retryInterval is how often a full queue is tried again, and it is asked whether callers still wait.
+// retryInterval is how often a full queue is tried again and callers are checked.
 const retryInterval = 10 * time.Millisecond
 
 // perform connects without blocking this thread.
@@ -60,18 +61,18 @@ func (p *pending) try() error {
 	return err
 }
 
-// waits reports whether a blocking call would go on.
+// waits reports whether a blocking call would continue to wait.
 func (p *pending) waits(err error) bool {
 	return p.full || errors.Is(err, unix.EINPROGRESS) || errors.Is(err, unix.EALREADY)
 }
 
-// restore gives the socket back as it was.
+// restore restores the socket's flags.
 func (p *pending) restore() {
 	unix.FcntlInt(uintptr(p.socket.fd), unix.F_SETFL, p.flags)
 	p.target.close()
 }
 
-// sendTimeout is when a blocking connect(2) gives up: socket(7), SO_SNDTIMEO.
+// sendTimeout returns when a blocking connect(2) gives up: socket(7), SO_SNDTIMEO.
 func sendTimeout(fd int) time.Time {
 	t, err := unix.GetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO)
 	if err != nil || t.Sec == 0 && t.Usec == 0 {
@@ -80,7 +81,8 @@ func sendTimeout(fd int) time.Time {
 	return time.Now().Add(time.Duration(t.Sec)*time.Second + time.Duration(t.Usec)*time.Microsecond)
 }
 
-// pollable is the descriptor that tells when a connection is there, or -1, which poll(2) passes over.
+// pollable returns the descriptor that becomes writable when the connection is made, or -1,
+// which poll(2) ignores.
 func (p *pending) pollable() int32 {
 	if p.full {
 		return -1
@@ -88,7 +90,7 @@ func (p *pending) pollable() int32 {
 	return int32(p.socket.fd)
 }
 
-// tick is how long to wait for news, in milliseconds.
+// tick returns how long to wait for events, in milliseconds.
 func (j *Judge) tick() int {
 	if len(j.pending)+len(j.binding) == 0 {
 		return -1
@@ -96,7 +98,8 @@ func (j *Judge) tick() int {
 	return int(retryInterval / time.Millisecond)
 }
 
-// retry goes through the calls that wait. polled are their results of poll(2); calls that came since have none.
+// retry processes the waiting calls. polled are their results of poll(2); calls added since
+// have none.
 func (j *Judge) retry(polled []unix.PollFd) {
 	left, now := j.pending[:0], time.Now()
 	for i, p := range j.pending {
@@ -109,7 +112,7 @@ func (j *Judge) retry(polled []unix.PollFd) {
 	j.pending = left
 }
 
-// advance tries one call again, and reports whether it is over.
+// advance tries one call again, and reports whether it is complete.
 func (j *Judge) advance(p *pending) bool {
 	p.next = time.Now().Add(retryInterval)
 	gone := !j.valid(p.id)
@@ -120,7 +123,7 @@ func (j *Judge) advance(p *pending) bool {
 			return false
 		}
 		if errors.Is(err, unix.EALREADY) {
-			err = unix.EINPROGRESS // what a call that timed out says: inet_stream_connect
+			err = unix.EINPROGRESS // the result of a call that timed out: inet_stream_connect
 		}
 		p.restore()
 		j.finish(p.id, p.socket.fd, p.by, err)
@@ -131,7 +134,8 @@ func (j *Judge) advance(p *pending) bool {
 	return true
 }
 
-// cancelFor gives a socket back that an interrupted call left waiting: its caller has called again.
+// cancelFor restores a socket that an interrupted call left waiting, because its caller has
+// called again.
 func (j *Judge) cancelFor(id identity) {
 	for i, p := range j.pending {
 		if p.socket.id == id && !j.valid(p.id) {
@@ -143,8 +147,8 @@ func (j *Judge) cancelFor(id identity) {
 	}
 }
 
-// invocation is a system call as its thread's registers show it. The kernel restarts an
-// interrupted one with the same registers.
+// invocation identifies a system call by its thread's registers. The kernel restarts an
+// interrupted call with the same registers.
 type invocation struct {
 	thread uint32
 	ip     uint64
@@ -157,9 +161,9 @@ type connection struct {
 	by     invocation
 }
 
-// recent holds the last connections. A signal may interrupt a caller between the
-// answer and its reception (seccomp_do_user_notification in kernel/seccomp.c), so
-// that an answer that was sent may still not have been heard.
+// recent holds the last connections. A signal may interrupt a caller after an answer was
+// sent and before it is received (seccomp_do_user_notification in kernel/seccomp.c), so the
+// caller may not have seen the answer.
 type recent struct {
 	list [256]connection
 	next int
@@ -170,7 +174,7 @@ func (r *recent) add(c connection) {
 	r.next = (r.next + 1) % len(r.list)
 }
 
-// take reports whether c is there, and removes it.
+// take reports whether c is in the list, and removes it.
 func (r *recent) take(c connection) bool {
 	i := slices.Index(r.list[:], c)
 	if i >= 0 {
@@ -179,8 +183,8 @@ func (r *recent) take(c connection) bool {
 	return i >= 0
 }
 
-// finish answers, and remembers a connection: if the caller is interrupted before it
-// hears of it, the kernel restarts its call.
+// finish answers, and records a connection: if the caller is interrupted before it receives
+// the answer, the kernel restarts its call.
 func (j *Judge) finish(id uint64, socket int, by invocation, err error) {
 	j.answer(id, err)
 	if err != nil {
@@ -191,8 +195,8 @@ func (j *Judge) finish(id uint64, socket int, by invocation, err error) {
 	}
 }
 
-// told is what a call says of a socket: success where the same call, restarted, had
-// connected it already.
+// told returns the result of a call: nil if the same call, restarted, had already connected
+// the socket.
 func (j *Judge) told(s socket, by invocation, err error) error {
 	if errors.Is(err, unix.EISCONN) && j.recent.take(connection{s.id, by}) {
 		return nil
@@ -200,7 +204,7 @@ func (j *Judge) told(s socket, by invocation, err error) error {
 	return err
 }
 
-// abandon leaves the calls that wait to the kernel.
+// abandon leaves the waiting calls to the kernel.
 func (j *Judge) abandon() {
 	for _, p := range j.pending {
 		p.restore()

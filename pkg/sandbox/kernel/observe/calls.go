@@ -1,30 +1,30 @@
 package observe
 
-// intent is what a call wants of a path.
+// intent is how a call uses a path.
 type intent int
 
 const (
 	reads   intent = iota
-	changes        // the file, or the directory around it
-	byFlags        // of open(2): what the argument after the path says
+	changes        // changes the file or its directory
+	byFlags        // depends on the flags of open(2), the argument after the path
 )
 
 // name is a path among the arguments of a call.
 type name struct {
-	dir, path int // arguments; dir is fromCwd where the path begins at the working directory
+	dir, path int // argument indexes; dir is fromCwd if the path is relative to the working directory
 	intent
 }
 
 const fromCwd = -1
 
-// call is a system call that takes names.
+// call is a system call that takes paths.
 type call struct {
 	call  string
 	names []name
 }
 
-// calls are what is seen, by their names: those that an architecture has not are
-// left out of its filter.
+// calls are the observed calls. Those that an architecture lacks are left out of its
+// filter.
 var calls = []call{
 	{"open", []name{{fromCwd, 0, byFlags}}}, {"openat", []name{{0, 1, byFlags}}}, {"creat", []name{{fromCwd, 0, changes}}},
 	{"stat", []name{{fromCwd, 0, reads}}}, {"lstat", []name{{fromCwd, 0, reads}}}, {"newfstatat", []name{{0, 1, reads}}}, {"statx", []name{{0, 1, reads}}},
@@ -41,7 +41,7 @@ var calls = []call{
 	{"chown", []name{{fromCwd, 0, changes}}}, {"lchown", []name{{fromCwd, 0, changes}}}, {"fchownat", []name{{0, 1, changes}}}, {"utimensat", []name{{0, 1, changes}}},
 }
 
-// Calls are the system calls that are seen.
+// Calls returns the names of the observed system calls.
 func Calls() []string {
 	list := make([]string, len(calls))
 	for i, c := range calls {

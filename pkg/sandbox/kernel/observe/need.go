@@ -2,37 +2,37 @@ package observe
 
 import "net/netip"
 
-// Need is something that was asked for and is not to be had inside.
+// Need is a path or an address that was asked for and is not available inside.
 type Need struct {
-	Path    string         // absolute inside; "" for an address
-	Address netip.AddrPort // outside of the machine
+	Path    string         // absolute, inside; "" for an address
+	Address netip.AddrPort // not on this machine
 	Write   bool
-	Socket  bool // it was to be connected to
+	Socket  bool // a connection to it was attempted
 	Process string
 	Call    string
 	Count   int
-	Last    int // a later one has a higher number
+	Last    int // a later need has a higher number
 }
 
-// key tells needs apart.
+// key identifies a need.
 type key struct {
-	owner         int // whose it is, where several are told apart
+	owner         int // the owning command, if commands are distinguished
 	path          string
 	address       netip.AddrPort
 	write, socket bool
 }
 
-// maxNeeds bounds what is kept of one tree.
+// maxNeeds bounds the needs that are kept for one tree.
 const maxNeeds = 4096
 
 // memory keeps needs.
 type memory struct {
 	needs map[key]*Need
 	clock int
-	more  int // needs there was no room for
+	more  int // needs for which there was no room
 }
 
-// of takes the needs of one owner out.
+// of removes the needs of one owner and returns them.
 func (m *memory) of(owner int) (list []Need) {
 	for k, n := range m.needs {
 		if k.owner == owner {
@@ -43,7 +43,7 @@ func (m *memory) of(owner int) (list []Need) {
 	return list
 }
 
-// note counts a need, and reports the one that is new.
+// note counts a need, and returns it if it is new, else nil.
 func (m *memory) note(k key) *Need {
 	m.clock++
 	if n := m.needs[k]; n != nil {

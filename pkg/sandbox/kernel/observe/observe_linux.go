@@ -17,22 +17,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Observer sees the calls of one tree. One goroutine shows it calls; [Observer.Needs]
+// Observer observes the calls of one tree. One goroutine passes it calls; [Observer.Needs]
 // may be called meanwhile.
 type Observer struct {
-	readOnly func(path string) bool // inside, it cannot be written
+	readOnly func(path string) bool // whether an absolute path inside cannot be written
 	root     int
 	numbers  map[int32]*call
 
-	mu     sync.Mutex // of what follows alone: a look-up can take long
+	mu     sync.Mutex // only for the fields below, because a look-up can take long
 	seen   memory
-	owners map[int]bool // commands that are told apart; nil: none are
+	owners map[int]bool // commands that are distinguished; nil if none are
 	uses   uses
 }
 
-// New begins to observe the tree of a process that waits: pid is its number here.
-// numbers are those of [Calls], by their names; readOnly says of an absolute path
-// inside that it cannot be written.
+// New starts observing the tree of a process that waits; pid is its number here. number
+// returns the numbers of [Calls] by name. readOnly reports whether an absolute path inside
+// cannot be written.
 func New(pid int, number func(call string) (int32, bool), readOnly func(path string) bool) (*Observer, error) {
 	root, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -47,11 +47,11 @@ func New(pid int, number func(call string) (int32, bool), readOnly func(path str
 	return o, nil
 }
 
-// Close gives back what the observer holds. Nothing may be shown to it any more.
+// Close releases what the observer holds. No calls may be passed to it afterwards.
 func (o *Observer) Close() { unix.Close(o.root) }
 
-// Needs are what was not to be had, the last one first, and how many more there
-// were than are kept.
+// Needs returns what was not available, latest first, and how many further needs were not
+// kept.
 func (o *Observer) Needs() (list []Need, more int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,20 +62,21 @@ func (o *Observer) Needs() (list []Need, more int) {
 	return list, o.seen.more
 }
 
-// Split has needs told apart by the commands that [Observer.Own] names, and keeps
-// none of anything else. It comes before anything is shown.
+// Split distinguishes needs by the commands that [Observer.Own] names, and keeps no others.
+// It must be called before any call is passed.
 func (o *Observer) Split() { o.owners = map[int]bool{} }
 
-// Own begins to keep the needs of a command, by the number of its process here: it
-// leads a session (setsid(2)), and what is in that or descends from it is it.
+// Own starts keeping the needs of a command. pid is the number of its process here, which
+// leads a session (setsid(2)). Processes in that session and descendants of the process
+// belong to the command.
 func (o *Observer) Own(pid int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.owners[pid] = true
 }
 
-// Owned is what was not to be had for a command, the last one first. Nothing more
-// is kept of it.
+// Owned returns what was not available for a command, latest first, and stops keeping its
+// needs.
 func (o *Observer) Owned(pid int) []Need {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,11 +86,11 @@ func (o *Observer) Owned(pid int) []Need {
 	return list
 }
 
-// maxAncestors bounds the search for the command that a process descends from.
+// maxAncestors bounds the search for the command from which a process descends.
 const maxAncestors = 64
 
-// owner is the command that a thread belongs to, 0 for none. Only the thread waits
-// for an answer: those above it can end meanwhile, and then nobody's is found.
+// owner returns the command to which a thread belongs, or 0. Only the thread waits for an
+// answer; its ancestors may end meanwhile, and then no owner is found.
 func (o *Observer) owner(tid int) int {
 	owns := func(pid int) bool {
 		o.mu.Lock()
@@ -108,13 +109,13 @@ func (o *Observer) owner(tid int) int {
 	return 0
 }
 
-// parentOf is the process that a thread's parent is, 0 for none: proc_pid_stat(5).
+// parentOf returns the parent process of a thread, or 0: proc_pid_stat(5).
 func parentOf(tid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", tid))
 	if err != nil {
 		return 0
 	}
-	const parent = 1 // among the fields behind the name, which can have anything in it
+	const parent = 1 // index among the fields after the name, which may contain anything
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) <= parent {
 		return 0
@@ -126,7 +127,7 @@ func parentOf(tid int) int {
 	return pid
 }
 
-// See looks at a call of a thread that waits for its answer.
+// See examines a call of a thread that waits for its answer.
 func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 	c := o.numbers[nr]
 	if c == nil || tid <= 0 {
@@ -145,7 +146,7 @@ func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 	}
 }
 
-// take notes a need. Who asked is looked up once.
+// take records a need. The process is looked up only for a new need.
 func (o *Observer) take(tid int, call string, k key) {
 	if o.owners != nil {
 		if k.owner = o.owner(tid); k.owner == 0 {
@@ -159,19 +160,19 @@ func (o *Observer) take(tid int, call string, k key) {
 	}
 }
 
-// own reports a path of which a command has its own file system, and which every
+// own reports whether a path is on one of the command's own file systems, which every
 // program looks into.
 func own(path string) bool {
 	return strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/sys/") || strings.HasPrefix(path, "/dev/")
 }
 
-// opensToWrite reads the flags of open(2).
+// opensToWrite interprets the flags of open(2).
 func opensToWrite(flags uint64) bool {
 	return flags&unix.O_PATH == 0 && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&(unix.O_CREAT|unix.O_TRUNC) != 0)
 }
 
-// path is the path of a call, absolute. One that is empty, or that cannot be read,
-// is not ok.
+// path returns the absolute path of a call. ok is false if the path is empty or cannot be
+// read.
 func (o *Observer) path(tid int, n name, args [6]uint64) (string, bool) {
 	text, ok := readName(tid, args[n.path])
 	if !ok || text == "" {
@@ -193,7 +194,7 @@ func (o *Observer) path(tid int, n name, args [6]uint64) (string, bool) {
 	return dir + "/" + text, true
 }
 
-// lacks reports that a path cannot be had inside for what is wanted of it.
+// lacks reports whether a path is not available inside for the intended use.
 func (o *Observer) lacks(path string, write bool) bool {
 	if !write {
 		return !o.exists(path)
@@ -202,7 +203,8 @@ func (o *Observer) lacks(path string, write bool) bool {
 	return o.readOnly(clean) || !o.exists(path) && !o.exists(filepath.Dir(clean))
 }
 
-// exists looks a path up below the command's root. What cannot be told exists.
+// exists looks up a path below the command's root. If the result is unclear, it returns
+// true.
 func (o *Observer) exists(path string) bool {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(o.root, path, &how)
@@ -213,8 +215,8 @@ func (o *Observer) exists(path string) bool {
 	return !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.ENOTDIR)
 }
 
-// masked reports a file or directory that nobody can open: what is hidden in a
-// tree that is shown has such a one mounted over it.
+// masked reports whether nobody can open a file or directory. Such a one is mounted over
+// paths that are hidden in a visible tree.
 func (o *Observer) masked(path string) bool {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(o.root, path, &how)
@@ -226,8 +228,8 @@ func (o *Observer) masked(path string) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&0o777 == 0
 }
 
-// Connect looks at a connection that was judged: err is what the caller is told,
-// nil where it is not known yet.
+// Connect examines a connection that was judged. err is the result for the caller; nil if
+// not known yet.
 func (o *Observer) Connect(tid int, address []byte, err error) {
 	const family = 2 // bytes
 	if len(address) <= family {
@@ -261,7 +263,7 @@ func (o *Observer) socketPath(tid int, path string) (string, bool) {
 	return dir + "/" + path, err == nil && strings.HasPrefix(dir, "/")
 }
 
-// internet reads struct sockaddr_in and sockaddr_in6 of ip(7) and ipv6(7).
+// internet parses struct sockaddr_in and sockaddr_in6 of ip(7) and ipv6(7).
 func internet(address []byte) (netip.AddrPort, bool) {
 	switch {
 	case binary.NativeEndian.Uint16(address) == unix.AF_INET && len(address) >= 8:
@@ -272,11 +274,11 @@ func internet(address []byte) (netip.AddrPort, bool) {
 	return netip.AddrPort{}, false
 }
 
-// maxName is PATH_MAX of linux/limits.h, with the NUL.
+// maxName is PATH_MAX of linux/limits.h, which includes the NUL.
 const maxName = 4096
 
-// readName copies a string out of a thread's memory, page by page, because the
-// next one may not be there: process_vm_readv(2).
+// readName copies a string from a thread's memory. It never crosses a page boundary in one
+// read, because the next page may not be mapped: process_vm_readv(2).
 func readName(tid int, at uint64) (string, bool) {
 	const page = 4096
 	buf := make([]byte, 0, 256)
@@ -295,7 +297,7 @@ func readName(tid int, at uint64) (string, bool) {
 	return "", false
 }
 
-// processName is proc_pid_comm(5).
+// processName returns the name in proc_pid_comm(5).
 func processName(tid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", tid))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Use says how a tree was used that was granted.
+// Use is how a granted tree was used.
 type Use int
 
 const (
@@ -16,11 +16,11 @@ const (
 	Written // or connected to
 )
 
-// uses are how granted trees were used, by their paths without links.
+// uses maps granted trees, as paths without links, to their use.
 type uses map[string]Use
 
-// Grant names trees whose use is noted, by their paths without links. It comes
-// before anything is shown.
+// Grant names the trees whose use is recorded, as paths without links. It must be called
+// before any call is passed.
 func (o *Observer) Grant(trees []string) {
 	o.uses = uses{}
 	for _, tree := range trees {
@@ -28,7 +28,7 @@ func (o *Observer) Grant(trees []string) {
 	}
 }
 
-// Uses is how each tree of [Observer.Grant] was used.
+// Uses returns how each tree of [Observer.Grant] was used.
 func (o *Observer) Uses() map[string]Use {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,8 +39,8 @@ func (o *Observer) Uses() map[string]Use {
 	return all
 }
 
-// use notes that a path was asked for: where it leads to, or where it is to be
-// made. The look-up is left out once nothing can be learned of it.
+// use records the use of the file that a path leads to, or of the directory in which it is
+// to be created. It skips the look-up once no tree can have a further use.
 func (o *Observer) use(path string, write bool) {
 	as := Read
 	if write {
@@ -65,7 +65,7 @@ func (o *Observer) use(path string, write bool) {
 	}
 }
 
-// news reports whether a tree has not been used so yet.
+// news reports whether some tree has not yet been used in this way.
 func (o *Observer) news(as Use) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -77,7 +77,7 @@ func (o *Observer) news(as Use) bool {
 	return false
 }
 
-// real is where a path leads to inside.
+// real returns what a path resolves to inside.
 func (o *Observer) real(path string) (string, bool) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(o.root, path, &how)

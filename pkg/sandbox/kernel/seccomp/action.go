@@ -5,17 +5,17 @@ import (
 	"syscall"
 )
 
-// Action is what a filter answers for a system call: the 32-bit return value of the BPF program, an action in the
-// upper half and its data in the lower. Source: linux/seccomp.h.
+// Action is a filter's answer to a system call: the 32-bit return value of the BPF program,
+// with the action in the upper half and its data in the lower. Source: linux/seccomp.h.
 type Action uint32
 
-// The actions, strictest first; the kernel takes the strictest when filters disagree.
+// The actions, strictest first. If filters disagree, the kernel takes the strictest.
 const (
 	KillProcess Action = 0x80000000 // SECCOMP_RET_KILL_PROCESS: the process dies by SIGSYS (Linux 4.14)
 	KillThread  Action = 0x00000000 // SECCOMP_RET_KILL_THREAD: only the calling thread dies
 	Trap        Action = 0x00030000 // SECCOMP_RET_TRAP: SIGSYS is sent and can be handled
 	errnoAction Action = 0x00050000 // SECCOMP_RET_ERRNO, data is the errno
-	Notify      Action = 0x7fc00000 // SECCOMP_RET_USER_NOTIF: whoever has the listener decides; ENOSYS without one (Linux 5.0)
+	Notify      Action = 0x7fc00000 // SECCOMP_RET_USER_NOTIF: the listener decides; ENOSYS without one (Linux 5.0)
 	Trace       Action = 0x7ff00000 // SECCOMP_RET_TRACE: a tracer decides; ENOSYS without one
 	Log         Action = 0x7ffc0000 // SECCOMP_RET_LOG: allowed and logged
 	Allow       Action = 0x7fff0000 // SECCOMP_RET_ALLOW
@@ -24,17 +24,19 @@ const (
 	dataMask   Action = 0x0000ffff // SECCOMP_RET_DATA
 )
 
-// maxErrno is MAX_ERRNO of linux/err.h; the kernel cuts a greater value down to it.
+// maxErrno is MAX_ERRNO of linux/err.h. The kernel reduces a greater value to it.
 const maxErrno = 4095
 
-// Errno answers a call with an error number, 1 to 4095, without running it.
+// Errno returns the action that answers a call with an error number, 1 to 4095, without
+// executing it.
 func Errno(n syscall.Errno) Action { return errnoAction | Action(n)&dataMask }
 
-// rank orders actions, strictest lowest: the kernel's own comparison, as signed numbers (kernel/seccomp.c,
-// seccomp_run_filters).
+// rank orders actions, strictest lowest. Like the kernel, it compares them as signed
+// numbers (kernel/seccomp.c, seccomp_run_filters).
 func (a Action) rank() int32 { return int32(a & actionMask) }
 
-// String is the action as the disassembly prints it: ALLOW, ERRNO(38 ENOSYS), KILL_PROCESS.
+// String returns the action as the disassembly prints it: ALLOW, ERRNO(38 ENOSYS),
+// KILL_PROCESS.
 func (a Action) String() string {
 	switch a & actionMask {
 	case KillProcess:
@@ -57,8 +59,9 @@ func (a Action) String() string {
 	return fmt.Sprintf("%#08x", uint32(a))
 }
 
-// errnoNames are the numbers of asm-generic/errno-base.h and asm-generic/errno.h that filters answer with;
-// they are the same on amd64 and arm64, and are listed here because this text may be printed on another system.
+// errnoNames are the numbers of asm-generic/errno-base.h and asm-generic/errno.h that
+// filters use. They are the same on amd64 and arm64, and are listed here because the text
+// may be printed on another system.
 var errnoNames = [...]struct {
 	number int
 	name   string
@@ -78,7 +81,8 @@ func errnoName(n int) string {
 	return "errno"
 }
 
-// The errno values of [DenyPrivilege], as Linux numbers them; package syscall has the build system's.
+// The errno values of [DenyPrivilege] on Linux; package syscall has those of the build
+// system.
 const (
 	ePERM           syscall.Errno = 1
 	eNOENT          syscall.Errno = 2

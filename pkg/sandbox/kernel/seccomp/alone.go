@@ -2,12 +2,14 @@ package seccomp
 
 import "syscall"
 
-// Alone refuses what namespaces hold elsewhere: the objects of System V and POSIX
-// IPC that have no file, what changes the limits and the priority of another process
-// of the same user, and without inet every socket but Unix ones. What no Landlock rule
-// holds and a mount would is refused as far as a filter can: set-group-ID bits, and
-// watching by inotify(7), which asks for the caller's permission alone and so tells of
-// directories that the command may not list. It comes on top of [DenyPrivilege]. Calls about the caller itself pass; they name it by 0.
+// Alone returns a profile for a command without namespaces, to be used in addition to
+// [DenyPrivilege]. It denies what namespaces would separate: System V and POSIX IPC objects
+// that have no file, changes of the limits and the priority of another process of the same
+// user and, unless inet is set, every socket except Unix ones. It also denies, as far as a
+// filter can, what a mount would prevent and no Landlock rule covers: set-group-ID bits,
+// and inotify(7), which needs only the caller's permission and so reveals changes in
+// directories that the command may not list. Calls about the caller itself, which name it
+// by 0, are allowed.
 func Alone(inet bool) Profile {
 	p := Profile{Name: "alone", Default: Allow, Rules: []Rule{
 		{Calls: []string{
@@ -30,9 +32,9 @@ func Alone(inet bool) Profile {
 	return p
 }
 
-// NoSetGroupID refuses set-group-ID bits, on directories too: chmod(2) does not tell a
-// filter which it is given. It comes on top of [DenyPrivilege] where the group would be
-// more than another name of the user's: root's.
+// NoSetGroupID returns a profile that denies set-group-ID bits, also on directories,
+// because a filter cannot tell what chmod(2) is applied to. It is used in addition to
+// [DenyPrivilege] if the group gives further rights: root's.
 func NoSetGroupID() Profile {
 	return Profile{Name: "no-set-group-id", Default: Allow, Rules: modeRules(sISGID, "leaves a set-group-ID program on the host, wherever the caller has a file")}
 }

@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// Arch is an architecture that programs are made for. See [AMD64], [ARM64] and [Native].
+// Arch is an architecture for which programs are compiled. See [AMD64], [ARM64] and
+// [Native].
 type Arch struct {
 	name      string // GOARCH
-	oci       string // name in an OCI profile
+	oci       string // its name in an OCI profile
 	audit     uint32 // seccomp_data.arch
 	auditName string
 	x32       bool // numbers with bit 30 set belong to the x32 ABI
 	calls     []call
 }
 
-// call is one system call. widths holds two bits an argument, the first argument lowest: 0 the whole register,
-// 1 the lower 32 bits, 2 the lower 16.
+// call is one system call. widths holds two bits per argument, the first argument lowest: 0
+// the whole register, 1 the lower 32 bits, 2 the lower 16.
 type call struct {
 	name   string
 	number uint32
@@ -39,7 +40,8 @@ func AMD64() *Arch { return &archAMD64 }
 // ARM64 is AArch64.
 func ARM64() *Arch { return &archARM64 }
 
-// Native is the architecture of the running program, or an error naming the one that has no table.
+// Native returns the architecture of the running program, or an error that names one
+// without a table.
 func Native() (*Arch, error) {
 	switch runtime.GOARCH {
 	case archAMD64.name:
@@ -50,7 +52,7 @@ func Native() (*Arch, error) {
 	return nil, fmt.Errorf("seccomp: no system call table for %s", runtime.GOARCH)
 }
 
-// String is the GOARCH name.
+// String returns the GOARCH name.
 func (a *Arch) String() string { return a.name }
 
 // Number returns the number of the named system call.
@@ -62,7 +64,8 @@ func (a *Arch) Number(name string) (uint32, bool) {
 	return c.number, true
 }
 
-// find looks the call up by binary search; the table is sorted by name.
+// find looks up a call by binary search, because the table is sorted by name. It returns
+// nil if there is none.
 func (a *Arch) find(name string) *call {
 	i, ok := slices.BinarySearchFunc(a.calls, name, func(c call, name string) int { return strings.Compare(c.name, name) })
 	if !ok {
@@ -71,8 +74,7 @@ func (a *Arch) find(name string) *call {
 	return &a.calls[i]
 }
 
-// NumberOf returns the number of a call by name. ok is false when the
-// architecture has none.
+// NumberOf returns the number of a call by name. ok is false if the architecture lacks it.
 func (a *Arch) NumberOf(name string) (number uint32, ok bool) {
 	c := a.find(name)
 	if c == nil {
@@ -81,7 +83,7 @@ func (a *Arch) NumberOf(name string) (number uint32, ok bool) {
 	return c.number, true
 }
 
-// NameOf returns the name of a call by number, "" when there is none.
+// NameOf returns the name of a call by number, or "" if there is none.
 func (a *Arch) NameOf(number uint32) string {
 	for i := range a.calls {
 		if a.calls[i].number == number {
@@ -91,7 +93,7 @@ func (a *Arch) NameOf(number uint32) string {
 	return ""
 }
 
-// newest is the highest number in the table.
+// newest returns the highest number in the table.
 func (a *Arch) newest() (number uint32) {
 	for i := range a.calls {
 		number = max(number, a.calls[i].number)
@@ -110,7 +112,7 @@ func (c *call) width(argument int) uint {
 	return 64
 }
 
-// knownElsewhere reports whether the name is a system call of some other Linux architecture.
+// knownElsewhere reports whether the name is a system call of another Linux architecture.
 func (a *Arch) knownElsewhere(name string) bool {
 	if _, ok := slices.BinarySearch(otherCalls, name); ok {
 		return true

@@ -26,7 +26,8 @@ func (p Program) Asm(a *Arch) string {
 	return b.String()
 }
 
-// line is one instruction and what its number means. word is the offset of the word in the accumulator.
+// line returns one instruction and the meaning of its number. word is the offset of the
+// word in the accumulator.
 func (p Program) line(a *Arch, i int, word uint32) (line, note string) {
 	instruction := p[i]
 	k := instruction.K
@@ -44,7 +45,7 @@ func (p Program) line(a *Arch, i int, word uint32) (line, note string) {
 	return line, a.constantName(word, k)
 }
 
-// words returns for each instruction the offset of the word that was loaded last on the way there.
+// words returns for each instruction the offset of the word that was loaded last before it.
 func (p Program) words() []uint32 {
 	words := make([]uint32, len(p)+1)
 	for i := range p {

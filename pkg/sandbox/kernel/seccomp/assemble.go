@@ -2,7 +2,7 @@ package seccomp
 
 import "golang.org/x/net/bpf"
 
-// Opcodes of classic BPF as seccomp accepts them. Source: linux/bpf_common.h, linux/filter.h.
+// Opcodes of classic BPF that seccomp accepts. Source: linux/bpf_common.h, linux/filter.h.
 const (
 	opLoad     = 0x20 // BPF_LD|BPF_W|BPF_ABS: a 32-bit word of struct seccomp_data
 	opAnd      = 0x54 // BPF_ALU|BPF_AND|BPF_K
@@ -23,18 +23,20 @@ const (
 	offArgs   = 16
 )
 
-// low and high are the offsets of the halves of an argument: amd64 and arm64 are little-endian.
+// low and high return the offsets of the halves of an argument: amd64 and arm64 are
+// little-endian.
 func low(argument int) uint32  { return offArgs + 8*uint32(argument) }
 func high(argument int) uint32 { return low(argument) + 4 }
 
-// assembler builds a program from its last instruction to its first. BPF jumps only forward, so every jump's target
-// already has its place when the jump is made, and distances need no second pass.
+// assembler builds a program from its last instruction to its first. BPF jumps only
+// forward, so the target of every jump is already placed when the jump is made, and
+// distances need no second pass.
 type assembler struct {
 	back    []bpf.RawInstruction // the program, last instruction first
 	returns []label              // the latest return of each action
 }
 
-// label is a place in the program: the index in back.
+// label is a position in the program: the index in back.
 type label int
 
 func (m *assembler) push(op uint16, k uint32) label {
@@ -42,10 +44,11 @@ func (m *assembler) push(op uint16, k uint32) label {
 	return label(len(m.back) - 1)
 }
 
-// distance is how many instructions a jump pushed next would pass over.
+// distance returns how many instructions a jump pushed next would skip.
 func (m *assembler) distance(to label) int { return len(m.back) - int(to) - 1 }
 
-// ret returns the place of an instruction that ends with the action, an earlier one when it is near.
+// ret returns the position of an instruction that returns the action. It reuses an earlier
+// one if that is near.
 func (m *assembler) ret(a Action) label {
 	for i, at := range m.returns {
 		if m.back[at].K == uint32(a) {
@@ -60,20 +63,20 @@ func (m *assembler) ret(a Action) label {
 	return at
 }
 
-// next makes to the instruction that follows the one pushed next.
+// next makes sure that the instruction at to follows the one pushed next.
 func (m *assembler) next(to label) {
 	if m.distance(to) != 0 {
 		m.push(opJump, uint32(m.distance(to)))
 	}
 }
 
-// load reads the word at offset and goes on at to.
+// load reads the word at offset and continues at to.
 func (m *assembler) load(offset uint32, to label) label {
 	m.next(to)
 	return m.push(opLoad, offset)
 }
 
-// branch compares the accumulator with k and goes to yes or no.
+// branch compares the accumulator with k and continues at yes or no.
 func (m *assembler) branch(op uint16, k uint32, yes, no label) label {
 	if yes == no {
 		return yes
@@ -86,7 +89,7 @@ func (m *assembler) branch(op uint16, k uint32, yes, no label) label {
 	return at
 }
 
-// within returns to, or a near jump to it when it is out of reach.
+// within returns to, or a near jump to it if it is out of reach.
 func (m *assembler) within(to label, limit int) label {
 	if m.distance(to) <= limit {
 		return to
@@ -94,7 +97,8 @@ func (m *assembler) within(to label, limit int) label {
 	return m.push(opJump, uint32(m.distance(to)))
 }
 
-// loaded returns the place after to when to only loads the word that the accumulator holds already.
+// loaded returns the position after to if the instruction at to only loads the word that
+// the accumulator already holds.
 func (m *assembler) loaded(offset uint32, to label) label {
 	if at := m.back[to]; at.Op == opLoad && at.K == offset {
 		return to - 1
@@ -102,7 +106,7 @@ func (m *assembler) loaded(offset uint32, to label) label {
 	return to
 }
 
-// program returns the instructions in order; start must be the last place made.
+// program returns the instructions in order. start must be the position made last.
 func (m *assembler) program(start label) Program {
 	m.next(start)
 	out := make(Program, len(m.back))
@@ -112,7 +116,7 @@ func (m *assembler) program(start label) Program {
 	return out.trim()
 }
 
-// trim drops the instructions that nothing leads to: loads that every jump passes over.
+// trim removes unreachable instructions: loads that every jump skips.
 func (p Program) trim() Program {
 	reached := make([]bool, len(p)+1)
 	reached[0] = true
@@ -123,7 +127,7 @@ func (p Program) trim() Program {
 			}
 		}
 	}
-	place := make([]int, len(p)+1) // of each instruction once the dropped ones are gone
+	place := make([]int, len(p)+1) // positions after the removal
 	for i := range p {
 		place[i+1] = place[i]
 		if reached[i] {
@@ -146,7 +150,7 @@ func (p Program) trim() Program {
 	return out
 }
 
-// targets are the instructions that may follow the i-th.
+// targets returns the instructions that may follow the i-th.
 func (p Program) targets(i int) []int {
 	switch instruction := p[i]; instruction.Op {
 	case opReturn:

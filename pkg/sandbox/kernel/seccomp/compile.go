@@ -8,16 +8,18 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// Program is a filter in the kernel's form: each element is a struct sock_filter (linux/filter.h), the whole is what
-// struct sock_fprog points at. It has 1 to 4096 instructions.
+// Program is a filter in the kernel's form. Each element is a struct sock_filter
+// (linux/filter.h); struct sock_fprog points to the whole. It has 1 to 4096 instructions.
 type Program []bpf.RawInstruction
 
-// Compile turns the profile into a program for one architecture. Errors name the call and the condition that cannot
-// be compiled; a profile that does not compile must not be run without.
+// Compile compiles the profile for one architecture. An error names the call and the
+// condition that cannot be compiled. Nothing must run without a profile that does not
+// compile.
 //
-// The number is looked up in a balanced tree of ranges, so a call costs about as many instructions as the binary
-// logarithm of the number of calls that have rules. A call that is decided by its number alone can be answered by
-// Linux 5.11 and newer from a bitmap without running the program (kernel/seccomp.c, seccomp_cache_prepare).
+// The program looks up the number in a balanced tree of ranges, so a call costs about as
+// many instructions as the binary logarithm of the number of calls with rules. Linux 5.11
+// and newer can answer a call that is decided by its number alone from a bitmap, without
+// running the program (kernel/seccomp.c, seccomp_cache_prepare).
 func (p Profile) Compile(a *Arch) (Program, error) {
 	cases, err := p.cases(a)
 	if err != nil {
@@ -33,11 +35,13 @@ func (p Profile) Compile(a *Arch) (Program, error) {
 	return program, nil
 }
 
-// prologue puts before the tree what every program begins with: foreign architectures and x32 die.
+// prologue adds the start of every program, which kills calls of foreign architectures and
+// x32 calls.
 func (m *assembler) prologue(a *Arch) label {
 	body := label(len(m.back) - 1)
 	if a.x32 {
-		// -1 is no x32 number but what a tracer leaves behind and what tests call; it reaches no system call.
+		// -1 is not an x32 call: tracers leave it behind and tests use it. It reaches no
+		// system call.
 		minusOne := m.branch(opEqual, ^uint32(0), m.ret(Errno(eNOSYS)), m.ret(KillProcess))
 		body = m.branch(opAtLeast, x32Bit, minusOne, body)
 	}
@@ -57,7 +61,7 @@ type clause struct {
 	tests  []test
 }
 
-// cases gathers the rules by call, ordered by number.
+// cases collects the rules by call, sorted by number.
 func (p Profile) cases(a *Arch) ([]callCase, error) {
 	byNumber := make(map[uint32][]clause, 2*len(p.Rules))
 	for _, rule := range p.Rules {
@@ -84,7 +88,8 @@ func (p Profile) cases(a *Arch) ([]callCase, error) {
 	return cases, nil
 }
 
-// effective orders clauses strictest first, keeping the order of equals, and drops those that an unconditional one hides.
+// effective sorts clauses strictest first, preserving the order of equals, and drops those
+// that an unconditional one hides.
 func effective(clauses []clause) []clause {
 	slices.SortStableFunc(clauses, func(x, y clause) int { return cmp.Compare(x.action.rank(), y.action.rank()) })
 	for i, c := range clauses {
@@ -95,7 +100,7 @@ func effective(clauses []clause) []clause {
 	return clauses
 }
 
-// span is a range of numbers that share rules: from first up to the next span's first.
+// span is a range of numbers with the same rules: from first up to the next span's first.
 type span struct {
 	first uint32
 	rules []clause
@@ -141,8 +146,8 @@ func (p Profile) constant(s span) (Action, bool) {
 	return 0, false
 }
 
-// unknown answers numbers that no table knows: ENOSYS, as a kernel without the call would, unless the profile does
-// worse to what it does not name.
+// unknown returns the answer for numbers that no table has: ENOSYS, as from a kernel
+// without the call, unless the profile's default is stricter.
 func (p Profile) unknown() Action {
 	if enosys := Errno(eNOSYS); p.Default.rank() >= enosys.rank() {
 		return enosys
@@ -150,7 +155,7 @@ func (p Profile) unknown() Action {
 	return p.Default
 }
 
-// tree decides among the spans by halving.
+// tree selects a span by binary search.
 func (m *assembler) tree(spans []span, otherwise Action) label {
 	if len(spans) == 1 {
 		return m.leaf(spans[0], otherwise)

@@ -2,7 +2,7 @@ package seccomp
 
 import "fmt"
 
-// test is a condition in the width of the argument it looks at.
+// test is a condition, in the width of the argument that it examines.
 type test struct {
 	Cond
 	width uint // 64, 32 or 16 bits
@@ -26,8 +26,9 @@ func (r Rule) tests(c *call) ([]test, error) {
 	return tests, nil
 }
 
-// in returns the condition cut to the width, or an error when no argument of that width can have the value: the
-// condition would then never (or always) hold, and its author meant something else.
+// in returns the condition reduced to the width. It returns an error if no argument of that
+// width can have the value: the condition would then never, or always, be true, which its
+// author cannot have meant.
 func (c Cond) in(width uint) (test, error) {
 	all := ^uint64(0) >> (64 - width)
 	t := test{c, width}
@@ -40,7 +41,7 @@ func (c Cond) in(width uint) (test, error) {
 		return t, fmt.Errorf("value %#x has bits outside the mask %#x", c.Value, c.Mask)
 	case c.Op == AnyBit && c.Value&all == 0:
 		return t, fmt.Errorf("bits %#x are none of the %d bits of argument %d", c.Value, width, c.Arg)
-	case c.Op != AnyBit && c.Value&^all != 0 && c.Value|all>>1 != ^uint64(0): // the latter is a negative number, sign-extended
+	case c.Op != AnyBit && c.Value&^all != 0 && c.Value|all>>1 != ^uint64(0): // the last term excludes negative numbers, which are sign-extended
 		return t, fmt.Errorf("value %#x does not fit the %d bits of argument %d", c.Value, width, c.Arg)
 	}
 	t.Value &= all
@@ -48,7 +49,7 @@ func (c Cond) in(width uint) (test, error) {
 	return t, nil
 }
 
-// test goes to yes when t holds, else to no.
+// test continues at yes if t is true, else at no.
 func (m *assembler) test(t test, yes, no label) label {
 	if t.width == 64 {
 		return m.wide(t, yes, no)
@@ -67,7 +68,7 @@ func (m *assembler) word(offset uint32, op Op, value, mask uint32, yes, no label
 	return m.load(offset, m.compare(op, value, m.loaded(offset, yes), m.loaded(offset, no)))
 }
 
-// and masks the accumulator and goes on at to.
+// and masks the accumulator and continues at to.
 func (m *assembler) and(mask uint32, to label) label {
 	m.next(to)
 	return m.push(opAnd, mask)
@@ -111,7 +112,7 @@ func (m *assembler) wide(t test, yes, no label) label {
 		}
 		return m.word(high(t.Arg), AnyBit, above, 0, yes, lower)
 	}
-	greater, less := yes, no // the answer when the high words differ
+	greater, less := yes, no // the answer if the high words differ
 	if t.Op == Less || t.Op == LessEqual {
 		greater, less = no, yes
 	}

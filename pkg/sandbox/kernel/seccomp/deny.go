@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Names of the profiles that are built in.
+// DenyPrivilegeName is the name of the built-in profile.
 const DenyPrivilegeName = "deny-privilege"
 
-// Constants of the kernel's headers that the rules compare with.
+// Constants of the kernel's headers that the rules use.
 const (
-	csignal          = 0x000000ff // linux/sched.h CSIGNAL: clone(2)'s exit signal, over CLONE_NEWTIME's bit
+	csignal          = 0x000000ff // linux/sched.h CSIGNAL: clone(2)'s exit signal, which overlaps CLONE_NEWTIME's bit
 	cloneVM          = 0x00000100
 	cloneFS          = 0x00000200
 	cloneFiles       = 0x00000400
@@ -45,19 +45,20 @@ const (
 	sISGID           = 0o002000
 	oCreat           = 0o100      // asm-generic/fcntl.h, the same on amd64 and arm64
 	oTmpfile         = 0o20000000 // __O_TMPFILE
-	initPID          = 1          // pid_namespaces(7): what init is to everything in its namespace
+	initPID          = 1          // pid_namespaces(7): the PID of init inside its namespace
 	perLinux         = 0          // linux/personality.h
 	perLinux32       = 0x0008
 	perUname26       = 0x0020000
 	perNoRandomize   = 0x0040000
-	personalityQuery = 0xffffffff // personality(2): return the current one
+	personalityQuery = 0xffffffff // personality(2): return the present one
 )
 
-// DenyPrivilege is the profile of every run: no rule stands in the way of a program that minds its own business, and
-// what reaches for the kernel, for another process or out of the sandbox is refused with the errno that a kernel
-// without the feature, or a caller without the privilege, would see. It does not replace the other layers: most of
-// these calls fail for want of a capability already. It is there so that a mistake in one of them is not enough, and
-// so that the code behind these calls cannot be reached at all.
+// DenyPrivilege returns the profile of every run. It does not affect programs that mind
+// their own business. Calls that reach for the kernel, another process or the outside are
+// denied with the errno of a kernel without the feature, or of a missing privilege. The
+// profile does not replace the other mechanisms; most of these calls fail already for lack
+// of a capability. It ensures that a mistake in one mechanism is not enough, and that the
+// kernel code behind these calls cannot be reached at all.
 func DenyPrivilege() Profile {
 	rules := []Rule{
 		{Calls: []string{"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"},
@@ -112,35 +113,38 @@ func DenyPrivilege() Profile {
 	return Profile{Name: DenyPrivilegeName, Default: Allow, Rules: append(rules, socketRules()...)}
 }
 
-// tracing are the calls by which one process reads or steers another: ptrace(2),
-// process_vm_readv(2). The kernel asks for the same user and, under Landlock, for
-// the same domain, which no process outside of the command has.
+// tracing are the calls with which one process reads or controls another: ptrace(2),
+// process_vm_readv(2). The kernel requires the same user and, with Landlock, a process in
+// the same domain or below it, which excludes every process outside the command.
 var tracing = []string{"ptrace", "process_vm_readv", "process_vm_writev"}
 
-// namespaces are the calls by which a process makes namespaces that a user namespace
-// of its own owns, and joins those; mounts are those that it mounts with there. The
-// kernel asks for capabilities in the user namespace that owns what is changed, and
-// the command has none in its own: user_namespaces(7).
+// namespaces are the calls with which a process creates and joins namespaces that its own
+// user namespace owns; mounts are those with which it mounts in them. The kernel requires
+// capabilities in the user namespace that owns what is changed, and the command has none in
+// its own: user_namespaces(7).
 var (
 	namespaces = []string{"unshare", "clone", "setns", "chroot", "sethostname", "setdomainname"}
 	mounts     = []string{"mount", "umount2", "pivot_root", "mount_setattr", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick"}
 )
 
-// Openings are what a command needs of what [DenyPrivilege] refuses.
+// Openings are the parts of what [DenyPrivilege] denies that a command needs.
 type Openings struct {
 	Tracing    bool // of its own processes
 	Namespaces bool // in user namespaces of its own
 	Mounts     bool // there
 }
 
-// DenyPrivilegeBut is [DenyPrivilege] without its rules on [tracing], for debuggers,
-// which trace what the command itself has started: a filter is inherited by what is
-// traced, and the kernel judges a call after a tracer has changed it (Linux 4.8,
-// commit 93e35efb8de4), so nothing is reached by that which the command could not
-// call itself. Or without those on namespaces, and mounts in them, but for cgroup
-// namespaces: who has one mounts cgroup file systems, where the limits of the command
-// and the other processes of its cgroup are files of the caller's; and but for time
-// namespaces, which nothing needs.
+// DenyPrivilegeBut returns [DenyPrivilege] without the rules that the openings remove.
+//
+// Without its rules on [tracing], debuggers can trace what the command itself has started.
+// A tracee inherits the filter, and the kernel applies it after a tracer has changed the
+// call (Linux 4.8, commit 93e35efb8de4), so tracing gives access to nothing that the
+// command could not call itself.
+//
+// Without the rules on namespaces, and on mounts in them, two kinds remain denied: cgroup
+// namespaces, because in one a process could mount a cgroup file system, where the limits
+// of the command and of the other processes in its cgroup are files that the caller owns;
+// and time namespaces, which nothing needs.
 func DenyPrivilegeBut(o Openings) Profile {
 	p := DenyPrivilege()
 	var open []string
@@ -164,28 +168,32 @@ func DenyPrivilegeBut(o Openings) Profile {
 	return p
 }
 
-// setuidRules keep the command from leaving a program behind that gives the caller's identity to whoever runs it: the work space is the host's, and there no nosuid mount holds
-// (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=). A set-group-ID bit stays possible: directories are shared with it; [NoSetGroupID] refuses it, too.
+// setuidRules keep the command from leaving behind a program that gives the caller's
+// identity to whoever runs it: the work space belongs to the host, where no nosuid mount
+// protects it (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=).
+// Set-group-ID bits remain possible, because shared directories use them; [NoSetGroupID]
+// denies them as well.
 func setuidRules() []Rule {
 	return append(modeRules(sISUID, "leaves a set-user-ID program on the host"),
 		Rule{Calls: []string{"openat2"}, Action: Errno(eNOSYS), Why: "its mode is in memory, where a filter cannot look; callers fall back to openat"})
 }
 
-// modeRules refuse every call that gives a file a bit of its mode.
+// modeRules deny every call that sets a given mode bit on a file.
 func modeRules(bit uint64, why string) []Rule {
 	var rules []Rule
 	for call, mode := range map[string]int{"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2} {
 		rules = append(rules, Rule{Calls: []string{call}, When: []Cond{{Arg: mode, Op: AnyBit, Value: bit}}, Action: Errno(ePERM), Why: why})
 	}
 	for call, flags := range map[string]int{"open": 1, "openat": 2} {
-		rules = append(rules, Rule{Calls: []string{call}, Action: Errno(ePERM), Why: why, // without one of the flags there is no mode
+		rules = append(rules, Rule{Calls: []string{call}, Action: Errno(ePERM), Why: why, // there is no mode without one of the flags
 			When: []Cond{{Arg: flags, Op: AnyBit, Value: oCreat | oTmpfile}, {Arg: flags + 1, Op: AnyBit, Value: bit}}})
 	}
 	slices.SortFunc(rules, func(a, b Rule) int { return strings.Compare(a.Calls[0], b.Calls[0]) })
 	return rules
 }
 
-// terminalRules refuse to type into the terminal that the sandbox shares with the user.
+// terminalRules deny injecting input into the terminal that the sandbox shares with the
+// user.
 func terminalRules() []Rule {
 	ioctl := []string{"ioctl"}
 	return []Rule{
@@ -198,8 +206,9 @@ func terminalRules() []Rule {
 	}
 }
 
-// socketRules leave the address families and protocols that programs use, and refuse the rest as a kernel without
-// them does. Landlock's TCP rules do not hold MPTCP, SMC and SCTP sockets, so those stay shut here.
+// socketRules allow the address families and protocols that programs use, and deny the
+// others like a kernel without them. Landlock's TCP rules do not cover MPTCP, SMC and SCTP
+// sockets, so those remain denied here.
 func socketRules() []Rule {
 	socket := []string{"socket"}
 	rules := []Rule{
@@ -223,7 +232,7 @@ func socketRules() []Rule {
 			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet6}}, noneOf(2, ipprotoIP, ipprotoTCP, ipprotoUDP, ipprotoICMPv6, ipprotoUDPLite)...)})
 }
 
-// noneOf holds when the argument is none of the values.
+// noneOf returns conditions that are true if the argument is none of the values.
 func noneOf(argument int, values ...uint64) []Cond {
 	conds := make([]Cond, len(values))
 	for i, value := range values {

@@ -14,18 +14,20 @@ const (
 	getActionAvail = 2 // SECCOMP_GET_ACTION_AVAIL (Linux 4.14)
 )
 
-// Fprog returns what the third argument of seccomp(SECCOMP_SET_MODE_FILTER, flags, …) points at. It refers to p's own
-// memory, so p must be reachable until the call was made. p must not be empty.
+// Fprog returns the third argument of seccomp(SECCOMP_SET_MODE_FILTER, flags, …). It
+// points into p's memory, so p must stay reachable until the call returns. p must not be
+// empty.
 func (p Program) Fprog() *unix.SockFprog {
 	return &unix.SockFprog{Len: uint16(len(p)), Filter: (*unix.SockFilter)(unsafe.Pointer(unsafe.SliceData(p)))}
 }
 
-// The layouts that Fprog relies on are the same.
+// Fails to compile if the layouts that Fprog relies on differ.
 var _ = [1]struct{}{}[unsafe.Sizeof(unix.SockFilter{})-unsafe.Sizeof(Program{}[0])]
 
-// Install puts the program on the calling thread for good, and on what it starts from then on. The thread must have
-// no_new_privs set (prctl(2), PR_SET_NO_NEW_PRIVS) or hold CAP_SYS_ADMIN in its user namespace. flags are FlagLog and
-// the like; without FlagTSync the process's other threads stay as they are.
+// Install installs the program permanently on the calling thread and everything that it
+// starts from then on. The thread must have no_new_privs set (prctl(2),
+// PR_SET_NO_NEW_PRIVS) or CAP_SYS_ADMIN in its user namespace. flags are FlagLog and
+// similar; without FlagTSync, the process's other threads are not affected.
 func (p Program) Install(flags uint32) error {
 	if len(p) == 0 || len(p) > maxProgram {
 		return fmt.Errorf("seccomp: a program of %d instructions cannot be installed", len(p))
@@ -34,14 +36,15 @@ func (p Program) Install(flags uint32) error {
 	switch {
 	case errno != 0:
 		return fmt.Errorf("seccomp: set mode filter: %w", errno)
-	case r != 0: // FlagTSync names a thread that could not follow
+	case r != 0: // with FlagTSync: a thread that could not be synchronized
 		return fmt.Errorf("seccomp: set mode filter: thread %d cannot be synchronized", r)
 	}
 	return nil
 }
 
-// Probe asks the kernel, without changing anything, whether programs of this package can be installed. The error wraps
-// [errors.ErrUnsupported] when the kernel says no, and is another when it does not let itself be asked.
+// Probe asks the kernel whether programs of this package can be installed. It changes
+// nothing. The error wraps [errors.ErrUnsupported] if they cannot, and is another error if
+// the query was refused.
 func Probe() error {
 	for _, action := range []Action{KillProcess, Errno(ePERM), Allow} {
 		value := uint32(action & actionMask)

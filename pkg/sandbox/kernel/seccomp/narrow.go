@@ -2,11 +2,11 @@ package seccomp
 
 import "syscall"
 
-// Narrowing is what one command of a session is refused on top of the session's
-// own filters. With noNetwork it makes no socket but Unix ones and netlink's; with
-// noMetadata it changes no mode, owner, time or attribute of a file, which
-// landlock(7) does not hold, wherever the file is, and gets of ioctl(2) only what is
-// known to change none.
+// Narrowing returns the profile of what one command of a session is denied in addition to
+// the session's own filters. With noNetwork it can create only Unix and netlink sockets.
+// With noMetadata it cannot change the mode, owner, times or attributes of any file, which
+// landlock(7) does not restrict, and it can make only those ioctl(2) requests that are
+// known not to change them.
 func Narrowing(noNetwork, noMetadata bool) Profile {
 	p := Profile{Name: "narrowing", Default: Allow}
 	if noNetwork {
@@ -31,9 +31,9 @@ func Narrowing(noNetwork, noMetadata bool) Profile {
 	return p
 }
 
-// Requests of ioctl(2): the first of 256 of terminals and of sockets, which are
-// about no file, and others that change nothing but what may be written. Source:
-// asm-generic/ioctls.h, linux/sockios.h, linux/fs.h, linux/fiemap.h.
+// Requests of ioctl(2): the start of the ranges of 256 requests for terminals and for
+// sockets, which do not concern files, and further requests that change only what may be
+// written. Source: asm-generic/ioctls.h, linux/sockios.h, linux/fs.h, linux/fiemap.h.
 const (
 	terminals               = 0x5400
 	sockets                 = 0x8900

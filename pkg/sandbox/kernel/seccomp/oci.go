@@ -30,19 +30,23 @@ type ociArg struct {
 	Op       string  `json:"op"`
 }
 
-// ParseOCI reads a profile file: the JSON object that stands under linux.seccomp in an OCI configuration. name is for
-// messages. A profile that asks for anything this package does not do exactly is an error that names it: an unknown
-// or repeated field, system call, action, operator, flag or architecture, an argument outside 0 to 5, a listener.
+// ParseOCI parses a profile file: the JSON object under linux.seccomp of an OCI
+// configuration. name is used in messages. If a profile asks for anything that this package
+// does not do exactly, the error names it: an unknown or repeated field, system call,
+// action, operator, flag or architecture, an argument index outside 0 to 5, or a listener.
 // Docker's own extensions (archMap, includes, excludes, comment) are such unknown fields.
 //
-// Differences from a container engine, each of them narrower:
-//   - calls of other architectures are killed even when "architectures" lists them; the native one must be listed when
-//     the list is not empty;
-//   - names of calls that only other architectures have are passed over, a name no architecture has is an error;
-//   - when rules of different actions match one call, the strictest wins; libseccomp lets an unconditional rule win;
-//   - an argument is compared in the width the kernel reads.
+// Differences from container engines, each of them more restrictive:
+//   - calls of other architectures are killed even if "architectures" lists them; the native one must
+//     be listed if the list is not empty;
+//   - names of calls that exist only on other architectures are ignored; a name that no architecture
+//     has is an error;
+//   - if rules with different actions match one call, the strictest wins; in libseccomp an unconditional
+//     rule wins;
+//   - an argument is compared in the width that the kernel reads.
 //
-// As in runc, conditions of one rule that look at the same argument twice are alternatives, not both required.
+// As in runc, conditions of one rule on the same argument are alternatives; they need not
+// all be true.
 func ParseOCI(name string, text []byte, a *Arch) (Profile, error) {
 	fail := func(err error) (Profile, error) { return Profile{}, fmt.Errorf("seccomp profile %q: %w", name, err) }
 	var oci ociProfile
@@ -67,7 +71,7 @@ func ParseOCI(name string, text []byte, a *Arch) (Profile, error) {
 		}
 		p.Rules = append(p.Rules, rules...)
 	}
-	if _, err := p.Compile(a); err != nil { // names and values are checked there
+	if _, err := p.Compile(a); err != nil { // checks the names and values
 		return Profile{}, err
 	}
 	return p, nil
@@ -140,7 +144,7 @@ func ociAction(name string, errnoRet *uint) (Action, error) {
 	if errnoRet != nil && (*errnoRet == 0 || *errnoRet > maxErrno) {
 		return 0, fmt.Errorf("errno %d is not 1 to %d", *errnoRet, maxErrno)
 	}
-	number := uint(ePERM) // what the specification says when none is given
+	number := uint(ePERM) // the default of the specification
 	if errnoRet != nil {
 		number = *errnoRet
 	}

@@ -1,6 +1,7 @@
 package seccomp
 
-// Profile is a list of rules about system calls, and what happens to calls that none matches.
+// Profile is a list of rules about system calls, and the action for calls that no rule
+// matches.
 type Profile struct {
 	Name    string
 	Default Action
@@ -13,17 +14,19 @@ type Profile struct {
 const (
 	FlagTSync     uint32 = 1 << 0 // SECCOMP_FILTER_FLAG_TSYNC: every thread of the process
 	FlagLog       uint32 = 1 << 1 // SECCOMP_FILTER_FLAG_LOG: log every action but ALLOW, as far as actions_logged allows (Linux 4.14)
-	FlagSpecAllow uint32 = 1 << 2 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: leave speculative store bypass mitigation off (Linux 4.17)
-	// FlagNewListener is SECCOMP_FILTER_FLAG_NEW_LISTENER: seccomp(2) returns the descriptor that [Notify] is answered by (Linux 5.0).
+	FlagSpecAllow uint32 = 1 << 2 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: leave the speculative store bypass mitigation off (Linux 4.17)
+	// FlagNewListener is SECCOMP_FILTER_FLAG_NEW_LISTENER: seccomp(2) returns the
+	// descriptor of the listener that answers [Notify] (Linux 5.0).
 	FlagNewListener uint32 = 1 << 3
-	// FlagWaitKillable is SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: a call that was received waits for its answer, and signals that do not kill wait
-	// with it (Linux 5.19).
+	// FlagWaitKillable is SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: once a call has been
+	// received, only fatal signals interrupt its wait for the answer (Linux 5.19).
 	FlagWaitKillable uint32 = 1 << 5
 )
 
-// Rule answers Calls with Action when every condition of When holds; without conditions, always.
+// Rule answers Calls with Action if all conditions of When are true, or always if there are
+// none.
 type Rule struct {
-	Calls  []string // names; one that exists only on other architectures is passed over
+	Calls  []string // names; those that exist only on other architectures are ignored
 	Action Action
 	When   []Cond
 	Why    string // for people, in plans
@@ -37,7 +40,8 @@ type Cond struct {
 	Mask  uint64 // of MaskedEqual
 }
 
-// Op compares an argument with a value. Comparisons are unsigned and in the width in which the kernel reads the argument.
+// Op compares an argument with a value. Comparisons are unsigned, in the width in which the
+// kernel reads the argument.
 type Op uint8
 
 // The comparisons.

@@ -1,15 +1,15 @@
 package seccomp
 
-// msgFastOpen connects while it sends, which no hook of connect(2) sees:
-// tcp_sendmsg_fastopen in net/ipv4/tcp.c. linux/socket.h.
+// msgFastOpen is MSG_FASTOPEN of linux/socket.h, which connects while it sends, unseen by
+// every hook of connect(2): tcp_sendmsg_fastopen in net/ipv4/tcp.c.
 const msgFastOpen = 0x20000000
 
-// Sockets is what of socket(2) is refused on top of [DenyPrivilege]. With tcpAlone
-// the internet has TCP and nothing else, because the rules of landlock(7) on ports
-// are for TCP. With noUnix there is no Unix socket but the pairs of socketpair(2)
-// that stay connected to each other: streams and SOCK_SEQPACKET. A datagram socket
-// of a pair, which SOCK_RAW makes as well, can send and connect to another address,
-// and pass descriptors there: unix(7); net/unix/af_unix.c, unix_create,
+// Sockets returns the profile of what is denied of socket(2) in addition to
+// [DenyPrivilege]. With tcpAlone, the only internet protocol is TCP, because the rules of
+// landlock(7) on ports cover only TCP. With noUnix, the only Unix sockets are the pairs of
+// socketpair(2) that stay connected to each other: streams and SOCK_SEQPACKET. A datagram
+// socket of a pair, which SOCK_RAW creates as well, can send and connect to another
+// address, and pass descriptors there: unix(7); net/unix/af_unix.c, unix_create,
 // unix_dgram_sendmsg, unix_dgram_connect.
 func Sockets(tcpAlone, noUnix bool) Profile {
 	const sockStream, sockSeqpacket = 1, 5

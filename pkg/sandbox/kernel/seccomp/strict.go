@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// decodeStrict decodes one JSON value and nothing after it. A field that is unknown, written in another case or
-// repeated is an error: encoding/json alone would take "Names" for "names" and the last of two fields.
+// decodeStrict decodes one JSON value with nothing after it. A field that is unknown,
+// written in another case or repeated is an error; encoding/json alone would accept "Names"
+// for "names", and the last of two fields.
 func decodeStrict(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := checkFields(d); err != nil {
@@ -19,11 +20,11 @@ func decodeStrict(text []byte, v any) error {
 		return errors.New("there is more after the profile's closing brace")
 	}
 	d = json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields() // a known field in the wrong place
+	d.DisallowUnknownFields() // rejects a known field in the wrong place
 	return d.Decode(v)
 }
 
-// checkFields reads one value and checks the names of all fields in it.
+// checkFields reads one value and checks the names of all its fields.
 func checkFields(d *json.Decoder) error {
 	var open []map[string]bool // the fields seen in each enclosing object; nil for an array
 	key := false               // the next token is a field's name

@@ -1,13 +1,14 @@
-// Package tablegen writes the system call tables of package seccomp.
+// Package tablegen generates the system call tables of package seccomp.
 //
 // [Generate] reads two sources and returns the generated Go files:
-//   - numbers: the zsysnum_linux_*.go files of golang.org/x/sys/unix, themselves generated from the kernel's
-//     asm/unistd.h of each architecture;
-//   - argument widths: prototypes.txt, the C types the kernel declares for each call's arguments
-//     (SYSCALL_DEFINEn), as the running kernel prints them in tracefs events/syscalls/sys_enter_*/format.
-//     The copy here is from Linux 6.18; extract.sh makes it anew.
+//   - numbers: the zsysnum_linux_*.go files of golang.org/x/sys/unix, themselves generated from the
+//     kernel's asm/unistd.h of each architecture;
+//   - argument widths: prototypes.txt, the C types that the kernel declares for each call's arguments
+//     (SYSCALL_DEFINEn), as the running kernel prints them in tracefs
+//     events/syscalls/sys_enter_*/format. The copy here is from Linux 6.18; extract.sh regenerates it.
 //
-// The test of this package holds the committed tables equal to what Generate returns; with -update it rewrites them.
+// The test of this package checks that the committed tables equal what Generate returns;
+// with -update it rewrites them.
 package tablegen
 
 import (
@@ -28,7 +29,7 @@ import (
 //go:embed prototypes.txt
 var prototypes string
 
-// arches are the architectures that get a table of their own, by GOARCH.
+// arches are the architectures with a table, by GOARCH.
 var arches = []struct{ goarch, file, variable string }{
 	{"amd64", "syscalls_x8664.go", "callsAMD64"},
 	{"arm64", "syscalls_aarch64.go", "callsARM64"},
@@ -59,7 +60,7 @@ func Generate(unixDir string) (map[string][]byte, error) {
 
 var (
 	numberLine = regexp.MustCompile(`^\tSYS_([A-Z0-9_]+) *= *(\d+)$`)
-	// notCalls are constants of the headers that number no call.
+	// notCalls matches constants of the headers that are not call numbers.
 	notCalls = regexp.MustCompile(`^(arch_specific_syscall|syscall_mask|reserved\d+|unused\d+)$`)
 )
 
@@ -133,17 +134,18 @@ var renamed = map[string]string{
 	"sendfile64": "sendfile", "umount": "umount2",
 }
 
-// narrowed are arguments that are declared wider than what the kernel looks at:
-// clone(2) takes lower_32_bits(clone_flags), kernel/fork.c.
+// narrowed are arguments that are declared wider than what the kernel reads: clone(2) uses
+// lower_32_bits(clone_flags), kernel/fork.c.
 var narrowed = map[string]uint16{"clone": width32}
 
-// Codes of one argument's width, two bits an argument, the first argument lowest.
+// Codes of an argument's width: two bits per argument, the first argument lowest.
 const (
 	width32 = 1
 	width16 = 2
 )
 
-// types32 and types16 are the C types narrower than a register; everything else is compared whole.
+// types32 and types16 are the C types narrower than a register; arguments of other types
+// are compared in full.
 var (
 	types32 = []string{
 		"int", "unsigned int", "unsigned", "u32", "__u32", "__s32", "pid_t", "uid_t", "gid_t", "clockid_t", "key_t",
