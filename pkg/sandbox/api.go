@@ -12,7 +12,7 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// How a plan is carried out: package exec.
+// The types that carry out a plan: package exec.
 type (
 	IO      = exec.IO
 	Outcome = exec.Outcome
@@ -20,55 +20,61 @@ type (
 	Session = exec.Session
 	Command = exec.Command
 	Child   = exec.Child
-	// Failed is a command that failed, as far as it is known.
+	// Failed describes a command that failed, as far as that is known.
 	Failed = exec.Failed
 	// Tail keeps the end of what is written to it.
 	Tail   = explain.Tail
 	Narrow = control.Narrow
 )
 
-// StatusRefused is the exit status of a program whose command did not begin.
+// StatusRefused is the exit status of a program whose command did not start.
 const StatusRefused = exec.StatusRefused
 
-// KeptBytes is how much of each stream a result keeps.
+// KeptBytes is how many bytes of each stream a result keeps.
 const KeptBytes = exec.KeptBytes
 
 var (
-	// Run carries out a plan and waits for the end.
+	// Run carries out a plan and waits until it ends.
 	Run = exec.Run
 	// Start starts a session: a boundary for several commands.
 	Start = exec.Start
-	// MakeOwn makes the directory of ethos in a session's work space: when it did, build the plan anew.
+	// MakeOwn creates ethos's directory in the work space of a session. If it did, the plan
+	// must be built again.
 	MakeOwn = control.MakeOwn
 	// RunCaptured is [Run] with an empty standard input and both output streams captured.
 	RunCaptured = exec.RunCaptured
-	// Explain adds to the evidence of a run that failed what can be told of why.
+	// Explain adds to the evidence of a failed run what can be said about the cause.
 	Explain = exec.Explain
-	// Infer is what can be told of a failed command in a session.
+	// Infer returns what can be said about the cause of a failed command in a session.
 	Infer = exec.Infer
-	// Forwarded are the signals that are passed on to a command.
+	// Forwarded returns the signals that are passed on to a command.
 	Forwarded = exec.Forwarded
-	// RefusedStatus is the exit status of a program when nothing ran, by the code of the refusal.
+	// RefusedStatus returns the exit status of a program that ran nothing, by the code of
+	// the refusal.
 	RefusedStatus = exec.RefusedStatus
-	// NewCapture shows at most a number of bytes of two streams; 0 means no limit.
+	// NewCapture captures at most the given number of bytes of two streams; 0 means no
+	// limit.
 	NewCapture = exec.NewCapture
 	// Shorten halves what a result keeps of a stream.
 	Shorten = exec.Shorten
-	// Release gives back what is kept between runs. No run may be under way.
+	// Release frees what is kept between runs. No run may be in progress.
 	Release = exec.Release
-	// Recover puts aside what runs left for git or for an agent whose process was killed before it could. It belongs before [Build], once in a process.
+	// Recover quarantines what runs left for git or for an agent if their process was
+	// killed before it could. Call it before [Build], once in a process.
 	Recover = control.Recover
-	// ViewPlace is what a view for a plan is made of.
+	// ViewPlace returns the parameters of a view for a plan.
 	ViewPlace = control.ViewPlace
-	// ApplyView applies changes of a view, and puts aside what of them git or an agent would run outside.
+	// ApplyView applies changes of a view to the host, and quarantines those that git or an
+	// agent would run outside.
 	ApplyView = control.ApplyView
-	// KeepView copies what the command made or changed in a root of a view to a new directory.
+	// KeepView copies what the command created or changed in one root of a view to a new
+	// directory.
 	KeepView = control.KeepView
-	// SeccompText is the plan's programs in the form of bpf_asm, for people.
+	// SeccompText returns the plan's filter programs in the syntax of bpf_asm.
 	SeccompText = control.SeccompText
 )
 
-// What a plan is made of: package plan.
+// The types that make up a plan: package plan.
 type (
 	Spec           = plan.Spec
 	ManagedGit     = plan.ManagedGit
@@ -84,7 +90,7 @@ type (
 	Refusal        = plan.Refusal
 )
 
-// What a command may do below a path.
+// What a command may do at a path and below it.
 const (
 	Hidden    = plan.Hidden
 	ReadOnly  = plan.ReadOnly
@@ -92,7 +98,7 @@ const (
 	Private   = plan.Private
 )
 
-// The backends: what makes the boundary.
+// The backends: the mechanisms that enforce the boundary.
 const (
 	Native   = plan.Native
 	Landlock = plan.Landlock
@@ -114,7 +120,7 @@ const (
 	CodeNotExec     = plan.CodeNotExec
 )
 
-// Names of controls that a denial has as its layer.
+// Names of controls that denials give as their layer.
 const (
 	ControlNetwork = plan.ControlNetwork
 	ControlGit     = plan.ControlGit
@@ -125,42 +131,45 @@ const (
 // Controls lists every control, in the order of the evidence.
 func Controls() []string { return plan.Controls() }
 
-// NoEvidence is the evidence of an action for which not even a plan was made.
+// NoEvidence returns the evidence of an action for which no plan was made.
 var NoEvidence = plan.NoEvidence
 
-// Requested is the evidence of a plan that was not carried out.
+// Requested returns the evidence of a plan that was not carried out.
 var Requested = plan.Requested
 
-// OtherSandboxHint is the way out inside of another program's sandbox.
+// OtherSandboxHint is the hint inside another program's sandbox.
 const OtherSandboxHint = plan.OtherSandboxHint
 
-// PortHint says of a remedy that names a host without a port how another port is allowed.
+// PortHint says which ports a remedy stands for that names a host without a port, and how
+// to allow another.
 var PortHint = plan.PortHint
 
-// CacheUse is what commands have added to one package cache of a work space.
+// CacheUse describes what commands have added to one package cache of a work space.
 type CacheUse = control.CacheUse
 
 // Caches lists what commands have added to the package caches of a work space,
 // the least recently used first.
 func Caches(workspace string) ([]CacheUse, error) { return control.Caches(workspace) }
 
-// PruneCaches removes what no run uses of it: that which was last used before a
-// time, and so much of the rest that at most keep bytes are left.
+// PruneCaches removes the parts of these caches that no run uses: those last used before a
+// time, and as many others, least recently used first, as leave at most keep bytes.
 func PruneCaches(workspace string, before time.Time, keep int64, dry bool) ([]CacheUse, error) {
 	return control.PruneCaches(workspace, before, keep, dry)
 }
 
-// Restricted looks for a setting of the machine that keeps ordinary users from user namespaces.
+// Restricted looks for a machine setting that keeps ordinary users from making user
+// namespaces.
 var Restricted = plan.Restricted
 
-// Environment is the environment that [Build] gives a command, without the rest
-// of its plan.
+// Environment returns the environment that [Build] gives a command, without making the rest
+// of the plan.
 var Environment = plan.Environment
 
-// Covering is the entry of a table that decides on a path.
+// Covering returns the entry of a table that applies to a path.
 var Covering = plan.Covering
 
-// Build makes the plan of a spec. It reads the file system through files and changes nothing. uid is the caller's. The error is a [*Refusal].
+// Build makes the plan of a spec. It reads the file system through files and changes
+// nothing. uid is the caller's user ID. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if signing := spec.Whole().GitSigning; signing != "" && signing != "none" && spec.Signer == "" {
 		self, err := os.Executable()

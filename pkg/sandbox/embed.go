@@ -18,36 +18,34 @@ import (
 	"ethos/pkg/record"
 )
 
-// Sandbox is a boundary for programs that embed ethos. [New] makes one; each of its
-// methods With… returns another one, and leaves it as it is. It may be used
-// concurrently.
+// Sandbox is a boundary for programs that embed ethos. [New] makes one. Each With… method
+// returns a changed copy. A Sandbox is safe for concurrent use.
 type Sandbox struct {
 	policy  Policy
-	program string // ethos-sandbox, or this program where it began with [ExecShim]
+	program string // ethos-sandbox, or this program if it began with [ExecShim]
 	shim    bool
 }
 
-// Network is how far the network of a command reaches. The zero value is
-// [NetworkDeny].
+// Network is how far a command's network reaches. The zero value is [NetworkDeny].
 type Network string
 
 // The networks.
 const (
 	NetworkDeny     Network = "none"     // no interface is up
-	NetworkLoopback Network = "loopback" // a loopback interface of its own
-	NetworkProxy    Network = "proxy"    // loopback, and the names of WithDomains
-	NetworkOpen     Network = "host"     // the host's
+	NetworkLoopback Network = "loopback" // its own loopback interface
+	NetworkProxy    Network = "proxy"    // loopback, and the names given to WithDomains
+	NetworkOpen     Network = "host"     // the host's network
 )
 
 // Option changes the boundary that [New] makes.
 type Option func(Sandbox) Sandbox
 
-// WithPolicy begins with a policy instead of that of [DefaultPolicy].
+// WithPolicy replaces the policy of [DefaultPolicy].
 func WithPolicy(p Policy) Option {
 	return func(s Sandbox) Sandbox { s.policy = p.clone(); return s }
 }
 
-// The options of [New] are the methods of [Sandbox] of the same names.
+// The options of [New] correspond to the methods of [Sandbox] of the same names.
 func WithReadPaths(paths ...string) Option {
 	return func(s Sandbox) Sandbox { return s.WithReadPaths(paths...) }
 }
@@ -78,84 +76,84 @@ func WithProfile(name string) Option { return func(s Sandbox) Sandbox { return s
 func WithBackend(name string) Option { return func(s Sandbox) Sandbox { return s.WithBackend(name) } }
 func WithSession(name string) Option { return func(s Sandbox) Sandbox { return s.WithSession(name) } }
 
-// WithReadPaths shows files and directories, to be read. Paths are absolute, or
-// relative to the directory of the command.
+// WithReadPaths makes files and directories readable. Paths are absolute or relative to the
+// command's directory.
 func (s Sandbox) WithReadPaths(paths ...string) Sandbox {
 	return s.add(&s.policy.ReadPaths, paths)
 }
 
-// WithWritePaths shows files and directories, to be read and written.
+// WithWritePaths makes files and directories readable and writable.
 func (s Sandbox) WithWritePaths(paths ...string) Sandbox {
 	return s.add(&s.policy.WritePaths, paths)
 }
 
-// WithDenyRead hides what another declaration shows. A denial wins over a
-// declaration of the same path; of two others, the more specific path counts.
+// WithDenyRead hides paths that another declaration shows. A deny wins over a grant of the
+// same path; otherwise the more specific path wins.
 func (s Sandbox) WithDenyRead(paths ...string) Sandbox {
 	return s.add(&s.policy.DenyRead, paths)
 }
 
-// WithDenyWrite makes what another declaration shows read-only.
+// WithDenyWrite makes paths read-only that another declaration makes writable.
 func (s Sandbox) WithDenyWrite(paths ...string) Sandbox {
 	return s.add(&s.policy.DenyWrite, paths)
 }
 
-// WithNetwork says how far the network reaches.
+// WithNetwork sets how far the network reaches.
 func (s Sandbox) WithNetwork(n Network) Sandbox { s.policy.Network = n; return s }
 
-// WithDomains lists what [NetworkProxy] reaches: a name, *.name, an address or
-// network, each with an optional :PORT.
+// WithDomains lists the destinations that [NetworkProxy] allows: a name, *.name, an address
+// or a network, each with an optional :PORT.
 func (s Sandbox) WithDomains(patterns ...string) Sandbox {
 	return s.add(&s.policy.Domains, patterns)
 }
 
-// WithUnixSockets lists socket files of the host that can be connected to.
+// WithUnixSockets lists host socket files that the command may connect to.
 func (s Sandbox) WithUnixSockets(paths ...string) Sandbox {
 	return s.add(&s.policy.UnixSockets, paths)
 }
 
-// WithExecPath shows files, to be executed: of the directories that they are in,
-// it shows nothing else.
+// WithExecPath makes files executable. It shows nothing else of the directories that
+// contain them.
 func (s Sandbox) WithExecPath(paths ...string) Sandbox {
 	return s.add(&s.policy.ExecPaths, paths)
 }
 
-// WithLimits bounds time, memory, processors and processes; zero is the profile's
-// limit. Other limits cannot be given.
+// WithLimits limits time, memory, processors and processes; zero means the profile's limit.
+// Other limits cannot be set.
 func (s Sandbox) WithLimits(l Limits) Sandbox { s.policy.Limits = l; return s }
 
-// WithEnv passes variables on (NAME), or sets them (NAME=VALUE).
+// WithEnv passes variables on (NAME) or sets them (NAME=VALUE).
 func (s Sandbox) WithEnv(entries ...string) Sandbox {
 	return s.add(&s.policy.Env, entries)
 }
 
-// WithProfile names the profile that the boundary begins with.
+// WithProfile sets the profile that the boundary starts from.
 func (s Sandbox) WithProfile(name string) Sandbox { s.policy.Profile = name; return s }
 
-// WithBackend says what makes the boundary: [Native], which is also meant by "";
-// [Landlock], which makes no namespace and holds less; or [None], which holds
-// nothing. docs/backends.md has the differences. Nothing chooses another than the
-// native one by itself.
+// WithBackend sets what enforces the boundary: [Native], also for ""; [Landlock], which
+// makes no namespaces and enforces less; or [None], which enforces nothing.
+// docs/backends.md lists the differences. A backend other than native is never chosen
+// automatically.
 func (s Sandbox) WithBackend(name string) Sandbox { s.policy.Backend = name; return s }
 
-// WithSession runs commands in the boundary of a session of ethos-sandbox, by its
-// name, or auto:NAME to start it when it does not run. It needs ethos-sandbox as a
-// program of its own. The session's boundary must be that of the policy.
+// WithSession runs commands in the boundary of a session of ethos-sandbox. name is the name
+// of a session, or auto:NAME to start it if it is not running. It needs ethos-sandbox as a
+// separate program. The session's boundary must be that of the policy.
 func (s Sandbox) WithSession(name string) Sandbox { s.policy.Session = name; return s }
 
-// add is the sandbox with more in one of its own lists.
+// add returns the sandbox with entries appended to one of its lists.
 func (s *Sandbox) add(list *[]string, more []string) Sandbox {
 	*list = append(slices.Clone(*list), more...)
 	return *s
 }
 
-// New makes a boundary for the commands of this program: that of [DefaultPolicy]
-// for the working directory, changed by the options, in their order. It runs one
-// command in it that does nothing, once for each boundary, and returns an error (a
-// [*Refusal]) when this machine cannot enforce it: then no command runs at all.
+// New makes a boundary for the commands of this program: that of [DefaultPolicy] for the
+// working directory, changed by the options in their order. Once for each boundary, it runs
+// a command in it that does nothing. If this machine cannot enforce the boundary, it
+// returns an error (a [*Refusal]), and no command can run.
 //
-// The boundary is made by ethos-sandbox: this program itself when its main function
-// began with [ExecShim], else the program of that name beside this one or on PATH.
+// The boundary is made by ethos-sandbox: by this program itself if its main function began
+// with [ExecShim], else by the program of that name beside this one or on PATH.
 func New(options ...Option) (Sandbox, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -177,8 +175,8 @@ func New(options ...Option) (Sandbox, error) {
 	return s, s.proved()
 }
 
-// trusted refuses a program found by its name that a confined command could have
-// written: what makes the boundary must not be inside of it.
+// trusted refuses a program, found by name, that a confined command could have written: the
+// program that makes the boundary must not lie inside it.
 func (s Sandbox) trusted() error {
 	if s.shim {
 		return nil
@@ -195,7 +193,7 @@ func (s Sandbox) trusted() error {
 	return nil
 }
 
-// wrapper is the program that makes the boundary.
+// wrapper returns the program that makes the boundary.
 func wrapper(session bool) (program string, shim bool, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -218,13 +216,13 @@ func wrapper(session bool) (program string, shim bool, err error) {
 	return program, false, err
 }
 
-// proofs are the boundaries that have been tried: one error for each command line.
+// proofs caches the test of each boundary: one error for each command line.
 var proofs sync.Map
 
-// proved runs a command that does nothing.
+// proved runs a command that does nothing in the boundary.
 func (s Sandbox) proved() error {
 	if s.policy.Session != "" {
-		return nil // what is not in force ends the session's start
+		return nil // starting the session fails if something is not in force
 	}
 	key := s.program + "\x00" + strings.Join(s.policy.args(), "\x00")
 	found, _ := proofs.LoadOrStore(key, sync.OnceValue(func() error {
@@ -240,29 +238,28 @@ func (s Sandbox) proved() error {
 	}))
 	err := found.(func() error)()
 	if err != nil {
-		proofs.Delete(key) // the reason may go away
+		proofs.Delete(key) // the cause may go away
 	}
 	return err
 }
 
-// Backend is what makes the boundary: [Native] where [Sandbox.WithBackend] names
-// no other.
+// Backend returns the backend: [Native] unless [Sandbox.WithBackend] set another.
 func (s Sandbox) Backend() string { return cmp.Or(s.policy.Backend, Native) }
 
-// Policy is what the boundary was asked for.
+// Policy returns a copy of the requested policy.
 func (s Sandbox) Policy() Policy { return s.policy.clone() }
 
-// wrapperName is argument 0 of the program that makes the boundary, and the name of
-// ethos's own.
+// wrapperName is argument 0 of the program that makes the boundary, and the name of ethos's
+// own program.
 const wrapperName = "ethos-sandbox"
 
-// Wrap rewrites a command that has not been started so that it runs in the
-// boundary. Its streams, directory, environment, descriptors (ExtraFiles), SysProcAttr and
-// context stay as they are, and the caller starts it and waits for it; what ends
-// the process, such as the end of its context, ends everything that runs inside.
-// Status 125 says that nothing ran. Of the environment, the command gets what the boundary
-// passes on, and each variable of cmd.Env that this process has not, or has with
-// another value. Wrapping twice is an error.
+// Wrap rewrites a command that has not been started so that it runs in the boundary. Its
+// streams, directory, environment, descriptors (ExtraFiles), SysProcAttr and context are
+// unchanged. The caller starts it and waits for it. Whatever ends the process, such as the
+// end of its context, ends everything that runs inside. Exit status 125 means that nothing
+// ran. The command gets the variables that the boundary passes on, and each variable of
+// cmd.Env that this process does not have or has with another value. It is an error to wrap
+// a command twice.
 func (s Sandbox) Wrap(cmd *exec.Cmd) error {
 	if s.program == "" {
 		return errors.New("the zero Sandbox is no boundary: make one with New")
@@ -305,13 +302,13 @@ func (s Sandbox) Wrap(cmd *exec.Cmd) error {
 	return nil
 }
 
-// within reports whether a path is a directory or below it, by their names.
+// within reports whether a path is a directory or lies below it, by name only.
 func within(path, dir string) bool {
 	rest, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rest)
 }
 
-// passedOn are the names of the variables that somebody set for the command alone.
+// passedOn returns the names of the variables that are set for the command only.
 func passedOn(env []string) (names []string) {
 	own := map[string]bool{}
 	for _, entry := range os.Environ() {
@@ -325,12 +322,11 @@ func passedOn(env []string) (names []string) {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-// Result is how a command ended, with the evidence of its boundary in
-// Capture.Sandbox.
+// Result describes how a command ended. The evidence of its boundary is in Capture.Sandbox.
 type Result = record.Result
 
-// Run wraps a command, runs it, and returns how it ended, with the evidence. The
-// error is a [*Refusal] when the boundary did not let it begin, and nothing ran; a
+// Run wraps a command, runs it, and returns how it ended, with the evidence. If the
+// boundary did not let the command start, nothing ran and the error is a [*Refusal]. A
 // command that fails is no error. When ctx ends, everything inside is killed.
 func (s Sandbox) Run(ctx context.Context, cmd *exec.Cmd) (Result, error) {
 	if err := s.Wrap(cmd); err != nil {
@@ -374,7 +370,7 @@ func (s Sandbox) Run(ctx context.Context, cmd *exec.Cmd) (Result, error) {
 	return result, nil
 }
 
-// exitOf is what is known of a process that said nothing.
+// exitOf describes a process that returned no evidence.
 func exitOf(err error) error {
 	if err == nil {
 		return errors.New("it ended without evidence")
@@ -382,7 +378,7 @@ func exitOf(err error) error {
 	return err
 }
 
-// refusalOf is why nothing ran.
+// refusalOf returns the reason why nothing ran.
 func refusalOf(r Result) error {
 	return &Refusal{Code: r.Reason, Err: errors.New(r.Message), Hint: r.Hint}
 }

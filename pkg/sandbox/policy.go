@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Policy is what a [Sandbox] is asked for, as data. Lists that are empty declare
-// nothing. Its JSON is read by [ParsePolicy].
+// Policy is the requested boundary of a [Sandbox], as data. Empty lists declare nothing.
+// [ParsePolicy] reads its JSON form.
 type Policy struct {
-	// Workspace is where commands run that name no directory, and what those that
-	// name one must be in. The work space of a command is the git work tree around
-	// its directory, else that directory.
+	// Workspace is the default directory of commands. A command that sets its own directory
+	// must set one within Workspace. The work space of a command is the git work tree
+	// around its directory, else that directory.
 	Workspace   string   `json:"workspace"`
 	Profile     string   `json:"profile,omitempty"` // "" is "workspace"
 	Backend     string   `json:"backend,omitempty"` // "" is "native"
@@ -35,16 +35,15 @@ type Policy struct {
 	Session     string   `json:"session,omitempty"`
 }
 
-// The variables that add to [DefaultPolicy]: absolute paths with colons between
-// them, to be read, and to be read and written. They belong to whoever starts the
-// program.
+// The variables that add paths to [DefaultPolicy]: colon-separated absolute paths that
+// become readable, or readable and writable. They are set by whoever starts the program.
 const (
 	EnvReadOnly  = "ETHOS_SANDBOX_RO"
 	EnvReadWrite = "ETHOS_SANDBOX_RW"
 )
 
-// DefaultPolicy is the boundary of a work space: it can be written, but for what git
-// and agents read as configuration; the rest of the home directory is not there; and
+// DefaultPolicy returns the boundary of a work space. The work space is writable, except
+// what git and agents read as configuration; the rest of the home directory is not visible;
 // there is no network. [EnvReadOnly] and [EnvReadWrite] add paths.
 func DefaultPolicy(workspace string) Policy {
 	return Policy{
@@ -53,8 +52,8 @@ func DefaultPolicy(workspace string) Policy {
 	}
 }
 
-// ParsePolicy reads the JSON of one policy. A member that is unknown, and anything
-// behind it, is an error.
+// ParsePolicy parses the JSON of one policy. An unknown member, or anything after the
+// object, is an error.
 func ParsePolicy(text []byte) (Policy, error) {
 	var p Policy
 	in := json.NewDecoder(bytes.NewReader(text))
@@ -75,7 +74,7 @@ func (p Policy) clone() Policy {
 	return p
 }
 
-// check reports what no boundary can be made of, before a command is there.
+// check reports requests for which no boundary can be made, before there is a command.
 func (p *Policy) check() error {
 	switch {
 	case !filepath.IsAbs(p.Workspace):
@@ -124,7 +123,7 @@ func (p *Policy) network() Network {
 	return p.Network
 }
 
-// args are the flags of `ethos-sandbox run` that ask for the policy.
+// args returns the flags of `ethos-sandbox run` that request the policy.
 func (p *Policy) args() (args []string) {
 	add := func(flag string, values ...string) {
 		for _, value := range values {

@@ -7,8 +7,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// FromRecord makes the spec of a recorded action, of its effective set. environ
-// is this process's environment.
+// FromRecord makes the spec of a recorded action from its effective set. environ is this
+// process's environment.
 func FromRecord(action record.Action, caps capability.Set, environ []string) (Spec, error) {
 	argv, err := argvOf(action)
 	if err != nil {
@@ -20,8 +20,8 @@ func FromRecord(action record.Action, caps capability.Set, environ []string) (Sp
 	}, nil
 }
 
-// argvOf is the command of an action. A script is run by bash, whose language
-// it was analysed in.
+// argvOf returns the command of an action. A script is run by bash, because it was analysed
+// as bash.
 func argvOf(action record.Action) ([]string, error) {
 	switch action.Kind {
 	case record.KindExec:
@@ -35,7 +35,7 @@ func argvOf(action record.Action) ([]string, error) {
 	return nil, errors.New("an action of kind " + action.Kind + " is not executed")
 }
 
-// Denied is the result of an action that did not run.
+// Denied returns the result of an action that did not run.
 func Denied(reason, message, hint string, evidence record.Sandbox) record.Result {
 	evidence.Denied = true
 	if evidence.Reason == "" {
@@ -44,7 +44,7 @@ func Denied(reason, message, hint string, evidence record.Sandbox) record.Result
 	return record.Result{Status: record.StatusDenied, Reason: reason, Message: message, Hint: hint, Capture: record.Capture{Sandbox: evidence}}
 }
 
-// DeniedBy is the result of what did not run, for the error that says why.
+// DeniedBy returns the result of an action that did not run because of an error.
 func DeniedBy(failure error, evidence record.Sandbox) record.Result {
 	var r *Refusal
 	if errors.As(failure, &r) {

@@ -8,18 +8,17 @@ import (
 	"ethos/pkg/sandbox/signing"
 )
 
-// shimmed says that this program's main function began with [ExecShim].
+// shimmed reports whether this program's main function began with [ExecShim].
 var shimmed atomic.Bool
 
-// shimCheck is the argument of this program when it runs inside, to prove the
-// boundary.
+// shimCheck is the argument with which this program runs inside to test the boundary.
 const shimCheck = "ethos-sandbox-proof"
 
-// ExecShim belongs first into the main function of a program that embeds ethos: then
-// [New] needs no other program, since this one makes the boundaries of its commands.
-// It is started again for each, with "ethos-sandbox" as argument 0, and ExecShim
-// then does not return. Everything that the program does before it is done by each
-// of those processes, too; a package's init functions should be cheap.
+// ExecShim lets a program that embeds ethos make the boundaries of its commands itself, so
+// that [New] needs no other program. Call it first in the main function. The program is
+// then started again for each command, with "ethos-sandbox" as argument 0, and in that
+// process ExecShim does not return. Whatever the program does before the call, it does in
+// each of these processes too, so init functions should be cheap.
 func ExecShim() {
 	asks := signing.Asks(os.Args)
 	wrapper := len(os.Args) > 1 && os.Args[0] == wrapperName && os.Args[1] == "run"

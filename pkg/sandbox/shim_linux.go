@@ -15,8 +15,7 @@ import (
 	"ethos/pkg/sandbox/boundary"
 )
 
-// shimArgs is the part of the command line of `ethos-sandbox run` that [Sandbox.Wrap]
-// writes.
+// shimArgs holds the flags of `ethos-sandbox run` that [Sandbox.Wrap] writes.
 type shimArgs struct {
 	boundary.Flags
 	Backend  string
@@ -24,7 +23,7 @@ type shimArgs struct {
 	Fd       []int
 }
 
-// shim runs a command as `ethos-sandbox run` does, and returns its status.
+// shim runs a command as `ethos-sandbox run` does, and returns its exit status.
 func shim(args []string) int {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, Forwarded()...)
