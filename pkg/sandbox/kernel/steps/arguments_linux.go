@@ -5,8 +5,9 @@ import (
 	"unsafe"
 )
 
-// arguments is the memory of the kernel's argument area that the runtime made os.Args of, without copying: runtime.goargs. The strings lie behind one another,
-// each ended by NUL. What does not look like that is left alone.
+// arguments returns the part of the kernel's argument area from which the runtime made
+// os.Args without copying: runtime.goargs. The strings follow one another, each ended by
+// NUL. It stops at the first string that does not fit this layout.
 func arguments() []byte {
 	if len(os.Args) == 0 || len(os.Args[0]) == 0 {
 		return nil

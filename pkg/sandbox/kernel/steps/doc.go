@@ -1,29 +1,36 @@
-// Package steps starts a confined process without a second program start.
+// Package steps starts a confined process without starting a second program.
 //
-// A caller that wants a process in namespaces of its own has two usual ways: start a helper program inside them, or do the work
-// between fork and exec. A Go program that takes the first pays for its own start twice; this package takes the second. Everything that can be computed or
-// allocated is, beforehand, in ordinary Go: the outcome is a [Program], two arrays of prepared kernel calls ([Step]). [Start] clones once; the child
-// interprets the first array, clones the command, which interprets the second and ends in execve, and stays as the init of its
-// PID namespace. [Process.Next] tells what happens inside.
+// There are two usual ways to start a process in its own namespaces: to start a helper
+// program inside them, or to do the work between fork and exec. The first makes a Go
+// program pay for its start twice, so this package uses the second. Everything that can be
+// computed or allocated is prepared beforehand, in ordinary Go: a [Program] consists of
+// arrays of prepared system calls ([Step]). Begin with [Start], which clones once. The
+// child interprets the first array and clones the command, which interprets the second and
+// ends in execve; the child remains as the init of its PID namespace. [Process.Next]
+// reports what happens inside.
 //
 // # Contract
 //
-// The child allocates nothing, takes no lock, grows no stack and calls nothing of the Go runtime: it is a copy of one thread of a process with many, as in
-// syscall.forkExec of the standard library. The first step that fails ends it; the parent learns the index of the step and the errno, as numbers, so
-// nothing is ever told apart by its text.
+// The child allocates nothing, takes no lock, grows no stack and calls nothing in the Go
+// runtime: it is a copy of one thread of a multi-threaded process, as in syscall.forkExec
+// of the standard library. The first step that fails ends it. The parent learns the index
+// of the step and the errno as numbers, so errors are never distinguished by their text.
 //
-// Init is PID 1 of the namespace: it reaps what is orphaned, passes on the signals that come from outside the namespace, and ends with everything
-// in it when the command has ended, when the process that started it has died, or when the thread that started it has; in the latter cases it
-// runs the cleanup steps first.
+// Init is PID 1 of the namespace. It reaps orphans and passes on signals from outside the
+// namespace. It ends, with everything in the namespace, when the command has ended, when
+// the process that started it has died, or when the thread that started it has. In the
+// latter two cases it runs the cleanup steps first.
 //
 // # Sessions
 //
-// With [Program.Spawns] the command's process, when it is confined, does not
-// exec. It clones a process for each [Process.Spawn], which inherits all that
-// confines it, interprets the calls of an [Image] and execs.
+// With [Program.Spawns], the command's process does not call execve once it is confined.
+// For each [Process.Spawn] it clones a process that inherits its confinement, interprets
+// the calls of an [Image] and ends in execve.
 //
 // # Limits
 //
-// Linux only. [Start] and the methods of [Process] but [Process.Signal] and [Process.Kill] belong to one goroutine, which [Start] ties to its thread
-// (prctl(2), PR_SET_PDEATHSIG: the death of the parent means the death of that thread) until [Process.Wait].
+// Linux only. [Start] and the methods of [Process], except [Process.Signal] and
+// [Process.Kill], must be called from one goroutine. [Start] locks it to its thread until
+// [Process.Wait], because prctl(2) PR_SET_PDEATHSIG refers to the death of the parent's
+// thread.
 package steps

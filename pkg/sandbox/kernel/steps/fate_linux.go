@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fate is how init itself ended, when it ended without [Exited]: then nobody knows how the command ended.
+// Fate is how init itself ended without [Exited]. It is then unknown how the command ended.
 type Fate struct {
-	Signal syscall.Signal // that killed init; 0 when it exited
-	Status int            // of its exit
+	Signal syscall.Signal // that killed init; 0 if it exited
+	Status int            // its exit status
 }
 
-// String says what became of init, for people.
+// String describes the end of init for people.
 func (f Fate) String() string {
 	switch {
 	case f.Signal != 0:
@@ -29,7 +29,8 @@ func (f Fate) String() string {
 	return fmt.Sprintf("init, which holds the sandbox, ended with status %d", f.Status)
 }
 
-// siginfo is struct siginfo of asm-generic/siginfo.h as waitid(2) fills it on the 64-bit architectures.
+// siginfo is struct siginfo of asm-generic/siginfo.h, as waitid(2) fills it in on 64-bit
+// architectures.
 type siginfo struct {
 	signo, errno, code, _ int32
 	pid                   int32
@@ -41,9 +42,10 @@ type siginfo struct {
 // cldExited is CLD_EXITED of asm-generic/siginfo.h.
 const cldExited = 1
 
-// Fate returns how init ended. It is for after [Gone], and waits until the deadline for a process that is still ending; [Process.Wait] is called all the same.
+// Fate returns how init ended. Call it after [Gone]. It waits until the deadline for a
+// process that is still exiting. [Process.Wait] must still be called.
 func (p *Process) Fate(deadline time.Time) (Fate, error) {
-	fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}} // readable when it has ended: pidfd_open(2)
+	fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}} // readable when the process has ended: pidfd_open(2)
 	for {
 		n, err := unix.Poll(fds, max(0, int(time.Until(deadline)/time.Millisecond)))
 		if errors.Is(err, unix.EINTR) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parcel is a sendmsg(2) with one descriptor in it: SCM_RIGHTS, unix(7).
+// parcel is the memory of a sendmsg(2) that passes one descriptor: SCM_RIGHTS, unix(7).
 type parcel struct {
 	header  unix.Msghdr
 	text    unix.Iovec
@@ -19,13 +19,14 @@ type parcel struct {
 	}
 }
 
-// Hand returns the step that gives the parent a duplicate of a descriptor; [Handed] is the event, and what tells the parent which one it is.
+// Hand returns the step that passes a duplicate of a descriptor to the parent. The event is
+// [Handed], and what tells the parent which descriptor it is.
 func Hand(what int, fd Slot) Step {
 	p := &parcel{}
 	return p.step(what, fd, unsafe.Pointer(p))
 }
 
-// step fills in the parcel for the address that it will have.
+// step fills in the parcel for the address at which it will be.
 func (p *parcel) step(what int, fd Slot, at unsafe.Pointer) Step {
 	there := (*parcel)(at)
 	p.body = message{kind: kindHanded, value: int32(what)}
@@ -40,7 +41,7 @@ func (p *parcel) step(what int, fd Slot, at unsafe.Pointer) Step {
 		Fill: &there.control.fd, FillFrom: fd, Want: int32(messageSize)}
 }
 
-// descriptors are those that came with a message.
+// descriptors returns the descriptors that came with a message.
 func descriptors(oob []byte) ([]int, error) {
 	list, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -60,7 +61,8 @@ func descriptors(oob []byte) ([]int, error) {
 	return fds, nil
 }
 
-// received makes the event of a message that brings one descriptor. Whatever else came with it is closed.
+// received returns the event of a message that carries one descriptor. It closes all
+// descriptors if there is not exactly one.
 func received(m message, oob []byte) (Event, error) {
 	fds, err := descriptors(oob)
 	if err == nil && len(fds) != 1 {

@@ -8,31 +8,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// regionSize bounds the calls of one command of a spawner, with its arguments
-// and its environment, in bytes. The kernel takes at most 6 MiB of those:
+// regionSize bounds the calls of one command of a spawner, including its arguments and
+// environment, in bytes. The kernel accepts at most 6 MiB of arguments and environment:
 // execve(2).
 const regionSize = 8 << 20
 
-// Image is the calls of one command as bytes that a spawner puts into the region
-// of its memory that it keeps for them: every address in it is one of that
-// region. Make it with [Process.NewImage].
+// Image holds the calls of one command as bytes. A spawner copies them into a region of its
+// memory, to which every address in them refers. Create it with [Process.NewImage].
 type Image struct {
 	Slots    Slots
-	Streams  [3]Slot // hold what becomes 0, 1 and 2 of the command
+	Streams  [3]Slot // the descriptors that become 0, 1 and 2 of the command
 	base     unsafe.Pointer
 	bytes    []byte
 	prepared []Step
-	named    []Step // the same for people
+	named    []Step // the same steps, with their names for people
 	large    bool
 }
 
-// imageHead is what an image begins with.
+// imageHead is the start of an image.
 type imageHead struct{ steps []Step }
 
 // imageSlots is how many slots an image can use.
 const imageSlots = 32
 
-// NewImage returns an image without calls for a spawner.
+// NewImage returns an empty image for a spawner.
 func (p *Process) NewImage() *Image {
 	i := &Image{base: p.region, bytes: make([]byte, unsafe.Sizeof(imageHead{}), 16<<10)}
 	for n := range i.Streams {
@@ -66,20 +65,19 @@ func (i *Image) Strings(list []string) Arg {
 	return Arg{ptr: i.put(bytesOf(array))}
 }
 
-// Buf is [Buf] for an image: the command has a copy of b.
+// Buf is [Buf] for an image, which gets a copy of b.
 func (i *Image) Buf(b []byte) Arg { return Arg{ptr: i.put(b)} }
 
-// Value is [Ptr] for an image: v must hold no pointer, and the command has a copy of it.
+// Value is [Ptr] for an image, which gets a copy of v. v must contain no pointers.
 func Value[T any](i *Image, v T) Arg { return i.Buf(bytesOf([]T{v})) }
 
-// Filter is the argument of seccomp(2) for an image: the command has a copy of the
-// program.
+// Filter returns the argument of seccomp(2) for an image, which gets a copy of the program.
 func (i *Image) Filter(program *unix.SockFprog) Arg {
 	at := i.put(bytesOf(unsafe.Slice(program.Filter, program.Len)))
 	return Value(i, unix.SockFprog{Len: program.Len, Filter: (*unix.SockFilter)(at)})
 }
 
-// Add appends calls. What their arguments point to is in the image: [Image.Str],
+// Add appends calls. Their arguments must point into the image: [Image.Str],
 // [Image.Strings], [Image.Buf], [Value].
 func (i *Image) Add(list ...Step) {
 	for _, s := range list {
@@ -125,14 +123,14 @@ func (i *Image) Hand(what int, fd Slot) Step {
 	return s
 }
 
-// Change is for tests: it gives them the calls before they are made.
+// Change is for tests: it passes the calls to change before they are made.
 func (i *Image) Change(change func([]Step)) { change(i.prepared) }
 
-// ErrTooLarge is the error of a command whose arguments and environment are
-// larger than a spawner takes: E2BIG of execve(2).
+// ErrTooLarge means that the arguments and the environment of a command are larger than a
+// spawner accepts: E2BIG of execve(2).
 var ErrTooLarge = errors.New("the arguments and the environment are too large")
 
-// finish is the image whole.
+// finish returns the complete image.
 func (i *Image) finish() ([]byte, error) {
 	at := i.put(bytesOf(i.prepared))
 	if i.large {

@@ -7,14 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commandPID is what the command is in its PID namespace: the first process init makes.
+// commandPID is the PID of the command in its PID namespace: the first process that init
+// creates.
 const commandPID = 2
 
-// ParentDied is the signal that tells init of the death of its parent's thread, to be asked for with prctl(2), PR_SET_PDEATHSIG. It is blocked, so that init can
-// clean up; a closed channel tells the same.
+// ParentDied is the signal that tells init that its parent's thread has died. A step must
+// request it with prctl(2), PR_SET_PDEATHSIG. It is blocked, so that init can clean up. A
+// closed channel has the same meaning.
 const ParentDied = syscall.Signal(60)
 
-// runInit is PID 1. It does not return.
+// runInit is the code of PID 1. It does not return.
 //
 //go:nosplit
 //go:norace
@@ -55,7 +57,8 @@ func (m *machine) runInit() {
 	}
 }
 
-// rename puts init's name where /proc/1/cmdline is read from: the arguments of this process are no affair of the command.
+// rename replaces the text of /proc/1/cmdline by init's name, because the arguments of this
+// process do not concern the command.
 //
 //go:nosplit
 //go:norace
@@ -69,10 +72,10 @@ func (m *machine) rename() {
 	}
 }
 
-// InitName is what init is called inside: /proc/1/comm and /proc/1/cmdline.
+// InitName is the name of init inside: /proc/1/comm and /proc/1/cmdline.
 const InitName = "ethos-init"
 
-// letGo closes every descriptor of init but those it works with.
+// letGo closes every descriptor of init except those that it uses.
 //
 //go:nosplit
 //go:norace
@@ -92,7 +95,7 @@ func (m *machine) letGo() syscall.Errno {
 	}
 }
 
-// nextKept is the lowest descriptor to keep that is not below low, or -1.
+// nextKept returns the lowest descriptor to keep that is at least low, or -1.
 //
 //go:nosplit
 //go:norace
@@ -125,7 +128,8 @@ func closeRange(first, last uintptr) syscall.Errno {
 // sigsetSize is the size of a kernel sigset_t on the 64-bit architectures.
 const sigsetSize = 8
 
-// runCommand is PID 2 until its execve. It does not return. Its death is seen by init.
+// runCommand is the code of PID 2 until its execve. It does not return. Init notices its
+// death.
 //
 //go:nosplit
 //go:norace
@@ -136,14 +140,15 @@ func (m *machine) runCommand() {
 		m.serve() // returns in the process of a command
 		i = m.run(m.command, PartCommand)
 	}
-	if i < 0 { // no execve was left to fail
+	if i < 0 { // no execve was left that could fail
 		i, m.errno = len(m.command)-1, syscall.ENOENT
 	}
 	m.send(kindFailed, PartCommand, int32(i), int32(m.errno))
 	exit(failedStatus)
 }
 
-// wait blocks until a signal is there, and ends the namespace when the parent's end of the channel is closed.
+// wait blocks until a signal arrives. It ends the namespace if the parent's end of the
+// channel is closed.
 //
 //go:nosplit
 //go:norace
@@ -156,9 +161,11 @@ func (m *machine) wait() {
 	}
 }
 
-// signals passes on to the command's process group what was sent from outside of the namespace: such a sender has no
-// pid here, and neither has the kernel; without a namespace it is the process that started this one. The pid in a signal of rt_sigqueueinfo(2) is the sender's own word: its code is
-// negative, and the kernel lets nobody write another (do_rt_sigqueueinfo in kernel/signal.c).
+// signals passes signals from outside the namespace on to the command's process group. A
+// sender outside has no pid here, and neither has the kernel; without a namespace, the
+// sender is the process that started this one. In a signal of rt_sigqueueinfo(2) the sender
+// chooses the pid itself, but its code is negative, and the kernel permits no other
+// (do_rt_sigqueueinfo in kernel/signal.c).
 //
 //go:nosplit
 //go:norace
@@ -180,7 +187,7 @@ func (m *machine) signals() {
 	}
 }
 
-// reap takes in every child that changed state.
+// reap waits for every child that changed state.
 //
 //go:nosplit
 //go:norace
@@ -205,7 +212,7 @@ func (m *machine) reap() {
 	}
 }
 
-// orphaned ends the namespace because nobody is there any more who wants it.
+// orphaned ends the namespace because its owner is gone.
 //
 //go:nosplit
 //go:norace
@@ -215,7 +222,8 @@ func (m *machine) orphaned() {
 	exit(failedStatus)
 }
 
-// finish ends everything the command left behind, reports, and ends the namespace. Its exit status tells the parent when the report did not go out: see [Fate].
+// finish ends everything that the command left behind, reports, and ends the namespace. If
+// the report cannot be sent, the exit status tells the parent: see [Fate].
 //
 //go:nosplit
 //go:norace
@@ -227,7 +235,8 @@ func (m *machine) finish(status int32) {
 	exit(0)
 }
 
-// killAll returns when init is alone in the namespace. Where it cannot be told whether it is, init ends, and the kernel kills the rest: pid_namespaces(7).
+// killAll returns when init is alone in the namespace. If that cannot be determined, init
+// exits and the kernel kills the rest: pid_namespaces(7).
 //
 //go:nosplit
 //go:norace
@@ -250,11 +259,12 @@ func (m *machine) killAll() {
 	}
 }
 
-// killChildren kills the children of a subreaper, and says whether there was one.
-// What they leave becomes its children in turn. None is another's: a number is
-// free again when its process was waited for, which nobody else does. The list may
-// have gaps, and the last number of a full buffer may be cut: proc_pid_children(5).
-// -1 must never be signalled here: it is every process of the caller.
+// killChildren kills the children of a subreaper, and reports whether there was one. Their
+// own children become the subreaper's in turn. None of the numbers can be another
+// process's: a number becomes free when its process has been waited for, which only this
+// process does. The list may have gaps, and the last number in a full buffer may be cut:
+// proc_pid_children(5). -1 must never be signalled here, because it means every process of
+// the caller.
 //
 //go:nosplit
 //go:norace

@@ -10,13 +10,14 @@ import (
 // maxKept bounds [Program.Keep].
 const maxKept = 250
 
-// machine is all the memory the child uses. It is built before the clone and only its integers are written after it.
+// machine is all the memory that the child uses. It is built before the clone; afterwards
+// only its integers are written.
 type machine struct {
 	init, command, finalize, cleanup []Step
 	slots                            []int32
 	channel                          int32  // also in its slot
 	parentEnd                        int32  // of the channel; closed first, so that the channel hangs up when the parent dies
-	argv                             []byte // the memory in which this process's arguments stand
+	argv                             []byte // the memory that holds this process's arguments
 
 	out        message
 	poll       [2]unix.PollFd
@@ -25,17 +26,17 @@ type machine struct {
 	allSigs    uint64 // a kernel sigset
 	sigfd      int32
 	ending     bool
-	spawner    *spawner // nil: the command execs
+	spawner    *spawner // nil: the command calls execve
 	errno      syscall.Errno
 	commandPID int32  // [commandPID] in a PID namespace
-	sender     uint32 // whose signals are passed on; 0 is outside of the PID namespace
+	sender     uint32 // whose signals are passed on; 0 is outside the PID namespace
 	subreaper  Slot   // [Program.Subreaper]
 	listed     [4096]byte
-	// keepSlots are the slots of descriptors that letGo leaves open, 0 for none.
+	// keepSlots are the slots of the descriptors that letGo leaves open; 0 is none.
 	keepSlots [maxKept]int32
 }
 
-// message is one report of the child, written whole to the channel.
+// message is one report of the child, written to the channel as a whole.
 type message struct {
 	kind  int32
 	part  int32
@@ -46,17 +47,17 @@ type message struct {
 const messageSize = int(unsafe.Sizeof(message{}))
 
 const (
-	kindFailed  int32 = iota + 1 // part, index, value: errno; the program is over
-	kindNote                     // the same; the errno was tolerated
-	kindBegun                    // the command's process is there
+	kindFailed  int32 = iota + 1 // part, index, value: errno; the program has ended
+	kindNote                     // the same, but the errno was tolerated
+	kindBegun                    // the command's process exists
 	kindReady                    // the command is confined and waits
 	kindSettled                  // init has given up what it no longer needs
-	kindExited                   // value: wait status of the command; nothing else is alive
+	kindExited                   // value: the command's wait status; nothing else is alive
 	kindStopped                  // value: the signal that stopped the command
-	kindHanded                   // value: what the descriptor is that comes with it
+	kindHanded                   // value: identifies the descriptor that comes with it
 )
 
-// room makes a place for every slot that steps name.
+// room makes room for every slot that steps use.
 func (m *machine) room(steps []Step) {
 	last := Channel
 	for i := range steps {
@@ -91,7 +92,7 @@ func newMachine(p *Program, channel, parentEnd int) *machine {
 	return m
 }
 
-// must runs steps, and ends this process when one fails.
+// must runs steps, and ends this process if one fails.
 //
 //go:nosplit
 //go:norace
@@ -101,7 +102,8 @@ func (m *machine) must(steps []Step, part Part) {
 	}
 }
 
-// run interprets steps. It returns the index of the one that failed, with m.errno, or -1.
+// run interprets steps. It returns the index of the step that failed, with its errno in
+// m.errno, or -1.
 //
 //go:nosplit
 //go:norace
@@ -126,7 +128,7 @@ func (m *machine) run(steps []Step, part Part) int {
 				if m.send(kindNote, part, int32(i), int32(e)) {
 					break
 				}
-				m.errno = e // what is weaker and cannot be told is not tolerated
+				m.errno = e // a degradation that cannot be reported is not tolerated
 				return i
 			default:
 				m.errno = e
@@ -142,7 +144,7 @@ func (m *machine) run(steps []Step, part Part) int {
 	return -1
 }
 
-// value is what an argument comes to.
+// value returns the value of an argument.
 //
 //go:nosplit
 //go:norace
@@ -174,7 +176,7 @@ func has(list []syscall.Errno, e syscall.Errno) bool {
 	return false
 }
 
-// send reports to the parent, and says whether the report went out.
+// send reports to the parent, and returns whether the report was sent.
 //
 //go:nosplit
 //go:norace
@@ -184,7 +186,8 @@ func (m *machine) send(kind int32, part Part, index, value int32) bool {
 	return e == 0
 }
 
-// fail reports and ends init, whose death ends the namespace. Where there is none, init ends its children first.
+// fail reports and ends init, whose death ends the namespace. Without a PID namespace, init
+// kills its children first.
 //
 //go:nosplit
 //go:norace
@@ -197,7 +200,8 @@ func (m *machine) fail(part Part, index int, e syscall.Errno) {
 	exit(failedStatus)
 }
 
-// end undoes what init has done outside. A failure in it is reported, and ends it.
+// end undoes what init has done outside. If a step fails, the failure is reported and the
+// remaining steps are skipped.
 //
 //go:nosplit
 //go:norace
@@ -211,7 +215,8 @@ func (m *machine) end() {
 	}
 }
 
-// failedStatus is the exit status of a child that could not run its program. The parent does not go by it.
+// failedStatus is the exit status of a child that could not run its program. The parent
+// does not rely on it.
 const failedStatus = 125
 
 // unheardStatus is the exit status of an init whose last report could not be sent.

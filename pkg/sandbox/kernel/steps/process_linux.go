@@ -22,12 +22,12 @@ type Process struct {
 	region  unsafe.Pointer // of a spawner
 }
 
-// Listen makes Next report when a descriptor can be read from, as that of
-// inotify(7) can when there are events. A descriptor that is not positive is
-// none.
+// Listen makes Next report when a descriptor becomes readable, like one of inotify(7) when
+// there are events. A value that is not positive means none.
 func (p *Process) Listen(fd int) { p.input = fd }
 
-// Watch makes Next report when a descriptor has exceptional news (POLLPRI), as that of a mount table has when it changes: proc_pid_mounts(5). 0 is none.
+// Watch makes Next report an exceptional condition of a descriptor (POLLPRI), like that of
+// a mount table when it changes: proc_pid_mounts(5). 0 is none.
 func (p *Process) Watch(fd int) { p.watch = fd }
 
 // EventKind says what an [Event] is.
@@ -36,19 +36,19 @@ type EventKind int
 const (
 	Note      EventKind = iota + 1 // a step met an errno that it tolerates: Err
 	Failed                         // a step failed, nothing ran: Err
-	Begins                         // init has done its part, and the command's process is there: CommandPID
+	Begins                         // init has done its part, and the command's process exists: CommandPID
 	Waiting                        // the command is confined and waits for Go: CommandPID
-	Finalized                      // init has given up what it no longer needs; before or after Waiting, and Go must wait for both
+	Finalized                      // init has given up what it no longer needs; comes before or after Waiting, and Go must wait for both
 	Stopped                        // the command was stopped: Signal
-	Exited                         // the command ended and nothing it started is alive: Status
-	Gone                           // init ended without a last message, and with it everything inside: see [Process.Fate]
-	Changed                        // the file given to Watch has news
-	Readable                       // the file given to Listen can be read from
-	Idle                           // the time given to Next is over
-	Handed                         // the child gave a descriptor: FD, which is the receiver's to close, and What
+	Exited                         // the command ended and nothing that it started is alive: Status
+	Gone                           // init ended without a last message, and everything inside with it: see [Process.Fate]
+	Changed                        // the descriptor given to Watch has changed
+	Readable                       // the descriptor given to Listen is readable
+	Idle                           // the deadline given to Next has passed
+	Handed                         // the child passed a descriptor: FD, which the receiver must close, and What
 )
 
-// Event is one thing that happened inside.
+// Event is something that happened inside.
 type Event struct {
 	Kind       EventKind
 	Err        error // a *StepError
@@ -58,7 +58,7 @@ type Event struct {
 	FD, What   int
 }
 
-// Next waits for the next event until the deadline; a zero deadline is none.
+// Next waits for the next event until the deadline. A zero deadline means no deadline.
 func (p *Process) Next(deadline time.Time) (Event, error) {
 	kind, err := p.wait(deadline)
 	if err != nil || kind != 0 {
@@ -68,7 +68,7 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	buf := (*[messageSize]byte)(unsafe.Pointer(&m))[:]
 	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4))
 	n, oobn, _, _, err := unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
-	if errors.Is(err, unix.ECONNRESET) { // it is told once, and before the messages that are still there: __skb_try_recv_datagram in net/core/datagram.c
+	if errors.Is(err, unix.ECONNRESET) { // reported once, before the messages that are still queued: __skb_try_recv_datagram in net/core/datagram.c
 		n, oobn, _, _, err = unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
 	}
 	if err != nil {
@@ -83,10 +83,9 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	return p.event(m, oob[:oobn])
 }
 
-// wait returns 0 when a message is there to be read, else Idle, Changed or
-// Readable. Messages come first. The command decides how often the last is
-// reported, so everything else comes before it. poll(2) passes a negative
-// descriptor by.
+// wait returns 0 if a message can be read, else Idle, Changed or Readable. Messages come
+// first. The command controls how often Readable is reported, so everything else takes
+// precedence over it. poll(2) ignores a negative descriptor.
 func (p *Process) wait(deadline time.Time) (EventKind, error) {
 	fds := [...]unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}, {Fd: orNone(p.watch), Events: unix.POLLPRI}, {Fd: orNone(p.input), Events: unix.POLLIN}}
 	for {
@@ -148,7 +147,8 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 	return Event{}, fmt.Errorf("channel to the child: message of kind %d", m.kind)
 }
 
-// senderPID reads the SCM_CREDENTIALS that the kernel adds: unix(7). The pid is of the reader's namespace.
+// senderPID returns the pid in the SCM_CREDENTIALS that the kernel adds: unix(7). It is in
+// the reader's PID namespace.
 func senderPID(oob []byte) (int, error) {
 	list, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -162,7 +162,8 @@ func senderPID(oob []byte) (int, error) {
 	return 0, errors.New("channel to the child: message without credentials")
 }
 
-// Go lets the waiting command exec. Of a child that has ended meanwhile, Next tells why.
+// Go lets the waiting command call execve. If the child has ended meanwhile, Next reports
+// why.
 func (p *Process) Go() error {
 	if _, err := unix.Write(p.channel, []byte{1}); err != nil && !errors.Is(err, unix.EPIPE) {
 		return fmt.Errorf("channel to the child: write: %w", err)
@@ -170,18 +171,22 @@ func (p *Process) Go() error {
 	return nil
 }
 
-// Signal sends a signal to init, which passes it on to the command's process group. Safe for concurrent use until Wait returns.
+// Signal sends a signal to init, which passes it on to the command's process group. It is
+// safe for concurrent use until Wait returns.
 func (p *Process) Signal(sig syscall.Signal) error {
 	return unix.PidfdSendSignal(p.pidfd, sig, nil, 0)
 }
 
-// End asks init to end everything inside, clean up and exit; [Gone] follows. Safe for concurrent use until Wait returns.
+// End asks init to end everything inside, clean up and exit; [Gone] follows. It is safe for
+// concurrent use until Wait returns.
 func (p *Process) End() error { return p.Signal(ParentDied) }
 
-// Kill ends everything inside, without the cleanup. Safe for concurrent use until Wait returns.
+// Kill ends everything inside without cleanup. It is safe for concurrent use until Wait
+// returns.
 func (p *Process) Kill() error { return p.Signal(syscall.SIGKILL) }
 
-// Wait waits for the end of init, frees what Start took, and returns what init and all that it reaped have used.
+// Wait waits for the end of init, frees what Start acquired, and returns the resource usage
+// of init and everything that it reaped.
 func (p *Process) Wait() (syscall.Rusage, error) {
 	var usage syscall.Rusage
 	var status syscall.WaitStatus

@@ -10,24 +10,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Program is all that happens between the clone and the command's first instruction.
+// Program describes everything that happens between the clone and the command's first
+// instruction.
 type Program struct {
-	CloneFlags uint64 // the namespaces; CLONE_NEWPID is always added, but for Subreaper
-	// Subreaper is a descriptor of /proc/thread-self/children, where there is to be
-	// no PID namespace: init then holds what descends from it as its subreaper, which
-	// an earlier step has to make it (prctl(2), PR_SET_CHILD_SUBREAPER), and is not PID
-	// 1. 0 is a PID namespace. It must be among Keep.
+	CloneFlags uint64 // the namespaces; CLONE_NEWPID is added unless Subreaper is set
+	// Subreaper is a descriptor of /proc/thread-self/children, for a child without a PID
+	// namespace. Init is then not PID 1, but the subreaper of its descendants; an earlier
+	// step must make it that (prctl(2), PR_SET_CHILD_SUBREAPER). 0 means a PID namespace.
+	// It must be in Keep.
 	Subreaper Slot
-	// Maps, when set, are written by the parent, for they name more than its own ids.
-	// Init must have [Mapped] among its steps.
+	// Maps, if set, are written by the parent, because they contain further ids than its
+	// own. [Mapped] must be among the steps of Init.
 	Maps     *Maps
-	CgroupFD int    // descriptor of a cgroup v2 directory to be born in (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
+	CgroupFD int    // descriptor of the cgroup v2 directory in which to start (CLONE_INTO_CGROUP, Linux 5.7); 0 for none
 	Init     []Step // run by PID 1 before the command is cloned
 	Command  []Step // run by PID 2; the last ones are its execve
-	Spawns   bool   // PID 2 does not exec but clones commands: [Process.Spawn]
+	Spawns   bool   // PID 2 does not call execve but clones commands: [Process.Spawn]
 	Finalize []Step // run by PID 1 after the command is cloned, to give up what it no longer needs
-	// Cleanup is run by PID 1 when it has to end before the command has: its parent died, or asked for it, or a step failed. When the command has ended the parent
-	// cleans up, and not at all when init itself is killed.
+	// Cleanup is run by PID 1 if it has to end before the command has: because its parent
+	// died or asked for it, or because a step failed. If the command has ended, the parent
+	// cleans up. If init itself is killed, Cleanup does not run.
 	Cleanup []Step
 	Keep    []Slot // descriptors that Cleanup needs; at most 250
 }
@@ -42,7 +44,7 @@ const (
 	PartCleanup
 )
 
-// StepError is the step that failed, and how.
+// StepError is the failure of a step.
 type StepError struct {
 	Step  Step
 	Part  Part
@@ -61,12 +63,12 @@ func (e *StepError) Error() string {
 
 func (e *StepError) Unwrap() error { return e.Errno }
 
-// Maps are the ids of a user namespace: user_namespaces(7). Whoever writes more than
-// its own needs CAP_SETUID and CAP_SETGID over the namespace around it, which no
-// process inside has.
+// Maps are the id maps of a user namespace: user_namespaces(7). Writing ids other than
+// one's own needs CAP_SETUID and CAP_SETGID in the parent namespace, which no process
+// inside has.
 type Maps struct{ UID, GID string }
 
-// Mapped returns the step in which init waits until [Program.Maps] are in force.
+// Mapped returns the step in which init waits until [Program.Maps] have been written.
 func Mapped() Step {
 	answer := make([]byte, 1)
 	return Step{Stage: mapStage, Call: "read", Nr: unix.SYS_READ, Args: [6]Arg{From(Channel), Buf(answer), Int(1)}, Want: 1}
@@ -74,8 +76,8 @@ func Mapped() Step {
 
 const mapStage = "user_namespace"
 
-// write puts the maps in force. No group is left that way: setgroups(2) stays
-// refused.
+// write writes the maps. It denies setgroups(2), so that no process inside can drop a
+// group.
 func (m *Maps) write(pid int) error {
 	for _, f := range [...]struct{ name, text string }{{"setgroups", "deny"}, {"uid_map", m.UID}, {"gid_map", m.GID}} {
 		path := "/proc/" + strconv.Itoa(pid) + "/" + f.name
@@ -92,7 +94,8 @@ func (m *Maps) write(pid int) error {
 	return nil
 }
 
-// Begun returns the step with which the command's process says that it is there, before anything else; [Begins] is the event.
+// Begun returns the first step of the command's process, which reports that the process
+// exists; [Begins] is the event.
 func Begun() Step { return report(kindBegun) }
 
 func report(kind int32) Step {
@@ -100,7 +103,8 @@ func report(kind int32) Step {
 	return Step{Stage: "handshake", Call: "write", Nr: unix.SYS_WRITE, Args: [6]Arg{From(Channel), Ptr(m), Int(messageSize)}, Want: int32(messageSize)}
 }
 
-// Ready returns the two steps with which the command reports that it is confined and waits for [Process.Go]; they come right before its execve.
+// Ready returns the two steps with which the command reports that it is confined and waits
+// for [Process.Go]. They come right before its execve.
 func Ready() []Step {
 	answer := make([]byte, 1)
 	return []Step{
@@ -121,7 +125,8 @@ func (p *Program) part(which Part) []Step {
 	return p.Cleanup
 }
 
-// What init does by itself is counted on from the last step of the part.
+// Numbers of the calls that init makes by itself. In reports they follow the last step of
+// the part.
 const (
 	ownClone = iota
 	ownSigmask

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RestoreSignals returns the step that gives the command the calling thread's signal mask instead of init's, which blocks all.
-// Call it on the goroutine that calls [Start].
+// RestoreSignals returns the step that sets the command's signal mask to that of the
+// calling thread, because init's blocks everything. Call it on the goroutine that calls
+// [Start].
 func RestoreSignals() Step {
 	mask := new(uint64)
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, 0, uintptr(unsafe.Pointer(mask)), sigsetSize, 0, 0)

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrBusy is the error of [Process.Spawn] when the spawner does not take
-// requests: it was stopped, or has too many.
+// ErrBusy is the error of [Process.Spawn] if the spawner accepts no requests because it was
+// stopped or has too many.
 var ErrBusy = errors.New("the spawner takes no commands")
 
-// Spawn asks the spawner of p ([Program.Spawns]) for a command with the calls of
-// an image, which begin with [Image.Begun]. What happens to it is told by the
-// Next of the process that is returned; [Exited] means that the command itself
-// has ended, and [Gone] that the spawner has. Close frees it. Safe for
-// concurrent use until the Wait of p.
+// Spawn asks the spawner of p ([Program.Spawns]) to start a command with the calls of an
+// image, which must begin with [Image.Begun]. Next of the returned process reports what
+// happens to the command: [Exited] means that the command itself has ended, [Gone] that the
+// spawner has. Close frees the returned process. Spawn is safe for concurrent use until
+// Wait of p.
 func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	image, err := i.finish()
 	if err != nil {
@@ -56,8 +56,8 @@ func (p *Process) Close() {
 	}
 }
 
-// Held makes Signal reach a process that [Process.Spawn] returned: pid is what
-// [Begins] told, of a command that waits for Go.
+// Held makes Signal work for a process that [Process.Spawn] returned. pid is that of the
+// [Begins] event; the command must still wait for Go.
 func (p *Process) Held(pid int) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -67,8 +67,8 @@ func (p *Process) Held(pid int) error {
 	return nil
 }
 
-// newRegion is memory at an address that child and parent agree upon. The parent
-// never touches it.
+// newRegion maps memory at an address that child and parent know. The parent never touches
+// it.
 func newRegion() (unsafe.Pointer, error) {
 	at, err := unix.MmapPtr(-1, 0, nil, regionSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {
@@ -77,8 +77,8 @@ func newRegion() (unsafe.Pointer, error) {
 	return at, nil
 }
 
-// Mask returns the step that gives the command a signal mask: a spawner blocks
-// all.
+// Mask returns the step that sets the command's signal mask, because a spawner blocks
+// everything.
 func (i *Image) Mask(set uint64) Step {
 	return Step{Stage: "signals", Call: "rt_sigprocmask", Nr: unix.SYS_RT_SIGPROCMASK,
 		Args: [6]Arg{Int(unix.SIG_SETMASK), Value(i, set), Int(0), Int(sigsetSize)}}

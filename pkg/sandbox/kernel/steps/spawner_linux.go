@@ -7,18 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCommands is how many commands of one spawner may run at once.
+// maxCommands is how many commands of one spawner may run at a time.
 const maxCommands = 256
 
-// spawner is the memory of a command's process that does not exec: it clones
-// other commands, which inherit all that confines it. It is built before the
-// clone, as [machine] is.
+// spawner is the memory of a command's process that does not call execve, but clones other
+// commands, which inherit its confinement. Like [machine], it is built before the clone.
 type spawner struct {
-	region   unsafe.Pointer // where an image is put
+	region   unsafe.Pointer // where images are copied to
 	commands [maxCommands]spawned
 	header   unix.Msghdr
 	text     unix.Iovec
-	size     int64 // of the image: what a request says
+	size     int64 // of the image, as stated in a request
 	control  struct {
 		unix.Cmsghdr
 		fds [requestFDs]int32
@@ -26,7 +25,7 @@ type spawner struct {
 	}
 }
 
-// requestFDs are the descriptors of a request: the image, the channel to the
+// requestFDs is the number of descriptors in a request: the image, the channel to the
 // parent, and the three streams.
 const requestFDs = 5
 
@@ -36,18 +35,18 @@ const (
 	requestStreams
 )
 
-// spawned is a command that has not ended. The zero value is none.
+// spawned is a command that has not ended. The zero value is an empty entry.
 type spawned struct{ pid, channel int32 }
 
-// serve takes requests until nobody can make any more. It does not return, but
-// in the process of a command.
+// serve processes requests until nobody can make any more. It returns only in the process
+// of a command.
 //
 //go:nosplit
 //go:norace
 //go:noinline
 func (m *machine) serve() {
-	// What commands do must not reach the memory of this process, which is that
-	// of its parent: ptrace(2), "Ptrace access mode checking".
+	// Commands must not reach the memory of this process, which is a copy of its parent's:
+	// ptrace(2), "Ptrace access mode checking".
 	if _, _, e := syscall.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0); e != 0 {
 		exit(failedStatus)
 	}
@@ -69,8 +68,7 @@ func (m *machine) serve() {
 	}
 }
 
-// letGoOfAll closes every descriptor but the streams and the two that a spawner
-// works with.
+// letGoOfAll closes every descriptor except the streams and the two that a spawner uses.
 //
 //go:nosplit
 //go:norace
@@ -83,8 +81,8 @@ func (m *machine) letGoOfAll() {
 	}
 }
 
-// reapCommands reports every command that changed state. A command that ended is
-// over; what it started and left is init's.
+// reapCommands reports every command that changed state. Processes that an ended command
+// left behind become init's children.
 //
 //go:nosplit
 //go:norace
@@ -122,8 +120,8 @@ func (m *machine) sendTo(channel, kind, index, value int32) {
 	m.channel = own
 }
 
-// take takes one request and clones its command. It returns true in the
-// command's process. A request that this package did not write ends the spawner.
+// take receives one request and clones its command. It returns true in the command's
+// process. A request that this package did not write ends the spawner.
 //
 //go:nosplit
 //go:norace
@@ -188,7 +186,7 @@ func fill(fd int32, region unsafe.Pointer, size uintptr) syscall.Errno {
 	return 0
 }
 
-// place is the index of a place for one more command, or -1.
+// place returns the index of a free entry for a command, or -1.
 //
 //go:nosplit
 //go:norace
@@ -201,7 +199,7 @@ func (m *machine) place() int {
 	return -1
 }
 
-// become makes this process, which was just cloned, the one of a command.
+// become turns this process, which was just cloned, into that of a command.
 //
 //go:nosplit
 //go:norace

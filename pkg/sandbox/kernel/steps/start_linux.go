@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The runtime keeps these three for those who fork by themselves (go.dev/issue/67401).
+// The runtime keeps these three functions available for packages that fork by themselves
+// (go.dev/issue/67401).
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
 func beforeFork()
@@ -21,7 +22,7 @@ func afterFork()
 //go:linkname afterForkInChild syscall.runtime_AfterForkInChild
 func afterForkInChild()
 
-// CloneError is a clone that the kernel refused: nothing was started.
+// CloneError means that the kernel refused the clone; nothing was started.
 type CloneError struct {
 	Call  string // clone | clone3
 	Flags uint64
@@ -37,8 +38,8 @@ type cloneArgs struct {
 	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
 }
 
-// Start clones the child and returns at once. The error is a [*CloneError] when the kernel refused,
-// and a [*StepError] when it refused the maps.
+// Start clones the child and returns at once. The error is a [*CloneError] if the kernel
+// refused the clone, and a [*StepError] if it refused the maps.
 func Start(p *Program) (*Process, error) {
 	pair, err := channelPair()
 	if err != nil {
@@ -90,8 +91,8 @@ func Start(p *Program) (*Process, error) {
 	return started, nil
 }
 
-// mapped writes the maps, and tells init, which waits. Of an init that has ended
-// meanwhile, Next tells why.
+// mapped writes the maps and notifies init, which waits for them. If init has ended
+// meanwhile, Next reports why.
 func (p *Process) mapped() error {
 	if p.program.Maps == nil {
 		return nil
@@ -102,7 +103,7 @@ func (p *Process) mapped() error {
 	return p.Go()
 }
 
-// channelPair is a channel: the parent's end, and the child's.
+// channelPair creates a channel and returns the parent's end and the child's.
 func channelPair() (pair [2]int, err error) {
 	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
 		return pair, fmt.Errorf("channel to the child: socketpair: %w", err)
@@ -115,7 +116,8 @@ func channelPair() (pair [2]int, err error) {
 	return pair, err
 }
 
-// clone3 is needed for the cgroup alone; the older call passes seccomp filters that do not know the newer one.
+// callName returns the system call that clone uses. clone3 is needed only for the cgroup;
+// the older call passes seccomp filters that do not know clone3.
 func callName(args *cloneArgs) string {
 	if args.cgroup != 0 {
 		return "clone3"

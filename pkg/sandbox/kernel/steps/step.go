@@ -5,46 +5,52 @@ import (
 	"unsafe"
 )
 
-// Slot is a place for the result of a step, usually a descriptor, that a later step takes as its argument.
-// The zero Slot is none.
+// Slot is a place for the result of a step, usually a descriptor, that a later step uses as
+// an argument. The zero Slot means none.
 type Slot int32
 
-// Channel is the slot that holds the child's end of the channel to the parent, from the first step on.
+// Channel is the slot of the child's end of the channel to the parent. It is filled before
+// the first step.
 const Channel Slot = 1
 
-// Step is one prepared kernel call.
+// Step is one prepared system call.
 type Step struct {
-	Stage  string // what it is part of: user_namespace, mount, landlock, …
-	Call   string // the system call's name
-	Object string // the path or thing it is about; for people
+	Stage  string // what the step is part of: user_namespace, mount, landlock, …
+	Call   string // the name of the system call
+	Object string // the path or object of the call; for people
 	Nr     uintptr
 	Args   [6]Arg
-	// Fill, when set, gets the value of FillFrom before the call: for an argument that points to a struct with a descriptor in it.
+	// Fill, if set, receives the value of FillFrom before the call. It is for an argument
+	// that points to a struct with a descriptor in it.
 	Fill *int32
-	// Tolerate lists the errnos that do not end the program but are reported as notes, Ignore those that are not even that. After either, Skip following steps are
-	// left out.
+	// Tolerate lists the errnos that do not end the program but are reported as notes.
+	// Ignore lists those that are not even reported. After either, the next Skip steps are
+	// skipped.
 	Tolerate, Ignore []syscall.Errno
-	// Same, when set, leaves the step out unless both are of one unchanged file: device, inode, size and time of modification.
+	// Same, if set, skips the step unless both describe the same unchanged file: device,
+	// inode, size and modification time.
 	Same     *[2]syscall.Stat_t
-	Save     Slot // where its result goes
+	Save     Slot // the slot for its result
 	FillFrom Slot
-	// Unless, when set, leaves the step out if that slot has a result: the step is a way round a tolerated failure.
+	// Unless, if set, skips the step if that slot has a result: the step is the fallback
+	// for a tolerated failure.
 	Unless Slot
 	Skip   int32
-	// Want is the result that means success, when it is not 0; any other ends the program with EPROTO.
+	// Want, if not 0, is the result that means success. Any other result ends the program
+	// with EPROTO.
 	Want int32
 }
 
-// Arg is one argument of a Step. Make it with [Int], [Str], [Buf], [Ptr] or [From].
+// Arg is one argument of a Step. Create it with [Int], [Str], [Buf], [Ptr] or [From].
 type Arg struct {
 	value uintptr        // a number, or a slot
-	ptr   unsafe.Pointer // kept alive until the clone; the child has a copy of the memory. That of fromSlot says that value is a slot
+	ptr   unsafe.Pointer // kept alive until the clone, which copies the memory; &fromSlot means that value is a slot
 }
 
-// fromSlot is never pointed to by anything else.
+// fromSlot marks arguments that are slots. No other argument points to it.
 var fromSlot byte
 
-// slot is the slot that the argument comes from, 0 for none.
+// slot returns the slot that the argument refers to, or 0.
 func (a *Arg) slot() Slot {
 	if a.ptr == unsafe.Pointer(&fromSlot) {
 		return Slot(a.value)
@@ -52,7 +58,8 @@ func (a *Arg) slot() Slot {
 	return 0
 }
 
-// Value is what the argument was made of: a number; the address of memory, or nil; the slot of an earlier result, or 0.
+// Value returns what the argument was made from: a number; the address of memory, or nil;
+// the slot of an earlier result, or 0.
 func (a Arg) Value() (number uintptr, memory unsafe.Pointer, slot Slot) {
 	if slot := a.slot(); slot != 0 {
 		return 0, nil, slot
@@ -75,19 +82,20 @@ func Str(s string) Arg {
 	return Buf(b)
 }
 
-// nul is the empty C string. Nothing writes to it.
+// nul is the empty C string. It is never written.
 var nul [1]byte
 
 // Buf passes the address of b, which must not be empty.
 func Buf(b []byte) Arg { return Arg{ptr: unsafe.Pointer(&b[0])} }
 
-// Ptr passes the address of a value that was allocated on the heap and does not change any more.
+// Ptr passes the address of a value on the heap that must not change any more.
 func Ptr[T any](p *T) Arg { return Arg{ptr: unsafe.Pointer(p)} }
 
 // From passes the result of an earlier step.
 func From(s Slot) Arg { return Arg{value: uintptr(s), ptr: unsafe.Pointer(&fromSlot)} }
 
-// Strings passes the address of an array of C strings ended by NULL, as execve(2) takes it.
+// Strings passes the address of a NULL-terminated array of C strings, as execve(2) takes
+// it.
 func Strings(list []string) Arg {
 	array := make([]*byte, len(list)+1)
 	for i, s := range list {
@@ -98,10 +106,10 @@ func Strings(list []string) Arg {
 	return Arg{ptr: unsafe.Pointer(&array[0])}
 }
 
-// Slots hands out slots that are used once.
+// Slots assigns each slot once.
 type Slots struct{ last Slot }
 
-// New returns a slot of its own.
+// New returns an unused slot.
 func (s *Slots) New() Slot {
 	if s.last < Channel {
 		s.last = Channel
