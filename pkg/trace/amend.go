@@ -12,20 +12,20 @@ import (
 	"ethos/pkg/record"
 )
 
-// Leave closes the store without waiting for the disk: what was appended is with
-// the kernel. A hook that an agent waits for ends so.
+// Leave closes the store without waiting for the disk: the kernel has what was
+// appended. Hooks use it, because an agent waits for them.
 func (s *Store) Leave() { s.release() }
 
-// amendable is how far back a record is looked for that gets its result: a
-// command ends on the day on which it began, or on the one after.
+// amendable is how far back a record is searched that gets its result: a
+// command ends on the day on which it began, or on the next one.
 const amendable = 24 * time.Hour
 
-// tailBytes is the end of a day file that is looked through first.
+// tailBytes is the size of the end of a day file that is searched first.
 const tailBytes = 4 << 20
 
-// Amend appends the stored record with this id once more, as change leaves it.
-// It reports false where there is none of the last day, and where change does.
-// Who reads the store takes the last line with an id for the record.
+// Amend appends the stored record with this id again, as modified by change. It
+// returns false if the last day has no such record, or if change returns false.
+// For readers of the store, the last line with an id is the record.
 func (s *Store) Amend(id string, change func(*record.Line) (bool, error)) (bool, error) {
 	l, err := s.Find(id)
 	if err != nil || l == nil {
@@ -37,7 +37,8 @@ func (s *Store) Amend(id string, change func(*record.Line) (bool, error)) (bool,
 	return true, s.Append(l)
 }
 
-// lastLine is the last line of a day that begins with the id, nil without one.
+// lastLine returns the last line of a day that begins with the id, or nil if
+// there is none.
 func (s *Store) lastLine(day, id string) ([]byte, error) {
 	f, err := s.openFile(day, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,8 +60,8 @@ func (s *Store) lastLine(day, id string) ([]byte, error) {
 	return lastOf(f, id)
 }
 
-// lastOf looks through lines. One of which only the end is there does not begin
-// as a record does.
+// lastOf searches lines. A line whose beginning is cut off does not begin like
+// a record.
 func lastOf(r io.Reader, id string) (found []byte, err error) {
 	key := []byte(`"id":"` + id + `"`)
 	err = eachLine(r, func(l Stored) error {
@@ -73,8 +74,8 @@ func lastOf(r io.Reader, id string) (found []byte, err error) {
 	return found, err
 }
 
-// Amended lists the records that [Store.Amend] has added again, of the days from
-// since on. With it a reader takes a record once: see [Stale].
+// Amended lists the records that [Store.Amend] has appended again since the day
+// of since. With it a reader takes each record once: see [Stale].
 func (s *Store) Amended(since time.Time) (map[string]bool, error) {
 	ids := map[string]bool{}
 	err := s.Walk(since, func(l Stored) error {
@@ -86,26 +87,29 @@ func (s *Store) Amended(since time.Time) (map[string]bool, error) {
 	return ids, err
 }
 
-// Stale reports whether a line is the first of a record that was amended later.
+// Stale reports whether a line is the first version of a record that was
+// amended later.
 func Stale(text []byte, amended map[string]bool) bool {
 	return len(amended) > 0 && amended[idOf(text)] && !amends(text)
 }
 
-// amends reports a confined call that has its result: a hook records it before it
-// runs. Text in a string has its quotes escaped, so it passes for no member.
+// amends reports whether a line is a confined call with its result, which a
+// hook recorded before it ran. Quotes inside strings are escaped, so text in a
+// string cannot look like a member.
 func amends(text []byte) bool {
 	return bytes.Contains(text, []byte(`,"confine":{"applied":true`)) && bytes.Contains(text, []byte(`,"result":{"status":"`))
 }
 
-// idOf is the id of a line that begins as records do, "" of another.
+// idOf returns the id of a line that begins as records do, or "" for any other
+// line.
 func idOf(text []byte) string {
 	_, rest, _ := bytes.Cut(text[:min(len(text), 256)], []byte(`"id":"`))
 	id, _, _ := bytes.Cut(rest, []byte(`"`))
 	return string(id)
 }
 
-// Find is the record with this id as it stands in the store, of the last day;
-// nil where there is none.
+// Find returns the record with this id as stored on the last day, or nil if
+// there is none.
 func (s *Store) Find(id string) (*record.Line, error) {
 	now := s.now()
 	for _, day := range []string{dayFile(now), dayFile(now.Add(-amendable))} {
@@ -125,8 +129,8 @@ func (s *Store) Find(id string) (*record.Line, error) {
 	return nil, nil
 }
 
-// Awaits reports a stored confined call that has no result: [Store.Amend] may add
-// it again.
+// Awaits reports whether a line is a confined call without a result:
+// [Store.Amend] may append it again.
 func Awaits(text []byte) bool {
 	return bytes.Contains(text, []byte(`,"confine":{"applied":true`)) && !amends(text)
 }

@@ -2,14 +2,15 @@ package trace
 
 import "sync"
 
-// ruleSet is a set of rules, a bit each.
+// ruleSet is a set of rules, one bit each.
 type ruleSet uint64
 
-// automaton finds any of a set of words in one pass (Aho and Corasick, 1975), ignoring the case of ASCII letters.
+// automaton finds any of a set of words in one pass (Aho and Corasick, 1975). It ignores the case
+// of ASCII letters.
 type automaton struct {
 	class [256]uint8
 	next  [][]uint16 // state × class
-	found []ruleSet  // whose anchors end in this state
+	found []ruleSet  // rules whose anchors end in this state
 }
 
 var anchors = sync.OnceValue(func() *automaton {
@@ -22,18 +23,18 @@ var anchors = sync.OnceValue(func() *automaton {
 	return newAutomaton(words)
 })
 
-// window is a part of a text that a rule has to look at.
+// window is a part of a text that a rule has to examine.
 type window struct {
 	from, to int
 }
 
 const (
 	windowBefore = 512  // bytes of a line before an anchor that a rule sees
-	windowAfter  = 4096 // and after it; more when a find reaches the end
+	windowAfter  = 4096 // and after it; more if a match reaches the end
 )
 
-// look finds what each rule has to look at: from the start of the line that holds one of its anchors, or a bit before it in a long line, to
-// well after it.
+// look returns the windows that each rule has to examine: from the start of a line with one of its
+// anchors, or from shortly before the anchor in a long line, to well after it.
 func (a *automaton) look(text string) map[int][]window {
 	var out map[int][]window
 	state, line := uint16(0), 0
@@ -60,7 +61,7 @@ func (a *automaton) look(text string) map[int][]window {
 	return out
 }
 
-// widen adds a window, joining it with the last one when they meet.
+// widen adds a window. It merges the window with the last one if they touch.
 func widen(list []window, w window) []window {
 	if n := len(list); n > 0 && w.from <= list[n-1].to {
 		list[n-1].to = w.to
@@ -94,7 +95,8 @@ func newAutomaton(words map[string]ruleSet) *automaton {
 	return a
 }
 
-// classify gives each byte that occurs in a word a class, both cases of a letter the same; all others are class 0.
+// classify assigns a class to each byte that occurs in a word, the same for both cases of a letter.
+// All other bytes have class 0.
 func (a *automaton) classify(words map[string]ruleSet) int {
 	n := 1
 	for w := range words {

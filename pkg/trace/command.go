@@ -8,7 +8,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// Command is the action in one piece of text: a command line in shell quoting, a script, or what a tool was asked for.
+// Command returns the action as one text: a command line in shell quoting, a script, or the request
+// to a tool.
 func (e *Entry) Command() string {
 	if e.Action.Kind == record.KindEvent {
 		return strings.Join(strings.Fields("event "+e.Actor.Event+" "+e.Action.Name), " ")
@@ -36,7 +37,7 @@ func CommandOf(a record.Action) string {
 	return strings.TrimSpace("event " + a.Name)
 }
 
-// CommandName is what to call the action in a few letters: the base name of its command, or its kind.
+// CommandName returns a short name for the action: the base name of its command, or its kind.
 func (e *Entry) CommandName() string {
 	switch e.Action.Kind {
 	case record.KindExec:
@@ -68,7 +69,7 @@ func (e *Entry) Ending() string {
 	return "did not run"
 }
 
-// Quote writes argv as a line that a POSIX shell reads back as the same words.
+// Quote returns argv as a line that a POSIX shell parses into the same words.
 func Quote(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
@@ -87,7 +88,8 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// Why lists what stands against the action, strictest first: the policies that matched, the errors that deny, the sandbox's reason.
+// Why lists the reasons against the action, strictest first: policies that matched, errors that
+// deny, and the sandbox's reason.
 func (e *Entry) Why() []Reason {
 	var out []Reason
 	if e.Decision != nil {
@@ -110,19 +112,19 @@ func (e *Entry) Why() []Reason {
 	return out
 }
 
-// Reason is one thing that stands against an action.
+// Reason is one reason against an action.
 type Reason struct {
 	ID        string
 	Effect    string // deny | ask | warn
 	Message   string
 	Remedy    string
-	File      string // where the policy is written; pack:… for shipped ones; "" when no policy is behind it
+	File      string // file with the policy; pack:… for shipped ones; "" without a policy
 	Line      int
 	Pack      string
 	Principle string
 }
 
-// clip cuts text at a rune boundary.
+// clip truncates text at a rune boundary.
 func clip(s string, max int) string {
 	if len(s) <= max {
 		return s
@@ -137,8 +139,8 @@ func orElse(a, b string) string {
 	return b
 }
 
-// Session is the session of ethos-sandbox that the action ran in, else the
-// agent's own; "" where there is neither.
+// Session returns the ethos-sandbox session that the action ran in, else the agent's own session,
+// or "" if there is neither.
 func (e *Entry) Session() string {
 	if e.Result != nil && e.Result.Capture.Sandbox.Session != "" {
 		return e.Result.Capture.Sandbox.Session

@@ -7,9 +7,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// Connections are what the command asked of the network, for people: what was
-// refused first, then what failed, then what was allowed, each in the order of
-// the record. more counts those that the record does not keep.
+// Connections returns the command's network connections for people: refused
+// ones first, then failed ones, then allowed ones, each in the order of the
+// record. more is the number of connections that the record does not keep.
 func (e *Entry) Connections() (list []record.Connection, more int) {
 	if e.Result == nil {
 		return nil, 0

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Counter counts lines on all processors. Close it to get the statistics.
+// Counter counts lines on all processors. Close returns the statistics.
 type Counter struct {
 	batches chan batch
 	batch   batch
@@ -14,16 +14,17 @@ type Counter struct {
 	stats   *Stats
 }
 
-// batch is lines, one after the other, and where each ends.
+// batch holds concatenated lines and the end of each.
 type batch struct {
 	text []byte
 	ends []int
 }
 
-// batchBytes is how much text goes to a processor at a time.
+// batchBytes is the amount of text that a processor gets at a time.
 const batchBytes = 1 << 20
 
-// NewCounter starts counting; find is that of [NewStats] and must be safe for concurrent use.
+// NewCounter starts counting. find has the meaning it has for [NewStats], and must be safe for
+// concurrent use.
 func NewCounter(find func(*Entry)) *Counter {
 	c := &Counter{batches: make(chan batch, runtime.GOMAXPROCS(0)), stats: NewStats(find)}
 	for range runtime.GOMAXPROCS(0) {
@@ -48,7 +49,7 @@ func (c *Counter) work() {
 	c.stats.Merge(mine)
 }
 
-// Add counts a line; the text is copied.
+// Add counts a line. It copies the text.
 func (c *Counter) Add(text []byte) {
 	if c.batch.text == nil {
 		c.batch.text = make([]byte, 0, batchBytes+len(text))

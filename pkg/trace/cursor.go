@@ -18,26 +18,25 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Cursor is a place between two lines of a store. The zero value is the
-// beginning.
+// Cursor is a position between two lines of a store. The zero value is the beginning.
 type Cursor struct {
 	File   string `json:"file"`   // YYYY/MM/DD.ndjson
-	Offset int64  `json:"offset"` // of the first byte that was not read
-	Hash   Hash   `json:"hash"`   // of the line before it; "" when that has none
+	Offset int64  `json:"offset"` // offset of the first unread byte
+	Hash   Hash   `json:"hash"`   // hash of the line before it; "" if that has none
 }
 
-// Following is a line behind a [Cursor].
+// Following is a line after a [Cursor].
 type Following struct {
 	Stored        // Number is 0
-	Next   Cursor // behind the line
-	Gap    bool   // lines that stood before it were pruned, or removed, before they were read
+	Next   Cursor // the position after the line
+	Gap    bool   // lines before it were pruned or removed before they were read
 }
 
-// After calls fn for every whole line behind the cursor, oldest first. An error
-// of fn ends it; ErrStop ends it well. A line whose end is not written yet is
-// left for the next call, unless a later day has begun. A cursor whose day is not
-// in the store, or that is not behind a line there, counts as none: lines can come
-// twice, and none is passed over.
+// After calls fn for every complete line after the cursor, oldest first. An error of fn ends the
+// iteration; ErrStop ends it without an error. An incomplete last line is left for the next call,
+// unless a later day has begun. If the cursor's day is not in the store, or the cursor is not after
+// the line that it names, After starts at the beginning: lines can then come twice, but none is
+// skipped.
 func (s *Store) After(at Cursor, fn func(Following) error) error {
 	days, err := s.days()
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Store) After(at Cursor, fn func(Following) error) error {
 		switch {
 		case errors.Is(err, ErrStop):
 			return nil
-		case errors.Is(err, fs.ErrNotExist): // pruned meanwhile
+		case errors.Is(err, fs.ErrNotExist): // pruned in the meantime
 		case err != nil:
 			return fmt.Errorf("read store %s: %s: %w", s.dir, day, err)
 		}
@@ -65,7 +64,7 @@ func (s *Store) After(at Cursor, fn func(Following) error) error {
 	return nil
 }
 
-// afterIn goes on in the cursor's file.
+// afterIn continues in the cursor's file.
 func (s *Store) afterIn(at *Cursor, last bool, fn func(Following) error) error {
 	f, err := s.openFile(at.File, os.O_RDONLY)
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *Store) afterIn(at *Cursor, last bool, fn func(Following) error) error {
 	})
 }
 
-// holds reports whether a cursor is behind the line that it names, in a day of the store.
+// holds reports whether a cursor is after the line that it names, in a day of the store.
 func (s *Store) holds(days []string, at Cursor) bool {
 	if !slices.Contains(days, at.File) {
 		return false
@@ -115,21 +114,21 @@ func stands(f *os.File, at Cursor) bool {
 	return err == nil && string(tail) == seal+"\n"
 }
 
-// Bookmark is a [Cursor] that is kept in the state folder, for one reader at a time: who brings a store, as a repository can, brings none with it, and
-// no confined command reaches it.
+// Bookmark is a [Cursor] that is saved in the state folder, for one reader at a time. A store that
+// comes with a repository therefore brings no bookmark, and no confined command can change one.
 type Bookmark struct {
 	dir, name string
 	lock      *os.File
 }
 
-// bookmarksName is the folder of the state folder that has them, by store and name.
+// bookmarksName is the subfolder of the state folder for bookmarks, by store and name.
 const bookmarksName = "exports"
 
-// ErrHeld says that another process has the bookmark.
+// ErrHeld says that another process has the bookmark open.
 var ErrHeld = errors.New("another process has it")
 
-// Bookmark opens the bookmark of a name, which is a plain file name. The store is
-// one that [Open] has opened.
+// Bookmark opens the bookmark with a name, which is a plain file name. The store must come from
+// [Open].
 func (s *Store) Bookmark(name string) (*Bookmark, error) {
 	dir, err := statedir.Make(s.getenv, bookmarksName)
 	if err == nil {
@@ -152,7 +151,7 @@ func (s *Store) Bookmark(name string) (*Bookmark, error) {
 	return &Bookmark{dir, name, f}, nil
 }
 
-// bookmarkName has the store's place in it, whatever links led there.
+// bookmarkName returns a file name that includes the store's real path.
 func (s *Store) bookmarkName(name string) (string, error) {
 	dir, err := filepath.Abs(s.dir)
 	if err == nil {
@@ -162,14 +161,14 @@ func (s *Store) bookmarkName(name string) (string, error) {
 	return hex.EncodeToString(sum[:16]) + "-" + name, err
 }
 
-// ExportMark is the name of the bookmark of an export to these URLs.
+// ExportMark returns the name of the bookmark for an export to these URLs.
 func ExportMark(urls ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(urls, "\n")))
 	return "otlp-" + hex.EncodeToString(sum[:8])
 }
 
-// Unsent returns the time of the first record behind a bookmark, and false when there is none. A line that cannot be read has the zero time.
-// getenv reads the environment, for the state folder.
+// Unsent returns the time of the first record after a bookmark, or false if there is none. For an
+// unreadable line it returns the zero time. getenv reads the environment, to find the state folder.
 func (s *Store) Unsent(getenv func(string) string, name string) (began time.Time, is bool, err error) {
 	var at Cursor
 	dir, err := statedir.Open(getenv, bookmarksName)
@@ -194,8 +193,8 @@ func (s *Store) Unsent(getenv func(string) string, name string) (began time.Time
 	})
 }
 
-// Load returns where the last [Bookmark.Save] was; the beginning when there was
-// none, or what is kept is no cursor.
+// Load returns the cursor of the last [Bookmark.Save]. It returns the beginning if there was none,
+// or if the saved value is not a cursor.
 func (b *Bookmark) Load() (at Cursor, err error) {
 	text, err := os.ReadFile(filepath.Join(b.dir, b.name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -207,7 +206,7 @@ func (b *Bookmark) Load() (at Cursor, err error) {
 	return at, err
 }
 
-// Save keeps a cursor. A crash of the machine can bring back an earlier one.
+// Save saves a cursor. After a crash of the machine an earlier one may be loaded.
 func (b *Bookmark) Save(at Cursor) error {
 	text, err := json.Marshal(at)
 	if err != nil {
@@ -216,14 +215,14 @@ func (b *Bookmark) Save(at Cursor) error {
 	return statedir.Replace(b.dir, b.name, append(text, '\n'), false)
 }
 
-// Close lets others have the bookmark.
+// Close releases the bookmark.
 func (b *Bookmark) Close() error { return b.lock.Close() }
 
 // ExportOrder is what `ethos-trace export` asks of the program that sends.
 type ExportOrder struct {
 	Store           string // directory, absolute
-	Endpoint        string // base URL; "" for that of the environment
+	Endpoint        string // base URL; "" to take it from the environment
 	Only            string // logs, traces; "" for both
 	Follow          bool
-	RetryForSeconds int64 // 0 is for ever
+	RetryForSeconds int64 // 0 means for ever
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dayLayout is the name of the file of a day.
+// dayLayout is the name of a day's file.
 const dayLayout = "2006/01/02.ndjson"
 
 func dayFile(t time.Time) string { return t.UTC().Format(dayLayout) }
@@ -21,13 +21,14 @@ func validDay(file string) bool {
 	return err == nil && dayFile(t) == file
 }
 
-// days lists the day files, oldest first; anything else in the store is passed over.
+// days lists the day files, oldest first. It ignores all other files in the
+// store.
 func (s *Store) days() ([]string, error) {
 	var out []string
 	err := fs.WalkDir(s.root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // pruned meanwhile
+			return nil // pruned in the meantime
 		case err != nil:
 			return err
 		case d.IsDir() && strings.Count(path, "/") == 0 && path != "." && !digits(path, 4):

@@ -7,16 +7,15 @@ import (
 	"ethos/pkg/record"
 )
 
-// RuleDenial is the rule of what the sandbox denied a command that ran.
+// RuleDenial is the rule id for what the sandbox denied a command at run time.
 const RuleDenial = "runtime.sandbox_denial"
 
-// Denials are what the sandbox denied the command while it ran, and what it
-// put aside when the run had ended. They make a run that succeeded [Found],
-// and count against every baseline: what lies in quarantine waits for a
-// person.
+// Denials returns what the sandbox denied the command at run time, and what it
+// quarantined afterwards. With denials a successful run is [Found]. They count
+// against every baseline, because quarantined files need a person's attention.
 //
-// The remedy of a refused destination names the tool, if it is one: a person can
-// allow the destination for one run or for each run of the tool.
+// The remedy for a refused destination names the tool, if there is one: a user
+// can allow the destination for one run or for every run of the tool.
 func (e *Entry) Denials() []record.Denial {
 	if e.Result == nil {
 		return nil
@@ -43,8 +42,8 @@ func (e *Entry) Denials() []record.Denial {
 	return denials
 }
 
-// pipeGrant is how the limit of a denial is raised for a record, where that has
-// another flag than ethos-sandbox run; else "".
+// pipeGrant returns how to raise the limit of a denial for a record, if that
+// takes another flag than for ethos-sandbox run; else "".
 func pipeGrant(d record.Denial) string {
 	if d.Kind != record.KindLimit {
 		return ""
@@ -58,7 +57,7 @@ func pipeGrant(d record.Denial) string {
 	return ""
 }
 
-// forTool says what a flag is in the entry of a tool.
+// forTool returns what a flag is called in a tool's entry.
 func forTool(flag string) string {
 	switch {
 	case strings.HasPrefix(flag, "--sni "):
@@ -69,8 +68,9 @@ func forTool(flag string) string {
 	return "add it to the allow_domains of "
 }
 
-// Reasons are why a record may not run, or not without a person: the ids of the
-// policies that deny or ask, and the codes of what kept it from being decided.
+// Reasons returns why a record may not run, or not without approval: the ids of
+// the policies that deny or ask, and the codes of errors that prevented a
+// decision.
 func (e *Entry) Reasons() []string {
 	if e.Decision == nil {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// makeDir makes the directory of a store, private to its owner, hidden from git, and
-// opens it. A default store is reached from the work space on by opened directories,
-// none of which a symbolic link stands for: a repository can carry such a link, and
-// whoever else writes there can put one at any moment.
+// makeDir creates the directory of a store, private to its owner and hidden from git, and opens it.
+// A default store is reached from the workspace through opened directories, none of which may be a
+// symbolic link: a repository can contain such a link, and anyone else with write access can create
+// one at any moment.
 func makeDir(getenv func(string) string, dir string) (*os.Root, error) {
 	_, err := os.Lstat(dir)
 	fresh := err != nil
@@ -24,7 +24,7 @@ func makeDir(getenv func(string) string, dir string) (*os.Root, error) {
 		return nil, err
 	}
 	var root *os.Root
-	for range 3 { // a directory may go away in between: while a command runs confined an empty one may stand for it, which goes when the command ends
+	for range 3 { // the directory may vanish: a confined run may use an empty placeholder for it, removed when the command ends
 		if root, err = enter(in, names, fresh); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -33,8 +33,8 @@ func makeDir(getenv func(string) string, dir string) (*os.Root, error) {
 	return root, unwrapPath(err)
 }
 
-// makeAbove opens the directory from which a store is reached, and tells the names on
-// the way: for a default store the work space, for one that was named that itself.
+// makeAbove opens the directory from which a store is reached, and returns the names on the way.
+// For a default store that is the workspace; for an explicitly named store it is the store itself.
 func makeAbove(getenv func(string) string, dir string) (in *os.Root, names []string, err error) {
 	own := filepath.Dir(dir)
 	if !isOwn(own) {
@@ -55,7 +55,7 @@ func makeAbove(getenv func(string) string, dir string) (in *os.Root, names []str
 		return nil, nil, unwrapPath(err)
 	}
 	above, err := descend(in, names[:len(names)-2])
-	if err == nil { // so that a command that runs there is not taken for its author
+	if err == nil { // so that a concurrent command is not taken for its author
 		err = statedir.MakeDir(getenv, above, filepath.Base(own))
 		above.Close()
 	}
@@ -66,8 +66,8 @@ func makeAbove(getenv func(string) string, dir string) (in *os.Root, names []str
 	return in, names, nil
 }
 
-// enter opens the directory of a store, makes it where it is not, closes it to others, and
-// keeps it out of git, where it was not so: the whole directory of ethos when the store is in it.
+// enter opens the directory of a store and creates it if necessary. It makes the directory private
+// and hides it from git; if the store is in ethos's own directory, it hides that whole directory.
 func enter(in *os.Root, names []string, fresh bool) (*os.Root, error) {
 	above, err := descend(in, names[:len(names)-1])
 	if err != nil {
@@ -93,7 +93,7 @@ func enter(in *os.Root, names []string, fresh bool) (*os.Root, error) {
 	return root, nil
 }
 
-// descend opens a directory below another, and makes those on the way.
+// descend opens a directory below another one, and creates the directories on the way.
 func descend(in *os.Root, names []string) (*os.Root, error) {
 	at, err := in.OpenRoot(".")
 	for _, name := range names {
@@ -108,8 +108,8 @@ func descend(in *os.Root, names []string) (*os.Root, error) {
 	return at, err
 }
 
-// openNext makes a directory where there is none, and opens it: what has the name is
-// then the very directory that was opened, and no link.
+// openNext creates a directory if necessary and opens it. The name then refers to exactly the
+// opened directory, not to a symbolic link.
 func openNext(in *os.Root, name string) (*os.Root, error) {
 	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -121,7 +121,7 @@ func openNext(in *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := in.OpenRoot(name + "/.") // a directory or nothing: a FIFO would keep its opener waiting
+	root, err := in.OpenRoot(name + "/.") // directories only: opening a FIFO would block
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func openNext(in *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// private closes an opened directory to others, and reports whether it was open.
+// private makes an opened directory private, and reports whether it was not.
 func private(root *os.Root) (tightened bool, err error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -163,7 +163,7 @@ func own(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// ignore has git leave a directory alone.
+// ignore makes git ignore a directory.
 func ignore(dir *os.Root) error {
 	f, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

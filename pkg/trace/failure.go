@@ -10,7 +10,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// When is the time at which the run began, as RFC 3339, else the one of the record.
+// When returns the time at which the run began, as RFC 3339, else the time of
+// the record.
 func (e *Entry) When() string {
 	if e.Ran() && e.Result.Started != "" {
 		return e.Result.Started
@@ -18,12 +19,12 @@ func (e *Entry) When() string {
 	return e.Time
 }
 
-// Who is the agent and its session in one text; "" when neither is known.
+// Who returns the agent and its session as one text, or "" if neither is known.
 func (e *Entry) Who() string {
 	return strings.TrimSpace(e.Actor.Agent + " " + e.Session())
 }
 
-// Exit says in a few letters how a run ended that did not end well: "exit 2",
+// Exit returns a short text for a run that did not succeed: "exit 2",
 // "SIGKILL", "time limit" or "memory limit". It is "" for every other entry.
 func (e *Entry) Exit() string {
 	if !e.Ran() {
@@ -44,8 +45,8 @@ func (e *Entry) Exit() string {
 	return ""
 }
 
-// LastLine is the last line that is not blank of what the command wrote to
-// standard error, else to standard output, and how many there are.
+// LastLine returns the last non-blank line of standard error, else of standard
+// output, and the number of such lines.
 func (e *Entry) LastLine() (last string, lines int) {
 	if !e.Ran() {
 		return "", 0
@@ -61,10 +62,11 @@ func (e *Entry) LastLine() (last string, lines int) {
 	return last, lines
 }
 
-// Likeness is the same for refusals and failures that say the same to a
-// reader: the same command of the same directory was refused for the same
-// reason, or ended in the same way with the same last line but for its numbers.
-// It is false for every other entry, and for one that has more to tell.
+// Likeness returns a value that is equal for refusals and failures that look
+// the same to a reader: the same command in the same directory was refused for
+// the same reason, or ended in the same way with the same last line, ignoring
+// numbers. ok is false for every other entry, and for one that has more to
+// report.
 func (e *Entry) Likeness() (like [sha256.Size]byte, ok bool) {
 	o := e.Outcome()
 	parts := []string{string(o), e.Command(), e.Action.Cwd}
@@ -96,8 +98,8 @@ func (e *Entry) Likeness() (like [sha256.Size]byte, ok bool) {
 	return [sha256.Size]byte(sum.Sum(nil)), true
 }
 
-// withoutNumbers is a line without what differs between two runs that fail
-// alike: times and counts. Each run of digits is one 0.
+// withoutNumbers removes from a line what differs between two equal failures:
+// times and counts. Each run of digits becomes one 0.
 func withoutNumbers(line string) string {
 	var out strings.Builder
 	inside := false

@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// head is where the store ends. It is kept in the file HEAD, written in place after each line, so that the next writer need not look
-// for the end, and so that lines taken from the end are missed. A writer that dies between the two writes leaves a
-// head that is behind by the lines after size: that is no damage.
+// head is the end of the store. It is kept in the file HEAD, which is overwritten after each line,
+// so that the next writer need not search for the end, and so that removed last lines are noticed.
+// A writer that dies between the two writes leaves a head that lacks the lines after size; that is
+// not damage.
 type head struct {
 	file string // YYYY/MM/DD.ndjson
 	size int64  // of the file, after the last line
@@ -24,7 +25,8 @@ const (
 	headLen   = 256
 )
 
-// encode returns the fixed-size text of a head, with its own checksum: a head cut by a crash of the machine is not believed.
+// encode returns the fixed-size text of a head with its own checksum, so that a head damaged by a
+// crash of the machine is rejected.
 func (h head) encode() []byte {
 	body := fmt.Sprintf("%s %s %d %s", headMagic, h.file, h.size, h.hash)
 	text := fmt.Sprintf("%s %s", body, hashOf([]byte(body)))
@@ -42,7 +44,7 @@ func parseHead(text []byte) (head, bool) {
 	return h, ok
 }
 
-// readHead returns the head, and false when there is none to believe.
+// readHead returns the head, or false if there is no valid one.
 func readHead(f *os.File) (head, bool, error) {
 	var buf [headLen + 1]byte
 	n, err := f.ReadAt(buf[:], 0)

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// locked runs fn while this process alone may write. flock(2) locks belong to the open file: they end with the process, however it ends.
+// locked runs fn while this process holds the exclusive lock. flock(2) locks belong to the open
+// file, and end with the process, however it ends.
 func (s *Store) locked(fn func() error) error {
 	if s.lock == nil {
 		return errors.New("the store is closed or was opened for reading")
@@ -18,7 +19,8 @@ func (s *Store) locked(fn func() error) error {
 	return errors.Join(fn(), flock(s.lock, syscall.LOCK_UN))
 }
 
-// acquire takes the lock, also when the store's files were removed and made again by others since they were opened.
+// acquire takes the lock, even if other processes removed and recreated the store's files since
+// they were opened.
 func (s *Store) acquire() error {
 	for range 10 {
 		if err := flock(s.lock, syscall.LOCK_EX); err != nil {

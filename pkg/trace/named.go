@@ -7,13 +7,13 @@ import (
 
 const valueExpr = `(\\"[^"\\]*\\"|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'` + "`" + `;|&<>(){},\\]+)`
 
-// nameAnchors are parts of every secret-shaped name; see secretName and keyVariable.
+// nameAnchors returns parts that occur in every secret-shaped name; see secretName and keyVariable.
 func nameAnchors() []string {
 	return []string{"passw", "passphrase", "pwd", "secret", "token", "key", "credential", "bearer", "jwt", "cookie"}
 }
 
-// namedRules find values that a secret-shaped name stands before: NAME=value, name: value, "name": "value", --name value. The groups of both
-// expressions are the name, what stands between, and the value.
+// namedRules find values that follow a secret-shaped name: NAME=value, name: value, "name":
+// "value", --name value. The groups of both expressions are the name, the separator, and the value.
 func namedRules() []rule {
 	return []rule{
 		{kind: "value", anchors: nameAnchors(), secret: named, expr: lazy(`([A-Za-z_][A-Za-z0-9_.-]*)\\?["']?(\s*(?::=|=>|[:=])\s*)` + valueExpr)},
@@ -59,7 +59,7 @@ func (n namedValue) secret() bool {
 	return n.looksSecret(plain)
 }
 
-// looksSecret tells `password: hunter2` from `unexpected token: identifier expected`.
+// looksSecret distinguishes `password: hunter2` from `unexpected token: identifier expected`.
 func (n namedValue) looksSecret(plain string) bool {
 	if n.value != plain {
 		return len(plain) >= 4 && strings.ContainsFunc(plain, alphanumeric)
@@ -69,7 +69,7 @@ func (n namedValue) looksSecret(plain string) bool {
 	return len(plain) >= 6 && (strings.ContainsAny(plain, "0123456789") || atEnd && strings.Contains(n.between, ":"))
 }
 
-// destination tells token.example.com:443 from db.password:12345.
+// destination distinguishes token.example.com:443 from db.password:12345.
 func destination(name, port string) bool {
 	last := strings.LastIndexByte(name, '.')
 	return last > 0 && len(port) <= 5 && strings.Trim(port, "0123456789") == "" && !secretName(name[last+1:])
@@ -77,7 +77,8 @@ func destination(name, port string) bool {
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// keyVariable takes X_KEY=… for a secret when the value is long: STRIPE_KEY, but not PUBLIC_KEY or CACHE_KEY.
+// keyVariable treats X_KEY=… as a secret if the value is long: STRIPE_KEY, but not PUBLIC_KEY or
+// CACHE_KEY.
 func keyVariable(name, value string) bool {
 	qualifier, isKey := strings.CutSuffix(name, "_KEY")
 	if !isKey || len(value) < 16 || strings.ToUpper(name) != name {

@@ -7,17 +7,17 @@ import (
 	"ethos/pkg/record"
 )
 
-// Outcome is what became of an action, in one word.
+// Outcome is the result of an action in one word.
 type Outcome string
 
 // The outcomes, best first.
 const (
 	Passed    Outcome = "passed"    // ran, and its exit status was 0
-	Allowed   Outcome = "allowed"   // may run; ethos was not the one to run it, or has not yet
+	Allowed   Outcome = "allowed"   // may run; ethos did not run it, or has not yet
 	Reported  Outcome = "reported"  // an event: nothing to run
-	Found     Outcome = "found"     // ran, and what it printed holds findings, or the sandbox denied it something
-	Failed    Outcome = "failed"    // ran, and ended with another status, a signal or at a limit
-	Undecided Outcome = "undecided" // nobody decided about it
+	Found     Outcome = "found"     // ran, and its output has findings, or the sandbox denied it something
+	Failed    Outcome = "failed"    // ran, and ended with another status, by a signal or at a limit
+	Undecided Outcome = "undecided" // nobody made a decision
 	Asked     Outcome = "asked"     // waits for a person
 	Denied    Outcome = "denied"    // did not run
 )
@@ -27,21 +27,23 @@ func (o Outcome) Negative() bool {
 	return o != Passed && o != Allowed && o != Reported
 }
 
-// reasonMismatch is why the sandbox refuses a record that was changed after it was decided.
+// reasonMismatch is the reason for which the sandbox refuses a record that was changed after its
+// decision.
 const reasonMismatch = "decision.subject_mismatch"
 
-// Entry is one action line, decoded for the ways out.
+// Entry is one action line, decoded for output.
 type Entry struct {
 	Line     *record.Line
 	Time     string // RFC 3339
 	Action   record.Action
 	Actor    record.Actor
 	Facts    record.Facts
-	Decision *record.Decision // nil when nobody decided
-	Result   *record.Result   // nil when ethos did not run it
-	// Findings are what the tool's output says; the tooloutput package fills them.
+	Decision *record.Decision // nil if nobody decided
+	Result   *record.Result   // nil if ethos did not run it
+	// Findings are the findings in the tool's output; package tooloutput sets them.
 	Findings []Finding
-	// Parsed is true when the tool's output was understood in full: a status that is not 0 is then explained by Findings.
+	// Parsed is true if the tool's output was understood completely: Findings then explain a status
+	// other than 0.
 	Parsed bool
 }
 
@@ -75,7 +77,7 @@ func take[T any](err error, to **T, v *T) error {
 	return optional(err)
 }
 
-// Outcome judges the entry, with its findings.
+// Outcome returns the outcome, taking the findings into account.
 func (e *Entry) Outcome() Outcome {
 	switch {
 	case e.Result != nil && e.Result.Status == record.StatusDenied:
@@ -109,13 +111,13 @@ func (e *Entry) ran() Outcome {
 	return Failed
 }
 
-// left reports a denial of something that the command tried to do to the work
-// space or the machine. A name that it did without, such as that of a service
-// for statistics, is no finding of a command that succeeded; nor is what was
-// seen of its system calls, which it did without.
+// left reports whether a denial is about something that the command tried to do to the workspace or
+// the machine. A host name that a successful command did without, such as that of a statistics
+// service, is not a finding; nor is a denial observed in its system calls.
 func left(d record.Denial) bool { return d.Layer != record.LayerNetwork && d.Kind == "" }
 
-// Reported is what the tool itself reported: Findings without the one of [RuleFailed]. The reports for people show that one as the failure it is.
+// Reported returns what the tool itself reported: Findings without the one of [RuleFailed]. Reports
+// for people show that one as a failure.
 func (e *Entry) Reported() []Finding {
 	at := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Rule == RuleFailed })
 	if at < 0 {
@@ -124,7 +126,7 @@ func (e *Entry) Reported() []Finding {
 	return slices.Concat(e.Findings[:at], e.Findings[at+1:])
 }
 
-// Ran reports whether the action was executed by ethos.
+// Ran reports whether ethos executed the action.
 func (e *Entry) Ran() bool { return e.Result != nil && e.Result.Status != record.StatusDenied }
 
 // Tool names the tool for people and for grouping: the catalog's id, else "".

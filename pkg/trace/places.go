@@ -12,11 +12,11 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// placesName is the folder of the state folder that has a file for each work
-// space with a store, with the work space's path in it.
+// placesName is the subfolder of the state folder with a file for each workspace that has a store.
+// The file contains the workspace's path.
 const placesName = "stores"
 
-// Remember notes that a work space has a store, for [Remembered].
+// Remember notes that a workspace has a store, for [Remembered].
 func Remember(getenv func(string) string, workspace string) error {
 	sum := sha256.Sum256([]byte(workspace))
 	name := hex.EncodeToString(sum[:16])
@@ -32,8 +32,7 @@ func Remember(getenv func(string) string, workspace string) error {
 	return statedir.Replace(dir, name, []byte(workspace), false)
 }
 
-// Remembered lists the work spaces that were noted and still have a store, by
-// path.
+// Remembered lists the noted workspaces that still have a store, sorted by path.
 func Remembered(getenv func(string) string) (list []string, err error) {
 	noted, err := noted(getenv)
 	for _, path := range noted {
@@ -44,8 +43,8 @@ func Remembered(getenv func(string) string) (list []string, err error) {
 	return list, err
 }
 
-// Stores lists the directories of the stores of the work spaces that were noted, and of one more: of each both places, since what appears in a work space
-// makes another one [DefaultDir].
+// Stores lists the store directories of the noted workspaces and of one more. It lists both
+// possible places of each, because a file that appears in a workspace can change its [DefaultDir].
 func Stores(getenv func(string) string, workspace string) (list []string, err error) {
 	noted, err := noted(getenv)
 	for _, path := range append([]string{workspace}, noted...) {
@@ -58,7 +57,7 @@ func Stores(getenv func(string) string, workspace string) (list []string, err er
 	return list, err
 }
 
-// noted are the paths of [Remember], sorted.
+// noted returns the paths of [Remember], sorted.
 func noted(getenv func(string) string) (list []string, err error) {
 	dir, err := statedir.Open(getenv, placesName)
 	if errors.Is(err, fs.ErrNotExist) {

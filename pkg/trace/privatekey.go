@@ -4,7 +4,8 @@ import "strings"
 
 const privateKind = "private-key"
 
-// privateKeys finds private keys in PEM (RFC 7468) and OpenPGP armor (RFC 9580). A key that was cut off has no END: everything after BEGIN is taken.
+// privateKeys finds private keys in PEM (RFC 7468) and OpenPGP armor (RFC 9580). A truncated key
+// has no END line: everything after BEGIN counts.
 func privateKeys(text string) (found []span) {
 	const begin, end, dashes = "-----BEGIN ", "-----END ", "-----"
 	for at := 0; ; {

@@ -14,10 +14,11 @@ import (
 
 var zeroTime time.Time
 
-// storeKey is the member in which a store speaks for itself. [Store.Append] takes it off lines that come from outside.
+// storeKey is the member with a store's own statements. [Store.Append] removes it from lines that
+// come from outside.
 const storeKey = "store"
 
-// Pruned is what a prune removed; it stands in the store on the line of an event named pruned.
+// Pruned describes what a prune removed. It is stored in the line of an event named pruned.
 type Pruned struct {
 	Files []string `json:"files"`
 	Lines int      `json:"lines"`
@@ -29,9 +30,10 @@ type ownWords struct {
 	Pruned Pruned `json:"pruned"`
 }
 
-// Prune removes the day files that ended before the given time. First it appends an event that names the last line removed: the chain then
-// begins at a line whose prev the store itself accounts for, so that [Store.Verify] still finds anything else missing. The file that is
-// written to now always stays.
+// Prune removes the day files that ended before the given time. It first appends an event that
+// names the last removed line. The chain then begins at a line whose prev the store itself accounts
+// for, so that [Store.Verify] still notices any other missing line. The current day file is never
+// removed.
 func (s *Store) Prune(before time.Time) (Pruned, error) {
 	p, err := s.prunable(before)
 	if err != nil || len(p.Files) == 0 {
@@ -60,7 +62,7 @@ func (s *Store) Prune(before time.Time) (Pruned, error) {
 	return p, nil
 }
 
-// Prunable says what [Store.Prune] would remove.
+// Prunable returns what [Store.Prune] would remove.
 func (s *Store) Prunable(before time.Time) (Pruned, error) { return s.prunable(before) }
 
 func (s *Store) prunable(before time.Time) (Pruned, error) {
@@ -101,7 +103,7 @@ func (s *Store) pruneEvent(p Pruned) ([]byte, error) {
 	return bytes.TrimSuffix(l.AppendTo(nil), []byte{'\n'}), nil
 }
 
-// readPruned reads what a store says of itself out of one of its lines.
+// readPruned reads a store's own statement from one of its lines.
 func readPruned(text []byte) (Pruned, bool) {
 	if !bytes.Contains(text, []byte(`,"`+storeKey+`":{"pruned":`)) {
 		return Pruned{}, false

@@ -15,26 +15,28 @@ const (
 	markClose = "›"
 )
 
-// Redactor takes secrets out of text and replaces each by ‹redacted:kind:hash8›. hash8 is the start of an HMAC-SHA256 of the secret:
-// equal secrets are seen to be equal, and without the key nobody can test guesses against the mark.
+// Redactor replaces each secret in a text with ‹redacted:kind:hash8›. hash8 is the start of an
+// HMAC-SHA256 of the secret: equal secrets can be recognised, but without the key nobody can test
+// guesses against the mark.
 //
-// What it takes out: values of secret-shaped names (password, token, api key …) in assignments, options, environment, JSON and YAML; credentials
-// in URLs and in Authorization, Cookie and similar headers; private keys in PEM; keys of cloud and service providers by
-// their form; passwords in the options of well-known commands (curl -u, sshpass -p, mysql -p…). What has none of these shapes stays: a
-// secret under an innocent name cannot be told from other text.
+// It removes values of secret-shaped names (password, token, api key …) in assignments, options,
+// environment, JSON and YAML; credentials in URLs and in Authorization, Cookie and similar headers;
+// private keys in PEM; keys of cloud and service providers by their form; passwords in the options
+// of well-known commands (curl -u, sshpass -p, mysql -p…). Anything else stays: a secret under an
+// innocent name cannot be told from other text.
 //
-// A Redactor is safe for use by one goroutine. Redacting twice changes nothing more.
+// A Redactor may be used by one goroutine at a time. Redacting twice changes nothing more.
 type Redactor struct {
-	key    func() ([]byte, error) // called at the first secret
+	key    func() ([]byte, error) // called for the first secret
 	secret []byte
-	keys   map[string]bool   // secretName of member names seen
-	names  map[string]string // member names seen
+	keys   map[string]bool   // cached results of secretName by member name
+	names  map[string]string // cached member names
 }
 
-// maxKeys bounds the names of members that are remembered.
+// maxKeys limits the cached member names.
 const maxKeys = 4096
 
-// secretKey is secretName with a memory: a record has the same names again and again.
+// secretKey is secretName with a cache, because records repeat the same names.
 func (r *Redactor) secretKey(name string) bool {
 	is, known := r.keys[name]
 	if !known {
@@ -49,7 +51,7 @@ func (r *Redactor) secretKey(name string) bool {
 	return is
 }
 
-// name is string(raw), made once for names that come again and again.
+// name returns string(raw) without a new allocation for repeated names.
 func (r *Redactor) name(raw []byte) string {
 	if known, ok := r.names[string(raw)]; ok {
 		return known
@@ -64,7 +66,7 @@ func (r *Redactor) name(raw []byte) string {
 	return name
 }
 
-// NewRedactor returns a redactor that belongs to no store: its marks can be compared within its own life only.
+// NewRedactor returns a redactor without a store. Its marks can be compared only with each other.
 func NewRedactor() *Redactor {
 	return &Redactor{key: func() ([]byte, error) {
 		key := make([]byte, keyLen)
@@ -73,7 +75,8 @@ func NewRedactor() *Redactor {
 	}}
 }
 
-// mark is what stands in place of a secret. Without a key, which only a store that became unreadable causes, it carries no hash.
+// mark returns the replacement for a secret. Without a key, which happens only if a store became
+// unreadable, it has no hash.
 func (r *Redactor) mark(kind, secret string) string {
 	if r.secret == nil {
 		key, err := r.key()
@@ -93,7 +96,7 @@ type span struct {
 	kind     string
 }
 
-// Text takes the secrets out of what a program printed and says how many there were.
+// Text removes the secrets from a program's output and returns their number.
 func (r *Redactor) Text(text string) (string, int) {
 	return r.cut(text, reading{prose: true}.secrets(text))
 }
@@ -113,7 +116,7 @@ func (r *Redactor) cut(text string, found []span) (string, int) {
 	return out.String(), len(found)
 }
 
-// encoded redacts inside base64 (RFC 4648).
+// encoded removes secrets inside base64 (RFC 4648).
 func (r *Redactor) encoded(text string) (string, int) {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

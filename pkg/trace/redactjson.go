@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// JSON takes the secrets out of the string values of a valid JSON text. What holds none comes back byte for byte; names of members are kept.
-// It returns how many were taken out.
+// JSON removes the secrets from the string values of a valid JSON text, and returns their number. A
+// value without secrets is unchanged byte for byte. Member names are kept.
 func (r *Redactor) JSON(text []byte) ([]byte, int) {
 	w := jsonRedactor{r: r, in: text}
 	w.value(place{})
@@ -18,17 +18,17 @@ func (r *Redactor) JSON(text []byte) ([]byte, int) {
 	return append(w.out, text[w.copied:]...), w.count
 }
 
-// place is what is known about where a value stands.
+// place describes the position of a value.
 type place struct {
 	key     string // name of the enclosing member
-	within  string // name of the member around that, lists aside
+	within  string // name of the member around that, ignoring arrays
 	name    string // value of the sibling member "name" or "key": {"name":"TOKEN","value":"x"}
-	before  string // the array element before it
+	before  string // the previous array element
 	command string // the first element of its array: argv
-	login   bool   // "login" is among the elements before it
+	login   bool   // "login" is among the previous elements
 }
 
-// jsonRedactor walks a text that is known to be valid JSON and copies it with changes.
+// jsonRedactor copies a valid JSON text with changes.
 type jsonRedactor struct {
 	r      *Redactor
 	in     []byte
@@ -85,7 +85,7 @@ func (w *jsonRedactor) array(p place) {
 	w.at++
 }
 
-// text redacts one string and returns it as it was.
+// text redacts one string and returns its original value.
 func (w *jsonRedactor) text(p place) string {
 	start := w.at
 	plain := w.literal(func(raw []byte) string { return string(raw) })
@@ -114,7 +114,8 @@ func (w *jsonRedactor) redact(plain string, p place) (string, int) {
 	return w.r.cut(plain, found)
 }
 
-// optionValue finds the secret in an argument: ["--password","x"], ["curl","-u","name:x"], ["mysql","-px"].
+// optionValue finds the secret in an argument: ["--password","x"], ["curl","-u","name:x"],
+// ["mysql","-px"].
 func optionValue(p place, value string) (span, bool) {
 	whole := span{0, len(value), "option"}
 	switch attached := len(value) > 2 && value[:2] == "-p"; {
@@ -144,7 +145,7 @@ func optionValue(p place, value string) (span, bool) {
 	return span{}, false
 }
 
-// scalar redacts a number under a secret name.
+// scalar redacts a number with a secret name.
 func (w *jsonRedactor) scalar(p place) {
 	start := w.at
 	for w.at < len(w.in) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(w.in[w.at])) {
@@ -165,7 +166,8 @@ func (w *jsonRedactor) replace(start int, text string) {
 	w.copied = w.at
 }
 
-// literal reads a string and returns its value, which plain makes of its bytes when it has no escapes.
+// literal parses a string and returns its value. If the string has no escapes, plain converts its
+// bytes.
 func (w *jsonRedactor) literal(plain func([]byte) string) string {
 	start := w.at
 	w.at++
@@ -182,7 +184,7 @@ func (w *jsonRedactor) literal(plain func([]byte) string) string {
 		return plain(w.in[start+1 : w.at-1])
 	}
 	var s string
-	_ = json.Unmarshal(w.in[start:w.at], &s) // checked before
+	_ = json.Unmarshal(w.in[start:w.at], &s) // already validated
 	return s
 }
 

@@ -3,19 +3,20 @@ package trace
 import "strings"
 
 const (
-	liveTail  = 4 << 10  // how much of the output before a piece is looked at with it
-	liveKey   = 64 << 10 // as liveTail, while a private key is open
-	liveCount = 10_000   // streams remembered
+	liveTail  = 4 << 10  // bytes of earlier output that are examined with a piece
+	liveKey   = 64 << 10 // like liveTail, while a private key is incomplete
+	liveCount = 10_000   // maximum number of streams
 )
 
-// LiveRedactor redacts output that comes in pieces: a secret that begins in one piece and ends in a later one is taken out of the later one. What was passed
-// on before it could be known for a secret stays passed on.
+// LiveRedactor redacts output that arrives in pieces. If a secret begins in one piece and ends in a
+// later one, it is removed from the later one. What was passed on before it could be recognised
+// stays visible.
 type LiveRedactor struct {
 	r     *Redactor
-	tails map[string]string // by stream: the end of what came, as it was
+	tails map[string]string // by stream: the end of the original output
 }
 
-// NewLiveRedactor redacts as r does.
+// NewLiveRedactor returns a LiveRedactor that redacts as r does.
 func NewLiveRedactor(r *Redactor) *LiveRedactor {
 	return &LiveRedactor{r: r, tails: map[string]string{}}
 }
@@ -35,7 +36,8 @@ func (l *LiveRedactor) Piece(stream, piece string) (string, int) {
 	return l.r.cut(piece, found)
 }
 
-// keep remembers the end of a stream: all of an open private key, up to a bound.
+// keep saves the end of a stream; for an incomplete private key it saves the whole key, up to a
+// limit.
 func (l *LiveRedactor) keep(stream, text string) {
 	if _, known := l.tails[stream]; !known && len(l.tails) >= liveCount {
 		return

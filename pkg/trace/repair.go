@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// catchUp takes the lines that stand after the head into it, and sets a torn last one aside. It must run with the lock held.
+// catchUp updates the head with the lines after it, and moves an incomplete last line aside. The
+// caller must hold the lock.
 func (s *Store) catchUp(at head, size int64) (head, error) {
 	tail := make([]byte, size-at.size)
 	if _, err := s.day.ReadAt(tail, at.size); err != nil && err != io.EOF {
@@ -31,7 +32,8 @@ func (s *Store) catchUp(at head, size int64) (head, error) {
 	return at, nil
 }
 
-// lastLine returns the last line of text, which ends with a newline, without it; nil when there is none.
+// lastLine returns the last line of text without its newline, or nil if there is none. text ends
+// with a newline.
 func lastLine(text []byte) []byte {
 	if len(text) == 0 {
 		return nil
@@ -40,7 +42,8 @@ func lastLine(text []byte) []byte {
 	return text[bytes.LastIndexByte(text, '\n')+1:]
 }
 
-// setAside moves what a dead writer left after the last whole line into torn/, and only then cuts it off.
+// setAside copies what a dead writer left after the last complete line to torn/, and only then
+// truncates the file.
 func (s *Store) setAside(at head, torn []byte) error {
 	name := fmt.Sprintf("torn/%s-%d", strings.ReplaceAll(strings.TrimSuffix(at.file, ".ndjson"), "/", "-"), at.size)
 	if err := s.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -61,7 +64,7 @@ func (s *Store) setAside(at head, torn []byte) error {
 	return s.day.Truncate(at.size)
 }
 
-// lastKnown returns the recorded head, or without one the last whole line that can be found.
+// lastKnown returns the recorded head or, without one, the last complete line that can be found.
 func (s *Store) lastKnown() (head, error) {
 	at, known, err := readHead(s.head)
 	if known || err != nil {
@@ -83,7 +86,7 @@ func (s *Store) lastKnown() (head, error) {
 	return at, err
 }
 
-// settle brings the head up to the end of the file it points to.
+// settle moves the head to the end of its file.
 func (s *Store) settle(at head) (head, error) {
 	if s.dayName != at.file {
 		if _, err := s.root.Lstat(at.file); errors.Is(err, fs.ErrNotExist) {
@@ -110,12 +113,14 @@ func (s *Store) settle(at head) (head, error) {
 	return at, nil
 }
 
-// lost notes that the store was shortened. The next line still names the lost one as its prev, so that verification finds the gap.
+// lost notes that the store was truncated. The next line still names the lost line as its prev, so
+// verification finds the gap.
 func (s *Store) lost(at head, bytes int64) {
 	s.repairs = append(s.repairs, Repair{File: at.file, Reason: fmt.Sprintf("%d bytes are missing from its end", bytes)})
 }
 
-// settleAfter goes on to day files after the head's: the first line of a day was written by a writer that died before it moved the head.
+// settleAfter continues with day files after the head's: a writer may have died after it wrote the
+// first line of a day and before it moved the head.
 func (s *Store) settleAfter(at head) (head, error) {
 	days, err := s.days()
 	for _, day := range days {
@@ -126,7 +131,8 @@ func (s *Store) settleAfter(at head) (head, error) {
 	return at, err
 }
 
-// lastLineStart returns where the last whole line of a file begins, looking backwards in pieces; found is false when there is none.
+// lastLineStart returns the offset of the last complete line of a file, reading backwards in
+// pieces; found is false if there is none.
 func lastLineStart(f *os.File) (at int64, found bool, err error) {
 	const piece = 64 << 10
 	info, err := f.Stat()

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// Hash names a stored line: "sha256:" and 64 hexadecimal digits.
+// Hash identifies a stored line: "sha256:" and 64 hexadecimal digits.
 type Hash string
 
 // Genesis is the prev of the first line of a store.
@@ -21,8 +21,9 @@ const (
 	hashPrefix = "sha256:"
 )
 
-// seal appends prev and hash to the text of a line (a JSON object without newline) and ends it with a newline. The hash is of every byte
-// before the `,"hash"` member, so that it covers the line and its place in the chain.
+// seal appends prev and hash to the text of a line (a JSON object without newline) and adds a
+// newline. The hash covers every byte before the `,"hash"` member, and so both the line and its
+// place in the chain.
 func seal(text []byte, prev Hash) ([]byte, Hash) {
 	out := make([]byte, 0, len(text)+sealLen+1)
 	out = append(out, text[:len(text)-1]...)
@@ -40,13 +41,13 @@ func hashOf(covered []byte) Hash {
 	return Hash(b[:])
 }
 
-// sealed is a stored line taken apart.
+// sealed is a parsed stored line.
 type sealed struct {
 	prev, hash Hash
 	computed   Hash // what hash must be
 }
 
-// unseal reads the seal of a stored line without its newline; ok is false when it has none.
+// unseal parses the seal of a stored line without its newline; ok is false if it has none.
 func unseal(text []byte) (sealed, bool) {
 	prev, hash, ok := readSeal(text)
 	if !ok {
@@ -56,7 +57,7 @@ func unseal(text []byte) (sealed, bool) {
 	return sealed{prev: prev, hash: hash, computed: hashOf(covered)}, true
 }
 
-// readSeal reads prev and hash without computing anything.
+// readSeal parses prev and hash without computing anything.
 func readSeal(text []byte) (prev, hash Hash, ok bool) {
 	at := len(text) - sealLen
 	if at < 1 || text[0] != '{' {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// secretName reports whether what is called name is a secret by its name: DB_PASSWORD, githubToken, x-api-key.
+// secretName reports whether a name indicates a secret: DB_PASSWORD, githubToken, x-api-key.
 func secretName(name string) bool {
 	words := nameWords(name)
 	if len(words) == 0 || notSecret(words) {
@@ -22,7 +22,7 @@ func secretName(name string) bool {
 	return words[len(words)-1] == "pwd" && len(words) > 1 // DB_PWD, but not the shell's PWD
 }
 
-// secretWord lists the words that make a name secret wherever they stand in it.
+// secretWord reports whether a word makes a name secret wherever it occurs in the name.
 func secretWord(w string) bool {
 	switch w {
 	case "password", "passwd", "passphrase", "passwort", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey",
@@ -32,7 +32,7 @@ func secretWord(w string) bool {
 	return false
 }
 
-// keyQualifier lists the words before "key" that make it secret: not sort_key or public_key.
+// keyQualifier reports whether a word before "key" makes it secret: not sort_key or public_key.
 func keyQualifier(w string) bool {
 	switch w {
 	case "api", "access", "private", "secret", "signing", "encryption", "auth", "account", "storage", "service", "master", "deploy", "license":
@@ -41,7 +41,8 @@ func keyQualifier(w string) bool {
 	return false
 }
 
-// notSecret excludes names that speak about a secret without being one: TOKEN_FILE, password-stdin, secret_name.
+// notSecret reports names that refer to a secret without being one: TOKEN_FILE, password-stdin,
+// secret_name.
 func notSecret(words []string) bool {
 	if words[0] == "no" || words[0] == "has" || words[0] == "max" || words[0] == "min" {
 		return true

@@ -8,27 +8,29 @@ import (
 	"sync"
 )
 
-// rule finds secrets of one kind. Its expression is tried only near its anchors, words in lower case without which it finds nothing.
+// rule finds secrets of one kind. Its expression is tried only near its anchors, lower-case words
+// that every match contains.
 type rule struct {
 	kind    string
 	anchors []string
 	expr    func() *regexp.Regexp
-	hosts   func() *regexp.Regexp // in place of expr in the names of hosts; nil is expr
-	// secret reads a match, as of FindStringSubmatchIndex, and says where the secret is; ok is false when it is none.
+	hosts   func() *regexp.Regexp // replaces expr in the names of hosts; nil means expr
+	// secret returns the position of the secret in a match of FindStringSubmatchIndex; ok is false
+	// if the match is not a secret.
 	secret func(text string, match []int, prose bool) (s span, ok bool)
 }
 
-// rules are numbered by their place; there can be as many as a ruleSet has bits.
+// rules are numbered by index; there can be as many as a ruleSet has bits.
 var rules = sync.OnceValue(func() []rule {
 	return slices.Concat(formRules(), contextRules(), namedRules())
 })
 
-// firstGroup is a rule whose secret is the first group of its expression.
+// firstGroup returns a rule whose secret is the first group of its expression.
 func firstGroup(kind, expr string, anchors ...string) rule {
 	return rule{kind: kind, anchors: anchors, expr: lazy(expr), secret: func(_ string, m []int, _ bool) (span, bool) { return span{m[2], m[3], kind}, true }}
 }
 
-// unlessReference is a firstGroup that leaves out what only refers to a secret.
+// unlessReference is like firstGroup, but skips values that only refer to a secret.
 func unlessReference(kind, expr string, anchors ...string) rule {
 	r := firstGroup(kind, expr, anchors...)
 	r.secret = func(text string, m []int, _ bool) (span, bool) {
@@ -37,21 +39,21 @@ func unlessReference(kind, expr string, anchors ...string) rule {
 	return r
 }
 
-// lazy compiles an expression when it is first needed: a program that meets no secret compiles none.
+// lazy compiles an expression on first use, so that a program that meets no secret compiles none.
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// formRule is a firstGroup that also knows the secret in the name of a host: in
-// any case, because names lose theirs, and with the long labels that follow,
-// because a label has 63 bytes (RFC 1035, section 2.3.4).
+// formRule is like firstGroup, but also finds the secret in a host name: in any case, because host
+// names lose theirs, and with the long labels that follow, because a label has at most 63 bytes
+// (RFC 1035, section 2.3.4).
 func formRule(kind, expr string, anchors ...string) rule {
 	r := firstGroup(kind, expr, anchors...)
 	r.hosts = lazy(`(?i)(` + expr + `(?:\.[a-z0-9_-]{16,63})*)`)
 	return r
 }
 
-// formRules know a secret by its own form. Sources: the providers' published token formats.
+// formRules recognise a secret by its own form. Sources: the providers' published token formats.
 func formRules() []rule {
 	return []rule{
 		formRule("aws-key", `\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b`, "akia", "asia", "abia", "acca"),
@@ -78,7 +80,7 @@ func formRules() []rule {
 	}
 }
 
-// contextRules know a secret by what stands before it.
+// contextRules recognise a secret by what precedes it.
 func contextRules() []rule {
 	return []rule{
 		unlessReference("url-credentials", `(?i)\b[a-z][a-z0-9+.-]*://[^/\s:@"'<>?#]*:([^\s/"'<>]+)@`, "://"),
@@ -97,13 +99,12 @@ func contextRules() []rule {
 	}
 }
 
-// reading is how a text is read. In prose, which is what programs print, a word
-// after a secret-shaped name must itself look like a secret; in a command any
-// does. In a text about hosts a name may hold a secret in lower case.
+// reading says how a text is interpreted. In prose, which is program output, a word after a
+// secret-shaped name counts only if it looks like a secret itself; in a command any word does. In a
+// text about hosts a name may contain a secret in lower case.
 type reading struct{ prose, hosts bool }
 
-// secrets returns the secrets of text, in order, without overlaps, and none
-// inside a mark.
+// secrets returns the secrets in text, in order, without overlaps, and none inside a mark.
 func (g reading) secrets(text string) []span {
 	found := privateKeys(text)
 	for i, windows := range anchors().look(text) {
@@ -117,7 +118,7 @@ func (g reading) secrets(text string) []span {
 	return separate(text, inOrder(found))
 }
 
-// inOrder sorts by start; of two that start together the longer comes first.
+// inOrder sorts by start; of two with the same start the longer comes first.
 func inOrder(found []span) []span {
 	slices.SortFunc(found, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.kind, b.kind))
@@ -125,7 +126,8 @@ func inOrder(found []span) []span {
 	return found
 }
 
-// find returns the rule's secrets in a window. A match that reaches the end of the window is looked at again with more of the text.
+// find returns the rule's secrets in a window. A match that reaches the end of the window is
+// repeated with more of the text.
 func (r rule) find(text string, w window, g reading) (found []span) {
 	expr := r.expr
 	if g.hosts && r.hosts != nil {
@@ -152,7 +154,8 @@ func (r rule) find(text string, w window, g reading) (found []span) {
 	return found
 }
 
-// next is where to look on: after a secret; after what was none, inside the match, since a value may itself be NAME=value.
+// next returns where to continue: after a secret; or, after a match that is not one, inside the
+// match, because a value may itself be NAME=value.
 func next(m []int, secret bool) int {
 	if secret || len(m) < 8 {
 		return max(m[1], m[0]+1)
@@ -160,7 +163,8 @@ func next(m []int, secret bool) int {
 	return m[6]
 }
 
-// separate drops what overlaps an earlier find, and what touches a mark: that was taken out before. Only a private key may hold a mark.
+// separate drops matches that overlap an earlier one, and those that touch a mark, which were
+// removed before. Only a private key may contain a mark.
 func separate(text string, found []span) (out []span) {
 	marks := marksIn(text)
 	end := 0
@@ -200,7 +204,8 @@ func marksIn(text string) (marks []span) {
 	}
 }
 
-// reference reports whether a value only refers to a secret: $TOKEN, ${TOKEN}, $(cat f), %s, <token>, ***.
+// reference reports whether a value only refers to a secret: $TOKEN, ${TOKEN}, $(cat f), %s,
+// <token>, ***.
 func reference(value string) bool {
 	value = strings.Trim(value, `"'`)
 	return value == "" || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.HasPrefix(value, "<") ||

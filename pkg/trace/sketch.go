@@ -2,8 +2,9 @@ package trace
 
 import "math"
 
-// sketch counts durations in buckets that grow by a constant factor, so that any quantile is right within one percent in constant
-// memory, whatever was counted. The idea is that of DDSketch (Masson, Rim and Lee, VLDB 2019).
+// sketch counts durations in buckets that grow by a constant factor, so that any quantile is
+// accurate to one percent in constant memory. The idea is that of DDSketch (Masson, Rim and Lee,
+// VLDB 2019).
 type sketch struct {
 	n       int
 	min     float64
@@ -14,7 +15,7 @@ type sketch struct {
 
 const (
 	sketchGamma   = 1.02
-	sketchLowest  = 1e-3 // milliseconds; everything shorter is in the first bucket
+	sketchLowest  = 1e-3 // milliseconds; shorter durations are in the first bucket
 	sketchBuckets = 1300 // up to 1e-3 · 1.02^1299 ms, about 4 years
 )
 
@@ -31,7 +32,7 @@ func (s *sketch) add(ms float64) {
 	s.buckets[bucketOf(ms)]++
 }
 
-// merge adds what another sketch counted.
+// merge adds the counts of another sketch.
 func (s *sketch) merge(o *sketch) {
 	if o.n == 0 {
 		return
@@ -54,7 +55,8 @@ func bucketOf(ms float64) int {
 	return min(int(math.Ceil(math.Log(ms/sketchLowest)/math.Log(sketchGamma))), sketchBuckets-1)
 }
 
-// quantile returns the least value that the fraction q of the counted values does not exceed.
+// quantile returns the least value that at least the fraction q of the counted values does not
+// exceed.
 func (s *sketch) quantile(q float64) float64 {
 	if s.n == 0 {
 		return 0
@@ -71,7 +73,8 @@ func (s *sketch) quantile(q float64) float64 {
 	return s.max
 }
 
-// histogram joins the buckets into decades of time for a plot: the k-th element counts values below limits[k], the last all others.
+// histogram merges the buckets into decades of time for a plot: the k-th element counts values
+// below limits[k], the last element all others.
 func (s *sketch) histogram(limits []float64) []int {
 	out := make([]int, len(limits)+1)
 	for i, count := range s.buckets {

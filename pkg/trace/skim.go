@@ -8,9 +8,11 @@ import (
 	"ethos/pkg/record"
 )
 
-// Skim reads of a stored line only what it takes to name and judge the entry, without checking the rest: what is in a store was checked when
-// it came in, and Verify checks that it is still that. It returns nil for a line that is no record, and otherwise an entry without Line,
-// most facts and, unless the tool has an output format, captured output; isAction tells an action from live output.
+// Skim decodes from a stored line only what is needed to name and classify the entry. It does not
+// validate the rest: a line was validated when it was stored, and Verify checks that it is
+// unchanged. It returns nil for a line that is not a record. Otherwise the entry lacks Line, most
+// facts and, unless the tool has an output format, the captured output. isAction distinguishes an
+// action from live output.
 func Skim(text []byte) (e *Entry, isAction bool) {
 	s := skimmer{b: text}
 	e = &Entry{}
@@ -42,12 +44,13 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 	return e, isAction
 }
 
-// sound holds an action to what naming it needs.
+// sound reports whether an action has what naming it requires.
 func sound(a *record.Action) bool {
 	return (a.Kind != record.KindExec || len(a.Argv) > 0) && (a.Kind != record.KindFile || a.File != nil)
 }
 
-// skimmer walks JSON by its brackets and quotes. It never reads past the end, and notes what it cannot follow.
+// skimmer scans JSON by its brackets and quotes. It never reads past the end, and records what it
+// cannot follow.
 type skimmer struct {
 	b   []byte
 	i   int
@@ -68,7 +71,7 @@ func (s *skimmer) text(value []byte) (text string) {
 	return text
 }
 
-// facts takes the tool's id and format and the name of the first command.
+// facts decodes the tool's id and format and the name of the first command.
 func (s *skimmer) facts(value []byte, f *record.Facts) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -91,7 +94,7 @@ func (s *skimmer) facts(value []byte, f *record.Facts) {
 	})
 }
 
-// firstName is the member "name" of the first object of a list.
+// firstName returns the member "name" of the first object in a list.
 func (s *skimmer) firstName(list []byte) (name string) {
 	at := bytes.IndexByte(list, '{')
 	if at < 0 {
@@ -106,7 +109,7 @@ func (s *skimmer) firstName(list []byte) (name string) {
 	return name
 }
 
-// result takes everything but the evidence, and what was printed only when it is wanted.
+// result decodes everything except the evidence, and the output only if it is wanted.
 func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -128,7 +131,7 @@ func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 	})
 }
 
-// capture takes what was printed, when it is wanted, and of the evidence what was denied, and the session.
+// capture decodes the output if it is wanted, and of the evidence the denials and the session.
 func (s *skimmer) capture(value []byte, c *record.Capture, printed bool) {
 	evidence := deniedSomething(value) || bytes.Contains(value, []byte(`"session"`))
 	if !printed && !evidence {
@@ -153,9 +156,9 @@ func (s *skimmer) capture(value []byte, c *record.Capture, printed bool) {
 	})
 }
 
-// deniedSomething reports whether a member "denials" may be other than an
-// empty list. Most are empty, and finding that out takes no walk. A quote
-// inside of a string has a backslash before it, so no text passes for a key.
+// deniedSomething reports whether a member "denials" may be other than an empty list. Most are
+// empty, and this check is cheaper than a scan. A quote inside a string has a backslash before it,
+// so no text looks like a key.
 func deniedSomething(text []byte) bool {
 	key := []byte(`"denials"`)
 	for {
@@ -171,7 +174,7 @@ func deniedSomething(text []byte) bool {
 	}
 }
 
-// stream takes what was kept, and whether that is all.
+// stream decodes what was kept, and whether that is everything.
 func (s *skimmer) stream(value []byte, to *record.Stream) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -185,7 +188,7 @@ func (s *skimmer) stream(value []byte, to *record.Stream) {
 	})
 }
 
-// actor takes who asked.
+// actor decodes who requested the action.
 func (s *skimmer) actor(value []byte, a *record.Actor) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -199,7 +202,7 @@ func (s *skimmer) actor(value []byte, a *record.Actor) {
 	})
 }
 
-// action takes what names the action.
+// action decodes what names the action.
 func (s *skimmer) action(value []byte, a *record.Action) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -225,7 +228,7 @@ func (s *skimmer) action(value []byte, a *record.Action) {
 	})
 }
 
-// decision takes the verdict and what led to it.
+// decision decodes the verdict and its reasons.
 func (s *skimmer) decision(value []byte, d *record.Decision) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -241,7 +244,7 @@ func (s *skimmer) decision(value []byte, d *record.Decision) {
 	})
 }
 
-// list decodes a list; most are empty.
+// list decodes a list; most lists are empty.
 func (s *skimmer) list(value []byte, v any) {
 	if string(value) != "[]" {
 		s.decode(value, v)
@@ -254,14 +257,15 @@ func (s *skimmer) number(value []byte) float64 {
 	return n
 }
 
-// within walks an object that was found as a value.
+// within iterates over an object that was found as a value.
 func (s *skimmer) within(value []byte, fn func(key, value []byte)) {
 	in := skimmer{b: value}
 	in.object(fn)
 	s.bad = s.bad || in.bad
 }
 
-// object calls fn for each member of the object at i, with the name without its quotes and the text of the value.
+// object calls fn for each member of the object at i, with the name without quotes and the text of
+// the value.
 func (s *skimmer) object(fn func(key, value []byte)) {
 	if !s.take('{') {
 		return
@@ -290,7 +294,7 @@ func (s *skimmer) object(fn func(key, value []byte)) {
 	}
 }
 
-// value passes over one value and returns its text.
+// value skips one value and returns its text.
 func (s *skimmer) value() []byte {
 	c := s.peek()
 	from := s.i
@@ -311,7 +315,7 @@ func isDelimiter(c byte) bool {
 	return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
 }
 
-// nested passes over an object or a list, brackets in strings aside.
+// nested skips an object or a list, ignoring brackets in strings.
 func (s *skimmer) nested() {
 	for depth := 0; s.i < len(s.b); {
 		switch c := s.b[s.i]; {
@@ -336,7 +340,7 @@ func (s *skimmer) nested() {
 // structural marks the bytes that open or close something.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
-// quoted passes over a string.
+// quoted skips a string.
 func (s *skimmer) quoted() {
 	s.i++
 	for near := min(s.i+16, len(s.b)); s.i < near; s.i++ { // most strings are short
@@ -378,7 +382,7 @@ func (s *skimmer) take(c byte) bool {
 	return true
 }
 
-// peek passes over space and returns the next byte, 0 at the end.
+// peek skips space and returns the next byte, or 0 at the end.
 func (s *skimmer) peek() byte {
 	for s.i < len(s.b) && (s.b[s.i] == ' ' || s.b[s.i] == '\t' || s.b[s.i] == '\r') {
 		s.i++

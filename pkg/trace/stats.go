@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// Stats counts entries. Its size does not grow with their number, only with that of policies and tools, up to a bound.
+// Stats counts entries. Its size grows only with the number of policies and tools, up to a limit.
 type Stats struct {
 	Lines    int             `json:"lines"`
 	Actions  int             `json:"actions"`
@@ -22,9 +22,9 @@ type Stats struct {
 	Policies []PolicyCount   `json:"policies"` // most often first
 	Tools    []ToolStats     `json:"tools"`    // most time first
 	Denials  []DenialCount   `json:"denials"`  // most often first
-	Sandbox  []LayerCount    `json:"sandbox"`  // what the sandbox denied commands that ran, most often first
-	Decide   Times           `json:"decide"`   // as the decisions say
-	Wait     Times           `json:"wait"`     // from the record's making to the start of its run: facts, decision and queue
+	Sandbox  []LayerCount    `json:"sandbox"`  // what the sandbox denied at run time, most often first
+	Decide   Times           `json:"decide"`   // from the decisions
+	Wait     Times           `json:"wait"`     // from the creation of a record to the start of its run: facts, decision and queue
 	Run      Times           `json:"run"`
 
 	find     func(*Entry)
@@ -37,29 +37,28 @@ type Stats struct {
 	run      sketch
 }
 
-// PolicyCount is how often a policy matched.
+// PolicyCount counts the matches of a policy.
 type PolicyCount struct {
 	ID     string `json:"id"`
 	Effect string `json:"effect"`
 	Count  int    `json:"count"`
 }
 
-// DenialCount is a command that was refused, and how often.
+// DenialCount counts the refusals of a command.
 type DenialCount struct {
 	Command string `json:"command"`
 	Policy  string `json:"policy"`
 	Count   int    `json:"count"`
 }
 
-// LayerCount is how often a layer of the sandbox denied something to a
-// command that ran, and in how many runs.
+// LayerCount counts the run-time denials of a sandbox layer, and the runs with such denials.
 type LayerCount struct {
 	Layer string `json:"layer"`
 	Count int    `json:"count"`
 	Runs  int    `json:"runs"`
 }
 
-// ToolStats is one tool's share.
+// ToolStats holds the statistics of one tool.
 type ToolStats struct {
 	Name   string `json:"name"`
 	Count  int    `json:"count"`
@@ -82,19 +81,20 @@ type Times struct {
 	Histogram []int   `json:"histogram"` // counts below each of HistogramLimits, then the rest
 }
 
-// HistogramLimits are the upper limits of the histogram's bars, in milliseconds.
+// HistogramLimits returns the upper limits of the histogram's bars, in milliseconds.
 func HistogramLimits() []float64 {
 	return []float64{1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000}
 }
 
 const (
-	// maxStatNames bounds how many policies, tools and commands are told apart; what comes later is counted together.
+	// maxStatNames limits the policies, tools and commands that are counted separately; further
+	// ones are counted together.
 	maxStatNames = 2000
 	others       = "others"
 )
 
-// NewStats returns empty statistics. With find, which sets the findings of an entry (tooloutput.Fill), actions that found something are told
-// from those that failed.
+// NewStats returns empty statistics. If find is not nil, it sets the findings of an entry
+// (tooloutput.Fill), so that actions with findings are distinguished from failed ones.
 func NewStats(find func(*Entry)) *Stats {
 	return &Stats{
 		find:     find,
@@ -104,7 +104,7 @@ func NewStats(find func(*Entry)) *Stats {
 	}
 }
 
-// Add counts one line of a store or of a pipe. A line that is no record counts as an error.
+// Add counts one line of a store or of a pipe. A line that is not a record counts as an error.
 func (s *Stats) Add(text []byte) {
 	s.Lines++
 	e, isAction := Skim(text)
@@ -119,7 +119,7 @@ func (s *Stats) Add(text []byte) {
 	}
 }
 
-// Merge adds the counts of other, which was counted at the same time.
+// Merge adds the counts of other, which were collected in parallel.
 func (s *Stats) Merge(other *Stats) {
 	s.Lines += other.Lines
 	s.Actions += other.Actions
@@ -155,7 +155,7 @@ func (s *Stats) Merge(other *Stats) {
 	s.run.merge(&other.run)
 }
 
-// span widens First and Last to a time; RFC 3339 in UTC sorts as text up to the second.
+// span extends First and Last to include a time; RFC 3339 in UTC sorts as text up to the second.
 func (s *Stats) span(stamp string) {
 	if stamp == "" {
 		return
@@ -174,7 +174,7 @@ func (s *Stats) Entry(e *Entry) {
 	s.Outcomes[outcome]++
 	if e.Decision != nil {
 		s.Verdicts[e.Decision.Verdict]++
-		if took := e.Decision.DurationMS; took > 0 { // not every decision says
+		if took := e.Decision.DurationMS; took > 0 { // not every decision has it
 			s.decide.add(took)
 		}
 		for _, m := range e.Decision.Matches {
@@ -234,10 +234,10 @@ func denialOf(key, command, policy string) *DenialCount {
 	return &DenialCount{Command: clip(command, maxStatCommand), Policy: policy}
 }
 
-// maxStatCommand bounds the commands that are told apart, in bytes.
+// maxStatCommand limits the length of commands that are counted separately, in bytes.
 const maxStatCommand = 4096
 
-// counterOf finds or makes the counter of a name.
+// counterOf returns the counter for a name, and creates it if necessary.
 func counterOf[T any](m map[string]*T, name string, make func(string) *T) *T {
 	if c := m[name]; c != nil {
 		return c
@@ -253,7 +253,7 @@ func counterOf[T any](m map[string]*T, name string, make func(string) *T) *T {
 	return c
 }
 
-// Finish computes what is derived. Call it once, after the last Add.
+// Finish computes the derived values. Call it once, after the last Add.
 func (s *Stats) Finish() *Stats {
 	s.Decide, s.Wait, s.Run = s.decide.times(), s.wait.times(), s.run.times()
 	s.Policies = sortedBy(s.policies, func(a, b PolicyCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.ID, b.ID)) })

@@ -14,7 +14,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// WorkTree is the enclosing git work tree of a directory, else the directory.
+// WorkTree returns the git work tree that contains a directory, else the directory.
 func WorkTree(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -26,8 +26,10 @@ func WorkTree(dir string) string {
 	}
 }
 
-// DefaultDir is where the store of a work space lives: where there is one, else below .coding-ethos where that exists, else below the git directory, which nobody lists and
-// git clean leaves alone. A work tree whose git directory lies elsewhere, or that is none, gets a .coding-ethos.
+// DefaultDir returns the directory of a workspace's store: the existing one; else below
+// .coding-ethos if that exists; else below the git directory, which nobody lists and git clean
+// leaves alone. A work tree whose git directory is elsewhere, or that has none, gets a
+// .coding-ethos.
 func DefaultDir(workspace string) string {
 	shown := filepath.Join(workspace, ethosDir, "traces")
 	git := filepath.Join(workspace, gitDir)
@@ -47,7 +49,7 @@ func there(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// isOwn reports whether a path is the directory of ethos in a work space.
+// isOwn reports whether a path is ethos's own directory in a workspace.
 func isOwn(path string) bool {
 	base := filepath.Base(path)
 	return base == ethosDir || base == ethosInGit && filepath.Base(filepath.Dir(path)) == gitDir
@@ -61,12 +63,12 @@ const (
 	keyFile    = "redaction.key"
 )
 
-// Store is an open store. It is not safe for concurrent use; several processes, or several Stores of one process, may
-// append to the same directory at once.
+// Store is an open store. It is not safe for concurrent use. Several processes, or several Stores
+// in one process, may append to the same directory concurrently.
 type Store struct {
-	// Now is the clock that chooses the day file; nil means time.Now.
+	// Now returns the time that selects the day file; nil means time.Now.
 	Now func() time.Time
-	// KeepSecrets turns redaction off.
+	// KeepSecrets disables redaction.
 	KeepSecrets bool
 
 	getenv   func(string) string
@@ -81,18 +83,20 @@ type Store struct {
 	repairs  []Repair
 }
 
-// Repair is what an [Store.Append] had to do before it could go on: a writer before it died, or the store was changed by hand.
+// Repair describes what [Store.Append] had to repair before it could continue, because a previous
+// writer died or the store was changed by hand.
 type Repair struct {
 	File   string // day file
-	Bytes  int64  // of the torn line; 0 when nothing was set aside
-	Aside  string // where they are now, relative to the store
+	Bytes  int64  // of the incomplete line; 0 if nothing was moved
+	Aside  string // where the line is now, relative to the store
 	Reason string
 }
 
-// Open opens the store in dir and makes it when it is not there: dir gets mode 0700, and a .gitignore that matches everything is written beside the
-// traces. It refuses a dir that others may write, or that a symbolic link stands for when dir is [DefaultDir] of a work space.
+// Open opens the store in dir and creates it if necessary: dir gets mode 0700, and a .gitignore
+// that matches everything is written beside the traces. It refuses a dir that others can write to,
+// or, if dir is the [DefaultDir] of a workspace, one reached through a symbolic link.
 //
-// getenv reads the environment, for the state folder: see [statedir.MakeDir].
+// getenv reads the environment, to find the state folder: see [statedir.MakeDir].
 func Open(getenv func(string) string, dir string) (*Store, error) {
 	s := &Store{getenv: getenv, dir: dir}
 	if err := s.open(); err != nil {
@@ -102,7 +106,8 @@ func Open(getenv func(string) string, dir string) (*Store, error) {
 	return s, nil
 }
 
-// OpenExisting opens a store for reading; it makes nothing. The error wraps fs.ErrNotExist when there is no store.
+// OpenExisting opens a store for reading; it creates nothing. The error wraps fs.ErrNotExist if
+// there is no store.
 func OpenExisting(dir string) (*Store, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -111,10 +116,10 @@ func OpenExisting(dir string) (*Store, error) {
 	return &Store{dir: dir, root: root}, nil
 }
 
-// Dir is the directory that the store was opened with.
+// Dir returns the directory that the store was opened with.
 func (s *Store) Dir() string { return s.dir }
 
-// Repairs lists what appending had to repair so far.
+// Repairs lists the repairs made so far.
 func (s *Store) Repairs() []Repair { return s.repairs }
 
 func (s *Store) open() error {
@@ -133,7 +138,8 @@ func (s *Store) openControl() (err error) {
 	return err
 }
 
-// openFile opens a file of the store, never through a symbolic link and never anything but a regular file.
+// openFile opens a file of the store. It never follows a symbolic link, and opens only regular
+// files.
 func (s *Store) openFile(name string, flag int) (*os.File, error) {
 	f, err := s.root.OpenFile(name, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -150,7 +156,8 @@ func (s *Store) openFile(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// Append redacts the line and adds it to the store. When it returns nil the whole line is in the file; after an error nothing of it is.
+// Append redacts the line and adds it to the store. If it returns nil, the whole line is in the
+// file; on an error, nothing of it is.
 func (s *Store) Append(l *record.Line) error {
 	text := stripSeal(l)
 	if !s.KeepSecrets {
@@ -163,7 +170,7 @@ func (s *Store) Append(l *record.Line) error {
 	return s.appendText(text)
 }
 
-// AppendRedacted adds a line that the store's own [Redactor] has been through.
+// AppendRedacted adds a line that the store's own [Redactor] has already processed.
 func (s *Store) AppendRedacted(l *record.Line) error { return s.appendText(stripSeal(l)) }
 
 func (s *Store) appendText(text []byte) error {
@@ -173,7 +180,8 @@ func (s *Store) appendText(text []byte) error {
 	return nil
 }
 
-// stripSeal returns the line's text without newline and without what only a store may say: a seal, and its own words.
+// stripSeal returns the line's text without newline and without the members that only a store may
+// set: a seal, and its own statements.
 func stripSeal(l *record.Line) []byte {
 	l.Delete("prev")
 	l.Delete("hash")
@@ -182,7 +190,7 @@ func stripSeal(l *record.Line) []byte {
 	return text[:len(text)-1]
 }
 
-// add must run with the lock held.
+// add appends a line. The caller must hold the lock.
 func (s *Store) add(text []byte) error {
 	at, err := s.end()
 	if err != nil {
@@ -201,7 +209,8 @@ func (s *Store) add(text []byte) error {
 	return writeHead(s.head, at)
 }
 
-// end returns the head to go on from, with its day file open, after repairing what a dead writer left. It must run with the lock held.
+// end returns the current head, with its day file open, after repairing what a dead writer left.
+// The caller must hold the lock.
 func (s *Store) end() (head, error) {
 	at, err := s.lastKnown()
 	if err != nil {
@@ -212,7 +221,7 @@ func (s *Store) end() (head, error) {
 			return head{}, err
 		}
 	}
-	// A clock that went back must not put a line before the last one.
+	// If the clock went back, the line must not come before the last one.
 	if today := dayFile(s.now()); today > at.file {
 		if at, err = s.settleAfter(at); err != nil {
 			return head{}, err
@@ -239,7 +248,7 @@ func (s *Store) openDay(name string) error {
 	return err
 }
 
-// closeDay closes the day file, after making what was written to it durable.
+// closeDay makes the day file durable and closes it.
 func (s *Store) closeDay() (err error) {
 	if s.day == nil {
 		return nil
@@ -252,8 +261,9 @@ func (s *Store) closeDay() (err error) {
 	return err
 }
 
-// Close makes what was appended durable (fsync) and closes the store. A process that may not wait for the disk can end without it: its lines are in
-// the page cache then, safe from its own death but not from the machine's.
+// Close makes the appended lines durable (fsync) and closes the store. A process that cannot wait
+// for the disk may exit without it: its lines are then in the page cache, safe from a crash of the
+// process but not of the machine.
 func (s *Store) Close() error {
 	var err error
 	if s.dirty {
@@ -293,7 +303,8 @@ func (s *Store) now() time.Time {
 	return time.Now()
 }
 
-// Redactor returns the store's redactor: the same secret gets the same mark in all of its lines, and another in another store.
+// Redactor returns the store's redactor. The same secret has the same mark in all lines of a store,
+// and a different mark in another store.
 func (s *Store) Redactor() (*Redactor, error) {
 	if s.redactor != nil {
 		return s.redactor, nil
@@ -302,7 +313,7 @@ func (s *Store) Redactor() (*Redactor, error) {
 	return s.redactor, nil
 }
 
-// key reads the store's redaction key, and makes it the first time.
+// key reads the store's redaction key, and creates it if necessary.
 func (s *Store) key() (key []byte, err error) {
 	err = s.locked(func() error {
 		f, err := s.openFile(keyFile, os.O_RDWR|os.O_CREATE)
@@ -322,7 +333,7 @@ func (s *Store) key() (key []byte, err error) {
 	return key, err
 }
 
-// unwrapPath takes the path off an error that is wrapped with a better one.
+// unwrapPath removes the path from an error that is wrapped with a better one.
 func unwrapPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

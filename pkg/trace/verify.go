@@ -13,34 +13,35 @@ type FaultKind string
 
 // The kinds of fault.
 const (
-	FaultChanged   FaultKind = "changed"   // the line is not what was written
+	FaultChanged   FaultKind = "changed"   // the line was modified
 	FaultMissing   FaultKind = "missing"   // lines before it were removed or replaced
-	FaultReordered FaultKind = "reordered" // it stood elsewhere
-	FaultTorn      FaultKind = "torn"      // a writer died in the middle of it; the next one sets it aside
+	FaultReordered FaultKind = "reordered" // the line was moved
+	FaultTorn      FaultKind = "torn"      // a writer died while writing it; the next writer moves it aside
 	FaultTruncated FaultKind = "truncated" // the store ends before its recorded end
-	FaultForeign   FaultKind = "foreign"   // the line carries no seal
+	FaultForeign   FaultKind = "foreign"   // the line has no seal
 )
 
-// Fault is one thing wrong, and where.
+// Fault is one defect and its position.
 type Fault struct {
 	At     string    `json:"at"` // YYYY/MM/DD.ndjson:N
 	Kind   FaultKind `json:"kind"`
 	Detail string    `json:"detail"`
 }
 
-// Verification is what [Store.Verify] found.
+// Verification is the result of [Store.Verify].
 type Verification struct {
 	Lines  int     `json:"lines"`
 	Files  int     `json:"files"`
 	Head   Hash    `json:"head"`   // hash of the last line
-	Pruned int     `json:"pruned"` // lines that were pruned, as the store itself says
+	Pruned int     `json:"pruned"` // number of lines pruned, according to the store itself
 	Faults []Fault `json:"faults"`
 }
 
-// maxFaults bounds the faults that are listed.
+// maxFaults limits the faults listed.
 const maxFaults = 10_000
 
-// Verify reads the whole store and checks every line and the chain between them. Writers may append meanwhile.
+// Verify reads the whole store and checks every line and the chain between them. Writers may append
+// concurrently.
 func (s *Store) Verify() (*Verification, error) {
 	v := &verifier{result: &Verification{Head: Genesis, Faults: []Fault{}}}
 	err := s.quiet(func() (err error) {
@@ -81,7 +82,7 @@ func (s *Store) quiet(fn func() error) error {
 	return errors.Join(fn(), flock(f, syscall.LOCK_UN))
 }
 
-// lastDay is the last day file and its size.
+// lastDay returns the last day file and its size.
 func (s *Store) lastDay() (file string, size int64, err error) {
 	days, err := s.days()
 	if err != nil || len(days) == 0 {
@@ -95,7 +96,7 @@ func (s *Store) lastDay() (file string, size int64, err error) {
 	return file, info.Size(), nil
 }
 
-// recordedHead reads HEAD without making it.
+// recordedHead reads HEAD without creating it.
 func (s *Store) recordedHead() (head, bool, error) {
 	f, err := s.openFile(headFile, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,25 +109,25 @@ func (s *Store) recordedHead() (head, bool, error) {
 	return readHead(f)
 }
 
-// verifier goes over the lines once.
+// verifier checks the lines in one pass.
 type verifier struct {
 	result   *Verification
 	recorded head
-	known    bool // recorded is there
-	reached  bool // the recorded end was passed, with its hash
+	known    bool // recorded is valid
+	reached  bool // the recorded end was reached, with its hash
 	first    *gap
 	gaps     []gap
-	pruned   map[Hash]int // last pruned line → lines, in the store's own words
+	pruned   map[Hash]int // last pruned line → number of lines, from the store's own statements
 	file     string
-	last     string // the last day file when verification began,
-	size     int64  // and its size then: what writers append meanwhile is not looked at
+	last     string // the last day file at the start of verification,
+	size     int64  // and its size then: later lines are not checked
 }
 
-// gap is a line whose prev is not the line before it.
+// gap is a line whose prev is not the previous line.
 type gap struct {
 	at    string
 	prev  Hash
-	fault int // index in Faults; -1 when the list is full
+	fault int // index in Faults; -1 if the list is full
 }
 
 func (v *verifier) line(l Stored) error {
@@ -161,7 +162,7 @@ func (v *verifier) line(l Stored) error {
 	return nil
 }
 
-// broken notes a break of the chain. Before the first line there may be pruned ones.
+// broken records a break of the chain. Before the first line there may be pruned lines.
 func (v *verifier) broken(l Stored, prev Hash) {
 	g := gap{at: l.At(), prev: prev, fault: -1}
 	if v.result.Lines == 1 {
@@ -172,7 +173,7 @@ func (v *verifier) broken(l Stored, prev Hash) {
 	v.gaps = append(v.gaps, g)
 }
 
-// fault notes a fault and returns its index.
+// fault adds a fault and returns its index.
 func (v *verifier) fault(l Stored, kind FaultKind, detail string) int {
 	if len(v.result.Faults) == maxFaults {
 		return -1
@@ -191,7 +192,7 @@ func (v *verifier) notePrune(text []byte) {
 	}
 }
 
-// end judges the start and the end of the store.
+// end checks the start and the end of the store.
 func (v *verifier) end() {
 	if v.first != nil {
 		if _, attested := v.pruned[v.first.prev]; !attested {
@@ -208,7 +209,8 @@ func (v *verifier) end() {
 	}
 }
 
-// explain tells lines that were moved from lines that were removed: the one written before a moved line is still somewhere.
+// explain distinguishes moved lines from removed ones: the line that preceded a moved line is still
+// in the store.
 func (s *Store) explain(v *verifier) error {
 	wanted := map[Hash][]int{}
 	for _, g := range v.gaps {

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// Stored is a line as it stands in the store.
+// Stored is a line in the store.
 type Stored struct {
 	File   string // YYYY/MM/DD.ndjson
 	Number int    // 1-based
-	Offset int64  // where it begins
+	Offset int64  // of its first byte
 	Text   []byte // without its newline; valid until the next line
 	Torn   bool   // the file ends before the line does
 }
 
-// At names the line for people.
+// At returns the position of the line for people.
 func (l Stored) At() string { return fmt.Sprintf("%s:%d", l.File, l.Number) }
 
 // ErrStop ends a walk without an error.
 var ErrStop = errors.New("stop")
 
-// Walk calls fn for every line of the days from since on (the zero time for all), oldest first. An error of fn ends it; ErrStop ends it well.
+// Walk calls fn for every line of the days since since (the zero time for all), oldest first. An
+// error of fn ends it; ErrStop ends it without an error.
 func (s *Store) Walk(since time.Time, fn func(Stored) error) error {
 	days, err := s.days()
 	if err != nil {
@@ -59,7 +60,8 @@ func (s *Store) walkDay(day string, fn func(Stored) error) error {
 	})
 }
 
-// eachLine splits a day file. Lines in a store can be longer than lines of the pipe: marks and seals add to them.
+// eachLine splits a day file. Lines in a store can be longer than lines of the pipe, because marks
+// and seals are added.
 func eachLine(r io.Reader, fn func(Stored) error) error {
 	in := bufio.NewReaderSize(r, buffer(r))
 	var long []byte
@@ -92,7 +94,7 @@ func eachLine(r io.Reader, fn func(Stored) error) error {
 	}
 }
 
-// buffer is how much is read at once: no more than there is, since a hook looks at many small stores.
+// buffer returns the read size: no more than the file has, because a hook reads many small stores.
 func buffer(r io.Reader) int {
 	const most = 1 << 20
 	f, ok := r.(*os.File)

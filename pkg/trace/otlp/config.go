@@ -17,7 +17,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// Signal is a kind of what is sent.
+// Signal is a kind of telemetry data.
 type Signal string
 
 // The signals.
@@ -26,14 +26,14 @@ const (
 	Traces Signal = "traces"
 )
 
-// target is where one signal goes.
+// target is the destination of one signal.
 type target struct {
 	signal  Signal
 	url     *url.URL
 	headers http.Header
 }
 
-// Config says where records go, and as whose.
+// Config says where records are sent, and in whose name.
 type Config struct {
 	targets  []target
 	client   *http.Client
@@ -42,20 +42,19 @@ type Config struct {
 	resource map[string]string
 }
 
-// ConfigError is a configuration that cannot be used. Hint is the way out.
+// ConfigError is the error for an unusable configuration. Hint is the remedy.
 type ConfigError struct{ Text, Hint string }
 
 func (e *ConfigError) Error() string { return e.Text }
 
-// maxHeader bounds what is read of an answer's header.
+// maxHeader limits the header of a response, in bytes.
 const maxHeader = 64 << 10
 
 // Configure reads the standard variables of OpenTelemetry's OTLP exporters:
-// OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT, _COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE and
-// _CLIENT_KEY, each also with LOGS_ or TRACES_ where it may differ, and
-// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES. A base that is not "" takes
-// the place of the endpoints. Of the signals only those named are sent; none
-// names all. The error is a [*ConfigError].
+// OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT, _COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE
+// and _CLIENT_KEY, each also with LOGS_ or TRACES_ where it may differ, and OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES. A base other than "" replaces the endpoints. Only the given signals are
+// sent; no signals means all. The error is a [*ConfigError].
 func Configure(getenv func(string) string, base string, signals ...Signal) (*Config, error) {
 	c := &Config{timeout: 10 * time.Second, resource: resource(getenv)}
 	if len(signals) == 0 {
@@ -87,7 +86,7 @@ func Configure(getenv func(string) string, base string, signals ...Signal) (*Con
 		return nil, err
 	}
 	c.client = &http.Client{
-		// An answer that leads elsewhere would take the headers, and the records, there.
+		// Following a redirect would send the headers and the records to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSClientConfig: security, ForceAttemptHTTP2: true,
@@ -126,9 +125,8 @@ func targetOf(getenv func(string) string, base string, s Signal) (t target, err 
 	return t, nil
 }
 
-// addHeaders reads the form of W3C Baggage without properties, as the
-// specification has it: name=value, commas between, values percent-encoded.
-// Errors do not show values.
+// addHeaders parses the form of W3C Baggage without properties, as the specification requires:
+// name=value, separated by commas, values percent-encoded. Errors do not show values.
 func addHeaders(to http.Header, list string) error {
 	for pair := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(pair) == "" {
@@ -145,14 +143,14 @@ func addHeaders(to http.Header, list string) error {
 	return nil
 }
 
-// token reports a name of RFC 9110, section 5.6.2.
+// token reports whether a name is a token of RFC 9110, section 5.6.2.
 func token(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
 	})
 }
 
-// security reads certificates; nil is the system's.
+// security reads the certificates; nil means the system's.
 func security(getenv func(string) string) (*tls.Config, error) {
 	ca, cert, key := getenv("OTEL_EXPORTER_OTLP_CERTIFICATE"), getenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"), getenv("OTEL_EXPORTER_OTLP_CLIENT_KEY")
 	if ca == "" && cert == "" && key == "" {
@@ -179,7 +177,7 @@ func security(getenv func(string) string) (*tls.Config, error) {
 	return c, nil
 }
 
-// resource is what every record says of where it comes from.
+// resource returns the attributes that describe the origin of every record.
 func resource(getenv func(string) string) map[string]string {
 	out := map[string]string{}
 	if host, err := os.Hostname(); err == nil {
@@ -195,7 +193,7 @@ func resource(getenv func(string) string) map[string]string {
 	return out
 }
 
-// Places are the URLs that are sent to, without passwords.
+// Places returns the destination URLs without passwords.
 func (c *Config) Places() (list []string) {
 	for _, t := range c.targets {
 		list = append(list, t.url.Redacted())
@@ -203,7 +201,7 @@ func (c *Config) Places() (list []string) {
 	return list
 }
 
-// Bookmark is the name of the bookmark for these places.
+// Bookmark returns the name of the bookmark for these destinations.
 func (c *Config) Bookmark() string {
 	var all []string
 	for _, t := range c.targets {
@@ -214,8 +212,8 @@ func (c *Config) Bookmark() string {
 	return trace.ExportMark(all...)
 }
 
-// Plain is the first place to which records would go unencrypted over a network;
-// "" when there is none.
+// Plain returns the first destination that records would reach unencrypted over a network, or "" if
+// there is none.
 func (c *Config) Plain() string {
 	for _, t := range c.targets {
 		host := t.url.Hostname()

@@ -19,14 +19,14 @@ import (
 	"ethos/pkg/trace/tooloutput"
 )
 
-// The names of events of log records.
+// The event names of log records.
 const (
 	EventAction     = "ethos.action"
-	EventInvalid    = "ethos.invalid"    // a line that came in and was not valid
-	EventUnreadable = "ethos.unreadable" // a stored line that is no record; its text is not sent
+	EventInvalid    = "ethos.invalid"    // an invalid input line
+	EventUnreadable = "ethos.unreadable" // a stored line that is not a record; its text is not sent
 )
 
-// item is what is sent of one stored line. Span is nil when it has none.
+// item is what is sent for one stored line. Span is nil if it has none.
 type item struct {
 	log  *logspb.LogRecord
 	span *tracepb.Span
@@ -34,7 +34,7 @@ type item struct {
 	size int
 }
 
-// attributes are collected without those that say nothing.
+// attributes are collected without empty ones.
 type attributes []*commonpb.KeyValue
 
 func (a *attributes) add(key string, value *commonpb.AnyValue) {
@@ -70,8 +70,8 @@ func text(s string) *commonpb.AnyValue {
 	return &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: strings.ToValidUTF8(s, "\uFFFD")}}
 }
 
-// convert makes what is sent of a line that was redacted. seal is the stored
-// line's own hash, "" when it has none, and awaits says that a result may follow.
+// convert returns what is sent for a redacted line. seal is the stored line's
+// own hash, or "" if it has none; awaits says that a result may follow.
 func convert(l trace.Stored, clean []byte, seal trace.Hash, awaits bool) item {
 	out := item{at: l.File + " at byte " + strconv.FormatInt(l.Offset, 10), size: len(clean) + 1024}
 	uid := cmp.Or(string(seal), l.File+":"+strconv.FormatInt(l.Offset, 10))
@@ -117,8 +117,9 @@ func logRecord(at uint64, event string, severity logspb.SeverityNumber, body str
 	return &logspb.LogRecord{TimeUnixNano: at, ObservedTimeUnixNano: at, EventName: event, SeverityNumber: severity, SeverityText: name, Body: text(body)}
 }
 
-// ids are the trace and the span of a record: the bytes of its UUID, and the
-// first of its SHA-256. An id that is no UUID has a digest in its place.
+// ids returns the trace and span ids for a record: the bytes of its UUID, and
+// the first bytes of its SHA-256. If the id is not a UUID, a digest is used
+// instead.
 func ids(id string) (traceID, spanID []byte) {
 	sum := sha256.Sum256([]byte(id))
 	traceID = sum[8:24]
@@ -140,13 +141,13 @@ func severity(o trace.Outcome) logspb.SeverityNumber {
 	return logspb.SeverityNumber_SEVERITY_NUMBER_INFO
 }
 
-// toolName is the agent's own name of the tool, else the catalog's, else what is
-// run.
+// toolName returns the agent's own name for the tool, else the catalog's, else
+// the name of the program.
 func toolName(e *trace.Entry) string {
 	return cmp.Or(e.Actor.Tool, e.Action.Name, e.Tool(), path.Base(cmp.Or(e.CommandName(), e.Action.Kind)))
 }
 
-// describe is what log record and span both say.
+// describe returns the attributes that the log record and the span share.
 func describe(e *trace.Entry, id string) attributes {
 	var a attributes
 	a.text("ethos.record.id", id)
@@ -208,7 +209,7 @@ func describeResult(a *attributes, e *trace.Entry) {
 	}
 }
 
-// weak names the controls that were asked for and are not in force in full.
+// weak names the requested controls that are not fully in force.
 func weak(controls []record.Control) (names []string) {
 	for _, c := range controls {
 		if c.State == "degraded" || c.State == "absent" {
@@ -218,8 +219,8 @@ func weak(controls []record.Control) (names []string) {
 	return names
 }
 
-// span is the call of the tool. It lasts until the run has ended, or the decision
-// was made.
+// span returns the span of the tool call. It lasts until the end of the run, or
+// else until the decision.
 func span(e *trace.Entry, from uint64, of attributes) *tracepb.Span {
 	s := &tracepb.Span{Name: "execute_tool " + toolName(e), Kind: tracepb.Span_SPAN_KIND_INTERNAL, StartTimeUnixNano: from, EndTimeUnixNano: from, Attributes: of}
 	if e.Decision != nil {
@@ -244,7 +245,7 @@ func span(e *trace.Entry, from uint64, of attributes) *tracepb.Span {
 	return s
 }
 
-// millis is a duration in nanoseconds; what is none is 0.
+// millis converts a duration to nanoseconds; an invalid one is 0.
 func millis(ms float64) uint64 {
 	if ms > 0 && ms < 1e12 {
 		return uint64(ms * 1e6)
@@ -252,8 +253,8 @@ func millis(ms float64) uint64 {
 	return 0
 }
 
-// nanos reads RFC 3339; otherwise says what a text stands for that is none, or
-// that lies outside of what fits.
+// nanos parses RFC 3339. It returns otherwise for an invalid or out-of-range
+// text.
 func nanos(rfc3339 string, otherwise uint64) uint64 {
 	t, err := time.Parse(time.RFC3339Nano, rfc3339)
 	if err != nil || t.Year() < 1970 || t.Year() > 2250 {

@@ -17,7 +17,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// Bounds of one batch.
+// The limits of one batch.
 const (
 	BatchRecords = 512
 	BatchBytes   = 4 << 20
@@ -26,36 +26,36 @@ const (
 const (
 	firstWait  = time.Second
 	longest    = 30 * time.Second
-	longestAsk = 5 * time.Minute // of what a Retry-After can ask for
+	longestAsk = 5 * time.Minute // maximum delay that a Retry-After can request
 	poll       = time.Second
-	// refusedAtFirst bounds the records that a collector refuses before it has
-	// accepted any: then it is not the records.
+	// refusedAtFirst limits the records that a collector refuses before it has
+	// accepted any. Beyond it, the records are not the cause.
 	refusedAtFirst = 8
 )
 
 // Exporter sends a store.
 type Exporter struct {
 	Config  *Config
-	Version string // of ethos
-	Follow  bool   // go on with what is added, until the context ends
-	// RetryFor is how long one batch is tried; 0 is for ever.
+	Version string // version of ethos
+	Follow  bool   // continue with added records until the context ends
+	// RetryFor is how long one batch is retried; 0 means for ever.
 	RetryFor time.Duration
-	// Warn tells of what does not end the export, with a hint.
+	// Warn reports problems that do not end the export, with a hint.
 	Warn func(text, hint string)
-	// Sleep waits between attempts; nil waits for real.
+	// Sleep waits between attempts; nil means a real delay.
 	Sleep func(context.Context, time.Duration) error
 
-	Sent     int    // records that were accepted
-	Refused  int    // that the collector did not take, and that are not sent again
-	last     string // what was warned of last
+	Sent     int    // number of accepted records
+	Refused  int    // number of records refused and not sent again
+	last     string // the last warning
 	redactor *trace.Redactor
 }
 
-// ErrGaveUp says that the collector could not be reached for as long as asked.
+// ErrGaveUp says that the collector could not be reached within the given time.
 var ErrGaveUp = errors.New("the collector did not take the records")
 
-// Export sends what is behind the store's bookmark. It returns when that is done,
-// with Follow when the context has ended.
+// Export sends what is after the store's bookmark. It returns when that is done
+// or, with Follow, when the context has ended.
 func (e *Exporter) Export(ctx context.Context, s *trace.Store) error {
 	mark, err := s.Bookmark(e.Config.Bookmark())
 	if err != nil {
@@ -78,12 +78,12 @@ func (e *Exporter) Export(ctx context.Context, s *trace.Store) error {
 		}
 	}
 	if e.Follow && errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err = nil // that is how following ends
+		err = nil // the normal end of following
 	}
 	return err
 }
 
-// pass sends what there is now.
+// pass sends what the store holds now.
 func (e *Exporter) pass(ctx context.Context, s *trace.Store, mark *trace.Bookmark, at trace.Cursor) (trace.Cursor, error) {
 	var batch []item
 	size, next := 0, at
@@ -121,8 +121,8 @@ func (e *Exporter) pass(ctx context.Context, s *trace.Store, mark *trace.Bookmar
 	return at, err
 }
 
-// deliver sends a batch by every signal. What a collector refuses for its content
-// is looked for by halves, and passed over.
+// deliver sends a batch as every signal. It isolates records that the collector
+// refuses for their content by halving the batch, and skips them.
 func (e *Exporter) deliver(ctx context.Context, batch []item) error {
 	accepted := e.Sent > 0
 	for i := range e.Config.targets {
@@ -159,7 +159,7 @@ func (e *Exporter) deliver(ctx context.Context, batch []item) error {
 	return nil
 }
 
-// sendUntil tries again for as long as that is of use.
+// sendUntil retries for as long as a retry may help.
 func (e *Exporter) sendUntil(ctx context.Context, t *target, part []item) error {
 	body, err := e.encode(t.signal, part)
 	if err != nil || body == nil {
@@ -187,7 +187,7 @@ func (e *Exporter) sendUntil(ctx context.Context, t *target, part []item) error 
 		if e.RetryFor > 0 && waited+pause > e.RetryFor {
 			return fmt.Errorf("%w for %s: %w", ErrGaveUp, e.RetryFor, err)
 		}
-		if text := err.Error(); text != e.last { // once for each reason
+		if text := err.Error(); text != e.last { // once per reason
 			e.last = text
 			e.warn(text, "it is tried again; nothing is lost meanwhile")
 		}
@@ -198,7 +198,7 @@ func (e *Exporter) sendUntil(ctx context.Context, t *target, part []item) error 
 	}
 }
 
-// tell says what an accepted batch lost.
+// tell reports what an accepted batch lost.
 func (e *Exporter) tell(t *target, p partial) {
 	switch {
 	case p.rejected > 0:
@@ -227,8 +227,9 @@ func (e *Exporter) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// encode makes the request of a part; nil when the part has nothing of the signal.
-// The types are the data types of OTLP, which have the fields of the requests.
+// encode returns the request for a part of a batch, or nil if the part has no
+// data for the signal. The types are the data types of OTLP, which have the
+// same fields as the requests.
 func (e *Exporter) encode(s Signal, part []item) ([]byte, error) {
 	from := &resourcepb.Resource{Attributes: e.resource()}
 	scope := &commonpb.InstrumentationScope{Name: "ethos", Version: e.Version}

@@ -21,22 +21,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxAnswer bounds what is read of an answer.
+// maxAnswer limits the length of an answer, in bytes.
 const maxAnswer = 64 << 10
 
-// endsIn is what a request that is under way has left when the export is to end.
+// endsIn is the time that a pending request gets when the export is to end.
 const endsIn = 5 * time.Second
 
 // retry is a failure after which the same request may succeed.
 type retry struct {
 	err   error
-	after time.Duration // as the collector asked; 0 when it did not
+	after time.Duration // as the collector requested; 0 if it did not
 }
 
 func (r *retry) Error() string { return r.err.Error() }
 func (r *retry) Unwrap() error { return r.err }
 
-// refusal is an answer that would be the same the next time.
+// refusal is an answer that a retry would not change.
 type refusal struct {
 	place  string
 	status int
@@ -51,12 +51,13 @@ func (r *refusal) Error() string {
 	return text
 }
 
-// content reports a refusal of what was sent, rather than of who sends it where.
+// content reports whether the refusal is about the content, not about the
+// sender or the destination.
 func (r *refusal) content() bool {
 	return r.status == http.StatusBadRequest || r.status == http.StatusRequestEntityTooLarge
 }
 
-// hint is what a person does about it.
+// hint returns what a person can do about it.
 func (r *refusal) hint() string {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -67,14 +68,14 @@ func (r *refusal) hint() string {
 	return "nothing is lost: the same command goes on from here"
 }
 
-// partial is what an accepting answer says.
+// partial is the content of an accepting answer.
 type partial struct {
 	rejected int64
 	message  string
 }
 
-// post makes one request. A request that is under way when ctx ends is given a
-// moment, so that what was accepted is known.
+// post makes one request. A request pending when ctx ends gets a moment more,
+// so that it is known what was accepted.
 func (e *Exporter) post(ctx context.Context, t *target, body []byte) (p partial, err error) {
 	encoding := ""
 	if e.Config.gzip {
@@ -117,7 +118,7 @@ func (e *Exporter) post(ctx context.Context, t *target, body []byte) (p partial,
 	return p, &refusal{t.url.Redacted(), resp.StatusCode, said(text)}
 }
 
-// inner takes the method and the URL off, which may show a password.
+// inner removes the method and the URL, which may show a password.
 func inner(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -126,8 +127,8 @@ func inner(err error) error {
 	return err
 }
 
-// answer reads what an accepting collector says; what cannot be read says
-// nothing, because the status has said that the records were accepted.
+// answer parses an accepting answer. An unparsable answer counts as empty,
+// because the status has said that the records were accepted.
 func answer(s Signal, text []byte) (p partial) {
 	if s == Logs {
 		var r logspb.ExportLogsServiceResponse
@@ -144,8 +145,8 @@ func answer(s Signal, text []byte) (p partial) {
 	return p
 }
 
-// said is what a refusing collector says: the message of a google.rpc.Status,
-// whose field 2 it is, else the text itself.
+// said returns the text of a refusing answer: the message of a
+// google.rpc.Status, which is field 2, else the text itself.
 func said(text []byte) string {
 	for rest := text; len(rest) > 0; {
 		number, kind, n := protowire.ConsumeTag(rest)
@@ -167,7 +168,7 @@ func said(text []byte) string {
 	return cut(strings.TrimSpace(string(text)))
 }
 
-// cut bounds a foreign text.
+// cut limits the length of a foreign text.
 func cut(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) > 300 {
@@ -176,7 +177,7 @@ func cut(text string) string {
 	return text
 }
 
-// after reads Retry-After (RFC 9110, section 10.2.3): seconds, or a date.
+// after parses Retry-After (RFC 9110, section 10.2.3): seconds, or a date.
 func after(text string) time.Duration {
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil && n > 0 {
 		return time.Duration(n) * time.Second
@@ -189,7 +190,7 @@ func after(text string) time.Duration {
 
 func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Hint is the way out of an error of [Exporter.Export].
+// Hint returns the remedy for an error of [Exporter.Export].
 func Hint(err error) string {
 	var no *refusal
 	if errors.As(err, &no) {

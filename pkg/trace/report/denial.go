@@ -9,7 +9,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// denialLine is what the sandbox denied, in the form of a finding.
+// denialLine returns a sandbox denial in the form of a finding.
 func denialLine(d record.Denial) string {
 	parts := []string{"error"}
 	for _, part := range []string{d.Layer, d.What, d.Reason + d.Guess()} {
@@ -20,8 +20,8 @@ func denialLine(d record.Denial) string {
 	return strings.Join(parts, ": ") + " [" + trace.RuleDenial + "]"
 }
 
-// denials says what the sandbox denied, where what it put aside is kept, and
-// after those that have the same way out, that one.
+// denials prints what the sandbox denied, where quarantined files are kept and,
+// after each group with the same remedy, that remedy.
 func (h *Human) denials(e *trace.Entry) {
 	denied := e.Denials()
 	for i, d := range denied {
@@ -40,7 +40,7 @@ func (h *Human) denials(e *trace.Entry) {
 	}
 }
 
-// bracketed is the end of an action's line: what there is to say, in brackets.
+// bracketed returns the end of an action's line: its parts in brackets.
 func bracketed(parts ...string) string {
 	var said []string
 	for _, p := range parts {
@@ -54,7 +54,7 @@ func bracketed(parts ...string) string {
 	return "  (" + strings.Join(said, ", ") + ")"
 }
 
-// counted is Count, and nothing for none.
+// counted is like Count, but returns "" for 0.
 func counted(n int, noun string) string {
 	if n == 0 {
 		return ""
@@ -62,21 +62,22 @@ func counted(n int, noun string) string {
 	return Count(n, noun)
 }
 
-// deniedRow is a denial in a list of all, once, however many runs met it.
+// deniedRow is a denial in the overall list. It appears once, however many runs
+// met it.
 type deniedRow struct {
 	record.Denial
-	number int // of the first action that met it
+	number int // number of the first action that met it
 	times  int
 }
 
-// deniedRows collects denials in bounded memory.
+// deniedRows collects denials in limited memory.
 type deniedRows struct {
 	rows  []*deniedRow
 	known map[record.Denial]*deniedRow
-	more  int // left out
+	more  int // number left out
 }
 
-// maxDenied and maxDeniedText bound the list of all.
+// maxDenied and maxDeniedText limit the overall list.
 const (
 	maxDenied     = 100
 	maxDeniedText = 600
@@ -87,7 +88,7 @@ func (l *deniedRows) add(d record.Denial, number int) {
 		*text = clip(*text, maxDeniedText)
 	}
 	kept, remedy := d.Kept, d.Remedy
-	d.Kept = "" // a second run's file has another name, which the remedy may say
+	d.Kept = "" // a second run's file has another name, which the remedy may contain
 	if kept != "" {
 		d.Remedy = ""
 	}

@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// Detail writes all that is worth reading about one entry.
+// Detail writes everything worth reading about one entry.
 func Detail(out io.Writer, t Terminal, e *trace.Entry) error {
 	w := bufio.NewWriter(out)
 	d := detail{w, style{t.Color}}
@@ -132,7 +132,7 @@ func (d detail) stream(name string, s record.Stream) {
 	}
 	d.title(fmt.Sprintf("%s (%d bytes%s)", name, s.Bytes, cut))
 	for line := range strings.Lines(s.Text) {
-		fmt.Fprintln(d.w, "│ "+visible(strings.TrimRight(line, "\r\n"))) // no line of it passes for one of ours
+		fmt.Fprintln(d.w, "│ "+visible(strings.TrimRight(line, "\r\n"))) // so that no line of it looks like one of ours
 	}
 }
 

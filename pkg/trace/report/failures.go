@@ -8,15 +8,16 @@ import (
 	"ethos/pkg/trace"
 )
 
-// maxLikenesses bounds the refusals and failures that are remembered, so that
-// the same again is folded.
+// maxLikenesses limits the refusals and failures that are remembered in order
+// to fold repetitions.
 const maxLikenesses = 10_000
 
-// likenesses counts refusals and failures that are the same to a reader.
+// likenesses counts refusals and failures that look the same to a reader.
 type likenesses map[[sha256.Size]byte]int
 
-// add counts an entry and returns how often its like came, this time included;
-// 1 for what is never folded, or is not remembered any more.
+// add counts an entry and returns how often its like has occurred, including
+// this one. It returns 1 for an entry that is never folded, or if the limit is
+// reached.
 func (l likenesses) add(e *trace.Entry) int {
 	like, ok := e.Likeness()
 	if !ok || len(l) == maxLikenesses && l[like] == 0 {
@@ -26,26 +27,26 @@ func (l likenesses) add(e *trace.Entry) int {
 	return l[like]
 }
 
-// maxFailures bounds the failures that a summary lists, and maxLast the bytes
+// maxFailures limits the failures that a summary lists, and maxLast the bytes
 // of a last line.
 const (
 	maxFailures = 100
 	maxLast     = 400
 )
 
-// failureRow is a failure, once however often it happened to one agent in one
-// session.
+// failureRow is a failure. It appears once, however often it happened to one
+// agent in one session.
 type failureRow struct {
 	who, command, exit, last string
-	number                   int // of the first action
+	number                   int // number of the first action
 	times                    int
 }
 
-// failures lists the failures of all actions, in bounded memory.
+// failures lists the failures of all actions in limited memory.
 type failures struct {
 	rows  []*failureRow
 	known map[failureKey]*failureRow
-	more  int // left out
+	more  int // number left out
 }
 
 type failureKey struct {
@@ -76,8 +77,8 @@ func (l *failures) add(e *trace.Entry, number int) {
 	l.known[key] = row
 }
 
-// grouped lists the rows by agent and session, in the order in which each
-// failed first.
+// grouped returns the rows by agent and session, in the order of their first
+// failures.
 func (l *failures) grouped() (groups [][]*failureRow) {
 	at := map[string]int{}
 	for _, row := range l.rows {
@@ -92,7 +93,8 @@ func (l *failures) grouped() (groups [][]*failureRow) {
 	return groups
 }
 
-// ending is how a run ended and the last line of its output: "exit 2: no such file".
+// ending returns how a run ended and the last line of its output: "exit 2: no
+// such file".
 func ending(exit, last string) string {
 	if exit == "" || last == "" {
 		return exit
@@ -100,7 +102,7 @@ func ending(exit, last string) string {
 	return exit + ": " + last
 }
 
-// times is the mark of what is folded, and "" for what came once.
+// times returns the mark for a folded entry, or "" if it occurred once.
 func times(n int) string {
 	if n < 2 {
 		return ""
@@ -108,7 +110,8 @@ func times(n int) string {
 	return " ×" + strconv.Itoa(n)
 }
 
-// whoever names the group of those that no agent asked for.
+// whoever returns the name of a group; actions that no agent requested have a
+// group of their own.
 func whoever(who string) string {
 	if strings.TrimSpace(who) == "" {
 		return "no agent"
@@ -116,7 +119,7 @@ func whoever(who string) string {
 	return who
 }
 
-// meaning says what an outcome means, for people who do not know the word.
+// meaning explains an outcome to people who do not know the term.
 func meaning(o trace.Outcome) string {
 	switch o {
 	case trace.Failed:

@@ -15,8 +15,8 @@ import (
 	"ethos/pkg/trace"
 )
 
-// HTML writes one self-contained file: no script, no external asset, and a content security policy that forbids both. Filters work by
-// CSS alone; without them everything is shown.
+// HTML writes one self-contained file: no script, no external asset, and a content security policy
+// that forbids both. Filters use CSS only; without CSS everything is shown.
 type HTML struct {
 	out      io.Writer
 	version  string
@@ -25,20 +25,20 @@ type HTML struct {
 	timeline timeline
 	tools    map[string]int // filter number
 	names    []string
-	body     *os.File     // the actions, while they are collected; unlinked
-	row      bytes.Buffer // the action that is written now
+	body     *os.File     // the actions collected so far; an unlinked file
+	row      bytes.Buffer // the action being written
 	list     actionList
 	n        int
 	overview overview
-	counts   [maxToolFilters + 1]int // actions of each filter
+	counts   [maxToolFilters + 1]int // number of actions per filter
 }
 
-// NewHTML writes to out at the end.
+// NewHTML returns an HTML that writes to out when it is closed.
 func NewHTML(out io.Writer, version string, now func() time.Time) *HTML {
 	return &HTML{out: out, version: version, now: now, summary: newSummary(), tools: map[string]int{}}
 }
 
-// maxToolFilters bounds the filters by tool; what comes later is found under "others".
+// maxToolFilters limits the filters by tool; later tools are under "others".
 const maxToolFilters = 24
 
 // Action takes an entry.
@@ -56,7 +56,7 @@ func (h *HTML) Action(e *trace.Entry) error {
 	return h.keep(e, filter)
 }
 
-// keep moves the action that was written to the file.
+// keep appends the finished action to the file.
 func (h *HTML) keep(e *trace.Entry, filter int) error {
 	h.list.add(e, int64(h.row.Len()), filter)
 	if _, err := h.row.WriteTo(h.body); err != nil {
@@ -65,7 +65,7 @@ func (h *HTML) keep(e *trace.Entry, filter int) error {
 	return nil
 }
 
-// Output is not shown: the record of the end has it.
+// Output does nothing: the final record contains the output.
 func (h *HTML) Output(string, record.Output) error { return nil }
 
 // Bad takes an error line.
@@ -81,7 +81,7 @@ func (h *HTML) Bad(id string, e record.Error) error {
 	return h.keep(nil, 0)
 }
 
-// begin opens the temporary file that the actions wait in: the summary stands before them.
+// begin opens the temporary file for the actions, because the summary precedes them.
 func (h *HTML) begin() error {
 	if h.body != nil {
 		return nil
@@ -98,7 +98,7 @@ func (h *HTML) begin() error {
 	return nil
 }
 
-// filter is the number of the tool's filter.
+// filter returns the number of the tool's filter.
 func (h *HTML) filter(e *trace.Entry) int {
 	name := e.Tool()
 	if name == "" {
@@ -155,7 +155,8 @@ func (h *HTML) head(w *bufio.Writer) {
 	fmt.Fprint(w, "<div class=\"list\">\n")
 }
 
-// filters are radio buttons that stand before the list, where the style sheet finds them at the least cost.
+// filters writes radio buttons before the list, where the style sheet can refer to them at the
+// lowest cost.
 func (h *HTML) filters(w io.Writer) {
 	if h.n == 0 {
 		return
@@ -186,7 +187,7 @@ func (h *HTML) filters(w io.Writer) {
 	}
 }
 
-// class maps an effect to the class of the outcome it leads to.
+// class maps an effect to the CSS class of the outcome it leads to.
 func class(effect string) string {
 	switch effect {
 	case record.VerdictDeny:
@@ -197,10 +198,10 @@ func class(effect string) string {
 	return "found"
 }
 
-// text escapes for HTML text and quoted attributes, in one line.
+// text escapes a single line for HTML text and quoted attributes.
 func text(s string) string { return escapeHTML(visible(s)) }
 
-// prose is text in which what stands between backquotes is code.
+// prose is like text, and shows text between backquotes as code.
 func prose(s string) string {
 	parts := strings.Split(text(s), "&#96;")
 	if len(parts)%2 == 0 {
@@ -216,7 +217,7 @@ func prose(s string) string {
 	return out.String()
 }
 
-// block escapes for a pre element: lines stay.
+// block escapes text for a pre element: line breaks stay.
 func block(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -225,7 +226,7 @@ func block(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// escapeHTML escapes what ends text or a quoted attribute (HTML, section 13.1).
+// escapeHTML escapes the characters that end text or a quoted attribute (HTML, section 13.1).
 func escapeHTML(s string) string {
 	if !strings.ContainsAny(s, "&<>\"'`=") {
 		return s

@@ -14,12 +14,13 @@ const (
 	htmlFindings = 50
 	htmlList     = 20    // elements of a list of facts
 	htmlCommand  = 8_000 // bytes
-	shortOutput  = 800   // bytes of a stream when all went well
-	longOutput   = 6_000 // bytes of a stream when something went wrong
+	shortOutput  = 800   // bytes of a stream if all went well
+	longOutput   = 6_000 // bytes of a stream if something went wrong
 )
 
-// writeAction writes one action as a details element: closed it is a line, open it shows the command, why, findings and output, and beside them
-// the facts and the evidence. The class w is for what did not go well.
+// writeAction writes one action as a details element. Closed it is one line. Open it shows the
+// command, the reasons, findings and output, and beside them the facts and the evidence. The class
+// w marks an action that did not go well.
 func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 	o := e.Outcome()
 	took, wrong := "", ""
@@ -55,7 +56,7 @@ func writeAction(w io.Writer, e *trace.Entry, number, filter int) {
 	fmt.Fprint(w, "</div></div></details>\n")
 }
 
-// stamped is a time element in UTC.
+// stamped returns a time element in UTC.
 func stamped(stamp, layout string) string {
 	t, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
@@ -206,7 +207,7 @@ func writeResult(w io.Writer, e *trace.Entry) {
 	writePairs(w, "Run", []pair{{"Ended", e.Ending()}, {"Started", r.Started}, {"Took", took}, {"Used", used}})
 }
 
-// writeOutput shows the end of what was printed, more of it when something went wrong.
+// writeOutput shows the end of the output, more of it if something went wrong.
 func writeOutput(w io.Writer, e *trace.Entry) {
 	if e.Result == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"ethos/pkg/trace"
 )
 
-// writeDenials shows what the sandbox denied the action, each with where it is
-// kept and what to do.
+// writeDenials shows what the sandbox denied the action, where each item is
+// kept, and what to do.
 func writeDenials(w io.Writer, e *trace.Entry) {
 	denied := e.Denials()
 	if len(denied) == 0 {
@@ -27,7 +27,7 @@ func writeDenials(w io.Writer, e *trace.Entry) {
 	fmt.Fprint(w, "</ul>")
 }
 
-// deniedText is a denial in HTML, but for its layer.
+// deniedText returns a denial in HTML, without its layer.
 func deniedText(d record.Denial) string {
 	out := "<code>" + text(clip(d.What, maxDeniedText)) + "</code> " + prose(clip(d.Reason, maxDeniedText))
 	if d.Kept != "" {
@@ -39,7 +39,8 @@ func deniedText(d record.Denial) string {
 	return out
 }
 
-// allDenials lists what the sandbox denied in all runs, with links to the actions.
+// allDenials lists what the sandbox denied in all runs, with links to the
+// actions.
 func (h *HTML) allDenials(w io.Writer) {
 	l := &h.summary.denied
 	if len(l.rows) == 0 {
@@ -53,7 +54,7 @@ func (h *HTML) allDenials(w io.Writer) {
 	fmt.Fprint(w, strings.Replace(tableEnd, "</table>", "</table>"+moreText(l.more), 1))
 }
 
-// moreText counts what a list leaves out.
+// moreText says how many items a list leaves out.
 func moreText(n int) string {
 	if n == 0 {
 		return ""

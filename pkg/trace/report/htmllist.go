@@ -13,22 +13,22 @@ import (
 	"ethos/pkg/trace"
 )
 
-// maxGroups bounds the agents and sessions whose actions stand apart; those of
-// the others stand together.
+// maxGroups limits the agents and sessions with a group of their own; the
+// actions of all others share one.
 const maxGroups = 200
 
-// actionList orders the actions, which wait in a file: by agent and session,
-// in each what needs a look first, and what failed alike below the first of it.
-// It keeps some 40 bytes for each action.
+// actionList orders the actions, which are in a file: by agent and session,
+// within a group those that need attention first, and repeated failures below
+// the first one. It uses about 40 bytes per action.
 type actionList struct {
 	groups  []*actionGroup
 	known   map[string]int
 	actions []listed
-	firsts  map[groupLike]int // the action that others are like
-	end     int64             // of what is in the file
+	firsts  map[groupLike]int // first action of each kind of failure
+	end     int64             // length of the file so far
 }
 
-// actionGroup is what one agent asked for in one session.
+// actionGroup is what one agent requested in one session.
 type actionGroup struct {
 	who     string
 	count   int
@@ -36,7 +36,7 @@ type actionGroup struct {
 	classes []string // of its actions, for the filters
 }
 
-// listed is where an action stands.
+// listed is the position of an action.
 type listed struct {
 	from   int64
 	size   int32
@@ -44,7 +44,7 @@ type listed struct {
 	filter int16
 	rank   int16
 	class  trace.Outcome
-	like   int // number of the first action that failed alike, counted from 0; its own number when it is the first
+	like   int // index of the first action with the same failure, from 0; its own index if it is the first
 }
 
 type groupLike struct {
@@ -52,8 +52,8 @@ type groupLike struct {
 	like  [sha256.Size]byte
 }
 
-// add takes an action of which size bytes are in the file. A nil entry stands
-// for a line that was not valid.
+// add adds an action that takes size bytes in the file. A nil entry stands for
+// an invalid line.
 func (l *actionList) add(e *trace.Entry, size int64, filter int) {
 	who, outcome, wrong := "", trace.Outcome("invalid"), true
 	if e != nil {
@@ -121,8 +121,8 @@ func rank(o trace.Outcome) int16 {
 	return 4
 }
 
-// write copies the actions from the file in their order. Groups in which
-// something needs a look come first.
+// write copies the actions from the file in their final order. Groups that need
+// attention come first.
 func (l *actionList) write(w *bufio.Writer, body *os.File) error {
 	order := make([]int, len(l.actions))
 	for i := range order {
@@ -171,7 +171,8 @@ func (l *actionList) write(w *bufio.Writer, body *os.File) error {
 	return nil
 }
 
-// begin opens the element of a group, with its name where there are several.
+// begin opens the element of a group, with its name if there are several
+// groups.
 func (g *actionGroup) begin(w io.Writer, named bool) {
 	fmt.Fprintf(w, "<div class=\"g f %s\">\n", strings.Join(g.classes, " "))
 	if !named {

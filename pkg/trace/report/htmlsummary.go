@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	htmlAllFindings = 500 // in the list of all
-	htmlTopFindings = 20  // of it shown at once
-	htmlPlaces      = 4   // work spaces and agents named in the head
-	htmlControls    = 32  // layers of confinement that are told apart
+	htmlAllFindings = 500 // in the overall list
+	htmlTopFindings = 20  // of it shown immediately
+	htmlPlaces      = 4   // workspaces and agents named in the head
+	htmlControls    = 32  // layers of confinement that are distinguished
 )
 
-// overview collects what stands above the actions, in bounded memory.
+// overview collects the part above the actions in limited memory.
 type overview struct {
 	findings    []*findingRow
 	known       map[trace.Finding]*findingRow
@@ -31,10 +31,10 @@ type overview struct {
 	controls    []control
 }
 
-// findingRow is a finding in the list of all, once, however many actions reported it.
+// findingRow is a finding in the overall list. It appears once, however many actions reported it.
 type findingRow struct {
 	trace.Finding
-	number int // of the first action that reported it
+	number int // number of the first action that reported it
 	times  int
 }
 
@@ -62,7 +62,7 @@ func (v *overview) add(e *trace.Entry, number int) {
 	}
 }
 
-// addFew adds what is not yet there, up to one more than are shown.
+// addFew adds a string if it is missing, up to one more than are shown.
 func addFew(list []string, s string) []string {
 	if s == "" || len(list) > htmlPlaces || slices.Contains(list, s) {
 		return list
@@ -120,7 +120,7 @@ func (v *overview) confined(c record.Control) {
 	}
 }
 
-// banner says how it went.
+// banner shows the overall result.
 func (h *HTML) banner(w io.Writer) {
 	s := h.summary
 	state := "passed"
@@ -137,10 +137,10 @@ func (h *HTML) banner(w io.Writer) {
 	fmt.Fprint(w, "</header>\n")
 }
 
-// capital begins a sentence.
+// capital capitalises the first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// whereabouts says when, where and for whom the actions were.
+// whereabouts says when, where and for whom the actions ran.
 func (h *HTML) whereabouts() string {
 	parts := []string{"written <time datetime=\"" + h.now().UTC().Format(time.RFC3339) + "\">" + h.now().UTC().Format("2 January 2006, 15:04 UTC") + "</time>"}
 	if v := &h.overview; v.first != "" {
@@ -165,7 +165,7 @@ func someOf(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-// share draws how the outcomes divide the whole.
+// share draws the proportions of the outcomes.
 func (h *HTML) share(w io.Writer) {
 	all := h.summary.actions + h.summary.bad
 	if all == 0 {
@@ -186,7 +186,7 @@ func (h *HTML) share(w io.Writer) {
 	fmt.Fprint(w, "</svg>\n")
 }
 
-// legend says what the colours of the share are, and what each outcome means.
+// legend explains the colours of the outcomes, and each outcome.
 func (h *HTML) legend(w io.Writer) {
 	fmt.Fprint(w, "<dl class=\"key\">")
 	for _, o := range outcomeOrder() {
@@ -223,7 +223,7 @@ func (h *HTML) failed(w io.Writer) {
 	fmt.Fprint(w, strings.Replace(tableEnd, "</table>", "</table>"+moreText(l.more), 1))
 }
 
-// dimTimes is the mark of what is folded.
+// dimTimes returns the mark for a folded entry.
 func dimTimes(n int) string {
 	if n < 2 {
 		return ""
@@ -231,7 +231,7 @@ func dimTimes(n int) string {
 	return "<span class=\"dim\">" + times(n) + "</span>"
 }
 
-// refused lists what stood against something, each policy once, with the way out.
+// refused lists the policies that refused something, each once, with the remedy.
 func (h *HTML) refused(w io.Writer) {
 	reasons := h.summary.sortedReasons()
 	if len(reasons) == 0 {
@@ -255,7 +255,7 @@ func (h *HTML) refused(w io.Writer) {
 	fmt.Fprint(w, "</ul></section>\n")
 }
 
-// tableStart opens a section with a table that scrolls by itself when the window is narrow.
+// tableStart opens a section with a table that scrolls separately in a narrow window.
 func tableStart(w io.Writer, id, title string, columns ...string) {
 	fmt.Fprintf(w, "<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"%s\"><table>\n<thead><tr>", id, id, title, id)
 	for _, c := range columns {
@@ -295,7 +295,7 @@ func (h *HTML) allFindings(w io.Writer) {
 	fmt.Fprint(w, "</div></section>\n")
 }
 
-// tallyTable is what was counted of each tool, or of each session.
+// tallyTable writes the counts per tool, or per session.
 func tallyTable(w io.Writer, id, title, what string, rows map[string]*tally) {
 	if len(rows) == 0 {
 		return
@@ -319,7 +319,7 @@ func tallyTable(w io.Writer, id, title, what string, rows map[string]*tally) {
 	io.WriteString(w, tableEnd)
 }
 
-// confinement says of each layer in how many of the runs it was in force.
+// confinement shows, for each layer, in how many runs it was in force.
 func (h *HTML) confinement(w io.Writer) {
 	v := &h.overview
 	if v.runs == 0 {

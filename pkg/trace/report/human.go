@@ -17,17 +17,18 @@ const (
 	plainWidth  = 0  // no limit
 )
 
-// Human writes lines for people: one for each action, and a summary. On a terminal, running actions have a live line each at the bottom.
-// It is not safe for concurrent use.
+// Human writes lines for people: one per action, and a summary. On a terminal each running action
+// has a live line at the bottom. It is not safe for concurrent use.
 type Human struct {
 	out     *bufio.Writer
 	style   style
 	cells   func() int // width of the terminal; 0 means no limit
-	live    *live      // nil when out is no terminal
+	live    *live      // nil if out is not a terminal
 	summary *summary
 }
 
-// NewHuman writes to out as t describes it. The zero Terminal means plain lines.
+// NewHuman returns a Human that writes to out as described by t. The zero Terminal means plain
+// lines.
 func NewHuman(out io.Writer, t Terminal, now func() time.Time) *Human {
 	h := &Human{out: bufio.NewWriter(out), style: style{t.Color}, cells: func() int { return plainWidth }, summary: newSummary()}
 	if t.Width != nil {
@@ -48,7 +49,7 @@ func (h *Human) Tick() error {
 	return h.out.Flush()
 }
 
-// Output notes that an action runs, and its last line of output.
+// Output records that an action is running, and its last line of output.
 func (h *Human) Output(id string, o record.Output) error {
 	switch {
 	case h.live == nil:
@@ -62,8 +63,8 @@ func (h *Human) Output(id string, o record.Output) error {
 	return nil
 }
 
-// Action writes the line of an action, with what went wrong below it. What has
-// been told of one just like it is not told again.
+// Action writes the line of an action, and below it what went wrong. Repetitions are not shown
+// again.
 func (h *Human) Action(e *trace.Entry) error {
 	h.erase(e.Line.ID())
 	again := h.summary.add(e)
@@ -95,7 +96,8 @@ func (h *Human) erase(id string) {
 	}
 }
 
-// print writes one line: a head of outcomeCells cells that may hold colours, and text that is made visible and cut to the width.
+// print writes one line: a head of outcomeCells cells that may contain colours, and text that is
+// made printable and cut to the width.
 func (h *Human) print(head, text string) {
 	text = visible(text)
 	if cells := h.cells(); cells > 0 {
@@ -104,10 +106,10 @@ func (h *Human) print(head, text string) {
 	fmt.Fprintln(h.out, strings.TrimRight(head+text, " "))
 }
 
-// note writes text below an action, in as many lines as it takes.
+// note writes text below an action, on as many lines as necessary.
 func (h *Human) note(text string) { h.hang(indent+noteIndent, text) }
 
-// hang writes text after a head, with its further lines below its first.
+// hang writes text after a head, with further lines aligned below the first.
 func (h *Human) hang(head, text string) {
 	room := 0
 	if cells := h.cells(); cells > 0 {
@@ -125,8 +127,8 @@ const noteIndent = "         "
 // outcomeCells is the width of the first column.
 const outcomeCells = 9
 
-// line writes the row of an action: outcome, time, command, and how it ended,
-// with the last line of its output when it failed.
+// line writes the row of an action: outcome, time, command and how it ended, with the last line of
+// its output if it failed.
 func (h *Human) line(e *trace.Entry, again int) {
 	outcome := e.Outcome()
 	took, last, folded := "", "", ""
@@ -142,8 +144,8 @@ func (h *Human) line(e *trace.Entry, again int) {
 	h.row(outcome, took, e.Command(), bracketed(e.Exit(), counted(len(e.Reported()), "finding"), counted(len(e.Denials()), "denial"), folded), last)
 }
 
-// row writes the columns of a row. The command gets two thirds of the room at
-// most where the last line of the output needs more than the other.
+// row writes the columns of a row. If the last line of the output needs more space, the command
+// gets at most two thirds.
 func (h *Human) row(outcome trace.Outcome, took, command, end, last string) {
 	command, end, last = visible(oneLine(command)), visible(end), visible(last)
 	if last != "" {
@@ -160,7 +162,8 @@ func (h *Human) row(outcome trace.Outcome, took, command, end, last string) {
 	h.print(h.style.outcome(outcome, pad(string(outcome), outcomeCells)), padLeft(took, 8)+" "+command+end+last)
 }
 
-// oneLine is a command or message in one line of bounded length: what is hidden in its further lines must not stay unseen.
+// oneLine returns a command or message as one line of limited length, so that further lines cannot
+// hide anything.
 func oneLine(s string) string {
 	lines := strings.FieldsFunc(clip(s, 2000), func(r rune) bool { return r == '\n' || r == '\r' })
 	for i := range lines {
@@ -169,10 +172,10 @@ func oneLine(s string) string {
 	return strings.Join(lines, " ⏎ ")
 }
 
-// indent is the room before what stands below an action.
+// indent is the space before text below an action.
 var indent = strings.Repeat(" ", outcomeCells)
 
-// why says what stands against the action: the strictest reason with its way out, the others by name.
+// why shows the reasons against the action: the strictest one with its remedy, the others by name.
 func (h *Human) why(e *trace.Entry) {
 	why := e.Why()
 	if len(why) == 0 {
@@ -187,7 +190,7 @@ func (h *Human) why(e *trace.Entry) {
 	}
 }
 
-// ids names reasons in one line.
+// ids lists the names of reasons on one line.
 func ids(reasons []trace.Reason) string {
 	names := make([]string, len(reasons))
 	for i, r := range reasons {
@@ -219,7 +222,7 @@ func findingLine(f trace.Finding) string {
 	return text
 }
 
-// place is path:line:column as far as it is known.
+// place returns path:line:column as far as it is known.
 func place(f trace.Finding) string {
 	text := f.Path
 	if text != "" && f.Line > 0 {
@@ -231,8 +234,7 @@ func place(f trace.Finding) string {
 	return text
 }
 
-// tail shows the end of what a failed command printed, where that is more than
-// the line that its row has.
+// tail shows the end of a failed command's output, if that is more than the line in its row.
 func (h *Human) tail(e *trace.Entry) {
 	if last, lines := e.LastLine(); lines < 2 && (h.cells() == plainWidth || width(visible(last)) < h.cells()/3) {
 		if c := e.Result.Capture; c.Stdout.Base64+c.Stderr.Base64 == "" && !c.Stdout.Truncated && !c.Stderr.Truncated {

@@ -9,7 +9,8 @@ import (
 	"ethos/pkg/trace"
 )
 
-// writeSummary ends the report: counts, a table when there is more than one tool, and what was refused with the way out.
+// writeSummary writes the end of the report: counts, a table if there is more than one tool, and
+// refusals with their remedies.
 func (h *Human) writeSummary() {
 	s := h.summary
 	if s.actions+s.bad > 1 {
@@ -34,7 +35,7 @@ func (h *Human) writeSummary() {
 	}
 }
 
-// headline is the last line: "3 actions: 2 denied, 1 passed; 4 findings; 1.2 s".
+// headline returns the last line: "3 actions: 2 denied, 1 passed; 4 findings; 1.2 s".
 func (s *summary) headline() string {
 	parts := []string{}
 	for _, o := range outcomeOrder() {
@@ -64,7 +65,7 @@ func (s *summary) headline() string {
 	return text
 }
 
-// maxTableRows bounds the table on a terminal; the rest is counted.
+// maxTableRows limits the table on a terminal; the rest is counted.
 const maxTableRows = 30
 
 // maxTableName and leastColumn are widths in the table, in cells.
@@ -73,7 +74,7 @@ const (
 	leastColumn  = 5
 )
 
-// table is what was counted of each tool, or of each session.
+// table writes the counts per tool, or per session.
 func (h *Human) table(what string, tallies map[string]*tally) {
 	rows, head := sorted(tallies), tallyHead()
 	name, room := len(what), maxTableName
@@ -108,7 +109,7 @@ func (h *Human) table(what string, tallies map[string]*tally) {
 	fmt.Fprintln(h.out)
 }
 
-// orDot is a time, or a dot where nothing ran.
+// orDot returns a time, or a dot if nothing ran.
 func orDot(ms float64) string {
 	if ms == 0 {
 		return "·"
@@ -127,7 +128,7 @@ func number(n int) string {
 func (h *Human) failed() {
 	l := &h.summary.failures
 	if h.summary.actions < 2 || len(l.rows) == 0 {
-		return // the one action has just said it
+		return // already shown for the only action
 	}
 	groups, listed := l.grouped(), 0
 	for _, rows := range groups {
@@ -147,8 +148,7 @@ func (h *Human) failed() {
 	fmt.Fprintln(h.out)
 }
 
-// legend says what the words mean that a first reader may not know, where they
-// stand.
+// legend explains terms that a new reader may not know, next to them.
 func (h *Human) legend() {
 	if h.summary.actions < 2 {
 		return
@@ -161,10 +161,10 @@ func (h *Human) legend() {
 	}
 }
 
-// deniedByLayers lists what the sandbox denied, and where what it put aside is kept.
+// deniedByLayers lists what the sandbox denied, and where quarantined files are kept.
 func (h *Human) deniedByLayers() {
 	if h.summary.actions < 2 {
-		return // the one action has just said it
+		return // already shown for the only action
 	}
 	l := &h.summary.denied
 	for i, row := range l.rows {
@@ -182,10 +182,10 @@ func (h *Human) deniedByLayers() {
 	}
 }
 
-// refused lists what stood against something, each policy once.
+// refused lists the policies that refused something, each once.
 func (h *Human) refused() {
 	if h.summary.actions < 2 {
-		return // the one action has just said it
+		return // already shown for the only action
 	}
 	for _, r := range h.summary.sortedReasons() {
 		verb := map[string]string{record.VerdictDeny: "denied", record.VerdictAsk: "asked", record.VerdictWarn: "warned"}[r.Effect]

@@ -9,10 +9,10 @@ import (
 
 const (
 	maxLive    = 8    // live lines
-	maxRunning = 1000 // actions followed
+	maxRunning = 1000 // tracked actions
 )
 
-// live keeps one line for each running action at the bottom of a terminal.
+// live shows one line for each running action at the bottom of a terminal.
 type live struct {
 	cells   func() int
 	now     func() time.Time
@@ -23,11 +23,11 @@ type live struct {
 	frame   int
 }
 
-// running is an action that began and has not ended.
+// running is an action that has begun and not ended.
 type running struct {
 	id      string
 	since   time.Time
-	command string // "" when only its output is known
+	command string // "" if only its output is known
 	last    string // last line of its output
 }
 
@@ -35,7 +35,7 @@ func newLive(cells func() int, now func() time.Time) *live {
 	return &live{cells: cells, now: now, began: now(), queued: map[string]bool{}}
 }
 
-// begin notes that an action runs. It returns nil when there are too many to follow.
+// begin records that an action runs. It returns nil if too many actions are tracked.
 func (l *live) begin(id string) *running {
 	delete(l.queued, id)
 	if r := l.find(id); r != nil || len(l.running) == maxRunning {
@@ -46,7 +46,7 @@ func (l *live) begin(id string) *running {
 	return r
 }
 
-// waits notes that an action waits until others have ended.
+// waits records that an action waits for others to end.
 func (l *live) waits(id string) {
 	if len(l.queued) < maxRunning {
 		l.queued[id] = true
@@ -93,7 +93,8 @@ func (l *live) done(id string) {
 	l.began = l.now()
 }
 
-// erase takes the live lines off the screen (ECMA-48: CUU, ED). The carriage return is for a cursor that an echoed ^C has moved.
+// erase removes the live lines from the screen (ECMA-48: CUU, ED). The carriage return is needed if
+// an echoed ^C has moved the cursor.
 func (l *live) erase(w io.Writer) {
 	if l.drawn > 0 {
 		fmt.Fprintf(w, "\x1b[%dA\r\x1b[J", l.drawn)
@@ -101,7 +102,8 @@ func (l *live) erase(w io.Writer) {
 	}
 }
 
-// draw shows what runs now; with nothing known to run, how long nothing came.
+// draw shows what is running. If nothing is known to run, it shows how long there has been no
+// input.
 func (l *live) draw(w io.Writer) {
 	l.erase(w)
 	l.frame++
@@ -129,7 +131,8 @@ func (l *live) draw(w io.Writer) {
 	}
 }
 
-// line draws one live line, in the columns of the lines of ended actions. The output gets what room the command leaves, a third at least.
+// line draws one live line, in the columns of the lines of ended actions. The output gets the space
+// that the command leaves, at least a third.
 func (l *live) line(w io.Writer, state string, elapsed time.Duration, command, last string) {
 	const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 	head := fmt.Sprintf("%c %s%s ", []rune(frames)[l.frame%10], state, padLeft(span(float64(elapsed.Milliseconds())), 8))

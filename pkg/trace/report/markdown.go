@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// markdownBytes bounds the detail part: a GitHub comment may have 65,536 characters, a step summary 1 MiB.
+	// markdownBytes limits the detail part: a GitHub comment may have 65,536 characters, a step
+	// summary 1 MiB.
 	markdownBytes    = 48_000
 	markdownFindings = 100
 )
 
-// Markdown writes a summary for a pull request comment or $GITHUB_STEP_SUMMARY, in GitHub-flavoured Markdown. All of it comes at the end; what does not
-// fit into a comment is counted.
+// Markdown writes a summary for a pull request comment or $GITHUB_STEP_SUMMARY, in GitHub-flavoured
+// Markdown. It writes everything at the end, and counts what does not fit into a comment.
 type Markdown struct {
 	out      io.Writer
 	summary  *summary
@@ -32,19 +33,19 @@ type Markdown struct {
 	hidden   int                                // findings and failures left out
 }
 
-// failedBlock is a failure with the end of what it printed, once however often
-// it happened to one agent in one session.
+// failedBlock is a failure with the end of its output. It appears once, however often it happened
+// to one agent in one session.
 type failedBlock struct {
 	who, command, ending, output string
 	times                        int
 }
 
-// NewMarkdown writes to out.
+// NewMarkdown returns a Markdown that writes to out.
 func NewMarkdown(out io.Writer) *Markdown {
 	return &Markdown{out: out, summary: newSummary(), times: map[trace.Finding]int{}, blocks: map[[sha256.Size]byte]*failedBlock{}}
 }
 
-// Action takes an entry.
+// Action adds an entry.
 func (m *Markdown) Action(e *trace.Entry) error {
 	m.summary.add(e)
 	for _, f := range e.Reported() {
@@ -56,7 +57,7 @@ func (m *Markdown) Action(e *trace.Entry) error {
 	return nil
 }
 
-// finding keeps a finding, once however many actions report it.
+// finding adds a finding, once however many actions report it.
 func (m *Markdown) finding(f trace.Finding, where string) {
 	f.Message = clip(f.Message, 400)
 	switch {
@@ -70,7 +71,7 @@ func (m *Markdown) finding(f trace.Finding, where string) {
 	}
 }
 
-// Output is not shown.
+// Output does nothing.
 func (m *Markdown) Output(string, record.Output) error { return nil }
 
 // Bad counts the line.
@@ -79,7 +80,7 @@ func (m *Markdown) Bad(_ string, e record.Error) error {
 	return nil
 }
 
-// failure keeps the end of what a failed command printed; the same failure again is not repeated.
+// failure adds the end of a failed command's output; repeated failures are left out.
 func (m *Markdown) failure(e *trace.Entry) {
 	var text []string
 	for _, s := range []string{e.Result.Capture.Stdout.Text, e.Result.Capture.Stderr.Text} {
@@ -116,7 +117,7 @@ func (b *failedBlock) write() string {
 	return "\n<details><summary>" + row + "</summary>\n\n" + b.output + "\n</details>\n"
 }
 
-// failed writes the failures, by agent and session where there are several.
+// failed writes the failures, by agent and session if there are several.
 func (m *Markdown) failed(w io.Writer) {
 	if len(m.details) == 0 {
 		return
@@ -141,7 +142,7 @@ func (m *Markdown) failed(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// legend says what the outcomes mean that there are.
+// legend explains the outcomes that occur.
 func (m *Markdown) legend(w io.Writer) {
 	if m.summary.actions == 0 {
 		return
@@ -213,7 +214,7 @@ func (m *Markdown) refused(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// denied lists what the sandbox denied, and what it put aside.
+// denied lists what the sandbox denied, and what it quarantined.
 func (m *Markdown) denied(w io.Writer) {
 	l := &m.summary.denied
 	for i, row := range l.rows {
@@ -230,7 +231,7 @@ func (m *Markdown) denied(w io.Writer) {
 	}
 }
 
-// tallies is a table of what was counted of each tool, or of each session.
+// tallies writes a table with the counts per tool, or per session.
 func tallies(w io.Writer, title, what string, rows map[string]*tally) {
 	if len(rows) == 0 {
 		return
@@ -245,7 +246,8 @@ func tallies(w io.Writer, title, what string, rows map[string]*tally) {
 	}
 }
 
-// cell escapes text for a table cell: nothing in it is markup, a mention, or the end of the cell.
+// cell escapes text for a table cell, so that nothing in it is markup, a mention, or the end of the
+// cell.
 func cell(text string) string {
 	var out strings.Builder
 	for _, r := range visible(strings.TrimSpace(text)) {
@@ -264,7 +266,7 @@ func cell(text string) string {
 			out.WriteByte('\\')
 			out.WriteRune(r)
 		case r == ':':
-			out.WriteString("&#58;") // no bare URL becomes a link
+			out.WriteString("&#58;") // prevents bare URLs from becoming links
 		default:
 			out.WriteRune(r)
 		}
@@ -272,7 +274,7 @@ func cell(text string) string {
 	return out.String()
 }
 
-// cellProse is cell for text in which what stands between backquotes is code.
+// cellProse is like cell, and shows text between backquotes as code.
 func cellProse(text string) string {
 	parts := strings.Split(text, "`")
 	if len(parts)%2 == 0 {
@@ -290,7 +292,7 @@ func cellProse(text string) string {
 	return out.String()
 }
 
-// edges are the spaces around a text, which cell takes off.
+// edges returns the spaces around a text, which cell removes.
 func edges(text string) (lead, trail string) {
 	if strings.TrimSpace(text) == "" {
 		return "", ""
@@ -304,7 +306,8 @@ func edges(text string) (lead, trail string) {
 	return lead, trail
 }
 
-// code makes a code span for a table cell, whatever the text holds (GFM 6.3 and 4.10: in cells a pipe is escaped even in code).
+// code returns a code span for a table cell, whatever the text contains (GFM 6.3 and 4.10: in cells
+// a pipe is escaped even in code).
 func code(text string) string {
 	text = strings.ReplaceAll(visible(strings.TrimSpace(text)), "|", `\|`)
 	if text == "" {
@@ -317,7 +320,7 @@ func code(text string) string {
 	return ticks + text + ticks
 }
 
-// fenced makes a code block that its text cannot end.
+// fenced returns a code block that its text cannot end.
 func fenced(text string) string {
 	fence := strings.Repeat("`", max(longestRun(text, '`')+1, 3))
 	var lines []string
@@ -342,7 +345,7 @@ func longestRun(text string, c rune) (longest int) {
 
 func htmlCode(text string) string { return "<code>" + htmlText(text) + "</code>" }
 
-// htmlText escapes text for HTML inside Markdown, where Markdown's own signs still count.
+// htmlText escapes text for HTML inside Markdown, where Markdown's own syntax still applies.
 func htmlText(text string) string {
 	var out strings.Builder
 	for _, r := range visible(text) {

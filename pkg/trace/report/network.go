@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	maxDestinations = 100 // of each verdict, in the list of all
+	maxDestinations = 100 // per verdict, in the overall list
 	maxTarget       = 100 // bytes of a destination that are shown
-	networkRows     = 30  // of a list, but in HTML
+	networkRows     = 30  // rows of a list, except in HTML
 )
 
-// destination is where connections went: once for each end they came to, however
-// many there were.
+// destination is a target of connections. It appears once for each way in which
+// they ended, however many there were.
 type destination struct {
 	end
-	why            string // of the first
+	why            string // for the first connection
 	times          int
 	sent, received int64
 	ms             float64
-	number         int // of the first action that met it
+	number         int // number of the first action that met it
 }
 
-// end is what became of a connection to a destination.
+// end is how a connection to a destination ended.
 type end struct {
 	target  string
 	verdict record.ConnectionVerdict
 	reason  string
 }
 
-// destinations collects them in bounded memory.
+// destinations collects destinations in limited memory.
 type destinations struct {
 	rows  [record.ConnectionWasAllowed + 1][]*destination
 	known map[end]*destination
@@ -69,15 +69,15 @@ func (l *destinations) count(c *record.Connection, number int) {
 	row.ms += c.DurationMS
 }
 
-// destinationsOf are those of one action, what was refused first.
+// destinationsOf returns the destinations of one action, refused ones first.
 func destinationsOf(e *trace.Entry, room int) (rows []*destination, more int) {
 	var l destinations
 	l.add(e, 0)
 	return l.first(room)
 }
 
-// first are the rows that a list has room for, what was refused first, and how
-// many connections it leaves out.
+// first returns the rows that a list has room for, refused ones first, and the
+// number of connections left out.
 func (l *destinations) first(room int) (rows []*destination, more int) {
 	more = l.more
 	for _, list := range l.rows {
@@ -92,8 +92,8 @@ func (l *destinations) first(room int) (rows []*destination, more int) {
 	return rows, more
 }
 
-// whyOf says why a connection was refused, with what would allow it, failed, or
-// did not end cleanly.
+// whyOf says why a connection was refused, with what would allow it, or why it
+// failed or did not end cleanly.
 func whyOf(c *record.Connection) string {
 	if c.Reason == "" && c.Allowed {
 		return ""
@@ -105,7 +105,7 @@ func whyOf(c *record.Connection) string {
 	return d.Reason
 }
 
-// byteCount writes a number of bytes in three figures or so.
+// byteCount formats a number of bytes with about three digits.
 func byteCount(n int64) string {
 	unit := 0
 	f := float64(n)
@@ -120,7 +120,7 @@ func byteCount(n int64) string {
 
 var byteUnits = [...]string{"B", "kB", "MB", "GB", "TB"}
 
-// carried are the cells of a row that say what went through.
+// carried returns the cells of a row with the amount of data transferred.
 func (d *destination) carried() []string {
 	if d.verdict != record.ConnectionWasAllowed && d.sent+d.received == 0 {
 		return []string{"·", "·", orDot(d.ms)}
@@ -128,19 +128,19 @@ func (d *destination) carried() []string {
 	return []string{byteCount(d.sent), byteCount(d.received), span(d.ms)}
 }
 
-// badge is the outcome whose colours the verdict has.
+// badge returns the outcome whose colours a verdict uses.
 func badge(v record.ConnectionVerdict) trace.Outcome {
 	return [...]trace.Outcome{trace.Denied, trace.Failed, trace.Reported, trace.Allowed}[v]
 }
 
-// moreConnections counts what a list leaves out.
+// moreConnections says how many connections a list leaves out.
 func moreConnections(n int) string { return fmt.Sprintf("… and %s", Count(n, "more connection")) }
 
-// cells are the numbers of a row.
+// cells returns the numbers of a row.
 func (d *destination) cells() []string { return append([]string{fmt.Sprint(d.times)}, d.carried()...) }
 
-// network lists the destinations of all runs. The remedies have been told with
-// the denials.
+// network lists the destinations of all runs. Their remedies are shown with the
+// denials.
 func (h *Human) network() {
 	rows, more := h.summary.network.first(networkRows)
 	if len(rows)+more == 0 {

@@ -5,16 +5,17 @@ import (
 	"ethos/pkg/trace"
 )
 
-// Sink is one way out.
+// Sink is one form of output.
 type Sink interface {
-	// Action takes an entry. Its findings must be filled in.
+	// Action adds an entry. Its findings must be set.
 	Action(e *trace.Entry) error
-	// Output takes a piece of a running action's output.
+	// Output adds a piece of a running action's output.
 	Output(id string, o record.Output) error
-	// Bad takes the error line that stands for a line that was not valid.
+	// Bad adds the error line for an invalid line.
 	Bad(id string, e record.Error) error
-	// Fresh says, before Close, how many findings and denials a baseline does not have.
+	// Fresh sets, before Close, the number of findings and denials that are not
+	// in a baseline.
 	Fresh(n int)
-	// Close writes what belongs at the end.
+	// Close writes the end of the output.
 	Close() error
 }

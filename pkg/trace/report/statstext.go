@@ -91,7 +91,7 @@ func (w *statsWriter) times(s *trace.Stats) {
 	w.histogram("Run times", s.Run)
 }
 
-// histogram plots counts over time, without the empty ends.
+// histogram plots counts over time, without empty ends.
 func (w *statsWriter) histogram(title string, t trace.Times) {
 	if t.Count == 0 {
 		return
@@ -126,7 +126,7 @@ func (w *statsWriter) tools(s *trace.Stats) {
 	w.more(len(s.Tools))
 }
 
-// ran is a time of what ran, a dot when nothing did.
+// ran returns the time of what ran, or a dot if nothing did.
 func (w *statsWriter) ran(t trace.Times, ms float64) string {
 	if t.Count == 0 {
 		return "·"
@@ -190,7 +190,7 @@ func bar(n, most int) string {
 	return text
 }
 
-// precise writes milliseconds with three figures.
+// precise formats milliseconds with three digits.
 func precise(ms float64) string {
 	switch {
 	case ms < 10:
@@ -201,7 +201,7 @@ func precise(ms float64) string {
 	return span(ms)
 }
 
-// second is a time of RFC 3339 without its fraction.
+// second returns an RFC 3339 time without its fraction.
 func second(stamp string) string {
 	t, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {

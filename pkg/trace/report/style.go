@@ -5,7 +5,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// style colours text when it may (ECMA-48, SGR).
+// style colours text if colours are enabled (ECMA-48, SGR).
 type style struct{ color bool }
 
 func (s style) sgr(code, text string) string {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// styleSheet is the whole of the report's CSS. It does not depend on what is reported, so its hash in the policy allows nothing else.
-// Colours keep a contrast of 4.5:1 and more against their background in both schemes (WCAG 2.2, 1.4.3).
+// styleSheet returns all CSS of the report. It does not depend on the reported data, so its hash in
+// the policy allows nothing else. Colours have a contrast of at least 4.5:1 against their
+// background in both schemes (WCAG 2.2, 1.4.3).
 func styleSheet() string {
 	var out strings.Builder
 	out.WriteString(baseStyle)
@@ -20,7 +21,8 @@ func styleSheet() string {
 	return out.String()
 }
 
-// baseStyle avoids what depends on the number of actions: an action out of view is not laid out (content-visibility).
+// baseStyle keeps the layout cost independent of the number of actions: an action out of view is
+// not laid out (content-visibility).
 const baseStyle = `
 :root{--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;--code:#f3f5f7;--link:#0550ae;--field:#6e7781;
 --good:#116329;--goodbg:#dafbe1;--bad:#a40e26;--badbg:#ffebe9;--fail:#9a3412;--failbg:#ffe8d6;--warn:#6b5900;--warnbg:#fff8c5;--ask:#6639ba;--askbg:#fbefff;--calm:#424a53;--calmbg:#eaeef2}

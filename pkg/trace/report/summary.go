@@ -16,20 +16,20 @@ const (
 	maxTools    = 200 // and sessions
 )
 
-// summary counts what went through, in bounded memory.
+// summary counts entries in limited memory.
 type summary struct {
 	actions  int
 	outcomes map[trace.Outcome]int
 	findings int
-	denials  int // by the sandbox, of commands that ran
+	denials  int // by the sandbox, at run time
 	denied   deniedRows
 	network  destinations
 	bad      int
 	ran      float64 // milliseconds
-	compared bool    // with a baseline,
-	fresh    int     // which lacks so many findings and denials
+	compared bool    // a baseline was given,
+	fresh    int     // which lacks this number of findings and denials
 	tools    map[string]*tally
-	sessions map[string]*tally // of those of an agent, or in a session
+	sessions map[string]*tally // by agent session or ethos session
 	reasons  map[string]*reasonRow
 	failures failures
 	alike    likenesses
@@ -42,7 +42,7 @@ type tally struct {
 	ms                                                   float64
 }
 
-// reasonRow is one policy that stood against something, as the strictest that did.
+// reasonRow is one policy that was the strictest reason against an action.
 type reasonRow struct {
 	trace.Reason
 	count    int
@@ -53,7 +53,7 @@ func newSummary() *summary {
 	return &summary{outcomes: map[trace.Outcome]int{}, tools: map[string]*tally{}, sessions: map[string]*tally{}, reasons: map[string]*reasonRow{}, alike: likenesses{}}
 }
 
-// add counts an entry, and returns how often its like came: see [trace.Entry.Likeness].
+// add counts an entry, and returns how often its like has occurred: see [trace.Entry.Likeness].
 func (s *summary) add(e *trace.Entry) (again int) {
 	outcome := e.Outcome()
 	s.actions++
@@ -82,8 +82,8 @@ func (s *summary) add(e *trace.Entry) (again int) {
 	return s.alike.add(e)
 }
 
-// count adds an action to the tally of a name, or of the others when there are
-// many.
+// count adds an action to the tally of a name, or to that of the others if there are too many
+// names.
 func count(rows map[string]*tally, name string, e *trace.Entry, outcome trace.Outcome) {
 	if _, ok := rows[name]; !ok && len(rows) >= maxTools {
 		name = "others"
@@ -131,7 +131,7 @@ func (s *summary) compare(fresh int) { s.compared, s.fresh = true, fresh }
 
 func (s *summary) addBad(record.Error) { s.bad++ }
 
-// attention counts what did not go well.
+// attention returns the number of actions that need attention.
 func (s *summary) attention() int {
 	n := s.bad
 	for o, count := range s.outcomes {
@@ -142,7 +142,7 @@ func (s *summary) attention() int {
 	return n
 }
 
-// verdict is the answer to the first question, is there something to look at, with a sign for it.
+// verdict answers whether anything needs attention, with a sign for the answer.
 func (s *summary) verdict() (sign, text string) {
 	switch wrong := s.attention(); {
 	case wrong > 0:
@@ -153,14 +153,14 @@ func (s *summary) verdict() (sign, text string) {
 	return "✅", "nothing to look at"
 }
 
-// sorted lists tallies, slowest first.
+// sorted returns tallies, slowest first.
 func sorted(rows map[string]*tally) []*tally {
 	return slices.SortedFunc(maps.Values(rows), func(a, b *tally) int {
 		return cmp.Or(cmp.Compare(b.ms, a.ms), cmp.Compare(b.runs, a.runs), cmp.Compare(a.name, b.name))
 	})
 }
 
-// sortedReasons lists what stood against something, strictest first, then most often.
+// sortedReasons returns the reasons, strictest first, then most frequent first.
 func (s *summary) sortedReasons() []*reasonRow {
 	rank := map[string]int{record.VerdictDeny: 0, record.VerdictAsk: 1, record.VerdictWarn: 2}
 	return slices.SortedFunc(maps.Values(s.reasons), func(a, b *reasonRow) int {
@@ -168,12 +168,13 @@ func (s *summary) sortedReasons() []*reasonRow {
 	})
 }
 
-// outcomeOrder is how outcomes are listed: what needs a look comes first.
+// outcomeOrder returns the order in which outcomes are listed: those that need attention come
+// first.
 func outcomeOrder() []trace.Outcome {
 	return []trace.Outcome{trace.Failed, trace.Denied, trace.Asked, trace.Undecided, trace.Found, trace.Passed, trace.Allowed, trace.Reported}
 }
 
-// cells are the numbers of a row, as tallyHead names them.
+// cells returns the numbers of a row, in the order of tallyHead.
 func (t *tally) cells() []string {
 	return []string{number(t.runs), number(t.failed), number(t.denied), number(t.asked), number(t.found), number(t.passed), number(t.findings), orDot(t.ms)}
 }
@@ -183,5 +184,5 @@ func tallyHead() []string {
 	return []string{"runs", "failed", "denied", "asked", "found", "passed", "findings", "time"}
 }
 
-// whoTitle names the column of those who asked for the actions.
+// whoTitle is the title of the column with the agents and sessions.
 const whoTitle = "agent and session"

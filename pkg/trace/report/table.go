@@ -24,12 +24,13 @@ func NewTable(t Terminal) *Table {
 	return table
 }
 
-// idTail is how much of an id a list shows: its random end, which show accepts.
+// idTail is the number of characters of an id in a list: its random end, which
+// show accepts.
 const idTail = 12
 
-// Entry is the line of an entry: id, when it ran, outcome, duration, command,
-// how it ended with the last line of what it printed, how much the sandbox
-// denied it, and the policies against it.
+// Entry returns the line of an entry: id, time, outcome, duration, command, how
+// it ended with the last line of its output, how much the sandbox denied it,
+// and the policies against it.
 func (t *Table) Entry(e *trace.Entry) string {
 	took := ""
 	if e.Ran() {
@@ -47,8 +48,8 @@ func (t *Table) Entry(e *trace.Entry) string {
 	return t.line(e.Line.ID(), e.When(), t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), visible(end))
 }
 
-// against is who refused: the policy that the reader was told of, and how many
-// more.
+// against returns the policy that the reader was told of, and the number of
+// further ones.
 func against(reasons []string) string {
 	if len(reasons) < 3 {
 		return strings.Join(reasons, ", ")
@@ -56,15 +57,15 @@ func against(reasons []string) string {
 	return fmt.Sprintf("%s and %d more", reasons[0], len(reasons)-1)
 }
 
-// Invalid is the line of an error line.
+// Invalid returns the line for an error line.
 func (t *Table) Invalid(id string, e record.Error) string {
 	return t.line(id, "", t.style.outcome(trace.Denied, pad("invalid", outcomeCells)), padLeft("", 9)+"  "+e.Code+": "+e.Message, "")
 }
 
-// stampLayout is the time of a line, in the time zone of who reads it.
+// stampLayout is the time format of a line, in the reader's time zone.
 const stampLayout = "2006-01-02 15:04:05 -0700"
 
-// line has end after its text, also where that is cut.
+// line returns a line that keeps end even if its text is truncated.
 func (t *Table) line(id, stamp, outcome, text, end string) string {
 	short := id[max(len(id)-idTail, 0):]
 	if made, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
@@ -78,5 +79,5 @@ func (t *Table) line(id, stamp, outcome, text, end string) string {
 	return strings.TrimRight(head+outcome+text+end, " ") + "\n"
 }
 
-// field is a line of a detail.
+// field returns one line of the details.
 func field(name, value string) string { return fmt.Sprintf("%-10s %s\n", name, value) }

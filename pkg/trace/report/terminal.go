@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal says what an output can do. The zero value is a file or a pipe.
+// Terminal describes what an output supports. The zero value is a file or a pipe.
 type Terminal struct {
-	Live  bool       // lines may be drawn over
+	Live  bool       // lines can be overwritten
 	Color bool       // ECMA-48 colours
-	Width func() int // cells in a line, asked again for each; nil for no limit
+	Width func() int // cells in a line, called for each line; nil for no limit
 }
 
-// DetectTerminal looks at an output and the environment: TERM=dumb has no live lines and no colours, NO_COLOR (no-color.org) no colours.
+// DetectTerminal inspects an output and the environment: TERM=dumb disables live lines and colours,
+// NO_COLOR (no-color.org) disables colours.
 func DetectTerminal(out io.Writer, getenv func(string) string) Terminal {
 	f, ok := out.(*os.File)
 	if !ok {

@@ -9,10 +9,10 @@ import (
 	"ethos/pkg/printable"
 )
 
-// visible makes text safe for one line of a terminal, and of a page.
+// visible makes text safe for one line of a terminal or page.
 func visible(text string) string { return printable.Line(text) }
 
-// width is the number of cells that text takes on a terminal.
+// width returns the number of cells that text takes on a terminal.
 func width(text string) (n int) {
 	for _, r := range text {
 		n += runeWidth(r)
@@ -20,7 +20,7 @@ func width(text string) (n int) {
 	return n
 }
 
-// runeWidth follows Unicode Standard Annex 11 for the ranges in common use.
+// runeWidth follows Unicode Standard Annex 11 for the common ranges.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -38,7 +38,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// fit cuts text to at most cells cells, marking the cut.
+// fit truncates text to at most cells cells, with a mark.
 func fit(text string, cells int) string {
 	if cells <= 0 {
 		return ""
@@ -56,7 +56,8 @@ func fit(text string, cells int) string {
 	return text
 }
 
-// wrap breaks text at spaces into lines of at most cells cells; longer words stay whole. No limit gives one line.
+// wrap breaks text at spaces into lines of at most cells cells. It does not break longer words.
+// Without a limit it returns one line.
 func wrap(text string, cells int) (lines []string) {
 	if cells <= 0 || width(text) <= cells {
 		return []string{text}
@@ -80,7 +81,7 @@ func pad(text string, cells int) string {
 	return text + strings.Repeat(" ", max(cells-width(text), 0))
 }
 
-// padLeft is pad for numbers.
+// padLeft pads numbers on the left.
 func padLeft(text string, cells int) string {
 	return strings.Repeat(" ", max(cells-width(text), 0)) + text
 }
@@ -92,7 +93,7 @@ func clip(s string, max int) string {
 	return strings.ToValidUTF8(s[:max], "") + "…"
 }
 
-// span writes a duration in three figures or so.
+// span formats a duration with about three digits.
 func span(ms float64) string {
 	switch d := time.Duration(ms * float64(time.Millisecond)); {
 	case d < time.Second:
@@ -104,7 +105,7 @@ func span(ms float64) string {
 	}
 }
 
-// Count writes a number with its noun.
+// Count returns a number with its noun.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -112,7 +113,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// tail returns the last lines of a text, and how many were left out.
+// tail returns the last lines of a text, and the number of lines left out.
 func tail(text string, lines int) (last []string, before int) {
 	all := strings.Split(strings.TrimRight(text, "\r\n\t "), "\n")
 	if len(all) == 1 && all[0] == "" {

@@ -13,16 +13,16 @@ import (
 const (
 	maxBars     = 5000
 	maxLanes    = 24
-	maxStretch  = 12 // stretches of time that are drawn apart
+	maxStretch  = 12 // maximum number of stretches
 	laneHigh    = 12
 	gapWide     = 2.0 // percent of the width, for idle time
 	leastWide   = 0.3 // of a bar
-	labelWide   = 9.0 // of a time below the bars
+	labelWide   = 9.0 // of a time label below the bars
 	leastIdle   = 500 * time.Millisecond
 	maxTipBytes = 120
 )
 
-// timeline collects when actions ran.
+// timeline records when actions ran.
 type timeline struct {
 	bars []timeBar
 	more int // actions beyond maxBars
@@ -51,7 +51,8 @@ func (t *timeline) add(e *trace.Entry, number int) {
 	t.bars = append(t.bars, timeBar{from, to, e.Outcome(), number, clip(oneLine(e.Command()), maxTipBytes)})
 }
 
-// lanes puts bars that overlap into different lanes: each into the first that is free, the last lane when none is. Bars are in order of time.
+// lanes puts overlapping bars into different lanes: each bar into the first free lane, or the last
+// one if none is free. Bars are in order of time.
 func (t *timeline) lanes() (lane []int, used int) {
 	var free [maxLanes]time.Time
 	lane = make([]int, len(t.bars))
@@ -70,13 +71,14 @@ func (t *timeline) lanes() (lane []int, used int) {
 	return lane, used
 }
 
-// stretch is a time in which something ran, and where it is drawn, in percent of the width.
+// stretch is a period in which something ran, and its position, in percent of the width.
 type stretch struct {
 	from, to    time.Time
 	left, width float64
 }
 
-// stretches cuts the time at its longest idle times: a report over a week would otherwise be a few dots. Bars are in order of time.
+// stretches splits the time at its longest idle periods: otherwise a report over a week would be a
+// few dots. Bars are in order of time.
 func (t *timeline) stretches() []stretch {
 	var busy []stretch
 	for _, b := range t.bars {
@@ -89,7 +91,8 @@ func (t *timeline) stretches() []stretch {
 	return spread(joined(busy))
 }
 
-// joined fills the idle times that are short beside the busy ones, and all but the longest.
+// joined closes the idle periods that are short compared to the busy ones, and all except the
+// longest.
 func joined(busy []stretch) []stretch {
 	var sum time.Duration
 	var idle []time.Duration
@@ -115,7 +118,8 @@ func joined(busy []stretch) []stretch {
 	return out
 }
 
-// spread gives each stretch its part of the width: by its length, and never too little to be seen.
+// spread assigns each stretch its part of the width, in proportion to its length, but enough to be
+// visible.
 func spread(all []stretch) []stretch {
 	var sum float64
 	for _, s := range all {
@@ -135,7 +139,7 @@ func spread(all []stretch) []stretch {
 	return all
 }
 
-// at is where a moment of the stretch is drawn.
+// at returns the position of a moment in the stretch.
 func (s stretch) at(moment time.Time) float64 {
 	whole := s.to.Sub(s.from)
 	if whole <= 0 {
@@ -151,7 +155,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// write draws the time line: position and length are the time, the class is the outcome, and each bar leads to its action.
+// write draws the time line. Position and length show the time, the class the outcome, and each bar
+// links to its action.
 func (t *timeline) write(w io.Writer) {
 	if len(t.bars) < 2 {
 		return
@@ -174,7 +179,8 @@ func (t *timeline) write(w io.Writer) {
 	fmt.Fprint(w, "</svg></section>\n")
 }
 
-// drawStretches writes the times below the bars, where there is room, and the cuts between the stretches.
+// drawStretches writes the times below the bars, where there is room, and the cuts between
+// stretches.
 func drawStretches(w io.Writer, all []stretch, high int) {
 	free := 0.0
 	for i, s := range all {

@@ -7,8 +7,8 @@ import (
 	"ethos/pkg/trace"
 )
 
-// writesOf is what the command of an entry changed in a view, in one line; "" where
-// it had none.
+// writesOf returns one line on what an entry's command changed in a view, or ""
+// if it had no view.
 func writesOf(e *trace.Entry) string {
 	if e.Result == nil || e.Result.Capture.Writes == nil {
 		return ""
@@ -17,7 +17,7 @@ func writesOf(e *trace.Entry) string {
 	return fmt.Sprintf("%d created, %d modified, %d deleted, %d bytes", w.Created, w.Modified, w.Deleted, w.Bytes)
 }
 
-// writeWrites lists them in a report.
+// writeWrites lists the changes in a report.
 func writeWrites(w io.Writer, e *trace.Entry) {
 	summary := writesOf(e)
 	if summary == "" {

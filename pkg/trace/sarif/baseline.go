@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The states of a result against a baseline (3.27.24).
+// The states of a result compared to a baseline (3.27.24).
 const (
 	stateNew       = "new"
 	stateUnchanged = "unchanged"
@@ -16,12 +16,13 @@ const (
 	stateAbsent    = "absent"
 )
 
-// Baseline is what an earlier log reported. The nil Baseline knows nothing and marks nothing.
+// Baseline holds the results of an earlier log. A nil Baseline is empty and marks nothing.
 type Baseline struct {
 	results map[string]result // by driver name and fingerprint
 }
 
-// ReadBaseline reads an earlier log of this package; results of others have no fingerprint to know them by and do not count.
+// ReadBaseline reads an earlier log of this package. It ignores results of other programs, which
+// have no fingerprint to compare.
 func ReadBaseline(in io.Reader) (*Baseline, error) {
 	var log struct {
 		Version string
@@ -61,7 +62,8 @@ func (b *Baseline) state(key, text string) string {
 	return stateUnchanged
 }
 
-// absent lists what the driver reported then and does not now, in a fixed order, without references into the old log.
+// absent lists what the driver reported then and not now, in a fixed order, without references into
+// the old log.
 func (b *Baseline) absent(driver string, now seen) (gone []result) {
 	if b == nil {
 		return nil

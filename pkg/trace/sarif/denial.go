@@ -8,10 +8,10 @@ import (
 	"ethos/pkg/trace"
 )
 
-// denied makes the result of what the sandbox denied a command that ran. It
-// lies in the file it is about, else in the command. It is known again by its
-// layer, that file and what is wrong with it: not by where the work space is,
-// nor by the name under which the thing is kept.
+// denied returns the result for a sandbox denial at run time. Its location is
+// the file it is about, else the command. Its identity is the layer, that file
+// and the problem. It does not depend on the path of the workspace, nor on the
+// name under which a quarantined file is kept.
 func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 	what := relative(e.Action.Workspace, d.What)
 	text := sentence(d.Layer + ": " + what + ": " + cmp.Or(d.Reason, "denied") + d.Guess())
@@ -28,7 +28,7 @@ func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 		RuleIndex:  r.rules.use(trace.RuleDenial, denialRule),
 		Properties: map[string]any{"action": e.Line.ID(), "layer": d.Layer, "kept": d.Kept, "remedy": d.Remedy},
 	}
-	if d.Kind != "" { // advice, and not what was done
+	if d.Kind != "" { // advice, not an action
 		out.result.Level = "warning"
 		out.result.Properties["kind"], out.result.Properties["certainty"], out.result.Properties["declare"] = d.Kind, d.Certainty, d.Declare
 	}
@@ -40,7 +40,7 @@ func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 	return out.attributed(r)
 }
 
-// relative takes the work space off the front of a path.
+// relative removes the workspace from the beginning of a path.
 func relative(workspace, path string) string {
 	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(workspace, "/")+"/"); ok && workspace != "" {
 		return rest
@@ -58,7 +58,7 @@ func denialRule() *rule {
 	return r
 }
 
-// deniedNote is the notification of a denial at run time (3.58).
+// deniedNote returns the notification for a denial at run time (3.58).
 func (r *run) deniedNote(e *trace.Entry, d record.Denial) notification {
 	res := r.denied(e, d).result
 	return notification{

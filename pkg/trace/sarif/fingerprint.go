@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// fingerprintKey names this way of computing (3.27.17: a versioned, hierarchical string); the second is the one that GitHub reads.
+// fingerprintKey names this fingerprint algorithm (3.27.17: a versioned, hierarchical string); the
+// second key is the one that GitHub reads.
 const (
 	fingerprintKey = "ethosFinding/v1"
 	githubKey      = "primaryLocationLineHash"
 )
 
-// fingerprint identifies a result by what it says and where, without positions: the parts are the rule, the path and the message.
+// fingerprint identifies a result by rule, path and message, without positions.
 func fingerprint(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -24,7 +25,8 @@ func fingerprint(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// stable takes out of a text what changes when nothing else does: numbers, and the hashes of redaction marks.
+// stable removes from a text what varies between equal results: numbers, and the hashes of
+// redaction marks.
 func stable(text string) string {
 	var out strings.Builder
 	inDigits := false
@@ -61,7 +63,8 @@ func fingerprints(base string, ordinal int) map[string]string {
 	return map[string]string{fingerprintKey: value, githubKey: value}
 }
 
-// seen is the set of fingerprints written. Eight bytes of each are kept: two of a million results meet by chance once in 10^7 logs.
+// seen is the set of fingerprints written. It keeps eight bytes of each: two of a million results
+// collide in one of 10^7 logs.
 type seen map[uint64]struct{}
 
 // add reports whether the value is new.

@@ -8,7 +8,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// invocation describes one action (3.20).
+// invocation returns the description of one action (3.20).
 func (r *run) invocation(e *trace.Entry) invocation {
 	outcome := e.Outcome()
 	v := invocation{
@@ -38,7 +38,7 @@ func (r *run) invocation(e *trace.Entry) invocation {
 	return v
 }
 
-// ran adds what is known of a process that was started.
+// ran adds what is known of a started process.
 func (v *invocation) ran(e *trace.Entry) {
 	res := e.Result
 	v.Properties.DurationMS = res.DurationMS
@@ -61,15 +61,14 @@ func (v *invocation) ran(e *trace.Entry) {
 	}
 }
 
-// maxConnections and maxConnectionText bound what an invocation shows of
-// connections.
+// maxConnections and maxConnectionText limit the connections in an invocation.
 const (
 	maxConnections    = 100
 	maxConnectionText = 300
 )
 
-// evidence is that of the run, with as many of its connections as a log can
-// take, what was refused first. Their texts are the command's.
+// evidence returns the evidence of the run, with as many connections as fit into a log, refused
+// ones first. Their texts come from the command.
 func evidence(e *trace.Entry) *record.Sandbox {
 	s := e.Result.Capture.Sandbox
 	list, more := e.Connections()
@@ -95,7 +94,7 @@ func refusal(e *trace.Entry, outcome trace.Outcome) string {
 	return string(outcome)
 }
 
-// refused is the notification of one reason (3.58).
+// refused returns the notification for one reason (3.58).
 func (r *run) refused(e *trace.Entry, reason trace.Reason) notification {
 	level, _ := reasonLevel(reason.Effect)
 	d := r.denial(e, reason)
@@ -114,7 +113,7 @@ func stamp(text string) string {
 	return utc(t)
 }
 
-// directory is the action's working directory, relative to the work space when inside it.
+// directory returns the action's working directory, relative to the workspace if inside it.
 func directory(a record.Action) string {
 	if a.Cwd == a.Workspace {
 		return ""
@@ -125,7 +124,7 @@ func directory(a record.Action) string {
 	return a.Cwd
 }
 
-// invalid adds the invocation that stands for a line that was not valid.
+// invalid adds the invocation for an invalid line.
 func (r *run) invalid(id string, e record.Error) error {
 	d := r.badLine(id, e)
 	return r.invocations.add(invocation{

@@ -2,7 +2,8 @@ package sarif
 
 import "ethos/pkg/record"
 
-// The objects of SARIF 2.1.0 that are written here; field comments give the section of the standard where it is not obvious.
+// The objects of SARIF 2.1.0 used here. Field comments give the section of the standard if it is
+// not obvious.
 type (
 	message struct {
 		Text string `json:"text"`

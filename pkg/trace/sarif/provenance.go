@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Provenance is where a work space comes from (3.23).
+// Provenance is the origin of a workspace (3.23).
 type Provenance struct {
 	RepositoryURI string // absolute, without credentials
 	Revision      string
 	Branch        string
 }
 
-// FromEnvironment reads what a CI service says of the checkout it made: GitHub Actions and GitLab CI.
+// FromEnvironment reads what a CI service says about its checkout: GitHub Actions and GitLab CI.
 func FromEnvironment(getenv func(string) string) *Provenance {
 	if server, repo := getenv("GITHUB_SERVER_URL"), getenv("GITHUB_REPOSITORY"); server != "" && repo != "" {
 		return &Provenance{RepositoryURI(server + "/" + repo), getenv("GITHUB_SHA"), strings.TrimPrefix(getenv("GITHUB_REF"), "refs/heads/")}
@@ -24,7 +24,8 @@ func FromEnvironment(getenv func(string) string) *Provenance {
 	return nil
 }
 
-// RepositoryURI makes a URI of a git remote: the short form user@host:path becomes ssh://, a path file://; credentials are taken out.
+// RepositoryURI converts a git remote to a URI: the short form user@host:path becomes ssh://, a
+// path file://. Credentials are removed.
 func RepositoryURI(remote string) string {
 	short := regexp.MustCompile(`^(?:([^/@:]+)@)?([^/@:]+):([^/].*)$`)
 	if m := short.FindStringSubmatch(remote); m != nil && !strings.Contains(remote, "://") {

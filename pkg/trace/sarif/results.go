@@ -12,15 +12,15 @@ import (
 	"ethos/pkg/trace"
 )
 
-// draft is a result before its fingerprint is complete.
+// draft is a result whose fingerprint is not complete.
 type draft struct {
 	result   result
-	identity []string  // what it is known by again
-	artifact *artifact // the command itself, when the result is located in it
+	identity []string  // parts of the fingerprint
+	artifact *artifact // the command itself, if the result is located in it
 }
 
-// denial makes the result of one reason against an action. It lies in the policy file, when that is in the work space, else in the
-// command, which the log then carries.
+// denial returns the result for one reason against an action. Its location is the policy file if
+// that is in the workspace, else the command, which the log then contains.
 func (r *run) denial(e *trace.Entry, reason trace.Reason) draft {
 	level, _ := reasonLevel(reason.Effect)
 	text := sentence(reason.Message)
@@ -42,7 +42,8 @@ func (r *run) denial(e *trace.Entry, reason trace.Reason) draft {
 	return d.attributed(r)
 }
 
-// at locates a line of a file that is named by an absolute path or one relative to the work space.
+// at returns the location of a line in a file with an absolute path, or one relative to the
+// workspace.
 func (r *run) at(e *trace.Entry, file string, line int) location {
 	if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(e.Action.Workspace, "/")+"/"); ok {
 		file = rest
@@ -53,7 +54,7 @@ func (r *run) at(e *trace.Entry, file string, line int) location {
 	}}
 }
 
-// attributed links the result to the invocation added last.
+// attributed links the result to the last invocation.
 func (d draft) attributed(r *run) draft {
 	if r.invocations.n > 0 {
 		d.result.Provenance = &provenance{r.invocations.n - 1}
@@ -61,7 +62,7 @@ func (d draft) attributed(r *run) draft {
 	return d
 }
 
-// locateInCommand puts the result into the text of the command.
+// locateInCommand locates the result in the text of the command.
 func (d *draft) locateInCommand(r *run, e *trace.Entry) {
 	line, column := 1, 1
 	if c := e.Facts.Shell.Commands; len(c) > 0 && e.Action.Kind == record.KindShell {
@@ -85,7 +86,8 @@ func (d *draft) locateInText(r *run, workspace, text string, line, column int) {
 	}}}
 }
 
-// finding makes the result of what a tool reported. One without a place lies in the command that reported it.
+// finding returns the result for a tool's finding. A finding without a position is located in the
+// command that reported it.
 func (r *run) finding(e *trace.Entry, f trace.Finding) draft {
 	id := ruleID(f)
 	d := draft{identity: []string{id, f.Tool, f.Path, f.Message}}
@@ -107,7 +109,7 @@ func (r *run) finding(e *trace.Entry, f trace.Finding) draft {
 	return d.attributed(r)
 }
 
-// ruleID names the rule; inside a tool of tools the tool comes first.
+// ruleID returns the name of the rule; inside a tool of tools the tool comes first.
 func ruleID(f trace.Finding) string {
 	switch {
 	case f.Rule == "":
@@ -139,7 +141,7 @@ func regionOf(f trace.Finding) *region {
 
 const invalidRule = "ethos.invalid_record"
 
-// badLine makes the result of a line that was not valid.
+// badLine returns the result for an invalid line.
 func (r *run) badLine(id string, e record.Error) draft {
 	d := draft{identity: []string{invalidRule, e.Stage, e.Code, e.InputSHA256}}
 	d.result = result{
@@ -159,7 +161,7 @@ func invalidRecordRule() *rule {
 	})
 }
 
-// literal keeps square brackets from being read as a link (3.11.6).
+// literal escapes square brackets, which would be read as a link (3.11.6).
 func literal(s string) string {
 	if !strings.Contains(s, "](") {
 		return s

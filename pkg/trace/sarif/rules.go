@@ -8,16 +8,17 @@ import (
 	"ethos/pkg/trace"
 )
 
-// maxRules bounds the rules described in a run; results of others carry their ruleId alone (3.27.5).
+// maxRules limits the rules described in a run; further results have only a ruleId (3.27.5).
 const maxRules = 5000
 
-// ruleSet is the rules of a driver, in order of first use.
+// ruleSet holds the rules of a driver, in order of first use.
 type ruleSet struct {
 	list  []*rule
 	index map[string]int
 }
 
-// use returns the rule's index, describing it the first time; nil when there are too many rules.
+// use returns the rule's index, and describes the rule on first use. It returns nil if there are
+// too many rules.
 func (s *ruleSet) use(id string, describe func() *rule) *int {
 	i, ok := s.index[id]
 	if !ok {
@@ -66,7 +67,7 @@ func reasonLevel(effect string) (level, severity string) {
 	return "warning", "3.0"
 }
 
-// findingRule describes a rule of a tool as far as its output tells.
+// findingRule describes a tool's rule as far as the tool's output allows.
 func findingRule(id, toolName string, f trace.Finding) *rule {
 	about := sentence(toolName + " rule " + id)
 	r := &rule{ID: id, Name: pascal(id), HelpURI: f.HelpURI, ShortDescription: &multiformat{Text: about}, FullDescription: &multiformat{Text: about}, DefaultConfiguration: &configuration{string(f.Level)}}
@@ -89,7 +90,8 @@ func problemSeverity(l trace.Level) string {
 	return string(l)
 }
 
-// pascal turns an id into a name of letters and digits; "" when that would be the id again, which a name must not be (SARIF1001).
+// pascal turns an id into a name of letters and digits. It returns "" if that would equal the id,
+// which a name must not (SARIF1001).
 func pascal(id string) string {
 	var out strings.Builder
 	up := true

@@ -11,7 +11,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// run is one run of the log while it is being collected.
+// run is one run of the log while it is collected.
 type run struct {
 	name        string // of the driver
 	bases       bases
@@ -37,7 +37,7 @@ func (r *run) invoke(e *trace.Entry) error {
 	return r.invocations.add(r.invocation(e))
 }
 
-// note takes from an entry what belongs to the whole run.
+// note collects from an entry what belongs to the whole run.
 func (r *run) note(e *trace.Entry) {
 	r.actions++
 	if r.firstID == "" {
@@ -56,8 +56,8 @@ func (r *run) note(e *trace.Entry) {
 	}
 }
 
-// weaker returns the evidence with fewer controls in force; on a tie the first.
-// Its connections stand with the invocation.
+// weaker returns the evidence with fewer controls in force; on a tie the first. Its connections are
+// removed, because they are in the invocation.
 func weaker(a, b *record.Sandbox) *record.Sandbox {
 	if a == nil || enforced(b) < enforced(a) {
 		c := *b
@@ -76,10 +76,10 @@ func enforced(s *record.Sandbox) (n int) {
 	return n
 }
 
-// maxEmbedded bounds how many commands a run carries as artifacts.
+// maxEmbedded limits the commands that a run contains as artifacts.
 const maxEmbedded = 100_000
 
-// embed adds an artifact with contents, once, and returns its index; nil when there are too many.
+// embed adds an artifact with contents, once, and returns its index, or nil if there are too many.
 func (r *run) embed(a artifact) (*int, error) {
 	if i, ok := r.embedded[a.Location.URI]; ok {
 		return &i, nil
@@ -98,7 +98,7 @@ func (r *run) writeTo(w *bufio.Writer, version string) error {
 	if r.name == ownName {
 		d.FullName = "ethos: decisions and confinement"
 	} else {
-		d.Version = "" // of the tool, which is not known
+		d.Version = "" // of the tool, unknown
 	}
 	if d.Rules == nil {
 		d.Rules = []*rule{}
@@ -145,7 +145,8 @@ func (r *run) writeLists(w *bufio.Writer) error {
 	return err
 }
 
-// automation identifies the run (3.17): the part of the id before its last slash is the category by which GitHub tells analyses apart.
+// automation returns the run's identity (3.17). The part of the id before its last slash is the
+// category by which GitHub distinguishes analyses.
 func (r *run) automation() automation {
 	return automation{
 		ID: "ethos/" + r.name + "/" + r.firstID, GUID: guid(r.name + " " + r.firstID),
@@ -153,7 +154,8 @@ func (r *run) automation() automation {
 	}
 }
 
-// guid makes a UUID of version 5's form (RFC 9562) from text, so that equal input gives an equal log.
+// guid derives a UUID in the form of version 5 (RFC 9562) from a text, so that equal input gives an
+// equal log.
 func guid(text string) string {
 	sum := sha256.Sum256([]byte("ethos sarif run " + text))
 	sum[6] = sum[6]&0x0f | 0x50

@@ -8,13 +8,14 @@ import (
 	"os"
 )
 
-// spillAfter is how much one list keeps in memory before it moves to a temporary file.
+// spillAfter is the number of bytes that one list keeps in memory before it moves to a temporary
+// file.
 const spillAfter = 256 << 10
 
-// indented is how many elements of a list are written for people to read; more are for machines.
+// indented is the maximum number of elements in a list that is indented for people.
 const indented = 500
 
-// list is a JSON array that grows beyond memory.
+// list is a JSON array that may exceed memory.
 type list struct {
 	n    int
 	buf  bytes.Buffer

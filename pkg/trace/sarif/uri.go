@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// baseID is the uriBaseId of the first work space; further ones are numbered from 2.
+// baseID is the uriBaseId of the first workspace; further ones are numbered from 2.
 const baseID = "SRCROOT"
 
-// maxBases bounds how many work spaces get a base; paths of others are written in full.
+// maxBases limits the workspaces with a base; paths in others are written in full.
 const maxBases = 32
 
-// bases are the work spaces of a run.
+// bases holds the workspaces of a run.
 type bases struct {
 	order []string
 	ids   map[string]string
 }
 
-// id returns the uriBaseId of a work space, "" when there are too many.
+// id returns the uriBaseId of a workspace, or "" if there are too many.
 func (b *bases) id(workspace string) string {
 	if id, ok := b.ids[workspace]; ok || workspace == "" || len(b.order) == maxBases {
 		return id
@@ -35,7 +35,7 @@ func (b *bases) id(workspace string) string {
 	return id
 }
 
-// locate makes the location of a path that is relative to the work space, or absolute.
+// locate returns the location of a path that is absolute or relative to the workspace.
 func (b *bases) locate(workspace, file string) artifactLocation {
 	if path.IsAbs(file) {
 		return artifactLocation{URI: "file://" + escape(file)}
@@ -46,7 +46,7 @@ func (b *bases) locate(workspace, file string) artifactLocation {
 	return artifactLocation{URI: "file://" + escape(path.Join(workspace, file))}
 }
 
-// original is run.originalUriBaseIds (3.14.14): absolute, ending in a slash.
+// original returns run.originalUriBaseIds (3.14.14): absolute, ending in a slash.
 func (b *bases) original() map[string]artifactLocation {
 	out := map[string]artifactLocation{}
 	for _, w := range b.order {
@@ -55,8 +55,8 @@ func (b *bases) original() map[string]artifactLocation {
 	return out
 }
 
-// escape percent-encodes a path for a URI (RFC 3986, section 3.3). A colon is encoded too: in the first segment of a relative reference it
-// would be taken for a scheme.
+// escape percent-encodes a path for a URI (RFC 3986, section 3.3). It also encodes a colon, which
+// in the first segment of a relative reference would end a scheme.
 func escape(p string) string {
 	const hex = "0123456789ABCDEF"
 	var out strings.Builder

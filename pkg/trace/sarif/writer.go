@@ -19,9 +19,10 @@ const (
 
 // Writer collects entries and writes one log. It is not safe for concurrent use.
 type Writer struct {
-	// Version of ethos, for the driver.
+	// Version is the version of ethos, for the driver.
 	Version string
-	// Provenance tells where the work space comes from, nil for unknown; see [FromEnvironment] and [FromGit].
+	// Provenance returns the origin of a workspace, or nil if unknown; see [FromEnvironment] and
+	// [FromGit].
 	Provenance func(workspace string) *Provenance
 
 	own      *run
@@ -32,12 +33,14 @@ type Writer struct {
 	badLines int
 }
 
-// NewWriter returns a writer. With a baseline, results are marked as new or unchanged, and what is gone is listed as absent.
+// NewWriter returns a writer. With a baseline, results are marked as new or unchanged, and missing
+// ones are listed as absent.
 func NewWriter(version string, baseline *Baseline) *Writer {
 	return &Writer{Version: version, byTool: map[string]*run{}, seen: seen{}, baseline: baseline}
 }
 
-// Add takes one entry and returns how many of its findings and denials are new: all of them without a baseline.
+// Add adds an entry and returns how many of its findings and denials are new: all of them without a
+// baseline.
 func (w *Writer) Add(e *trace.Entry) (fresh int, err error) {
 	r := w.runOf(e)
 	if err := r.invoke(e); err != nil {
@@ -66,7 +69,7 @@ func (w *Writer) Add(e *trace.Entry) (fresh int, err error) {
 	return fresh, nil
 }
 
-// AddError takes the error line of the given id.
+// AddError adds the error line with the given id.
 func (w *Writer) AddError(id string, e record.Error) error {
 	r := w.ownRun()
 	w.badLines++
@@ -77,7 +80,7 @@ func (w *Writer) AddError(id string, e record.Error) error {
 	return w.put(r, r.badLine(id, e), map[string]int{}, &fresh)
 }
 
-// put writes a result unless one with its fingerprint was written before.
+// put writes a result, unless one with the same fingerprint was written.
 func (w *Writer) put(r *run, d draft, ordinals map[string]int, fresh *int) error {
 	base := fingerprint(d.identity...)
 	ordinals[base]++
@@ -136,7 +139,7 @@ func (w *Writer) runs() []*run {
 	return append([]*run{w.ownRun()}, w.tools...)
 }
 
-// WriteTo writes the log and gives up what was collected.
+// WriteTo writes the log and discards the collected data.
 func (w *Writer) WriteTo(out io.Writer) (int64, error) {
 	defer w.Close()
 	counted := &counter{w: out}
@@ -158,7 +161,7 @@ func (w *Writer) WriteTo(out io.Writer) (int64, error) {
 	return counted.n, err
 }
 
-// finish adds what the baseline had and this run has not.
+// finish adds the baseline's results that this run lacks.
 func (w *Writer) finish(r *run) error {
 	for _, gone := range w.baseline.absent(r.name, w.seen) {
 		if err := r.results.add(gone); err != nil {
@@ -168,7 +171,7 @@ func (w *Writer) finish(r *run) error {
 	return nil
 }
 
-// Close removes the temporary files. [Writer.WriteTo] does it too.
+// Close removes the temporary files. [Writer.WriteTo] does so too.
 func (w *Writer) Close() {
 	for _, r := range append([]*run{w.own}, w.tools...) {
 		if r != nil {
@@ -177,7 +180,7 @@ func (w *Writer) Close() {
 	}
 }
 
-// counter counts the bytes that reach w.
+// counter counts the bytes written to w.
 type counter struct {
 	w io.Writer
 	n int64
@@ -189,7 +192,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// utc writes a time as SARIF wants it (3.9), in milliseconds.
+// utc formats a time as SARIF requires (3.9), in milliseconds.
 func utc(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // section writes one member of a run.

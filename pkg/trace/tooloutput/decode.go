@@ -6,7 +6,8 @@ import (
 	"iter"
 )
 
-// firstJSON decodes the first JSON value of a stream that begins with one, passing over text before it and after it.
+// firstJSON decodes the first JSON value that begins with open, and ignores text before and after
+// it.
 func firstJSON(text []byte, open byte, v any) bool {
 	for at := 0; at < len(text); {
 		i := bytes.IndexByte(text[at:], open)
@@ -22,7 +23,7 @@ func firstJSON(text []byte, open byte, v any) bool {
 	return false
 }
 
-// jsonLines yields the lines that are JSON objects, decoded, and counts the others by yielding nil for them.
+// jsonLines yields each line that is a JSON object, decoded, and nil for every other line.
 func jsonLines[T any](text []byte) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for line := range bytes.Lines(text) {
@@ -44,13 +45,13 @@ func jsonLines[T any](text []byte) iter.Seq[*T] {
 	}
 }
 
-// looksJSON reports whether the text begins with one of the bytes, leading space aside.
+// looksJSON reports whether the text begins with one of the bytes, ignoring leading space.
 func looksJSON(text []byte, open string) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) > 0 && bytes.IndexByte([]byte(open), text[0]) >= 0
 }
 
-// number reads a JSON value that is a number or a string.
+// number returns the text of a JSON value that is a number or a string.
 func number(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -8,7 +8,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// parser reads one format.
+// parser parses one format.
 type parser func(Output) ([]trace.Finding, bool)
 
 var formats = sync.OnceValue(func() map[string]parser {
@@ -37,5 +37,5 @@ var formats = sync.OnceValue(func() map[string]parser {
 	}
 })
 
-// Formats lists the names of the formats, sorted; "errorformat:…" is understood beside them.
+// Formats returns the sorted names of the formats. "errorformat:…" is supported in addition.
 func Formats() []string { return slices.Sorted(maps.Keys(formats())) }

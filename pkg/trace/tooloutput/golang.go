@@ -20,7 +20,7 @@ func goMessage(f *trace.Finding) bool {
 	return strings.HasSuffix(f.Path, ".go") || strings.HasSuffix(f.Path, ".s") || strings.HasSuffix(f.Path, ".mod") || strings.HasSuffix(f.Path, ".work")
 }
 
-// joinTabs appends lines that begin with a tab to the line before them.
+// joinTabs appends lines that begin with a tab to the previous line.
 func joinTabs(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("\n\t"), []byte(" "))
 }
@@ -46,7 +46,8 @@ func goVet(out Output) ([]trace.Finding, bool) {
 	return append(found, rest...), ok
 }
 
-// withoutHeaders takes out the "# package" lines that the go command writes between the tools' output.
+// withoutHeaders removes the "# package" lines that the go command writes between the tools'
+// output.
 func withoutHeaders(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {

@@ -31,7 +31,7 @@ func staticcheck(out Output) ([]trace.Finding, bool) {
 	for p := range jsonLines[problem](out.Stdout) {
 		switch {
 		case p == nil:
-		case p.Location.File == "": // the compiler's errors come as one problem
+		case p.Location.File == "": // the compiler's errors are reported as one problem
 			errors, _ := goText(Output{Stdout: []byte(p.Message)})
 			for i := range errors {
 				errors[i].Rule = p.Code
@@ -86,7 +86,7 @@ func golangci(out Output) ([]trace.Finding, bool) {
 	return found, true
 }
 
-// golangciRule takes the rule of a linter out of a message that begins with it: "S1005: …", "G101: …".
+// golangciRule splits off a linter's rule at the beginning of a message: "S1005: …", "G101: …".
 func golangciRule(linter, message string) (rule, rest string) {
 	code, rest, ok := strings.Cut(message, ": ")
 	letters := strings.TrimRight(code, "0123456789")

@@ -37,13 +37,13 @@ func goTest(out Output) ([]trace.Finding, bool) {
 	return found, len(found) > 0 || t.seen
 }
 
-// goTests collects what failed.
+// goTests collects failures.
 type goTests struct {
 	out   Output
 	build bytes.Buffer
 	tests map[string]*testRun // by package and test
 	found []trace.Finding
-	seen  bool // something that go test prints was seen
+	seen  bool // output of go test was recognised
 }
 
 type testRun struct {
@@ -51,7 +51,7 @@ type testRun struct {
 	failed bool // a subtest failed and was reported
 }
 
-// maxTestOutput bounds what is kept of one test's output.
+// maxTestOutput limits the output kept per test, in bytes.
 const maxTestOutput = 64 << 10
 
 func (t *goTests) event(e testEvent) {
@@ -78,7 +78,7 @@ func (t *goTests) event(e testEvent) {
 	}
 }
 
-// fail reports a test that failed, and marks what is around it.
+// fail reports a failed test, and marks its parents as failed.
 func (t *goTests) fail(e testEvent, run *testRun) {
 	if run == nil {
 		run = &testRun{}
@@ -97,7 +97,8 @@ func (t *goTests) fail(e testEvent, run *testRun) {
 	}
 }
 
-// parentTest is the key of what a failure also fails: the test around a subtest, the package around a test.
+// parentTest returns the key of what also fails with a test: the test around a subtest, the package
+// around a test.
 func parentTest(e testEvent) (string, bool) {
 	if e.Test == "" {
 		return "", false
@@ -115,8 +116,9 @@ var (
 	stackFrame = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\t([^\s:]+\.go:\d+)`) })
 )
 
-// failure makes the finding of one failed test. It lies where the test logged last: testing does not tell t.Log from t.Error, and what ends a test
-// comes last. A test around failed subtests is reported only for what it logged itself.
+// failure returns the finding for one failed test. Its position is that of the last log line:
+// testing does not distinguish t.Log from t.Error, and the line that ended the test comes last. A
+// test around failed subtests is reported only for what it logged itself.
 func (t *goTests) failure(pkg, test, output string, around bool) (trace.Finding, bool) {
 	f := trace.Finding{Rule: "test", Level: trace.LevelError}
 	name := test
@@ -143,10 +145,11 @@ func (t *goTests) failure(pkg, test, output string, around bool) (trace.Finding,
 	return f, logged != nil
 }
 
-// maxLogged bounds the lines of a test's log in one finding.
+// maxLogged limits the lines of a test's log in one finding.
 const maxLogged = 20
 
-// continued returns a logged message with the lines that go on with it: testing indents them four columns more than the first.
+// continued returns a logged message with its continuation lines, which testing indents four
+// columns more than the first line.
 func continued(output string, from, indent int) []string {
 	lines := strings.Split(output[from:], "\n")
 	message := lines[:1]
@@ -160,7 +163,7 @@ func continued(output string, from, indent int) []string {
 	return message
 }
 
-// significant returns the last line that is not part of go test's own frame.
+// significant returns the last line that go test did not add itself.
 func significant(output string) (last string) {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
@@ -171,7 +174,7 @@ func significant(output string) (last string) {
 	return clip(last, 300)
 }
 
-// frame is the innermost stack frame inside the work space.
+// frame returns the innermost stack frame inside the workspace.
 func (t *goTests) frame(stack string) (path string, line int) {
 	for _, m := range stackFrame().FindAllStringSubmatch(stack, -1) {
 		file, n, _ := position(m[1])
@@ -182,7 +185,7 @@ func (t *goTests) frame(stack string) (path string, line int) {
 	return "", 0
 }
 
-// plain reads go test without -json.
+// plain parses the output of go test without -json.
 func (t *goTests) plain(text []byte) {
 	var test string
 	var block, loose strings.Builder
@@ -221,7 +224,7 @@ func (t *goTests) plain(text []byte) {
 	}
 }
 
-// closePackage reports the tests of a package whose name is known only now, outermost last.
+// closePackage reports the tests of a package whose name is known only now, the outermost last.
 func (t *goTests) closePackage(pkg string, build bool, pending []testEvent, outputs map[int]string, loose string) {
 	t.seen = true
 	for i := len(pending) - 1; i >= 0; i-- { // testing prints the outer test first
@@ -246,7 +249,8 @@ func joined(run *testRun, output string) *testRun {
 	return run
 }
 
-// packageDir is the directory of a package of the work space's module, as far as go.mod tells; relative to Cwd or absolute.
+// packageDir returns the directory of a package in the workspace's module, as far as go.mod tells;
+// relative to Cwd or absolute.
 func packageDir(out Output, pkg string) string {
 	for dir := out.Cwd; ; dir = filepath.Dir(dir) {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))

@@ -42,7 +42,8 @@ func eslint(out Output) ([]trace.Finding, bool) {
 	return found, true
 }
 
-// eslintText reads the stylish form: a line with the file, then an indented line for each problem, columns parted by two spaces or more.
+// eslintText parses the stylish form: a line with the file, then an indented line per problem, with
+// columns separated by at least two spaces.
 func eslintText(out Output) (found []trace.Finding, ok bool) {
 	var path string
 	for line := range strings.Lines(string(out.Stdout)) {
@@ -67,7 +68,7 @@ func eslintText(out Output) (found []trace.Finding, ok bool) {
 	return found, len(found) > 0 || len(strings.TrimSpace(string(out.Stdout))) == 0
 }
 
-// eslintHelp is the page of a core rule; rules of plug-ins have a slash in their name.
+// eslintHelp returns the page of a core rule; rules of plug-ins have a slash in their name.
 func eslintHelp(rule string) string {
 	if rule == "" || strings.Contains(rule, "/") {
 		return ""

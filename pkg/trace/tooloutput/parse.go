@@ -12,18 +12,18 @@ import (
 	"ethos/pkg/trace"
 )
 
-// Output is what a tool left behind.
+// Output is a tool's output.
 type Output struct {
 	Stdout, Stderr []byte
 	Workspace      string // absolute
-	Cwd            string // absolute; relative paths in the output start here
+	Cwd            string // absolute; relative paths in the output are relative to it
 }
 
 // Fill sets the findings of an entry whose action ran.
 func Fill(e *trace.Entry) { Read(e) }
 
-// Read is [Fill], and reports whether there can be no more findings: all of the output
-// was read and is of the format, or the tool has none.
+// Read is like [Fill], and reports whether there can be no more findings: the whole output was read
+// and is in the format, or the tool has no format.
 func Read(e *trace.Entry) (whole bool) {
 	if !e.Ran() {
 		return true
@@ -49,13 +49,13 @@ func bytesOf(s record.Stream) []byte {
 	if s.Base64 == "" {
 		return []byte(s.Text)
 	}
-	b, _ := base64.StdEncoding.DecodeString(s.Base64) // what does not decode has no findings
+	b, _ := base64.StdEncoding.DecodeString(s.Base64) // undecodable output has no findings
 	return b
 }
 
 func failed(r *record.Result) bool { return r.Status != record.StatusExited || r.ExitCode != 0 }
 
-// failure is the finding for a failure that the output does not explain.
+// failure returns the finding for a failure that the output does not explain.
 func failure(e *trace.Entry) trace.Finding {
 	name := e.Tool()
 	if name == "" {
@@ -68,7 +68,7 @@ func failure(e *trace.Entry) trace.Finding {
 	return trace.Finding{Rule: trace.RuleFailed, Level: trace.LevelError, Message: message}
 }
 
-// lastWords returns the last line with text of the first stream that has one.
+// lastWords returns the last non-blank line of the first stream that has one.
 func lastWords(streams ...string) string {
 	for _, text := range streams {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -86,8 +86,9 @@ func clip(s string, max int) string {
 	return strings.ToValidUTF8(s[:max], "") + "…"
 }
 
-// Parse reads findings by the format; understood is false when the format is unknown, or the output is not of it. Output without any finding is
-// understood when it is empty or says so in the format's own way.
+// Parse parses findings in a format; understood is false if the format is unknown, or the output is
+// not in it. Output without findings is understood if it is empty or says so in the format's own
+// way.
 func Parse(format string, out Output) (findings []trace.Finding, understood bool) {
 	if patterns, ok := strings.CutPrefix(format, "errorformat:"); ok {
 		findings, understood = byPatterns(strings.Split(patterns, "\n"))(out)
@@ -100,7 +101,7 @@ func Parse(format string, out Output) (findings []trace.Finding, understood bool
 	return findings, understood
 }
 
-// tidy makes the path relative and the text printable in one piece.
+// tidy makes the path relative and the text printable on one line.
 func tidy(f trace.Finding, out Output) trace.Finding {
 	f.Path = out.relative(f.Path)
 	f.Message = strings.TrimSpace(strings.ToValidUTF8(f.Message, "\uFFFD"))
@@ -117,7 +118,7 @@ func tidy(f trace.Finding, out Output) trace.Finding {
 	return f
 }
 
-// all is both streams, standard output first.
+// all returns both streams, standard output first.
 func (o Output) all() []byte {
 	if len(o.Stdout) == 0 {
 		return o.Stderr

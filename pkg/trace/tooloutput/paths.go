@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// relative makes a path relative to the work space with slashes; one outside it becomes absolute.
+// relative returns a slash-separated path relative to the workspace; a path outside becomes
+// absolute.
 func (o Output) relative(path string) string {
 	if path == "" || path == "-" || path == "<stdin>" {
 		return ""

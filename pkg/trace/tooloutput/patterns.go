@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/trace"
 )
 
-// maxTextLine bounds a line given to errorformat, whose scanner gives up at 64 KiB.
+// maxTextLine limits the length of a line given to errorformat, whose scanner fails at 64 KiB.
 const maxTextLine = 16 << 10
 
 // byPatterns reads text by Vim errorformat patterns. Source: Vim's documentation, quickfix.txt, section error-file-format.
@@ -20,7 +20,8 @@ func byPatterns(patterns []string) parser {
 	}
 }
 
-// scanText reads text by patterns; amend, if set, may change each finding, or drop it by returning false.
+// scanText parses text by patterns; amend, if not nil, may change a finding, or drop it by
+// returning false.
 func scanText(patterns []string, text []byte, amend func(*trace.Finding) bool) (findings []trace.Finding, understood bool) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, true
@@ -71,7 +72,7 @@ func fromEntry(e *errorformat.Entry) trace.Finding {
 	}
 }
 
-// levelOf maps the words for severity that tools use.
+// levelOf maps the severity terms that tools use.
 func levelOf(word string) trace.Level {
 	switch strings.ToLower(strings.TrimRight(word, "\x00")) {
 	case "", "w", "warning", "warn", "r", "refactor", "medium", "minor", "major", "failure-note":
@@ -95,7 +96,8 @@ func shortLines(text []byte) []byte {
 	return out.Bytes()
 }
 
-// withoutColors takes out control sequences (ECMA-48, CSI) that tools write when they believe to be on a terminal.
+// withoutColors removes control sequences (ECMA-48, CSI), which tools write when they assume a
+// terminal.
 func withoutColors(text []byte) []byte {
 	if bytes.IndexByte(text, '\x1b') < 0 {
 		return text
@@ -121,7 +123,7 @@ func longest(text []byte) (n int) {
 	return n
 }
 
-// cutRule takes a rule that stands in brackets at the end of a message: "… [SC2086]", "… (rule)".
+// cutRule splits off a rule in brackets at the end of a message: "… [SC2086]", "… (rule)".
 func cutRule(message string, open, end string) (text, rule string) {
 	trimmed := strings.TrimSpace(message)
 	if !strings.HasSuffix(trimmed, end) {

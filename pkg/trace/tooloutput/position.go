@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// position takes file:line:column apart; line and column are 0 when they are absent.
+// position splits file:line:column; line and column are 0 if they are absent.
 func position(posn string) (file string, line, column int) {
 	rest, last, ok := cutNumber(posn)
 	if !ok {

@@ -152,7 +152,7 @@ func pylint(out Output) ([]trace.Finding, bool) {
 	return found, true
 }
 
-// pylintText takes "C0114: Missing module docstring (missing-module-docstring)" apart.
+// pylintText splits "C0114: Missing module docstring (missing-module-docstring)".
 func pylintText(f *trace.Finding) bool {
 	id, message := firstWord(f.Message)
 	f.Message, f.Rule = cutRule(message, " (", ")")
@@ -213,7 +213,8 @@ func bandit(out Output) ([]trace.Finding, bool) {
 	return found, true
 }
 
-// banditSeverity maps bandit's three steps into the bands of security-severity (low < 4.0, medium < 7.0, high < 9.0).
+// banditSeverity maps bandit's three levels to the bands of security-severity (low < 4.0, medium <
+// 7.0, high < 9.0).
 func banditSeverity(word string) string {
 	return map[string]string{"LOW": "3.0", "MEDIUM": "5.5", "HIGH": "8.0"}[word]
 }

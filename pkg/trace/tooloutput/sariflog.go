@@ -71,7 +71,7 @@ func sarifLog(out Output) ([]trace.Finding, bool) {
 	return found, true
 }
 
-// reported leaves out results that the tool says are no problem, or that were suppressed.
+// reported is false for results that the tool says are not problems, or that were suppressed.
 func reported(r sarifResult) bool {
 	for _, s := range r.Suppressions {
 		if s.Status == "" || s.Status == "accepted" {
@@ -113,7 +113,8 @@ func (run *sarifRun) rule(r sarifResult) sarifRule {
 	return sarifRule{}
 }
 
-// text resolves a message that names one of its rule's strings, with {0} placeholders (SARIF 3.11).
+// text resolves a message that refers to one of its rule's strings, with {0} placeholders (SARIF
+// 3.11).
 func (m sarifMessage) text(rule sarifRule) string {
 	text := m.Text
 	if text == "" {
@@ -125,7 +126,8 @@ func (m sarifMessage) text(rule sarifRule) string {
 	return text
 }
 
-// resolve makes a path of a URI and its base. A base without a URI of its own is the directory the tool ran in.
+// resolve converts a URI and its base to a path. A base without a URI of its own is the directory
+// in which the tool ran.
 func (run *sarifRun) resolve(uri, base string) string {
 	if b := run.OriginalURIBaseIDs[base].URI; b != "" && !strings.Contains(uri, "://") {
 		uri = strings.TrimSuffix(b, "/") + "/" + uri

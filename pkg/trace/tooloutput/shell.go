@@ -147,7 +147,7 @@ func yamllint(out Output) ([]trace.Finding, bool) {
 	})
 }
 
-// fileList reads a list of files that are not as they should be, one a line: gofmt -l, prettier -l.
+// fileList parses a list of non-conforming files, one per line: gofmt -l, prettier -l.
 func fileList(out Output) (found []trace.Finding, ok bool) {
 	for line := range lines(out.Stdout) {
 		found = append(found, trace.Finding{Rule: "format", Level: trace.LevelWarning, Path: line, Line: 1, Message: "not formatted as the tool would"})

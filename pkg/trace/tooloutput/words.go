@@ -13,7 +13,7 @@ func firstWord(s string) (word, rest string) {
 
 func trimColon(s string) string { return strings.TrimSuffix(s, ":") }
 
-// lines yields the lines that are not empty, without their ends.
+// lines yields the non-empty lines without their line ends.
 func lines(text []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(string(text)) {
