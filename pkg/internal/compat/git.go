@@ -1,8 +1,17 @@
 package compat
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"ethos/pkg/record"
 )
 
 // Kind says why a test fails under ethos alone.
@@ -11,7 +20,7 @@ type Kind string
 // The kinds of a difference.
 const (
 	Refused     Kind = "refused"     // by design: the policy says so in the test's own output
-	Consequence Kind = "consequence" // of a refusal in a test before it in the same script
+	Consequence Kind = "consequence" // of a refusal before it in the same script
 	Bug         Kind = "bug"         // of ethos
 )
 
@@ -54,10 +63,12 @@ func ParseGit(output []byte) ([]Case, error) {
 }
 
 // Refusals lists the tests that pass outside and fail with ethos-git, in order.
-// What fails outside as well, and what only one side has, is none.
-func Refusals(outside, under []Case) (list []Refusal) {
+// What fails outside as well, and what only one side has, is none. stored are the
+// policies that refused something in the script, by the records of ethos-git: a test
+// may write the refusal into a file of its own, where its output does not show it.
+func Refusals(outside, under []Case, stored []string) (list []Refusal) {
 	out := byName(outside)
-	before := ""
+	before := unseen(under, stored)
 	for _, c := range under {
 		policy := policyOf(c.Output)
 		if c.Status == Failed && statusOf(out, c.Name) == Passed {
@@ -68,6 +79,40 @@ func Refusals(outside, under []Case) (list []Refusal) {
 		}
 	}
 	return list
+}
+
+// unseen is the first of the policies that no test's output shows.
+func unseen(under []Case, stored []string) string {
+	for _, policy := range stored {
+		if !slices.ContainsFunc(under, func(c Case) bool { return strings.Contains(c.Output, "("+policy+")") }) {
+			return policy
+		}
+	}
+	return ""
+}
+
+// Stored lists the policies that refused, of the records in a store of ethos.
+func Stored(store string) (list []string, err error) {
+	err = filepath.WalkDir(store, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".ndjson" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(text) {
+			var r struct{ Decision record.Decision }
+			if err := json.Unmarshal(line, &r); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			if d := r.Decision; d.Verdict != record.VerdictAllow && len(d.Matches) > 0 && !slices.Contains(list, d.Matches[0].ID) {
+				list = append(list, d.Matches[0].ID)
+			}
+		}
+		return nil
+	})
+	return list, err
 }
 
 func refusalOf(c Case, policy, before string) Refusal {
