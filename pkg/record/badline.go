@@ -27,14 +27,14 @@ const (
 // ErrAbsent is returned by [Line.Decode] for a member that the line does not have.
 var ErrAbsent = errors.New("member is absent")
 
-// prefixBytes bounds [Error.InputPrefix].
+// prefixBytes is the longest [Error.InputPrefix], in bytes.
 const prefixBytes = 200
 
-// BadLine is a line that is not valid, and why. It becomes an error line.
+// BadLine describes a line that is not valid, with the reason. It becomes an error line.
 type BadLine struct {
 	Code    string
 	Message string
-	ID      string // of the line, when it could be read; else the error line gets an id of its own
+	ID      string // of the line, if it could be read; otherwise the error line gets a new id
 	SHA256  string // of the input line without its newline, hex
 	Prefix  string // the start of the input line, valid UTF-8
 }
@@ -45,12 +45,12 @@ func bad(code, format string, args ...any) *BadLine {
 	return &BadLine{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// NewBadLine describes input that a stage could not take.
+// NewBadLine describes input that a stage could not read.
 func NewBadLine(code, message string, input []byte) *BadLine {
 	return (&BadLine{Code: code, Message: message}).from(input)
 }
 
-// from notes the input, unless the fault already knows it.
+// from records the input, unless the BadLine already has it.
 func (b *BadLine) from(input []byte) *BadLine {
 	if b.SHA256 == "" {
 		sum := sha256.Sum256(input)

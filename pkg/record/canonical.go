@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the canonical form of a JSON text by RFC 8785 (JCS): no space, names sorted by UTF-16 code units,
-// shortest escapes, numbers as ECMAScript writes them. JCS takes numbers that fit a double; beyond it, an integer is kept digit for
-// digit, so that two different integers never share a form, and a number out of range is an error.
+// Canonical returns the canonical form of a JSON text by RFC 8785 (JCS): no space, names sorted by
+// UTF-16 code units, shortest escapes, numbers as ECMAScript writes them. JCS is defined for
+// numbers that fit a double. Beyond that range, an integer keeps all its digits, so that two
+// different integers never have the same form, and any other number is an error.
 func Canonical(text []byte) ([]byte, error) {
 	if !utf8.Valid(text) {
 		return nil, bad(CodeInvalidUTF8, "invalid UTF-8")
@@ -36,12 +37,13 @@ func appendCanonical(dst, text []byte) ([]byte, *BadLine) {
 	return c.out, err
 }
 
-// canonicalizer reads text that a scanner has passed before, once, and appends its canonical form to out.
+// canonicalizer reads text that a scanner has checked, in one pass, and appends its canonical form
+// to out.
 type canonicalizer struct {
 	scanner
 	out       []byte
-	spans     []span // of the objects that are open, outermost first
-	unordered []byte // of the object that is put in order
+	spans     []span // of the open objects, outermost first
+	unordered []byte // of the object that is being sorted
 }
 
 func (c *canonicalizer) value() *BadLine {
@@ -67,13 +69,13 @@ func (c *canonicalizer) value() *BadLine {
 	return err
 }
 
-// span is one member in out: its name, and where it lies.
+// span is one member in out: its name and its range.
 type span struct {
 	name       []byte
 	start, end int
 }
 
-// members appends each member as it comes, then puts them in order.
+// members appends each member in input order, then sorts them.
 func (c *canonicalizer) members() *BadLine {
 	c.out = append(c.out, '{')
 	from, open := len(c.out), len(c.spans)
@@ -93,7 +95,7 @@ func (c *canonicalizer) members() *BadLine {
 	return err
 }
 
-// order writes the members that lie in out from there on again, by their names.
+// order rewrites the members in out from that offset on, sorted by name.
 func (c *canonicalizer) order(members []span, from int) {
 	c.unordered = append(c.unordered[:0], c.out[from:]...)
 	slices.SortFunc(members, func(a, b span) int { return compareUTF16(a.name, b.name) })
@@ -144,7 +146,7 @@ func appendText(dst, value []byte) []byte {
 	return append(dst, '"')
 }
 
-// maxExact is 2^53, up to which every integer is a double of its own.
+// maxExact is 2^53. Up to it every integer is exactly representable as a double.
 const maxExact = 1 << 53
 
 func appendNumber(dst, text []byte) ([]byte, *BadLine) {
@@ -167,7 +169,7 @@ func appendNumber(dst, text []byte) ([]byte, *BadLine) {
 	return append(dst, form...), nil
 }
 
-// compareUTF16 orders names as RFC 8785 section 3.2.3 asks.
+// compareUTF16 compares names as RFC 8785 section 3.2.3 requires.
 func compareUTF16(a, b []byte) int {
 	if isASCII(a) && isASCII(b) {
 		return bytes.Compare(a, b)

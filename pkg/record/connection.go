@@ -8,75 +8,74 @@ import (
 	"ethos/pkg/printable"
 )
 
-// The doors by which a destination is asked for; see [Connection].
+// The ways in which a destination is requested; see [Connection].
 const (
-	DoorTransparent = "transparent" // an address that the name server handed out
+	DoorTransparent = "transparent" // an address that the name server returned
 	DoorConnect     = "connect"     // HTTP CONNECT
 	DoorHTTP        = "http"        // a plain HTTP request to the proxy
 	DoorSOCKS5      = "socks5"
-	DoorDNS         = "dns" // a name that was refused before anything was dialled
+	DoorDNS         = "dns" // a name that was refused before any connection
 )
 
-// Codes of [Connection.Reason] that say of a connection that it failed, or that
-// it ended with the run. Every other code of one that was not allowed says that
-// it was refused.
+// Codes of [Connection.Reason] for a connection that failed, or that ended with the run. Every
+// other code of a connection that was not allowed means that it was refused.
 const (
 	ConnectionUnresolved  = "unresolved"       // the name has no address
-	ConnectionUnreachable = "unreachable"      // no address took the connection
+	ConnectionUnreachable = "unreachable"      // no address accepted the connection
 	ConnectionUpstream    = "upstream-proxy"   // the upstream proxy refused or failed
 	ConnectionOverloaded  = "too-many-names"   // no room for one more name
 	ConnectionInterrupted = "connection-reset" // ended by an error of either side
-	ConnectionStopped     = "ended-with-run"   // still under way when the run ended
+	ConnectionStopped     = "ended-with-run"   // still open when the run ended
 )
 
 // ConnectionDenied is the code of a destination that a deny rule names.
 const ConnectionDenied = "denied-by-denylist"
 
-// ConnectionHidden is the code of TLS that hides the name of its server, or seems to.
+// ConnectionHidden is the code of TLS that hides the name of its server, or seems to do so.
 const ConnectionHidden = "hidden-server-name"
 
-// ConnectionRequest is the code of a request that no rule allows at a host that rules name.
+// ConnectionRequest is the code of a request that no rule allows, to a host that rules name.
 const ConnectionRequest = "denied-request"
 
 // LayerNetwork is the [Denial.Layer] of refused connections.
 const LayerNetwork = "network"
 
-// Connection is one connection that the command asked for, or one name that was
-// refused to it. Its texts come from the command.
+// Connection is one connection that the command requested, or one name that was refused. Its texts
+// come from the command.
 type Connection struct {
-	Time       string  `json:"time" required:"true"`    // when it was asked for; RFC 3339, nanoseconds, UTC
+	Time       string  `json:"time" required:"true"`    // time of the request; RFC 3339, nanoseconds, UTC
 	Door       string  `json:"door" required:"true"`    // transparent | connect | http | socks5 | dns
-	Name       string  `json:"name" required:"true"`    // in A-labels, or an address; as it was asked for where it is no host
-	Port       int     `json:"port,omitempty"`          // 0 where only the name was asked for
-	Address    string  `json:"address,omitempty"`       // that was dialled
+	Name       string  `json:"name" required:"true"`    // in A-labels, or an address; as requested if it is not a host
+	Port       int     `json:"port,omitempty"`          // 0 if only the name was requested
+	Address    string  `json:"address,omitempty"`       // that was connected to
 	Via        string  `json:"via,omitempty"`           // the upstream proxy
 	Sent       int64   `json:"sent"`                    // bytes from the command to the server
 	Received   int64   `json:"received"`                // bytes from the server to the command
 	DurationMS float64 `json:"duration_ms"`             // until it ended
-	Allowed    bool    `json:"allowed" required:"true"` // by the rules, and connected
+	Allowed    bool    `json:"allowed" required:"true"` // allowed by the rules, and connected
 	Rule       string  `json:"rule,omitempty"`          // the pattern that decided
 	Reason     string  `json:"reason,omitempty"`        // code of a refusal, a failure or an unclean end
 	Detail     string  `json:"detail,omitempty"`        // the reason in words
-	Remedy     string  `json:"remedy,omitempty"`        // the smallest pattern that would allow it; "" where none may
+	Remedy     string  `json:"remedy,omitempty"`        // the smallest pattern that would allow it; "" if none may
 }
 
-// ConnectionVerdict is what became of a connection; the worst is the least.
+// ConnectionVerdict is the outcome of a connection; the worst outcome has the lowest value.
 type ConnectionVerdict int
 
 // The verdicts.
 const (
 	ConnectionWasRefused ConnectionVerdict = iota
 	ConnectionFailed
-	ConnectionEnded // with the run, before it was made
+	ConnectionEnded // with the run, before it was connected
 	ConnectionWasAllowed
 )
 
-// String is the verdict in a word.
+// String returns the outcome as a word.
 func (v ConnectionVerdict) String() string {
 	return [...]string{"refused", "failed", "ended", "allowed"}[v]
 }
 
-// Verdict is what became of the connection.
+// Verdict returns the outcome of the connection.
 func (c *Connection) Verdict() ConnectionVerdict {
 	if c.Allowed {
 		return ConnectionWasAllowed
@@ -91,11 +90,11 @@ func (c *Connection) Verdict() ConnectionVerdict {
 	return ConnectionWasRefused
 }
 
-// Refused reports that the command was kept from the destination.
+// Refused reports whether the destination was refused.
 func (c *Connection) Refused() bool { return c.Verdict() == ConnectionWasRefused }
 
-// Target is the destination as name:port, or the name alone where the port is
-// not known. What names none is a request that could not be read.
+// Target returns the destination as name:port, or only the name if the port is not known. A
+// connection without a name is a request that could not be parsed.
 func (c *Connection) Target() string {
 	switch {
 	case c.Name == "":
@@ -108,8 +107,8 @@ func (c *Connection) Target() string {
 	return c.Name + ":" + strconv.Itoa(c.Port)
 }
 
-// Denial is a refused connection in the list of denials, in text that can be
-// printed. Refusals of one destination have equal denials.
+// Denial returns a refused connection in the form of the list of denials, in printable text.
+// Refusals of one destination have equal denials.
 func (c *Connection) Denial() Denial {
 	d := Denial{Layer: LayerNetwork, What: brief(c.Target()), Reason: brief(cmp.Or(c.Detail, c.Reason, "not allowed"))}
 	switch {
@@ -127,8 +126,8 @@ func (c *Connection) Denial() Denial {
 	return d
 }
 
-// isPattern reports whether text can be a pattern of destinations. Nothing else
-// is proposed to a person.
+// isPattern reports whether text can be a pattern of destinations. Nothing else is suggested to a
+// person.
 func isPattern(text string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(".-_*:/[]", r)
@@ -136,9 +135,8 @@ func isPattern(text string) bool {
 	return text != "" && len(text) <= maxText && !strings.ContainsFunc(text, other)
 }
 
-// isRequest reports whether text can be a rule of one request: a host, a method
-// and a path. No star stands in it, because no person is proposed to allow more
-// than what was refused.
+// isRequest reports whether text can be a rule for one request: a host, a method and a path. It
+// must not contain a star, because no suggestion may allow more than what was refused.
 func isRequest(text string) bool {
 	words := strings.Split(text, " ")
 	other := func(r rune) bool {
@@ -147,9 +145,8 @@ func isRequest(text string) bool {
 	return len(words) == 3 && len(text) <= maxText && isPattern(words[0]) && strings.HasPrefix(words[2], "/") && !strings.ContainsFunc(words[1]+words[2], other)
 }
 
-// Cut bounds the length of the connection's texts: a command can ask a proxy for
-// a name of many thousand bytes, as often as it likes. A pattern that is too
-// long for a host is left out.
+// Cut limits the length of the connection's texts, because a command can ask a proxy for a name of
+// many thousand bytes, any number of times. A pattern that is too long for a host is removed.
 func (c *Connection) Cut() {
 	for _, text := range []*string{&c.Name, &c.Address, &c.Via, &c.Rule, &c.Detail} {
 		*text = cut(*text)
@@ -159,7 +156,7 @@ func (c *Connection) Cut() {
 	}
 }
 
-// maxText bounds each text: a host name has 253 bytes.
+// maxText is the longest text, in bytes; a host name has at most 253.
 const maxText = 300
 
 func cut(text string) string {
@@ -169,5 +166,5 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// brief is text in one printable line of bounded length.
+// brief returns text as one printable line of limited length.
 func brief(text string) string { return printable.Line(cut(text)) }

@@ -8,32 +8,36 @@ import (
 	"slices"
 )
 
-// PolicySet identifies what decided.
+// PolicySet identifies the policies that decided.
 type PolicySet struct {
 	Digest    string   `json:"digest" required:"true"`
 	Packs     []string `json:"packs"`
 	Evaluated int      `json:"evaluated"`
-	// Ceiling is the digest of what the administrator of the machine allows at most; "" where there is none.
+	// Ceiling is the digest of the upper bound that the administrator of the machine sets; "" if
+	// there is none.
 	Ceiling string `json:"ceiling,omitempty"`
-	// Configuration is each coding_ethos.yml that counted, the work space's own first, then those of the work trees around it.
+	// Configuration lists each coding_ethos.yml that was used: the work space's own first, then
+	// those of the work trees that contain it.
 	Configuration []Configuration `json:"configuration,omitempty"`
 }
 
-// Approval is who let a call pass, when, and what it covers. It is set by ethos-decide alone, never taken from input.
+// Approval says who let a call pass, when, and what the approval covers. Only ethos-decide sets it;
+// it is never read from input.
 type Approval struct {
-	ID       string   `json:"id"`                     // of the record that was refused or asked; "" when a policy was approved
+	ID       string   `json:"id"`                     // of the record that was refused or asked about; "" if a policy was approved
 	By       string   `json:"by" required:"true"`     // user (uid) and terminal, or the option that approved
 	Time     string   `json:"time" required:"true"`   // RFC 3339, UTC
-	Covers   string   `json:"covers" required:"true"` // once | session | always: the option, for as long as it is given
-	Policies []string `json:"policies"`               // that stood in the way
-	Grants   []string `json:"grants"`                 // what came with it, in the form of ethos-facts --grant
+	Covers   string   `json:"covers" required:"true"` // once | session | always: the option, as long as it is given
+	Policies []string `json:"policies"`               // that blocked the call
+	Grants   []string `json:"grants"`                 // granted with the approval, in the form of ethos-facts --grant
 }
 
-// Sealed returns d with its Seal: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of the decision without its seal and without
-// DurationMS, so that equal decisions have equal seals.
+// Sealed returns d with its Seal: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of the
+// decision without its seal and without DurationMS, so that equal decisions have equal seals.
 //
-// Subject and Seal are digests, not signatures: they show that a record or its decision was changed on the way, by a slip, a script or an edit that did
-// not mean to forge. Who can write the pipe can also compute them; what the boundary enforces does not depend on them.
+// Subject and Seal are digests, not signatures. They reveal a change of a record or its decision by
+// mistake, by a script, or by an edit without the intention to forge. Anyone who can write to the
+// pipe can compute them too; what the boundary enforces does not depend on them.
 func (d Decision) Sealed() (Decision, error) {
 	took := d.DurationMS
 	d.Seal, d.DurationMS = "", 0
@@ -50,9 +54,11 @@ func (d Decision) Sealed() (Decision, error) {
 	return d, nil
 }
 
-// Broken says in what way the decision contradicts itself, "" when it does not: its seal is not its own, or its verdict is looser than its errors and matches
-// allow. A decision without a seal may come from another program that decides; it is held to the second rule alone. approved is
-// the actor's admin_approved, which answers what a policy asks, and what one denies where the decision's approval names it.
+// Broken says how the decision contradicts itself, or "". Its seal may be wrong, or its verdict
+// less strict than its errors and matches allow. A decision without a seal may come from another
+// program that decides, so only the second rule applies to it. approved is the actor's
+// admin_approved. It answers policies that ask, and policies that deny if the decision's approval
+// names them.
 func (d Decision) Broken(approved bool) string {
 	if d.Seal != "" {
 		if own, err := d.Sealed(); err != nil || own.Seal != d.Seal {

@@ -11,9 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeStrict decodes JSON text into the struct, slice, map or scalar that v points to. Unlike encoding/json it matches field names
-// exactly, and refuses unknown and duplicate names, null where v has no pointer, numbers that do not fit, and missing fields that
-// carry the tag required:"true". A list or map that is absent becomes an empty one. The error is a [*BadLine] that names the field by its path, such as action.argv[1].
+// DecodeStrict decodes JSON text into the struct, slice, map or scalar that v points to. Unlike
+// encoding/json it compares field names exactly. It refuses unknown and duplicate names, null for a
+// value that is not a pointer, numbers that do not fit, and missing fields that have the tag
+// required:"true". An absent list or map becomes an empty one. The error is a [*BadLine] that names
+// the field by its path, such as action.argv[1].
 func DecodeStrict(text []byte, v any) error {
 	return orNil(decodeText(text, v))
 }
@@ -43,11 +45,11 @@ func orNil(b *BadLine) error {
 
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
-// place is where in a record a value stands; it is written out only for an error.
+// place is the position of a value in a record; it is formatted only for an error.
 type place struct {
 	within *place
 	name   string // of a member
-	index  int    // of an element, when name is ""
+	index  int    // of an element, if name is ""
 }
 
 func (p *place) String() string {
@@ -62,12 +64,12 @@ func (p *place) String() string {
 	return p.within.String() + "." + p.name
 }
 
-// decode puts one checked value into v.
+// decode stores one checked value in v.
 func decode(text []byte, v reflect.Value, at *place) *BadLine {
 	return (&decoder{scanner{b: text, again: true}}).value(v, at)
 }
 
-// decoder reads text that a scanner has passed before, once, into values.
+// decoder decodes text that a scanner has checked, in one pass.
 type decoder struct{ scanner }
 
 func (d *decoder) value(v reflect.Value, at *place) *BadLine {
@@ -192,7 +194,8 @@ func (d *decoder) structure(v reflect.Value, at *place) *BadLine {
 	return nil
 }
 
-// fill makes nil lists and maps empty, so that they are written as [] and {}, in v and the structs, lists and pointers it holds.
+// fill makes nil lists and maps empty, so that they are written as [] and {}, in v and in the
+// structs, lists and pointers that it contains.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -222,7 +225,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// structFields is what decoding needs to know of one struct type with at most 64 fields.
+// structFields is what decoding needs to know about one struct type with at most 64 fields.
 type structFields struct {
 	byName   map[string]int
 	order    []string
@@ -261,7 +264,7 @@ func fieldsOf(t reflect.Type) structFields {
 	return f
 }
 
-// wrongType takes in the value at the cursor and says that it is not what the place wants.
+// wrongType reads the value at the cursor and returns the error that it is not of the wanted type.
 func (d *decoder) wrongType(at *place, want string) *BadLine {
 	text, err := d.skip()
 	if err != nil {

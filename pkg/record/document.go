@@ -6,11 +6,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Document is foreign JSON, such as an agent's event, that passed the same gate as a line: valid, no duplicate names, bounded depth.
-// gjson alone answers from malformed text and takes the first of two equal names; behind the gate it cannot.
+// Document is foreign JSON, such as an agent's event, that has passed the same checks as a line:
+// valid, no duplicate names, limited depth. gjson alone accepts malformed text and returns the
+// first of two equal names; the checks exclude both.
 type Document struct{ root gjson.Result }
 
-// Value is one looked-up value of a [Document].
+// Value is one value of a [Document].
 type Value = gjson.Result
 
 // ParseDocument checks the text. The error is a [*BadLine].
@@ -29,10 +30,11 @@ func ParseDocument(text []byte) (Document, error) {
 	return Document{gjson.ParseBytes(text)}, nil
 }
 
-// Get looks a value up by its gjson path; names with '.', '*', '?', '#', '|', '@' need gjson's escapes.
+// Get returns the value at a gjson path. Names with '.', '*', '?', '#', '|', '@' need gjson's
+// escapes.
 func (d Document) Get(path string) Value { return d.root.Get(path) }
 
-// Raw is the document's text.
+// Raw returns the document's text.
 func (d Document) Raw() []byte { return []byte(d.root.Raw) }
 
 // IsObject reports whether the document is an object.

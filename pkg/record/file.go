@@ -1,6 +1,6 @@
 package record
 
-// File is one path of a file tool, or of a shell read or write, looked up in the real tree.
+// File is one path of a file tool, or of a shell read or write, resolved in the real file system.
 type File struct {
 	Op                string `json:"op" required:"true"`
 	Path              string `json:"path" required:"true"`
@@ -11,15 +11,15 @@ type File struct {
 	ViaSymlink        bool   `json:"via_symlink"`
 	Protected         string `json:"protected"` // "" | git | agent-settings | ethos | ethos-program | ethos-state | credentials | shell-startup | ci
 	Exists            bool   `json:"exists"`
-	// Origin is absent where it is not known that a run has written the file which could reach the network.
+	// Origin is absent unless a run that could reach the network is known to have written the file.
 	Origin *Origin `json:"origin,omitempty"`
 }
 
-// Origin is where a file came from: a run that could reach the network.
+// Origin says which run, one that could reach the network, has written a file.
 type Origin struct {
-	Action   string `json:"action"`             // the id of its record; "" where none was kept
-	Agent    string `json:"agent"`              // who asked for it; "" where that is not known
+	Action   string `json:"action"`             // the id of its record; "" if none was kept
+	Agent    string `json:"agent"`              // the agent that asked for it; "" if not known
 	Network  string `json:"network"`            // proxy or host
 	Executed bool   `json:"executed,omitempty"` // the action would run or source the file
-	Reviewed bool   `json:"reviewed"`           // a person has looked at this content of it, and said so
+	Reviewed bool   `json:"reviewed"`           // a person has reviewed this content of it
 }

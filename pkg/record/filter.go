@@ -17,16 +17,17 @@ type Filter struct {
 	Now     func() time.Time // nil means time.Now
 }
 
-// Tally counts what went through.
+// Tally has counts of the processed lines.
 type Tally struct {
 	Lines int // lines read
-	Bad   int // error lines written: made here, or passed on from a stage before
+	Bad   int // error lines written: made here, or passed on from an earlier stage
 	Made  int // those of them that were made here
 }
 
-// Run calls fn for each action line and writes the line as fn left it. Output and error lines pass through. A line that is not valid, or for which
-// fn returns a [*BadLine], is replaced by an error line and the loop goes on; any other error of fn ends it. What is buffered is
-// written whenever the input would block, and at the end.
+// Run calls fn for each action line and writes the line as fn leaves it. Output and error lines
+// pass unchanged. A line that is not valid, or for which fn returns a [*BadLine], is replaced by an
+// error line, and the loop continues; any other error of fn ends it. Buffered output is written
+// whenever the input would block, and at the end.
 func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
 	var tally Tally
 	in, out := NewReader(Interruptible(ctx, f.In), f.MaxLine), NewWriter(f.Out)
@@ -63,7 +64,7 @@ func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
 	}
 }
 
-// apply returns the line to write in place of the one read.
+// apply returns the line to write instead of the one that was read.
 func (f Filter) apply(in *Reader, l *Line, err error, fn func(*Line) error) (*Line, error) {
 	var original []byte
 	if err == nil && l.Kind() == LineAction {

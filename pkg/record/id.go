@@ -45,7 +45,7 @@ func nextStamp(now time.Time) uint64 {
 	return lastID.stamp
 }
 
-// IsID reports whether a text is a UUID in the form that [NewID] writes.
+// IsID reports whether a text is a UUID in the form that [NewID] returns.
 func IsID(text string) bool {
 	if len(text) != 36 {
 		return false

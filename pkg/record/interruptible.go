@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// Interruptible returns a reader of r whose Read ends with ctx's error once ctx is done, even while r blocks, as a terminal or a pipe does.
-// After that the goroutine that reads r stays until r returns.
+// Interruptible returns a reader of r whose Read fails with ctx's error once ctx is done, even
+// while r blocks, as a terminal or a pipe does. The goroutine that reads r then remains until r
+// returns.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	if ctx.Done() == nil {
 		return r
@@ -65,7 +66,7 @@ func (r *interruptible) refill() error {
 	}
 }
 
-// pump fills one buffer at a time; it ends with the first error, or when nobody asks any more.
+// pump fills one buffer at a time. It ends with the first error, or when no more is requested.
 func (r *interruptible) pump() {
 	for {
 		select {

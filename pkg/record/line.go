@@ -11,33 +11,33 @@ import (
 	"unicode/utf8"
 )
 
-// LineKind tells the three kinds of line apart.
+// LineKind is the kind of a line.
 type LineKind int
 
 // The kinds of line.
 const (
 	LineAction LineKind = iota // has "action"
 	LineOutput                 // has "output": live output of a running action
-	LineError                  // has "error": stands for a line that was not valid
+	LineError                  // has "error": replaces a line that was not valid
 )
 
-// member is one name and value of a line, as it stands in the text.
+// member is one name and value of a line, as written in the text.
 type member struct {
 	name  string // decoded
 	key   []byte // raw, with quotes
 	value []byte // raw
 }
 
-// Line is one line of the pipe: its top-level members in order, each as it was written.
+// Line is one line of the pipe: its top-level members in order, each as written.
 type Line struct {
 	kind    LineKind
 	id      string
 	members []member
 	values  []any  // pointer to the decoded value of each known member, else nil
-	text    []byte // the line as read, while no member was changed
+	text    []byte // the line as read, as long as no member was changed
 }
 
-// known maps the members that this schema defines to a new value of their type.
+// known returns a pointer to a new value of the type of a member that this schema defines, or nil.
 func known(name string) any {
 	switch name {
 	case "schema", "id", "time":
@@ -60,7 +60,7 @@ func known(name string) any {
 	return nil
 }
 
-// NewLine begins an action line. An empty id gets a fresh one.
+// NewLine returns a new action line. An empty id is replaced by a new one.
 func NewLine(id string, now time.Time, action Action, actor Actor) *Line {
 	if id == "" {
 		id = NewID(now)
@@ -72,7 +72,7 @@ func NewLine(id string, now time.Time, action Action, actor Actor) *Line {
 	return l
 }
 
-// Line makes the error line of b for the given stage and line number.
+// Line returns the error line for b with the given stage and line number.
 func (b *BadLine) Line(stage string, number int, now time.Time) *Line {
 	id := b.ID
 	if id == "" {
@@ -90,7 +90,7 @@ func newLine(kind LineKind, id string) *Line {
 	return l
 }
 
-// put is Set for values of this package's own types, which always encode.
+// put is Set for values of this package's own types, whose encoding never fails.
 func (l *Line) put(name string, v any) {
 	if err := l.Set(name, v); err != nil {
 		panic(err) // a type of this package that encoding/json cannot write
@@ -132,7 +132,7 @@ func (l *Line) parse() *BadLine {
 	return err
 }
 
-// check decodes the known members and holds them to the schema.
+// check decodes the known members and checks them against the schema.
 func (l *Line) check() *BadLine {
 	l.values = make([]any, len(l.members))
 	for i, m := range l.members {
@@ -148,7 +148,7 @@ func (l *Line) check() *BadLine {
 	return l.validate()
 }
 
-// noteID takes the id when it is readable, so that an error line can carry it.
+// noteID stores the id if it is readable, so that an error line can have it.
 func (l *Line) noteID() {
 	var id string
 	if l.Decode("id", &id) == nil && validID(id) {
@@ -156,10 +156,10 @@ func (l *Line) noteID() {
 	}
 }
 
-// Kind tells which kind of line l is.
+// Kind returns the kind of l.
 func (l *Line) Kind() LineKind { return l.kind }
 
-// ID is the line's id; the lines of one action share it.
+// ID returns the line's id; the lines of one action share it.
 func (l *Line) ID() string { return l.id }
 
 func (l *Line) index(name string) int {
@@ -174,7 +174,7 @@ func (l *Line) index(name string) int {
 // Has reports whether the line has the member.
 func (l *Line) Has(name string) bool { return l.index(name) >= 0 }
 
-// Raw returns the member's text, nil when it is absent. The caller must not change it.
+// Raw returns the member's text, or nil if it is absent. The caller must not change it.
 func (l *Line) Raw(name string) []byte {
 	if i := l.index(name); i >= 0 {
 		return l.members[i].value
@@ -182,8 +182,9 @@ func (l *Line) Raw(name string) []byte {
 	return nil
 }
 
-// Decode puts the member into v, which points to its type, by the rules of [DecodeStrict]. It returns [ErrAbsent] when the line has no such
-// member. The value shares lists with the line: take it as read-only.
+// Decode decodes the member into v, which points to its type, by the rules of [DecodeStrict]. It
+// returns [ErrAbsent] if the line has no such member. The value shares lists with the line, so the
+// caller must not change them.
 func (l *Line) Decode(name string, v any) error {
 	i := l.index(name)
 	if i < 0 {
@@ -203,7 +204,7 @@ func (l *Line) Decode(name string, v any) error {
 	return nil
 }
 
-// Set replaces or appends a member. Nil lists and maps in v are written empty.
+// Set replaces or appends a member. Nil lists and maps in v are written as empty ones.
 func (l *Line) Set(name string, v any) error {
 	from := reflect.ValueOf(v)
 	if from.Kind() == reflect.Pointer {
@@ -243,7 +244,8 @@ func (l *Line) Delete(name string) {
 	l.text = nil
 }
 
-// AppendTo appends the line with its newline. A line that was not changed comes out byte for byte as it was read.
+// AppendTo appends the line with its newline. An unchanged line is written byte for byte as it was
+// read.
 func (l *Line) AppendTo(dst []byte) []byte {
 	if l.text != nil {
 		return append(append(dst, l.text...), '\n')
@@ -258,8 +260,9 @@ func (l *Line) AppendTo(dst []byte) []byte {
 	return append(dst, '}', '\n')
 }
 
-// Subject is what a decision is bound to: "sha256:" and the SHA-256, in hex, of the [Canonical] JSON of {action, actor, facts}.
-// A line without one of the three has no subject: [ErrAbsent].
+// Subject returns what a decision is bound to: "sha256:" and the SHA-256, in hex, of the
+// [Canonical] JSON of {action, actor, facts}. If the line lacks one of the three, the error is
+// [ErrAbsent].
 func (l *Line) Subject() (string, error) {
 	text := []byte{'{'}
 	for i, name := range []string{"action", "actor", "facts"} {

@@ -19,7 +19,7 @@ type Reader struct {
 	buf  []byte
 }
 
-// NewReader reads lines of at most max bytes from in; max 0 means [DefaultMaxLine].
+// NewReader returns a reader of lines of at most max bytes from in; max 0 means [DefaultMaxLine].
 func NewReader(in io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = DefaultMaxLine
@@ -27,14 +27,14 @@ func NewReader(in io.Reader, max int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, 64<<10), max: max}
 }
 
-// LineNumber is the 1-based number of the line returned last.
+// LineNumber returns the 1-based number of the line returned last.
 func (r *Reader) LineNumber() int { return r.line }
 
-// Waiting reports that nothing is buffered: the next read may block.
+// Waiting reports whether nothing is buffered, so that the next read may block.
 func (r *Reader) Waiting() bool { return r.in.Buffered() == 0 }
 
-// Next returns the next record line. The error is io.EOF at the end, a [*BadLine] after which reading goes on, or what reading the input
-// returned.
+// Next returns the next record line. The error is io.EOF at the end, a [*BadLine], after which
+// reading can continue, or the error of reading the input.
 func (r *Reader) Next() (*Line, error) {
 	text, complete, err := r.next()
 	if err != nil {
@@ -49,13 +49,14 @@ func (r *Reader) Next() (*Line, error) {
 	return l, err
 }
 
-// NextText returns the next line as it is, without its newline, valid until the next call. A line over the limit is a [*BadLine].
+// NextText returns the next line unchanged, without its newline. It is valid until the next call. A
+// line over the limit is a [*BadLine].
 func (r *Reader) NextText() ([]byte, error) {
 	text, _, err := r.next()
 	return text, err
 }
 
-// next returns a line; complete is false for a last one without a newline.
+// next returns a line; complete is false for a last line without a newline.
 func (r *Reader) next() (text []byte, complete bool, err error) {
 	r.buf = r.buf[:0]
 	for {
@@ -84,7 +85,7 @@ func (r *Reader) bounded(text []byte, complete bool) ([]byte, bool, error) {
 	return text, complete, nil
 }
 
-// tooLong passes over the rest of a long line in constant memory, hashing what it passes.
+// tooLong skips the rest of a long line in constant memory, and hashes it.
 func (r *Reader) tooLong(piece []byte, err error) error {
 	r.line++
 	b := tooLong(r.max)

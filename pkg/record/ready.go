@@ -4,14 +4,15 @@ import (
 	"time"
 )
 
-// Ready is one member of a line, of JSON that is ready.
+// Ready is one member of a line whose JSON is already encoded.
 type Ready struct {
 	Name string // plain letters
 	JSON []byte
 }
 
-// NewReadyLine is [NewLine] for members whose JSON the caller has written, action and actor among them: encoding/json takes longer for its first
-// value of a type than a small program for all else. The caller sees to it that the JSON is what the types encode to.
+// NewReadyLine is [NewLine] for members that the caller has encoded, including action and actor. It
+// exists because the first use of a type in encoding/json takes longer than everything else in a
+// small program. The caller must encode the members exactly as their types do.
 func NewReadyLine(now time.Time, members ...Ready) *Line {
 	l := &Line{kind: LineAction, id: NewID(now)}
 	first := []Ready{
@@ -24,7 +25,7 @@ func NewReadyLine(now time.Time, members ...Ready) *Line {
 	return l
 }
 
-// AppendString appends a string as lines have it.
+// AppendString appends a string in the encoding of lines.
 func AppendString(dst []byte, s string) []byte {
 	for i := range len(s) {
 		if b := s[i]; b < ' ' || b > '~' || b == '"' || b == '\\' {
@@ -38,7 +39,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(append(dst, '"'), s...), '"')
 }
 
-// AppendStrings appends a list of strings as lines have it: an array also when it is nil.
+// AppendStrings appends a list of strings in the encoding of lines; a nil list is an empty array.
 func AppendStrings(dst []byte, list []string) []byte {
 	dst = append(dst, '[')
 	for i, s := range list {

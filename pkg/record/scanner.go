@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth bounds the nesting of arrays and objects in a line.
+// MaxDepth limits the nesting of arrays and objects in a line.
 const MaxDepth = 128
 
-// scanner reads one JSON text. It accepts exactly RFC 8259 without duplicate names and lone surrogates (RFC 7493);
-// the caller has checked that b is UTF-8.
+// scanner reads one JSON text. It accepts exactly RFC 8259 without duplicate names and lone
+// surrogates (RFC 7493). The caller must have checked that b is UTF-8.
 type scanner struct {
 	b     []byte
 	i     int
 	depth int
-	again bool // b was passed before: names are known to differ
+	again bool // b was checked before: names are known to be distinct
 }
 
-// visitor takes one member of an object: its decoded name, valid during the call, and its name as it stands, with quotes. It must
-// take in the value at the cursor.
+// visitor handles one member of an object. It gets the decoded name, which is valid during the
+// call, and the name as written, with quotes. It must read the value at the cursor.
 type visitor func(name, key []byte) *BadLine
 
 func (s *scanner) fault(what string) *BadLine {
@@ -58,7 +58,7 @@ func (s *scanner) end() *BadLine {
 	return nil
 }
 
-// skip passes over one value of any kind and returns its text.
+// skip skips one value of any kind and returns its text.
 func (s *scanner) skip() ([]byte, *BadLine) {
 	first := s.peek()
 	start := s.i
@@ -101,7 +101,7 @@ func (s *scanner) enter() *BadLine {
 	return nil
 }
 
-// object visits the members of the object at the cursor, in order.
+// object calls visit for the members of the object at the cursor, in order.
 func (s *scanner) object(visit visitor) *BadLine {
 	if err := s.enter(); err != nil {
 		return err
@@ -155,7 +155,8 @@ func (s *scanner) name() (name, key []byte, err *BadLine) {
 	return name, key, nil
 }
 
-// array visits the elements of the array at the cursor, in order; visit must take in the element at the cursor.
+// array calls visit for the elements of the array at the cursor, in order. visit must read the
+// element at the cursor.
 func (s *scanner) array(visit func() *BadLine) *BadLine {
 	if err := s.enter(); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (s *scanner) array(visit func() *BadLine) *BadLine {
 	}
 }
 
-// ends marks the bytes at which the plain run of a string ends.
+// ends marks the bytes that end the plain part of a string.
 var ends = func() (t [256]bool) {
 	for c := range ' ' {
 		t[c] = true
@@ -191,7 +192,8 @@ var ends = func() (t [256]bool) {
 	return t
 }()
 
-// quoted passes over the string at the cursor and returns what stands between its quotes, and whether that has escapes.
+// quoted skips the string at the cursor. It returns the text between its quotes, and whether that
+// contains escapes.
 func (s *scanner) quoted() (raw []byte, escaped bool, err *BadLine) {
 	s.i++
 	start := s.i
@@ -227,7 +229,7 @@ func (s *scanner) text() (string, *BadLine) {
 	return string(raw), nil
 }
 
-// unescape decodes what quoted has checked.
+// unescape decodes a string that quoted has checked.
 func unescape(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	for s := (&scanner{b: raw}); s.i < len(raw); {
@@ -326,14 +328,14 @@ func (s *scanner) digits() *BadLine {
 	return nil
 }
 
-// names is the set of names of one object: a list while small, a map once a list would be slow.
+// names is the set of names of one object: a list as long as it is small, then a map.
 type names struct {
 	few  [32][]byte
 	n    int
 	many map[string]struct{}
 }
 
-// add reports whether the name is new.
+// add adds a name and reports whether it is new.
 func (n *names) add(name []byte) bool {
 	if n.many != nil {
 		_, dup := n.many[string(name)]

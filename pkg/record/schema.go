@@ -5,13 +5,13 @@ import (
 	"io/fs"
 )
 
-// LineSchema is the name, in [Schemas], of the schema that every line meets.
+// LineSchema is the name, in [Schemas], of the schema of every line.
 const LineSchema = "line.schema.json"
 
 //go:embed schema/*.json
 var schemas embed.FS
 
-// Schemas holds the JSON Schemas (draft 2020-12) of the lines.
+// Schemas returns the JSON Schemas (draft 2020-12) of the lines.
 func Schemas() fs.FS {
 	sub, err := fs.Sub(schemas, "schema")
 	if err != nil {

@@ -2,27 +2,33 @@ package record
 
 import "fmt"
 
-// Tree is the content of the work space around a run, and what ran there, under a seal: what [ethos/pkg/proof] makes and believes.
+// Tree is the sealed content of the work space before and after a run, and what ran there.
+// [ethos/pkg/proof] creates and verifies it.
 type Tree struct {
-	// Before and After are names of git trees, in hexadecimal, over the files that are tracked, or neither tracked nor ignored, with their bytes as they are.
+	// Before and After are names of git trees, in hexadecimal, of the files that are tracked, or
+	// neither tracked nor ignored, with their bytes unchanged.
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Written is how many files and directories were written meanwhile, also those that are as they were, and First one of them.
+	// Written is how many files and directories were written in the meantime, including those with
+	// unchanged content. First is one of them.
 	Written int    `json:"written"`
 	First   string `json:"first,omitempty"`
-	// Reason says why there is no content, or no seal; "" when both are there.
+	// Reason says why there is no content, or no seal; "" if both are present.
 	Reason string `json:"reason,omitempty"`
-	// What ran, where, in which work space; absolute.
+	// What ran, where, and in which work space; paths are absolute.
 	Argv      []string `json:"argv"`
 	Dir       string   `json:"dir"`
 	Workspace string   `json:"workspace"`
-	// Variables of the environment that were declared, or lead to what the command could write.
+	// Variables of the environment that were declared, or that lead to files that the command could
+	// write.
 	Variables []string `json:"variables"`
-	// Seal is an HMAC-SHA256, in hexadecimal, with a key that no confined command can read, of [Result.Sealing].
+	// Seal is an HMAC-SHA256, in hexadecimal, of [Result.Sealing], with a key that no confined
+	// command can read.
 	Seal string `json:"seal"`
 }
 
-// Sealing is the text that the seal of a result's tree is of: canonical JSON of what a run was and how it ended, without what it printed.
+// Sealing returns the text that the seal of a result's tree covers: canonical JSON of the run and
+// its outcome, without its output.
 func (r Result) Sealing(id string) ([]byte, error) {
 	if r.Capture.Tree == nil {
 		return nil, ErrAbsent

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxID bounds the length of an id in bytes.
+// maxID is the longest id, in bytes.
 const maxID = 128
 
 func validID(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// validate checks what the types alone do not say.
+// validate checks rules that the types do not express.
 func (l *Line) validate() *BadLine {
 	var schema string
 	if l.Decode("schema", &schema) != nil {
@@ -57,7 +57,7 @@ func (l *Line) validateKind() *BadLine {
 	return nil
 }
 
-// load decodes a member that check has decoded before; an absent one leaves v as it is.
+// load decodes a member that check has decoded before. An absent member leaves v unchanged.
 func (l *Line) load(name string, v any) { _ = l.Decode(name, v) }
 
 func (l *Line) validateAction() *BadLine {
@@ -105,7 +105,8 @@ func oneOf(path, value string, allowed ...string) *BadLine {
 	return bad(CodeWrongValue, "%s: want one of %s, found %.64q", path, strings.Join(allowed, ", "), value)
 }
 
-// validate checks that the action has what its kind needs, and nothing that a kernel call would cut short.
+// validate checks that the action has the fields that its kind needs, and no string that a system
+// call would truncate.
 func (a *Action) validate() *BadLine {
 	err := first(
 		oneOf("action.kind", a.Kind, KindExec, KindShell, KindFile, KindFetch, KindMCP, KindEvent),
@@ -144,7 +145,7 @@ func noNUL(path, value string) *BadLine {
 	return nil
 }
 
-// TextOrBase64 returns b as text when it is UTF-8, else in base64 (RFC 4648, with padding).
+// TextOrBase64 returns b as text if it is UTF-8, else in base64 (RFC 4648, with padding).
 func TextOrBase64(b []byte) (text, encoded string) {
 	if utf8.Valid(b) {
 		return string(b), ""

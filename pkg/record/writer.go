@@ -13,12 +13,12 @@ type Writer struct {
 	buf []byte
 }
 
-// NewWriter writes lines to out.
+// NewWriter returns a writer of lines to out.
 func NewWriter(out io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriterSize(out, 64<<10)}
 }
 
-// Write buffers one line. After a write error every call returns it.
+// Write buffers one line. After a write error every call returns that error.
 func (w *Writer) Write(l *Line) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
