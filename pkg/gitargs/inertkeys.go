@@ -2,16 +2,14 @@ package gitargs
 
 import "strings"
 
-// Inert reports whether a setting of a repository's own configuration can do no
-// more than change how git's own code behaves inside of that repository: it
-// starts no program, names no file to read or write, and leads to no other
-// configuration. It is an allow-list, of what git itself writes (init, clone,
-// remote, branch, submodule, worktree, sparse-checkout, maintenance, push -u)
-// and of harmless settings that are often made: every other key is not inert,
-// known or not. key is canonical.
+// Inert reports whether a setting of a repository's own configuration only changes how git's own
+// code behaves inside that repository: it starts no program, names no file to read or write, and
+// leads to no other configuration. It is an allow-list of what git itself writes (init, clone,
+// remote, branch, submodule, worktree, sparse-checkout, maintenance, push -u) and of frequent
+// harmless settings. Every other key, known or not, is not inert. key is canonical.
 //
-// core.worktree and include.path are not inert: whether they lead anywhere else
-// is for a caller to say that can look.
+// core.worktree and include.path are not inert: only a caller that can examine the file system can
+// tell whether they lead elsewhere.
 func Inert(key, value string) bool {
 	if strings.ContainsAny(value, "\x00\r\n") {
 		return false
@@ -39,12 +37,11 @@ func Inert(key, value string) bool {
 	return ok && check(value)
 }
 
-// inertSections are sections of which every variable without a subsection is of
-// one kind: git-config(1), advice.* and column.*.
+// inertSections are sections in which all variables without a subsection have one kind of value:
+// git-config(1), advice.* and column.*.
 var inertSections = map[string]func(string) bool{"advice": boolean, "column": word, "color": word, "alias": gitWord}
 
-// inertKeys are the settings with what their values may be. A "*" stands for a
-// subsection.
+// inertKeys maps settings to the check of their values. A "*" stands for a subsection.
 var inertKeys = map[string]func(string) bool{
 	"core.repositoryformatversion": number, "core.filemode": boolean, "core.bare": boolean, "core.logallrefupdates": word, "core.symlinks": boolean,
 	"core.ignorecase": boolean, "core.precomposeunicode": boolean, "core.hidedotfiles": word, "core.autocrlf": word, "core.eol": word, "core.safecrlf": word,
@@ -106,27 +103,28 @@ var inertKeys = map[string]func(string) bool{
 
 func anyText(string) bool { return true }
 
-// boolean is what git_parse_maybe_bool of parse.c takes.
+// boolean reports whether git_parse_maybe_bool of parse.c accepts a value.
 func boolean(value string) bool { return isTrue(value) || isFalse(value) || number(value) }
 
-// number is an integer with a unit.
+// number reports whether a value is an integer with an optional unit.
 func number(value string) bool {
 	value = strings.TrimPrefix(value, "-")
 	return value != "" && strings.Trim(value[:len(value)-1], "0123456789") == "" && strings.ContainsAny(value[len(value)-1:], "0123456789kKmMgG")
 }
 
-// word is a value that can be neither a path nor a command line.
+// word reports whether a value can be neither a path nor a command line.
 func word(value string) bool {
 	return !strings.HasPrefix(value, "-") && strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,._:@#;-") == ""
 }
 
-// filterSpec is how a partial clone is filtered: list-objects-filter-options.c.
+// filterSpec reports whether a value is the filter of a partial clone:
+// list-objects-filter-options.c.
 func filterSpec(value string) bool {
 	return strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789:=+%ABCDEF") == "" && !strings.HasPrefix(value, "-")
 }
 
-// shared leaves files to their owner and group: who else can write to a
-// repository can have its owner run something.
+// shared reports whether a value restricts write access to their owner and group. Anyone else who
+// can write to a repository can make its owner run something.
 func shared(value string) bool {
 	return oneOf("0", "1", "false", "true", "umask", "group")(value)
 }
@@ -135,15 +133,14 @@ func oneOf(values ...string) func(string) bool {
 	return func(value string) bool { return has(values, value) }
 }
 
-// gitWord is an alias for one of git's commands that only work on the
-// repository, without options.
+// gitWord reports whether a value is an alias for a git command that only works on the repository,
+// without options.
 func gitWord(value string) bool {
 	return has(strings.Fields("add am branch checkout cherry-pick commit diff fetch log merge pull push rebase remote reset restore revert shortlog show stash status switch tag worktree"), value)
 }
 
-// plainURL reports whether git reaches an address by a transport of its own, or
-// whether it is the name of a remote. The host and the path must not be options:
-// connect.c, CVE-2017-1000117.
+// plainURL reports whether git reaches an address by a transport of its own, or whether it is the
+// name of a remote. The host and the path must not be options: connect.c, CVE-2017-1000117.
 func plainURL(value string) bool {
 	if value == "" || strings.HasPrefix(value, "-") || helper(value) {
 		return false
@@ -163,7 +160,7 @@ func helper(value string) bool {
 	return ok && !strings.ContainsAny(name, "/:@[")
 }
 
-// optionHost reports whether a part of user@host begins as an option does.
+// optionHost reports whether a part of user@host begins like an option.
 func optionHost(host string) bool {
 	for part := range strings.SplitSeq(host, "@") {
 		if strings.HasPrefix(part, "-") {

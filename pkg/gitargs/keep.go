@@ -7,7 +7,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// readConfig reads config in its form with action options and in that with subcommands (git 2.46).
+// readConfig handles config, both with action options and with subcommands (git 2.46).
 func readConfig(c *call) {
 	mode := c.configMode()
 	switch mode {
@@ -48,11 +48,11 @@ func countNil(words []*string) (n int) {
 	return n
 }
 
-// configActions are the modes that options choose.
+// configActions are the actions that options select.
 var configActions = [...]string{"get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool", "add", "unset",
 	"unset-all", "replace-all", "rename-section", "remove-section", "edit"}
 
-// configMode finds the action; a subcommand's arguments are parsed anew.
+// configMode returns the action. It parses the arguments of a subcommand again.
 func (c *call) configMode() string {
 	for _, a := range configActions {
 		if c.on(a) && (a != "add" && a != "unset" || !c.newStyle()) {
@@ -69,12 +69,13 @@ func (c *call) configMode() string {
 	return mode
 }
 
-// newStyle reports whether the first operand is a subcommand: no key lacks a dot.
+// newStyle reports whether the first operand is a subcommand. It cannot be a key then, because
+// every key contains a dot.
 func (c *call) newStyle() bool {
 	return len(c.args) > 0 && has([]string{"list", "get", "set", "unset", "rename-section", "remove-section", "edit"}, text(c.args[0]))
 }
 
-// configFile notes the file that --file names.
+// configFile records the file that --file names.
 func (c *call) configFile() { c.output("file") }
 
 func first(ws []*string) *string {
@@ -84,7 +85,7 @@ func first(ws []*string) *string {
 	return ws[0]
 }
 
-// planted notes that a key is written to a configuration file, where it stays in force.
+// planted records that a key is written to a configuration file, where it stays effective.
 func (c *call) planted(key string, value *string) {
 	if value == nil {
 		c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: viaConfig})
@@ -116,7 +117,7 @@ func (c *call) plant(key, value string) {
 	}
 }
 
-// unset notes that a key, or with a trailing dot a section, is taken out of a configuration file.
+// unset records that a key, or with a trailing dot a section, is removed from a configuration file.
 func (c *call) unset(key string) {
 	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: key, Via: viaConfig})
 	if strings.HasPrefix("core.hookspath", key) {
@@ -127,7 +128,7 @@ func (c *call) unset(key string) {
 	}
 }
 
-// renameSection notes that entries written under a harmless name may become live ones.
+// renameSection records that entries under a harmless name may become effective under another.
 func (c *call) renameSection() {
 	to := ""
 	if len(c.args) > 1 {
@@ -145,7 +146,8 @@ func (c *call) renameSection() {
 	c.unset(canonicalKey(text(first(c.args)) + "."))
 }
 
-// plantRenamed judges the entries of a section, in whatever file, under their new names. It reports whether there are any: those of a section that is not there yet are unknown.
+// plantRenamed judges the entries of a section, in any file, under their new names. It reports
+// whether there are any. The entries of a section that does not exist yet are unknown.
 func (c *call) plantRenamed(from, to string) bool {
 	var moved []record.GitConfig
 	c.ctx.Config.Each(func(key, value string) {
@@ -159,7 +161,7 @@ func (c *call) plantRenamed(from, to string) bool {
 	return len(moved) > 0
 }
 
-// template notes --template of init and clone: a directory whose hooks are copied.
+// template records --template of init and clone: a directory whose hooks are copied.
 func (c *call) template() {
 	if dir, ok := c.last("template"); ok {
 		c.setConfig("init.templatedir", dir, "--template")

@@ -9,7 +9,7 @@ type option struct {
 	arg   byte   // '=' takes an argument, '?' an optional attached one, 0 none
 }
 
-// name is how the code of this package calls the option: its long name, else its letter.
+// name returns the name of the option in this package: its long name, or else its letter.
 func (o option) name() string {
 	if o.long != "" {
 		return o.long
@@ -17,11 +17,11 @@ func (o option) name() string {
 	return o.short
 }
 
-// given is one option as it stands on a command line.
+// given is one option as given on a command line.
 type given struct {
 	name    string
-	negated bool    // --no-name (or --name, of an option that is called no-name)
-	value   *string // nil when there is none, or when it is not static
+	negated bool    // --no-name (or --name of an option whose name is no-name)
+	value   *string // nil if there is none, or if it is not static
 	has     bool    // there is a value
 }
 
@@ -29,12 +29,12 @@ type given struct {
 type words struct {
 	opts    []given
 	args    []*string // operands
-	dash    int       // how many of args stood before "--"; -1 when there was no "--"
-	unknown []string  // options that the table does not have, as written
-	help    bool      // --help or a lone -h: git prints usage and does nothing
+	dash    int       // how many of args precede "--"; -1 without "--"
+	unknown []string  // options that are not in the table, as written
+	help    bool      // --help or a lone -h: git prints its usage and does nothing
 }
 
-// parseSpec reads an option table: words like "f,force", "m,message=", "S,gpg-sign?", "L=".
+// parseSpec parses an option table: words such as "f,force", "m,message=", "S,gpg-sign?", "L=".
 func parseSpec(spec string) []option {
 	fields := strings.Fields(spec)
 	opts := make([]option, 0, len(fields))
@@ -58,8 +58,8 @@ func parseSpec(spec string) []option {
 	return opts
 }
 
-// parseWords reads argv by the table, as parse_options of git's parse-options.c does. With stop, the first operand
-// ends the options (PARSE_OPT_STOP_AT_NON_OPTION).
+// parseWords parses argv according to the table, like parse_options of git's parse-options.c. If
+// stop is set, the first operand ends the options (PARSE_OPT_STOP_AT_NON_OPTION).
 func parseWords(argv []*string, table []option, stop bool) words {
 	p := parser{table: table, argv: argv, out: words{dash: -1, args: []*string{}}}
 	p.out.help = len(argv) == 1 && argv[0] != nil && *argv[0] == "-h"
@@ -90,11 +90,11 @@ func parseWords(argv []*string, table []option, stop bool) words {
 
 type parser struct {
 	table []option
-	argv  []*string // what is left
+	argv  []*string // the remaining words
 	out   words
 }
 
-// candidate is an option that a long word can stand for.
+// candidate is an option that a long word may stand for.
 type candidate struct {
 	option
 	negated bool
@@ -122,7 +122,8 @@ func (p *parser) long(word string) {
 	}
 }
 
-// candidates returns the options that name stands for: the exact one, else all that it abbreviates.
+// candidates returns the options that name may stand for: the exact one, or else all that it
+// abbreviates.
 func candidates(table []option, name string) []candidate {
 	var abbreviated []candidate
 	for _, o := range table {
@@ -142,7 +143,7 @@ func candidates(table []option, name string) []candidate {
 	return abbreviated
 }
 
-// addCandidate leaves out what a table lists twice.
+// addCandidate omits duplicates of the table.
 func addCandidate(list []candidate, c candidate) []candidate {
 	for _, x := range list {
 		if x.long == c.long && x.negated == c.negated {
@@ -157,7 +158,7 @@ type form struct {
 	negated bool
 }
 
-// forms are the long spellings of o: itself and its negation.
+// forms returns the long spellings of o: its name and its negation.
 func forms(o option) []form {
 	if rest, ok := strings.CutPrefix(o.long, "no-"); ok {
 		return []form{{o.long, false}, {rest, true}}
@@ -165,7 +166,7 @@ func forms(o option) []form {
 	return []form{{o.long, false}, {"no-" + o.long, true}}
 }
 
-// cluster reads single-letter options that stand in one word.
+// cluster parses single-letter options in one word.
 func (p *parser) cluster(letters string) {
 	for i := range len(letters) { // bytes, as git does
 		letter, rest := letters[i:i+1], letters[i+1:]
@@ -186,7 +187,8 @@ func (p *parser) cluster(letters string) {
 	}
 }
 
-// letterValue records a letter option that takes an argument: the rest of its word, else the next word.
+// letterValue records a letter option that takes an argument: the rest of its word, or else the
+// next word.
 func (p *parser) letterValue(o option, rest string) {
 	g := given{name: o.name()}
 	switch {
@@ -199,7 +201,7 @@ func (p *parser) letterValue(o option, rest string) {
 }
 
 func (p *parser) unknownLetter(letter, cluster string) {
-	if numeric(cluster) { // -20, of the log family
+	if numeric(cluster) { // -20, in the log family
 		p.out.opts = append(p.out.opts, given{name: "max-count", value: &cluster, has: true})
 		return
 	}
@@ -233,7 +235,7 @@ func numeric(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// on reports whether the flag is in force: given, and not negated afterwards.
+// on reports whether the flag is set: given, and not negated afterwards.
 func (w words) on(names ...string) bool {
 	on := false
 	for _, g := range w.opts {
@@ -246,7 +248,7 @@ func (w words) on(names ...string) bool {
 	return on
 }
 
-// off reports whether the flag was negated last: --no-name.
+// off reports whether the last form given is the negation: --no-name.
 func (w words) off(name string) bool {
 	off := false
 	for _, g := range w.opts {
@@ -257,7 +259,7 @@ func (w words) off(name string) bool {
 	return off
 }
 
-// values are the arguments given to the option, "" where one is missing or not static.
+// values returns the arguments given to the option, "" for one that is missing or not static.
 func (w words) values(names ...string) []string {
 	var out []string
 	for _, g := range w.opts {
@@ -270,7 +272,7 @@ func (w words) values(names ...string) []string {
 	return out
 }
 
-// last is the last argument given to the option and whether the option is in force.
+// last returns the last argument given to the option, and whether the option is set.
 func (w words) last(name string) (string, bool) {
 	all := w.values(name)
 	if len(all) == 0 || !w.on(name) {
@@ -279,7 +281,8 @@ func (w words) last(name string) (string, bool) {
 	return all[len(all)-1], true
 }
 
-// before are the operands before "--", all of them without one; after those behind it.
+// before returns the operands before "--", or all of them without one; after returns those behind
+// it.
 func (w words) before() []*string {
 	if w.dash < 0 {
 		return w.args
@@ -294,7 +297,7 @@ func (w words) after() []*string {
 	return w.args[w.dash:]
 }
 
-// text is the static text of a word, "" for one that is not static.
+// text returns the static text of a word, or "" if it is not static.
 func text(w *string) string {
 	if w == nil {
 		return ""

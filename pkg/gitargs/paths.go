@@ -6,9 +6,9 @@ import (
 	"ethos/pkg/record"
 )
 
-// Writes returns the paths of the work tree that a git command changes, as far as its words tell, relative to the
-// directory it starts in; globs stay globs. What a merge, a checkout of a branch or a patch changes is not listed:
-// its class says worktree.
+// Writes returns the paths of the work tree that a git command changes, as far as its words say,
+// relative to the directory in which it starts; globs stay globs. It does not list what a merge, a
+// checkout of a branch or a patch changes; their class contains worktree.
 func Writes(argv []*string, ctx Context) []record.PathUse { return Read(argv, ctx).Writes }
 
 // pathspecs records operands as pathspecs.
@@ -36,7 +36,7 @@ func (c *call) write(op string, ws ...*string) {
 	}
 }
 
-// pathOf turns a pathspec into a path; gitglossary(7), "pathspec". Exclusions are no paths.
+// pathOf converts a pathspec to a path; gitglossary(7), "pathspec". Exclusions are not paths.
 func (c *call) pathOf(spec string) (string, bool) {
 	rest, ok := strings.CutPrefix(spec, ":")
 	if !ok || rest == "" || c.literal() {
@@ -76,7 +76,7 @@ func orDot(path string) string {
 	return path
 }
 
-// output notes a file that an option names for the command's output.
+// output records a file that an option names for the command's output.
 func (c *call) output(option string) bool {
 	wrote := false
 	for _, g := range c.opts {
@@ -88,7 +88,8 @@ func (c *call) output(option string) bool {
 	return wrote
 }
 
-// elsewhere notes that files are written in a work tree that an option, a variable or core.worktree names: files of the repository's choice, under names of its choice.
+// elsewhere records that files are written in a work tree that an option, a variable or
+// core.worktree names. The repository determines these files and their names.
 func (c *call) elsewhere() {
 	if !has(c.out.Git.Class, "worktree") {
 		return

@@ -1,6 +1,6 @@
 package gitargs
 
-// defaultProtected are the branches that count as protected when the repository names none.
+// defaultProtected are the branches that count as protected if the repository names none.
 var defaultProtected = [...]string{"main", "master"}
 
 // protected returns the patterns of protected branches.
@@ -11,7 +11,8 @@ func (c *call) protected() []string {
 	return defaultProtected[:]
 }
 
-// isProtected reports whether the branch, or for a pattern any branch that it stands for, is protected.
+// isProtected reports whether the branch, or any branch that matches it if it is a pattern, is
+// protected.
 func (c *call) isProtected(branch string) bool {
 	for _, pattern := range c.protected() {
 		if overlap(branch, pattern) {
@@ -21,8 +22,8 @@ func (c *call) isProtected(branch string) bool {
 	return false
 }
 
-// MatchBranch reports whether a branch name matches a pattern of git.protected_branches, in which "*" stands for any
-// characters, slashes too, and "?" for one.
+// MatchBranch reports whether a branch name matches a pattern of git.protected_branches, in which
+// "*" stands for any characters, including slashes, and "?" for one.
 func MatchBranch(pattern, branch string) bool {
 	for {
 		switch {
@@ -42,11 +43,12 @@ func MatchBranch(pattern, branch string) bool {
 	}
 }
 
-// maxPattern bounds the patterns that overlap compares; longer ones count as overlapping.
+// maxPattern is the longest pattern that overlap compares, in bytes; longer ones count as
+// overlapping.
 const maxPattern = 256
 
-// overlap reports whether some name matches both patterns: the reachability of (len(a), len(b)) in the product of
-// the two, where "*" may take nothing or one more byte.
+// overlap reports whether some name matches both patterns. It tests whether (len(a), len(b)) is
+// reachable in the product of the two, where "*" may match nothing or one more byte.
 func overlap(a, b string) bool {
 	if len(a) > maxPattern || len(b) > maxPattern {
 		return true
@@ -62,7 +64,7 @@ func overlap(a, b string) bool {
 	return row[len(b)]
 }
 
-// reach decides one cell from its left neighbour in row (this one) and the row above (before).
+// reach computes one cell from its left neighbour in the current row and from the row above.
 func reach(a, b string, i, j int, above, row []bool) bool {
 	switch {
 	case i == 0 && j == 0:
@@ -75,7 +77,7 @@ func reach(a, b string, i, j int, above, row []bool) bool {
 	return i > 0 && j > 0 && above[j-1] && meet(a[i-1], b[j-1])
 }
 
-// meet reports whether two single-byte patterns have a byte in common. A star is covered by reach.
+// meet reports whether two single-byte patterns have a byte in common. reach handles the star.
 func meet(x, y byte) bool {
 	return x != '*' && y != '*' && (x == '?' || y == '?' || x == y)
 }

@@ -6,7 +6,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// readPush resolves what a push would move; git-push(1), builtin/push.c, remote.c.
+// readPush determines what a push would move; git-push(1), builtin/push.c, remote.c.
 func readPush(c *call) {
 	if c.on("dry-run") {
 		c.out.class("read", "remote")
@@ -29,7 +29,7 @@ func readPush(c *call) {
 	p.judge()
 }
 
-// pushRemote finds the repository that is pushed to and returns the refspec words.
+// pushRemote finds the repository to push to, and returns the refspec words.
 func (c *call) pushRemote() []*string {
 	args := c.args
 	switch repo, given := c.last("repo"); {
@@ -47,7 +47,7 @@ func (c *call) pushRemote() []*string {
 	return args
 }
 
-// defaultPushRemote follows remote.c, pushremote_for_branch.
+// defaultPushRemote follows pushremote_for_branch of remote.c.
 func (c *call) defaultPushRemote() string {
 	branch := c.ctx.Repo.Branch
 	for _, key := range [...]string{"branch." + branch + ".pushremote", "remote.pushdefault", "branch." + branch + ".remote"} {
@@ -66,10 +66,10 @@ type push struct {
 	*call
 	force  bool
 	delete bool
-	tagged bool // the word before was "tag"
+	tagged bool // the previous word was "tag"
 }
 
-// run resolves the refspec words, or what stands in their place.
+// run resolves the refspec words, or their default.
 func (p *push) run(refs []*string) {
 	switch {
 	case p.on("mirror"), p.mirrorRemote():
@@ -77,10 +77,10 @@ func (p *push) run(refs []*string) {
 	case p.on("all", "branches"):
 		p.matching(p.force)
 	case len(refs) == 0 && p.delete: // git: --delete doesn't make sense without any refs
-	case p.on("tags"): // in addition to the refspecs given, in place of the default
+	case p.on("tags"): // added to the refspecs given, and replaces the default
 		p.add(record.Refspec{Src: "refs/tags/*", Dst: "refs/tags/*", Force: p.force})
-	case p.on("stdin"): // send-pack reads refspecs from there
-	case len(refs) == 0 && p.cmd.name != "push": // plumbing knows no default but the matching branches
+	case p.on("stdin"): // send-pack reads refspecs from standard input
+	case len(refs) == 0 && p.cmd.name != "push": // plumbing has no default other than the matching branches
 		p.matching(p.force)
 	case len(refs) == 0:
 		p.bare()
@@ -93,13 +93,14 @@ func (p *push) run(refs []*string) {
 	}
 }
 
-// anything notes that what is pushed comes in on standard input: each ref may be forced there.
+// anything records that standard input says what is pushed, and may force each ref.
 func (c *call) anything() {
 	c.out.incomplete(record.IncompleteGitTarget)
 	c.out.danger("force_push", "force_push_protected")
 }
 
-// readRemoteHelper reads the programs behind https:// and its like. Git starts them itself; by hand, they push what their input says: gitremote-helpers(7).
+// readRemoteHelper handles the programs for https:// and similar addresses. Git starts them itself;
+// if started by hand, they push what their input says: gitremote-helpers(7).
 func readRemoteHelper(c *call) {
 	c.does()
 	c.anything()
@@ -130,7 +131,7 @@ func (p *push) word(w *string) {
 	case p.tagged:
 		p.tagged = false
 		p.addRef(record.Refspec{Src: "refs/tags/" + *w, Dst: "refs/tags/" + *w, Delete: p.delete})
-	case strings.HasPrefix(*w, "^"): // negative refspec: takes away only
+	case strings.HasPrefix(*w, "^"): // negative refspec: it only excludes refs
 	case p.delete:
 		p.addRef(record.Refspec{Dst: spec.Src, Delete: true})
 	case colon && spec.Src == "" && spec.Dst == "":
@@ -142,8 +143,8 @@ func (p *push) word(w *string) {
 	}
 }
 
-// mapped resolves a refspec without a destination: by remote.<name>.push, by the upstream when push.default says so,
-// else to the same name (builtin/push.c, refspec_append_mapped).
+// mapped resolves a refspec without a destination: by remote.<name>.push, by the upstream if
+// push.default says so, or else to the same name (builtin/push.c, refspec_append_mapped).
 func (p *push) mapped(spec record.Refspec) {
 	name := spec.Src
 	if name == "HEAD" {
@@ -171,17 +172,17 @@ func (p *push) mapped(spec record.Refspec) {
 	p.addRef(spec)
 }
 
-// isTag reports whether a name is known to be a tag and no branch.
+// isTag reports whether a name is known to be a tag and not a branch.
 func (p *push) isTag(name string) bool {
 	refs := p.ctx.Refs
 	return refs != nil && has(refs.Tags, name) && !has(refs.Branches, name)
 }
 
-// head resolves HEAD to the branch it is on.
+// head resolves HEAD to the current branch.
 func (p *push) head(spec record.Refspec) {
 	branch := p.ctx.Repo.Branch
 	if branch == "" {
-		if !p.ctx.Repo.Detached { // detached: git refuses a source that is no ref
+		if !p.ctx.Repo.Detached { // detached: git refuses a source that is not a ref
 			p.out.incomplete(record.IncompleteGitTarget)
 		}
 		p.out.Git.Refspecs = append(p.out.Git.Refspecs, spec)
@@ -202,7 +203,7 @@ func (p *push) configured(branch string) (record.Refspec, bool) {
 	return record.Refspec{}, false
 }
 
-// bare is a push without refspecs: remote.<name>.push, else push.default.
+// bare resolves a push without refspecs: by remote.<name>.push, or else push.default.
 func (p *push) bare() {
 	if lines := p.allConfig("remote." + p.out.Git.Remote + ".push"); len(lines) > 0 {
 		for _, line := range lines {
@@ -213,7 +214,7 @@ func (p *push) bare() {
 	p.byDefault()
 }
 
-// configuredLine is one remote.<name>.push entry of a bare push.
+// configuredLine resolves one remote.<name>.push entry of a push without refspecs.
 func (p *push) configuredLine(line string) {
 	spec, colon := parseRefspec(line)
 	switch {
@@ -257,7 +258,7 @@ func (p *push) pushDefault() string {
 	return "simple"
 }
 
-// matching moves every local branch, or every one that the remote has too.
+// matching moves every local branch, or every one that the remote also has.
 func (p *push) matching(force bool) {
 	spec := record.Refspec{Src: heads + "*", Dst: heads + "*", Force: force}
 	p.addRef(spec)
@@ -280,7 +281,8 @@ func (p *push) addRef(spec record.Refspec) {
 	p.add(spec)
 }
 
-// expanded lists the remote branches of a pattern: exactly, where the local branches are known.
+// expanded lists the remote branches that match a pattern. The list is exact if the local branches
+// are known.
 func (p *push) expanded(spec record.Refspec) []string {
 	if p.ctx.Refs == nil {
 		return nonEmpty(branchName(spec.Dst))
@@ -321,23 +323,24 @@ func (p *push) add(spec record.Refspec, targets ...string) {
 	}
 }
 
-// judge adds what only the whole tells: a forced push whose target is not known may be to a protected branch.
+// judge adds what only the whole push shows: a forced push with an unknown target may be to a
+// protected branch.
 func (p *push) judge() {
 	if p.force && has(p.out.Incomplete, record.IncompleteGitTarget) {
 		p.out.danger("force_push_protected")
 	}
 }
 
-// upstream is the current branch's.
+// upstream returns the upstream of the current branch.
 func (c *call) upstream() (remote, merge string, ok bool) { return c.upstreamOf(c.ctx.Repo.Branch) }
 
-// upstreamOf returns a branch's remote and the full name of the ref it follows there.
+// upstreamOf returns a branch's remote and the full name of the ref that it follows there.
 func (c *call) upstreamOf(branch string) (remote, merge string, ok bool) {
 	if branch == "" {
 		return "", "", false
 	}
 	remote, hasRemote := c.lookupConfig("branch." + branch + ".remote")
-	if merges := c.allConfig("branch." + branch + ".merge"); hasRemote && len(merges) == 1 { // push takes no octopus upstream
+	if merges := c.allConfig("branch." + branch + ".merge"); hasRemote && len(merges) == 1 { // push accepts no upstream with several refs
 		return remote, merges[0], true
 	}
 	if c.ctx.Config == nil && branch == c.ctx.Repo.Branch {
@@ -347,7 +350,7 @@ func (c *call) upstreamOf(branch string) (remote, merge string, ok bool) {
 	return remote, "", false
 }
 
-// splitUpstream splits remote/branch of the record, where either part may have slashes.
+// splitUpstream splits the remote/branch of the record, in which either part may contain slashes.
 func (c *call) splitUpstream() (remote, branch string, ok bool) {
 	for _, r := range c.ctx.Repo.Remotes {
 		if rest, found := strings.CutPrefix(c.ctx.Repo.Upstream, r+"/"); found {

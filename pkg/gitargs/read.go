@@ -12,10 +12,10 @@ type call struct {
 	ctx        Context
 	out        *Reading
 	cmd        *command
-	sub        string // of commands that have their own subcommands: drop, of stash drop
-	words             // of cmd, after its options were parsed
-	dirUnknown bool   // -C with a value that is not static
-	bare       bool   // --bare, which means the directory that it stands in
+	sub        string // of commands that have subcommands of their own: drop, for stash drop
+	words             // of cmd, after parsing its options
+	dirUnknown bool   // there is a -C with a value that is not static
+	bare       bool   // --bare, which means the current directory
 	editors    []record.GitConfig
 	unseen     int // words before the subcommand that are nil
 }
@@ -23,15 +23,15 @@ type call struct {
 // command is one entry of the tables.
 type command struct {
 	name  string      // push, or with its own subcommand: stash drop
-	class string      // what it touches when it does its work, blank separated
-	opts  string      // option table, see parseSpec; "*" at its end: others are taken as they come
+	class string      // what it touches if it does its work, separated by blanks
+	opts  string      // option table, see parseSpec; with "*" at its end, other options are accepted
 	stop  bool        // the first operand ends the options
-	subs  string      // the entry for a call without a known subcommand, of commands that have some: "push" of stash; "-" when that is an error
-	away  bool        // not a builtin: an alias of the same name is used where it is not installed
-	read  func(*call) // adds what the words mean
+	subs  string      // for a command with subcommands, the entry for a call without a known one: "push" of stash; "-" if that is an error
+	away  bool        // not a builtin: if it is not installed, git uses an alias of this name
+	read  func(*call) // adds the meaning of the words
 }
 
-// lookup finds a table entry by name.
+// lookup returns the table entry with a name.
 func lookup(name string) *command {
 	for _, table := range tables {
 		for i := range table {
@@ -43,7 +43,7 @@ func lookup(name string) *command {
 	return nil
 }
 
-// maxAliases bounds alias expansion; git itself stops only at a loop.
+// maxAliases limits alias expansion; git itself stops only at a loop.
 const maxAliases = 16
 
 // Read reads argv in ctx; see [Parse].
@@ -62,7 +62,7 @@ func Read(argv []*string, ctx Context) Reading {
 	return *c.out
 }
 
-// dashed turns git-push ARGS into push ARGS, nil when argv[0] is plain git.
+// dashed converts git-push ARGS to push ARGS. It returns nil if argv[0] is plain git.
 func dashed(argv []*string) []*string {
 	if len(argv) == 0 || argv[0] == nil {
 		return nil
@@ -81,7 +81,8 @@ func tail(argv []*string) []*string {
 	return argv[1:]
 }
 
-// resolve follows aliases from the subcommand word to a command of the tables and reads it.
+// resolve follows aliases from the subcommand word to a command of the tables, and reads that
+// command.
 func (c *call) resolve(argv []*string) {
 	seen := map[string]bool{}
 	for {
@@ -123,12 +124,12 @@ func (c *call) resolve(argv []*string) {
 	}
 }
 
-// idle is git without a subcommand, or with one that is an error: it prints its usage or a path.
+// idle handles git without a subcommand, or with an invalid one: it prints its usage or a path.
 func (c *call) idle() {
 	c.out.class("read")
 }
 
-// maybe notes what the command of the tables would do when an alias may stand in its place.
+// maybe records what the command of the tables would do if an alias may be used instead of it.
 func (c *call) maybe(name string, cmd *command, args []*string) {
 	c.out.Runs = append(c.out.Runs, Run{Via: "command " + name, Argv: append(Words("git-"+name), args...)})
 	c.out.class(strings.Fields(cmd.class)...)
@@ -148,12 +149,13 @@ func (c *call) dispatch(name string, cmd *command, args []*string) {
 	}
 }
 
-// external is a subcommand that git does not have: it runs git-<name> from its exec path or PATH, if there is one.
+// external handles a subcommand that git does not have: git runs git-<name> from its exec path or
+// PATH, if it exists.
 func (c *call) external(name string, args []*string) {
 	c.out.class("exec")
 	c.out.Runs = append(c.out.Runs, Run{Via: "external", Argv: append(Words("git-"+name), args...)})
 	if v, ok := c.lookupConfig("help.autocorrect"); ok && v != "0" && v != "never" && v != "prompt" && v != "show" && !isFalse(v) {
-		c.out.incomplete(record.IncompleteUnresolved) // git runs what it thinks was meant
+		c.out.incomplete(record.IncompleteUnresolved) // git runs the most similar command
 		c.corrected(name, args)
 	}
 }
@@ -183,7 +185,8 @@ func (c *call) command(cmd *command, args []*string) {
 	c.cmd.read(c)
 }
 
-// subcommand finds the second word of commands such as stash and remote, and reads on by its own table.
+// subcommand reads the second word of commands such as stash and remote, and continues with the
+// table of that subcommand.
 func (c *call) subcommand(args []*string) {
 	family := c.cmd
 	if len(c.args) > 0 && c.args[0] == nil {
@@ -209,8 +212,9 @@ func (c *call) subcommand(args []*string) {
 	}
 }
 
-// does adds the classes of the command itself; readers call it when the command is not a dry run or a mere listing.
+// does adds the classes of the command itself. Readers call it if the command is not a dry run and
+// does not only list.
 func (c *call) does() { c.out.class(strings.Fields(c.cmd.class)...) }
 
-// looks says that the command only reads.
+// looks records that the command only reads.
 func (c *call) looks() { c.out.class("read") }

@@ -8,69 +8,72 @@ import (
 	"ethos/pkg/record"
 )
 
-// Context is what the meaning of a git command depends on beside its words. The zero value is "nothing is known".
+// Context is what the meaning of a git command depends on besides its words. The zero value means
+// that nothing is known.
 type Context struct {
 	Repo   record.Repo         // of the directory that the command starts in
-	Config Config              // the repository's effective configuration; nil when unknown
-	Refs   *Refs               // local names; nil when unknown
-	Env    []record.Assignment // environment variables set for this command, later ones win; what the user has set for good stays out
-	// Partial has, of each word that is nil, the text with what is only known at
-	// run time as it is written, from the $ or the ` on; "" where the word may be
-	// several. It may be left out.
+	Config Config              // the repository's effective configuration; nil if unknown
+	Refs   *Refs               // local names; nil if unknown
+	Env    []record.Assignment // environment variables set for this command, later ones win; without those that the user has set permanently
+	// Partial has, for each word that is nil, its text with the dynamic parts as written, from the
+	// $ or the ` on. It is "" if the word may expand to several words. Partial may be omitted.
 	Partial []string
-	// PlainTemplate reports whether a directory of templates brings nothing that git would execute or read as configuration; nil when nobody can look.
+	// PlainTemplate reports whether a template directory contains nothing that git would execute or
+	// read as configuration. It is nil if no file can be examined.
 	PlainTemplate func(dir string) bool
 }
 
-// Config is a git configuration in memory. Keys are canonical: section and variable in lower case, as
-// `git config --list` prints them.
+// Config is a git configuration in memory. Keys are canonical: section and variable in lower case,
+// as `git config --list` prints them.
 type Config interface {
 	All(key string) []string      // every value of key, the effective one last
-	Each(func(key, value string)) // every entry, in the order git reads them
+	Each(func(key, value string)) // every entry, in the order in which git reads them
 }
 
-// Refs are the short names of a repository's refs.
+// Refs has the short names of a repository's refs.
 type Refs struct {
 	Branches []string // refs/heads/
 	Tags     []string // refs/tags/
 	Remote   []string // refs/remotes/, such as origin/main
 }
 
-// Reading is what one git command line means.
+// Reading is the meaning of one git command line.
 type Reading struct {
 	Git    record.Git
-	Writes []record.PathUse // paths of the work tree that it changes, relative to the directory it starts in
-	Runs   []Run            // code that it would run in turn, beside hooks and configured programs
-	// Incomplete holds codes of record.Facts.Incomplete that this command gives cause for.
+	Writes []record.PathUse // paths of the work tree that it changes, relative to the directory in which it starts
+	Runs   []Run            // code that it would run, besides hooks and configured programs
+	// Incomplete holds the codes of record.Facts.Incomplete that this command causes.
 	Incomplete []string
-	// Dir is the directory that -C leads to, relative to the start; "" when it stays.
+	// Dir is the directory that -C names, relative to the start; "" without -C.
 	Dir string
-	// GitDir and WorkTree are the places that options, else variables, name; relative to Dir. "" leaves them to be found.
+	// GitDir and WorkTree are the places that options, or else variables, name, relative to Dir. If
+	// they are "", git searches for them.
 	GitDir, WorkTree string
 
-	// Discard is what it would throw away, and Save what it would keep for
-	// the commands after it.
+	// Discard is the work that it would discard, and Save the work that it would store for the
+	// commands after it.
 	Discard Discard
 	Save    Save
 
-	head   *string            // the branch after the command, when it switches
+	head   *string            // the branch after the command, if it switches
 	orphan bool               // that branch has no commit
-	config []record.GitConfig // written to a configuration file
+	config []record.GitConfig // settings that it writes to a configuration file
 }
 
-// Run is code that a git command starts. Script is for sh -c with Argv as its positional parameters;
-// with no Script, Argv is the command. Via names the cause: "alias co", "bisect run", "rebase --exec".
+// Run is code that a git command starts. Script is for sh -c, with Argv as its positional
+// parameters. Without a Script, Argv is the command. Via names the cause: "alias co", "bisect run",
+// "rebase --exec".
 type Run struct {
 	Via    string
 	Script string
 	Argv   []*string
 }
 
-// Parse reads argv, whose first word is git (or git-push, as in git's exec path), and returns its facts.
-// A nil word is one that is not static. Lists of the result are never nil.
+// Parse reads argv, whose first word is git (or git-push, as in git's exec path), and returns its
+// facts. A nil word is one that is not static. Lists of the result are never nil.
 func Parse(argv []*string, ctx Context) record.Git { return Read(argv, ctx).Git }
 
-// Words makes an argv of static words.
+// Words returns an argv of static words.
 func Words(words ...string) []*string {
 	argv := make([]*string, len(words))
 	for i := range words {
@@ -86,11 +89,12 @@ func IsGit(name string) bool {
 	return name == "git" || name == "ethos-git" || strings.HasPrefix(name, "git-") && lookup(strings.TrimPrefix(name, "git-")) != nil
 }
 
-// Elsewhere reports whether the command works in another repository than the one around the directory it starts in.
+// Elsewhere reports whether the command works in another repository than the one around its start
+// directory.
 func (r Reading) Elsewhere() bool { return r.Dir != "" || r.GitDir != "" || r.WorkTree != "" }
 
-// After returns the context for a command that follows r in the same script: the branch that r switched to and the
-// configuration that r wrote are in force.
+// After returns the context for a command that follows r in the same script: r's branch switch and
+// its changes of the configuration are effective.
 func (r Reading) After(ctx Context) Context {
 	if r.head != nil {
 		ctx.Repo.Branch, ctx.Repo.Detached, ctx.Repo.Upstream = *r.head, false, ""
@@ -147,7 +151,7 @@ func (r *Reading) danger(codes ...string)     { r.Git.Dangers = add(r.Git.Danger
 func (r *Reading) class(names ...string)      { r.Git.Class = add(r.Git.Class, names...) }
 func (r *Reading) incomplete(codes ...string) { r.Incomplete = add(r.Incomplete, codes...) }
 
-// finish sorts what is a set.
+// finish sorts the lists that are sets.
 func (r *Reading) finish() {
 	slices.Sort(r.Git.Dangers)
 	slices.SortFunc(r.Git.Class, func(a, b string) int { return slices.Index(classes, a) - slices.Index(classes, b) })
@@ -168,7 +172,8 @@ func add(list []string, items ...string) []string {
 	return list
 }
 
-// join puts rel under dir, both slash paths; an absolute rel, or a "~" one, stands for itself.
+// join returns rel relative to dir; both are slash paths. An absolute rel, or one with "~", is
+// returned as it is.
 func join(dir, rel string) string {
 	if dir == "" || strings.HasPrefix(rel, "/") || strings.HasPrefix(rel, "~") {
 		return path.Clean(rel)

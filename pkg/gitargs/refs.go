@@ -2,7 +2,7 @@ package gitargs
 
 import "strings"
 
-// readBranch tells branch's modes apart as builtin/branch.c does.
+// readBranch distinguishes branch's modes as builtin/branch.c does.
 func readBranch(c *call) {
 	force := c.on("force")
 	switch {
@@ -38,7 +38,7 @@ func (c *call) branchLists() bool {
 	return len(c.args) == 0 || c.on("list", "show-current", "all", "remotes", "contains", "no-contains", "merged", "no-merged", "points-at")
 }
 
-// renamed notes the new name of the current branch.
+// renamed records the new name of the current branch.
 func (c *call) renamed() {
 	if !c.on("M", "move") || len(c.args) == 0 {
 		return
@@ -49,7 +49,7 @@ func (c *call) renamed() {
 	}
 }
 
-// tracks notes the upstream that branch -u sets.
+// tracks records the upstream that branch -u sets.
 func (c *call) tracks() {
 	upstream, ok := c.last("set-upstream-to")
 	remote, branch, found := strings.Cut(upstream, "/")
@@ -86,7 +86,7 @@ func (c *call) tagLists() bool {
 	return len(c.args) == 0 || c.on("list", "n", "contains", "no-contains", "merged", "no-merged", "points-at")
 }
 
-// readUpdateRef reads update-ref, which moves, makes and deletes any ref without asking.
+// readUpdateRef handles update-ref, which moves, creates and deletes any ref without a check.
 func readUpdateRef(c *call) {
 	c.does()
 	c.out.danger("ref_rewrite")
@@ -139,7 +139,8 @@ func readReflog(c *call) {
 	c.out.danger("reflog_expire")
 }
 
-// readGC reads gc: what it drops that git would keep for a while depends on --prune and on configuration.
+// readGC handles gc. --prune and the configuration determine which objects it drops that git would
+// keep for a while.
 func readGC(c *call) {
 	c.does()
 	for _, when := range c.values("prune") {
@@ -158,7 +159,8 @@ func readGC(c *call) {
 	})
 }
 
-// keeps reports whether an expiry date leaves things for at least some days; git-config(1), gc.pruneExpire.
+// keeps reports whether an expiry date keeps objects for at least some days; git-config(1),
+// gc.pruneExpire.
 func keeps(when string) bool {
 	when = strings.ToLower(when)
 	if when == "never" || when == "false" {
@@ -181,7 +183,8 @@ func readPrune(c *call) {
 	c.out.danger("gc_prune")
 }
 
-// readRepack reads repack: -a -d without -A, -k or --cruft drops unreachable objects that were packed.
+// readRepack handles repack: -a -d without -A, -k or --cruft drops unreachable objects that were
+// packed.
 func readRepack(c *call) {
 	c.does()
 	if c.on("a") && c.on("d") && !c.on("A") && !c.on("keep-unreachable") && !c.on("cruft") {
@@ -189,7 +192,8 @@ func readRepack(c *call) {
 	}
 }
 
-// keepsReflog reports that reflog expire drops only what is older than days, weeks, months or years; git-reflog(1), --expire.
+// keepsReflog reports whether reflog expire drops only entries that are older than days, weeks,
+// months or years; git-reflog(1), --expire.
 func (c *call) keepsReflog() bool {
 	ages := c.values("expire", "expire-unreachable")
 	for _, age := range ages {

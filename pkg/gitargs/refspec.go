@@ -8,7 +8,7 @@ import (
 
 const heads = "refs/heads/"
 
-// parseRefspec splits [+]src[:dst] as refspec.c does. colon reports whether there was one.
+// parseRefspec splits [+]src[:dst] as refspec.c does. colon reports whether it contains a colon.
 func parseRefspec(s string) (spec record.Refspec, colon bool) {
 	s, spec.Force = strings.CutPrefix(s, "+")
 	if i := strings.LastIndexByte(s, ':'); i >= 0 {
@@ -23,9 +23,10 @@ func parseRefspec(s string) (spec record.Refspec, colon bool) {
 	return spec, colon
 }
 
-// branchName returns the short name of a branch that a push destination means, "" when it is another kind of ref.
-// A destination that is not qualified becomes a branch when it exists as one or when the source is one
-// (remote.c, match_explicit), so a bare name counts as a branch.
+// branchName returns the short name of the branch that is the destination of a push, or "" for
+// another kind of ref. A destination that is not qualified becomes a branch if a branch of that
+// name exists, or if the source is a branch (remote.c, match_explicit), so a bare name counts as a
+// branch.
 func branchName(dst string) string {
 	switch {
 	case strings.HasPrefix(dst, heads):
@@ -36,7 +37,7 @@ func branchName(dst string) string {
 	return strings.TrimPrefix(dst, "heads/")
 }
 
-// mapGlob rewrites name by a refspec with one "*" on each side: refs/heads/*:refs/heads/x/*.
+// mapGlob maps name by a refspec with one "*" on each side: refs/heads/*:refs/heads/x/*.
 func mapGlob(spec record.Refspec, name string) (string, bool) {
 	before, after, ok := strings.Cut(spec.Src, "*")
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// readBisectRun reads bisect run CMD…, which runs it at every step.
+// readBisectRun handles bisect run CMD…, which runs CMD at every step.
 func readBisectRun(c *call) {
 	c.does()
 	c.runArgv("bisect run", c.args)
@@ -18,8 +18,9 @@ func (c *call) runArgv(via string, argv []*string) {
 	}
 }
 
-// readForeach reads submodule foreach: one argument is a script; of several the first is a script when it has a
-// character that the shell knows, else a command (submodule--helper.c, run-command.c).
+// readForeach handles submodule foreach. A single argument is a script. Of several, the first is a
+// script if it contains a shell metacharacter, or else a command (submodule--helper.c,
+// run-command.c).
 func readForeach(c *call) {
 	c.does()
 	if len(c.args) == 0 {
@@ -35,10 +36,11 @@ func readForeach(c *call) {
 	}
 }
 
-// readForEachRepo reads for-each-repo, which runs git with the arguments in each repository of a list.
+// readForEachRepo handles for-each-repo, which runs git with the arguments in each repository of a
+// list.
 func readForEachRepo(c *call) {
 	c.does()
-	c.runArgv("for-each-repo", append([]*string{Words("git")[0], Words("-C")[0], nil}, c.args...)) // repositories that are not known
+	c.runArgv("for-each-repo", append([]*string{Words("git")[0], Words("-C")[0], nil}, c.args...)) // the repositories are not known
 }
 
 func readSubmodule(c *call) {
@@ -53,7 +55,7 @@ func readSubmodule(c *call) {
 	}
 }
 
-// submoduleDir notes where submodule add puts the new one.
+// submoduleDir records the directory in which submodule add creates the new one.
 func (c *call) submoduleDir() {
 	if len(c.args) > 1 {
 		c.write("create", c.args[1])
@@ -73,7 +75,7 @@ func readSubmoduleDeinit(c *call) {
 	c.write("delete", c.args...)
 }
 
-// readGrep reads grep, which with -O opens the files in a pager of the caller's choice.
+// readGrep handles grep, which with -O opens the files in a pager that the caller chooses.
 func readGrep(c *call) {
 	c.looks()
 	for _, g := range c.opts {
@@ -108,8 +110,8 @@ func readMergetool(c *call) {
 	c.does()
 }
 
-// readOutput reads the diff family: it looks, unless --output names a file. The program that --ext-diff starts is a
-// matter of the configuration that names it.
+// readOutput handles the diff family: it only reads, unless --output names a file. The program that
+// --ext-diff starts is judged where the configuration names it.
 func readOutput(c *call) {
 	c.out.class(c.cmd.class)
 	if c.output("output") {
@@ -117,7 +119,7 @@ func readOutput(c *call) {
 	}
 }
 
-// readFormatPatch reads format-patch, which writes files unless --stdout.
+// readFormatPatch handles format-patch, which writes files unless --stdout is given.
 func readFormatPatch(c *call) {
 	if c.on("stdout") {
 		c.looks()
@@ -183,7 +185,7 @@ func readBundleCreate(c *call) {
 	}
 }
 
-// readCredential notes that a password is asked for: fill, and get of the helpers.
+// readCredential records that a password is requested: fill, and get of the helpers.
 func readCredential(c *call) {
 	c.does()
 	c.output("file")
@@ -192,7 +194,8 @@ func readCredential(c *call) {
 	}
 }
 
-// readRemoteExt reads remote-ext, the helper behind ext:: addresses: its second argument is a command line.
+// readRemoteExt handles remote-ext, the helper for ext:: addresses. Its second argument is a
+// command line.
 func readRemoteExt(c *call) {
 	c.does()
 	c.out.danger("upload_pack_exec")
@@ -201,7 +204,7 @@ func readRemoteExt(c *call) {
 	}
 }
 
-// webServers are those that git-instaweb(1) knows how to configure; another value is a command line.
+// webServers are the servers that git-instaweb(1) can configure; another value is a command line.
 var webServers = []string{"", "lighttpd", "apache2", "mongoose", "plackup", "python", "webrick"}
 
 func readInstaweb(c *call) {
@@ -214,7 +217,7 @@ func readInstaweb(c *call) {
 	}
 }
 
-// readDaemon notes the program that git daemon asks about each service.
+// readDaemon records the program that git daemon runs to authorise each service.
 func readDaemon(c *call) {
 	c.does()
 	for _, w := range c.args {
@@ -229,13 +232,13 @@ func readDaemon(c *call) {
 	}
 }
 
-// readNamed reads commands whose -o names what they write.
+// readNamed handles commands whose -o names the file that they write.
 func readNamed(c *call) {
 	c.does()
 	c.output("o")
 }
 
-// readMailinfo reads mailinfo, whose operands are the two files that it writes.
+// readMailinfo handles mailinfo, whose operands are the two files that it writes.
 func readMailinfo(c *call) {
 	c.does()
 	c.write("write", c.args...)

@@ -1,6 +1,6 @@
 package gitargs
 
-// inspecting commands look, and with some options write a file or run a program.
+// inspecting commands only read, but with some options write a file or run a program.
 var inspecting = [...]command{
 	{name: "", class: "read"},
 	{name: "help", class: "read", opts: "a,all external-commands aliases m,man w,web i,info v,verbose g,guides user-interfaces " +

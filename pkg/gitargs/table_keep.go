@@ -1,6 +1,6 @@
 package gitargs
 
-// keeping commands set a repository up, configure it and keep it tidy.
+// keeping commands set up, configure and maintain a repository.
 var keeping = [...]command{
 	{name: "init", class: "worktree config", opts: "template= bare shared? q,quiet separate-git-dir= b,initial-branch= object-format= ref-format=", read: readInit},
 	{name: "init-db", class: "worktree config", opts: "template= bare shared? q,quiet separate-git-dir= b,initial-branch= object-format= ref-format=", read: readInit},

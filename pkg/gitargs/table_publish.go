@@ -1,6 +1,6 @@
 package gitargs
 
-// publishing commands speak with other repositories.
+// publishing commands communicate with other repositories.
 var publishing = [...]command{
 	{name: "push", class: "remote", opts: "v,verbose q,quiet repo= all mirror d,delete tags n,dry-run porcelain f,force force-with-lease? " +
 		"force-if-includes recurse-submodules= thin receive-pack= exec= u,set-upstream progress prune no-verify " +

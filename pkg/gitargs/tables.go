@@ -1,7 +1,7 @@
 package gitargs
 
-// tables holds every command that git 2.39 has, and those that came later, by what they are for.
-// They are arrays of constants, so that a program that never reads a git command pays nothing for them.
+// tables holds every command of git 2.39, and later ones, grouped by purpose. They are arrays of
+// constants, so that they cost nothing in a program that never reads a git command.
 var tables = [...][]command{inspecting[:], changing[:], publishing[:], keeping[:], plumbing[:]}
 
 // diffOptions are those of git-diff(1), revOptions those of git-rev-list(1) and git-log(1) beyond them.

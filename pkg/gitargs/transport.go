@@ -6,8 +6,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// transport notes options that name the program on the other side of a connection; run by the shell of the remote, or
-// on this machine for a local path.
+// transport records options that name the program on the other side of a connection. The shell of
+// the remote runs it, or, for a local path, this machine.
 func (c *call) transport() {
 	for _, v := range c.values("upload-pack", "receive-pack", "exec") {
 		if !program(v, "git-upload-pack git-receive-pack git-upload-archive") {
@@ -17,7 +17,8 @@ func (c *call) transport() {
 	}
 }
 
-// remoteRuns reports whether reaching the remote, by name or address, starts a command written in the address.
+// remoteRuns reports whether connecting to the remote, by name or address, starts a command that
+// the address contains.
 func (c *call) remoteRuns(remote, pushKey string) bool {
 	addresses := []string{remote}
 	for _, key := range [...]string{"url", pushKey} {
@@ -48,7 +49,7 @@ func (c *call) rewritten(address string) string {
 	return out
 }
 
-// readFetch reads fetch, fetch-pack and ls-remote.
+// readFetch handles fetch, fetch-pack and ls-remote.
 func readFetch(c *call) {
 	c.transport()
 	if len(c.args) > 0 {
@@ -67,7 +68,8 @@ func readFetch(c *call) {
 	}
 }
 
-// fetchRefs notes the refspecs of a fetch; one that may overwrite a local branch rewrites it.
+// fetchRefs records the refspecs of a fetch. A refspec that may overwrite a local branch rewrites
+// it.
 func (c *call) fetchRefs(ws []*string) {
 	for _, w := range ws {
 		if w == nil {
@@ -99,7 +101,7 @@ func readPull(c *call) {
 	}
 }
 
-// readClone reads clone; its directory is the last operand, else the last part of the address.
+// readClone handles clone. Its directory is the last operand, or else the last part of the address.
 func readClone(c *call) {
 	c.does()
 	c.transport()
@@ -129,7 +131,8 @@ func readClone(c *call) {
 	}
 }
 
-// humanish is the directory that clone makes from an address; dir.c, git_url_basename.
+// humanish returns the name of the directory that clone derives from an address; dir.c,
+// git_url_basename.
 func humanish(address string, bare bool) string {
 	s := strings.TrimRight(address, "/")
 	s = strings.TrimRight(strings.TrimSuffix(s, "/.git"), "/")
@@ -167,7 +170,8 @@ func readRemoteSetURL(c *call) {
 	}
 }
 
-// readSubtree reads git-subtree's own subcommands; its push moves a branch of the other repository.
+// readSubtree handles git-subtree's own subcommands. Its push moves a branch of the other
+// repository.
 func readSubtree(c *call) {
 	c.does()
 	c.signing()

@@ -31,8 +31,9 @@ func readRm(c *call) {
 	}
 }
 
-// unborn reports whether the current branch has no commit: after checkout --orphan, the index holds the files of the branch before, which has them. rm -rf . is how
-// git-checkout(1) begins anew.
+// unborn reports whether the current branch has no commit. After checkout --orphan, the index holds
+// the files of the previous branch, in whose commit they are stored. rm -rf . is how
+// git-checkout(1) starts with an empty tree.
 func (c *call) unborn() bool {
 	r := &c.ctx.Repo
 	return c.ctx.Refs != nil && r.GitDir != "" && r.Branch != "" && !r.Detached && !has(c.ctx.Refs.Branches, r.Branch)
@@ -51,7 +52,8 @@ func readMv(c *call) {
 	}
 }
 
-// readClean reads clean. Without -f, -n and -i git refuses, unless clean.requireForce is off; git-clean(1).
+// readClean handles clean. Without -f, -n and -i git refuses, unless clean.requireForce is false;
+// git-clean(1).
 func readClean(c *call) {
 	c.pathspecs(c.args)
 	requires, set := c.lookupConfig("clean.requireforce")
@@ -69,7 +71,7 @@ func readClean(c *call) {
 	c.write("delete", c.args...)
 }
 
-// readApply reads apply: the options that only look, and --cached, leave the work tree alone.
+// readApply handles apply: the options that only show, and --cached, do not change the work tree.
 func readApply(c *call) {
 	c.shortcut("ours", "theirs")
 	switch {
@@ -88,7 +90,7 @@ func readApply(c *call) {
 	}
 }
 
-// shortcut notes options that settle conflicts by taking one side.
+// shortcut records options that resolve conflicts by taking one side.
 func (c *call) shortcut(options ...string) {
 	if c.on(options...) {
 		c.out.danger("merge_strategy_shortcut")
@@ -112,7 +114,8 @@ func readRestore(c *call) {
 	}
 }
 
-// readReset reads reset: with paths only the index changes; --hard throws the work tree's changes away.
+// readReset handles reset: with paths only the index changes; --hard discards the work tree's
+// changes.
 func readReset(c *call) {
 	c.does()
 	commit, paths := c.splitRev()
@@ -132,8 +135,8 @@ func readReset(c *call) {
 	}
 }
 
-// splitRev splits operands into a commit and paths: [<commit>] [--] [<path>…]. Without "--" the first word is a
-// commit when it can be one.
+// splitRev splits operands into a commit and paths: [<commit>] [--] [<path>…]. Without "--" the
+// first word is a commit if it can be one.
 func (c *call) splitRev() (commit string, paths []*string) {
 	before, after := c.before(), c.after()
 	if len(before) == 0 {
@@ -145,7 +148,7 @@ func (c *call) splitRev() (commit string, paths []*string) {
 	return "", append(append([]*string{}, before...), after...)
 }
 
-// answer is what is known without looking: yes, no, or it depends.
+// answer is what is known without access to the repository: yes, no, or it depends.
 type answer int
 
 const (
@@ -188,7 +191,8 @@ func (c *call) ref(name string) bool {
 		has(refs.Remote, strings.TrimPrefix(name, "remotes/")) || has(refs.Remote, name+"/HEAD")
 }
 
-// looksLikePath knows words that no ref can be called (git-check-ref-format(1)) but a pathspec can.
+// looksLikePath reports whether a word cannot be the name of a ref (git-check-ref-format(1)), but
+// can be a pathspec.
 func looksLikePath(w string) bool {
 	return w == "." || w == ".." || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../") || strings.HasPrefix(w, "/") ||
 		strings.HasPrefix(w, ":(") || strings.HasPrefix(w, ":/") || strings.HasPrefix(w, ":!") || strings.HasSuffix(w, "/") || strings.ContainsAny(w, "*?[ ")
