@@ -28,8 +28,8 @@ var (
 	ErrIrregular = errors.New("not a regular file")
 )
 
-// readFile reads a regular file of at most limit bytes. A FIFO or a device is never opened for long: the kind is
-// looked at first, and the open does not block if it changed in between.
+// readFile reads a regular file of at most limit bytes. It never blocks on a FIFO or a device for
+// long: it checks the type first, and opens the file without blocking in case the type has changed.
 func readFile(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
