@@ -1,4 +1,4 @@
-// Ethos-attest signs and checks. It is what `ethos-trace attest` and
-// `ethos-trace verify --commit` become, and what `ethos-decide bundle` starts.
-// Nobody calls it by name.
+// Ethos-attest signs and checks bundles and ceilings. `ethos-trace attest` and
+// `ethos-trace verify --commit` replace themselves with it, and `ethos-decide
+// bundle` starts it. Users do not call it by name.
 package main

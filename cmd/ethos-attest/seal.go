@@ -11,7 +11,8 @@ import (
 	"ethos/pkg/proof"
 )
 
-// sealedType is that of a ceiling: no signature of one is a signature of anything else.
+// sealedType is the payload type of a ceiling, so that a signature of a ceiling
+// is not valid for anything else.
 const sealedType = "application/vnd.ethos.ceiling+tar"
 
 // seal signs the tar of a ceiling.

@@ -41,7 +41,7 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 	return err
 }
 
-// signer is the key of a file.
+// signer returns the signer for the key in a file.
 func signer(ctx context.Context, name string, bySSH bool) (attest.Signer, error) {
 	if bySSH {
 		key, err := attest.SSH(ctx, name)
@@ -57,10 +57,10 @@ func signer(ctx context.Context, name string, bySSH bool) (attest.Signer, error)
 	return attest.PEM(key), nil
 }
 
-// maxKey bounds a file with a key, in bytes.
+// maxKey limits the length of a key file, in bytes.
 const maxKey = 1 << 16
 
-// privateKey reads a key that nobody but its owner can read.
+// privateKey reads a key that only its owner can read.
 func privateKey(name string) (crypto.Signer, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -85,7 +85,8 @@ func privateKey(name string) (crypto.Signer, error) {
 	return key, nil
 }
 
-// recorded are the records of the runs that prove the needs, each under its seal.
+// recorded returns the records of the runs that prove the needs, each under its
+// seal.
 func recorded(ctx context.Context, sys *cli.System, order proof.AttestOrder) (map[string]*record.Line, error) {
 	s, err := trace.OpenExisting(order.Store)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// verify checks a bundle: who signed, about which commit, and whether what it says follows from its runs.
+// verify checks a bundle: who signed it, which commit it is about, and whether its runs support
+// what it says.
 func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error {
 	by, err := verifier(order)
 	if err != nil {
@@ -50,7 +51,7 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 	return nil
 }
 
-// verifier knows who may have signed.
+// verifier returns the verifier for the allowed signers.
 func verifier(order proof.VerifyOrder) (attest.Verifier, error) {
 	if order.SSH {
 		if _, err := read(order.Key, maxKey); err != nil {
@@ -127,7 +128,7 @@ func derive(ctx context.Context, by attest.Verifier, text []byte, order proof.Ve
 	return p, nil
 }
 
-// decide decides about a recorded action again, by its recorded facts, and compares.
+// decide decides a recorded action again, from its recorded facts, and compares the decisions.
 func decide(ctx context.Context, l *record.Line, sources []policy.Source) error {
 	var in policy.Input
 	var d record.Decision
@@ -145,7 +146,7 @@ func decide(ctx context.Context, l *record.Line, sources []policy.Source) error 
 	own := set.Decide(ctx, in)
 	same := func(a, b record.Match) bool { return a.ID == b.ID && a.Effect == b.Effect }
 	if in.Actor.AdminApproved {
-		own.Verdict = d.Verdict // a person let it pass; its matches are compared
+		own.Verdict = d.Verdict // a person approved it; its matches are compared
 	}
 	if own.Verdict != d.Verdict || !slices.EqualFunc(own.Matches, d.Matches, same) {
 		return errors.New("it would be decided otherwise: " + own.Verdict)
