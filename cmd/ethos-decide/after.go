@@ -12,9 +12,9 @@ import (
 	"ethos/pkg/trust"
 )
 
-// after answers an event that comes after a call: with what the boundary refused
-// a confined call that failed, and otherwise by silence. Nothing is decided any
-// more, and the call has its record.
+// after answers an event that follows a call: for a failed confined call, with
+// what the boundary refused; else with no output. Nothing is decided any more,
+// and the call already has its record.
 func (c *decideCmd) after(sys *cli.System, l *record.Line) (hook.Answer, bool) {
 	var (
 		actor  record.Actor
@@ -38,8 +38,8 @@ func (c *decideCmd) after(sys *cli.System, l *record.Line) (hook.Answer, bool) {
 	return hook.Context(c.Reply, &actor, hook.Refusals(id, result, func(d *record.Denial) string { return hook.WayOut(d, id, approvable) })), true
 }
 
-// resultOf is the result of a call of the same agent and session, nil where
-// there is none.
+// resultOf returns the result of a call of the same agent and session, or nil
+// if there is none.
 func resultOf(sys *cli.System, workspace, id string, actor *record.Actor) (*record.Result, error) {
 	dir, err := storeOf(sys, workspace)
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 	"ethos/pkg/trust"
 )
 
-// always is an amendment of a work space's policies that lets a call pass for
-// good, once a person has trusted it.
+// always is a change to a workspace's policies that allows a call permanently,
+// once a user has trusted it.
 type always struct {
 	file          string
-	before, after []byte // nil before: there is no file
-	entries       string // what is new in it
+	before, after []byte // before is nil if there is no file
+	entries       string // the new text in it
 }
 
-// forAlways makes the amendment for a call. It is the smallest: the policies that
-// stand in the way pass over this call in this directory. The error says why
-// there is none: a protected policy is weakened by no file.
+// forAlways returns the change for a call. It is minimal: the policies that
+// refuse the call skip this call in this directory. The error says why there is
+// no such change: no file can weaken a protected policy.
 func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 	no := func(hint, format string, args ...any) error {
 		return cli.Errorf(cli.NegativeStatus, hint, "--always: "+format, args...)
@@ -67,8 +67,8 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 	return a, a.check(r)
 }
 
-// theOne is the policy of a name, where a file of the work space can weaken it.
-// The error says why none can, and what serves instead.
+// theOne returns the policy with an id, if a file of the workspace can weaken
+// it. The error says why none can, and what to do instead.
 func theOne(set *policy.Set, id string) (*policy.Policy, error) {
 	all := set.Policies()
 	var found []policy.Policy
@@ -94,7 +94,7 @@ func theOne(set *policy.Set, id string) (*policy.Policy, error) {
 	return nil, no("amend it in the file that has it", "policy %s is in no file of the work space: it came with --policy", id)
 }
 
-// packOf is the shipped pack that has a policy; "" where none does.
+// packOf returns the shipped pack with a policy, or "" if none has it.
 func packOf(id string) string {
 	set, err := policy.Load(policy.Options{Packs: policy.Packs()})
 	if err != nil {
@@ -108,8 +108,8 @@ func packOf(id string) string {
 	return ""
 }
 
-// check holds the new text to what it is to do: it loads, and changes the policies
-// in the way and no other.
+// check verifies that the new text loads, and changes the refusing policies and
+// no others.
 func (a *always) check(r *trust.Refused) error {
 	load := func(text []byte) ([]policy.Policy, error) {
 		var sources []policy.Source
@@ -139,7 +139,7 @@ func (a *always) check(r *trust.Refused) error {
 	return nil
 }
 
-// write puts the new text in the place of the old one, if that is still there.
+// write replaces the old text with the new one, if the old one is still there.
 func (a *always) write() error {
 	dir, err := os.OpenRoot(filepath.Dir(a.file))
 	if err != nil {

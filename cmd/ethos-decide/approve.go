@@ -13,17 +13,17 @@ import (
 	"ethos/pkg/trust"
 )
 
-// approver lets calls pass that a person approved: with --approve, or with
-// `ethos-decide approve` in the memory.
+// approver allows calls that a user approved, with --approve or with `ethos-decide approve` in the
+// memory.
 type approver struct {
-	options map[string]bool // the ids given with --approve, each of a record or of a policy, and whether it was of use
-	never   []string        // policies that --approve was to lift and that no approval lifts
-	memory  *trust.Memory   // nil: nothing is kept and nothing is looked up
-	failed  []error         // approvals that were found and not believed
+	options map[string]bool // ids from --approve, of records or policies, and whether each was used
+	never   []string        // policies named by --approve that no approval can override
+	memory  *trust.Memory   // nil: nothing is saved or looked up
+	failed  []error         // approvals that were found invalid
 	now     func() time.Time
 }
 
-// maxNamed bounds an action that is kept with a refusal, in bytes of JSON.
+// maxNamed limits the action that is saved with a refusal, in bytes of JSON.
 const maxNamed = 8 << 10
 
 func newApprover(ids []string, memory *trust.Memory, now func() time.Time) *approver {
@@ -34,16 +34,16 @@ func newApprover(ids []string, memory *trust.Memory, now func() time.Time) *appr
 	return a
 }
 
-// outcome is a decision with what of the record an approval changed.
+// outcome is a decision, with the parts of the record that an approval changed.
 type outcome struct {
 	decision record.Decision
-	facts    *record.Facts // with what was granted; nil: as they were
+	facts    *record.Facts // with granted capabilities; nil: unchanged
 	passable bool          // a person can approve the call: [trust.Memory.Note] has it
-	never    bool          // no approval lifts what stands in its way
+	never    bool          // no approval can override what refuses it
 }
 
-// decide decides a record and applies the approvals. An approved record has admin_approved set, what the approval covers lifted, and the grants that
-// the call needs to work.
+// decide decides a record and applies the approvals. An approved record has admin_approved set, the
+// approved policies overridden, and the grants that the call needs.
 func (a *approver) decide(ctx context.Context, set *policy.Set, id string, in *policy.Input) outcome {
 	first := outcome{decision: set.Decide(ctx, *in)}
 	if in.Actor == nil || in.Facts == nil {
@@ -65,7 +65,7 @@ func (a *approver) decide(ctx context.Context, set *policy.Set, id string, in *p
 	return first
 }
 
-// approval is the one of a call; nil is none.
+// approval returns the approval for a call, or nil.
 func (a *approver) approval(id string, standing, never, needs []string, in *policy.Input) *record.Approval {
 	if given := a.given(id, standing, never); given != nil {
 		given.Grants = needs
@@ -93,8 +93,7 @@ func (a *approver) approval(id string, standing, never, needs []string, in *poli
 	return &record.Approval{ID: kept.ID, By: kept.By, Time: kept.Time.Format(time.RFC3339), Covers: covers, Policies: standing, Grants: kept.Grants}
 }
 
-// given is the approval of --approve: of the record, or of every policy that
-// stands in its way.
+// given returns the approval from --approve, for the record or for every policy that refuses it.
 func (a *approver) given(id string, standing, never []string) *record.Approval {
 	if len(a.options) == 0 || len(standing) == 0 {
 		return nil
@@ -125,8 +124,7 @@ func (a *approver) given(id string, standing, never []string) *record.Approval {
 	return approval
 }
 
-// apply decides once more, with what was approved. What then still stands in the
-// way stands.
+// apply decides again with the approval. What still refuses the call then is final.
 func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input, first outcome, approval *record.Approval) outcome {
 	facts := *in.Facts
 	approval.Policies = append([]string{}, approval.Policies...) // lists of a record are never null
@@ -152,13 +150,12 @@ func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input,
 	return outcome{decision: d, facts: &facts}
 }
 
-// grant adds what an approval carries, and says in GrantedBy that it came from
-// there.
+// grant adds the capabilities of an approval, and names the approval as their source in GrantedBy.
 func grant(have record.Capabilities, approval *record.Approval) (record.Capabilities, error) {
 	network := &have.Network
 	network.AllowDomains, have.GrantedBy = slices.Clone(network.AllowDomains), slices.Clone(have.GrantedBy)
 	if len(approval.Grants) > 0 && network.Mode != "proxy" {
-		network.AllowDomains = nil // nothing was reached by them before
+		network.AllowDomains = nil // they had no effect before
 	}
 	before := slices.Clone(have.GrantedBy)
 	for _, g := range approval.Grants {
@@ -173,8 +170,7 @@ func grant(have record.Capabilities, approval *record.Approval) (record.Capabili
 	return have, nil
 }
 
-// note keeps a call so that a person finds it, and reports whether that was
-// done.
+// note saves a call so that a person finds it, and reports whether that succeeded.
 func (a *approver) note(id string, d *record.Decision, standing, never, needs []string, in *policy.Input) bool {
 	if a.memory == nil || id == "" {
 		return false
@@ -196,8 +192,7 @@ func (a *approver) note(id string, d *record.Decision, standing, never, needs []
 	}, a.now()) == nil
 }
 
-// warn tells of approvals that approved nothing: a mistyped id, or a policy that
-// no approval lifts.
+// warn reports approvals without effect: a mistyped id, or a policy that no approval can override.
 func (a *approver) warn(sys *cli.System) {
 	slices.Sort(a.never)
 	for _, id := range slices.Compact(a.never) {

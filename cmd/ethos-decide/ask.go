@@ -14,7 +14,7 @@ import (
 	"ethos/pkg/trust"
 )
 
-// ask shows a file to the person at the terminal and takes the answer.
+// ask shows a file to the person at the terminal and reads the answer.
 func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
 	terminal, err := terminalOf(t.sys)
 	if err != nil {
@@ -25,7 +25,7 @@ func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
 	return answered(terminal, t.page(f, last)+"Trust this content of this file, here? [y/N] ")
 }
 
-// answered puts a question and takes the answer; none is no.
+// answered asks a question and reads the answer; an empty answer means no.
 func answered(terminal io.ReadWriter, question string) (bool, error) {
 	if _, err := io.WriteString(terminal, question); err != nil {
 		return false, err
@@ -38,8 +38,8 @@ func answered(terminal io.ReadWriter, question string) (bool, error) {
 	return answer == "y" || answer == "yes", nil
 }
 
-// terminalOf is where a person answers: the controlling terminal, else standard
-// input when it is one.
+// terminalOf returns where a person answers: the controlling terminal, else
+// standard input if that is a terminal.
 func terminalOf(sys *cli.System) (io.ReadWriteCloser, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err == nil {
@@ -58,8 +58,8 @@ func terminalOf(sys *cli.System) (io.ReadWriteCloser, error) {
 	return nil, err
 }
 
-// page is what a file widens, line by line, against what was trusted of it last:
-// "+" is new, "-" is gone. Nothing in it steers the terminal.
+// page shows, line by line, what a file widens compared to its last trusted
+// version: "+" is new, "-" is removed. Nothing in it can control the terminal.
 func (t *truster) page(f candidate, last trust.Entry) string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("%s\n%s\n", f.path, f.digest))
@@ -72,7 +72,7 @@ func (t *truster) page(f candidate, last trust.Entry) string {
 	case last.Digest == "":
 		b.WriteString("It was not trusted before. It widens what commands may do here:\n")
 	default:
-		before, _, _ = t.widens(f.path, last.Text, nil) // what is not valid any more widened nothing that is known
+		before, _, _ = t.widens(f.path, last.Text, nil) // what is no longer valid widened nothing known
 		fmt.Fprintf(&b, "It has changed since it was trusted on %s. It widens what commands may do here:\n", last.Time.Format(time.DateOnly))
 	}
 	for _, w := range f.widens {
@@ -90,10 +90,10 @@ func (t *truster) page(f candidate, last trust.Entry) string {
 	return b.String()
 }
 
-// maxShown is how many lines of a script are shown.
+// maxShown limits the lines of a script that are shown.
 const maxShown = 60
 
-// scriptPage shows a script, and how it came to be.
+// scriptPage shows a script and its origin.
 func scriptPage(f candidate, last trust.Entry) string {
 	var b strings.Builder
 	if last.Digest != "" {

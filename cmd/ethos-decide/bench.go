@@ -12,14 +12,15 @@ import (
 	"ethos/pkg/record"
 )
 
-// bench is where the examples of policies happen: a work space that is a small git repository on the branch topic, with main and topic on
-// the remote origin, beside an empty home directory. Nothing in it is executed.
+// bench is the environment for the examples of policies: a workspace that is a small git repository
+// on the branch topic, with main and topic on the remote origin, and an empty home directory.
+// Nothing in it is executed.
 type bench struct {
 	root    string
 	deriver *facts.Deriver
 }
 
-// benchFiles are the files of the work space.
+// benchFiles holds the files of the workspace.
 var benchFiles = map[string]string{
 	".git/HEAD":                     "ref: refs/heads/topic\n",
 	".git/config":                   benchConfig,
@@ -40,7 +41,7 @@ const (
 		"\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"topic\"]\n\tremote = origin\n\tmerge = refs/heads/topic\n"
 )
 
-// newBench makes the work space; close removes it.
+// newBench creates the workspace; close removes it.
 func newBench() (*bench, error) {
 	root, err := os.MkdirTemp("", "ethos-check-")
 	if err != nil {
@@ -83,7 +84,7 @@ func (b *bench) fill() error {
 
 func (b *bench) close() { os.RemoveAll(b.root) }
 
-// place puts an example's action into the work space. Its Cwd is relative.
+// place moves an example's action into the workspace. Its Cwd is relative.
 func (b *bench) place(a record.Action) (record.Action, error) {
 	a.Cwd = filepath.Join(b.root, "work", a.Cwd)
 	return b.deriver.Place(a)

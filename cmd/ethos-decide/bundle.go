@@ -21,7 +21,7 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// bundleCmd carries what an administrator allows at most to many machines.
+// bundleCmd distributes the administrator's ceiling to many machines.
 type bundleCmd struct {
 	Create  bundleCreateCmd  `cmd:"" help:"Sign a directory with ceiling.yaml and policy.d, for other machines."`
 	Verify  bundleVerifyCmd  `cmd:"" help:"Check who signed a bundle, and that all in it loads; show what it holds."`
@@ -129,7 +129,7 @@ func (c *bundleInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	return sys.Printf("%s is installed: %s; what was there is in %s\n", b.Manifest.String(), limit.Digest, ceiling.Previous)
 }
 
-// trustedKeys are those of a file that a person names, else the administrator's.
+// trustedKeys returns the keys in the given file, else the administrator's keys.
 func trustedKeys(file string) (string, error) {
 	if file != "" {
 		text, err := os.ReadFile(file)
@@ -145,7 +145,7 @@ func trustedKeys(file string) (string, error) {
 	return string(text), nil
 }
 
-// verified is a bundle that one of the keys signed, and what it says.
+// verified returns a bundle that one of the keys signed, and its ceiling.
 func verified(ctx context.Context, sys *cli.System, keys, name string) (*ceiling.Bundle, *ceiling.Ceiling, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -167,7 +167,7 @@ func verified(ctx context.Context, sys *cli.System, keys, name string) (*ceiling
 	return b, limit, err
 }
 
-// load fails where any machine with this version of ethos would refuse everything because of a bundle.
+// load fails if a machine with this version of ethos would refuse everything because of the bundle.
 func load(b *ceiling.Bundle) (*ceiling.Ceiling, error) {
 	wrong := func(err error) error {
 		return cli.Errorf(cli.BadInput, "mend the file, and create the bundle again; the names are those that it would have when it is installed", "bundle %v: %w", b.Manifest, err)
@@ -193,7 +193,7 @@ func load(b *ceiling.Bundle) (*ceiling.Ceiling, error) {
 	return limit, nil
 }
 
-// attester has the program beside this one carry out an order.
+// attester passes an order to the ethos-attest beside this program.
 func attester(ctx context.Context, sys *cli.System, order proof.Order, in []byte) ([]byte, error) {
 	const program = "ethos-attest"
 	text, err := json.Marshal(order)
@@ -209,7 +209,7 @@ func attester(ctx context.Context, sys *cli.System, order proof.Order, in []byte
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = sys.Dir, sys.Environ, bytes.NewReader(in), &out, sys.Stderr
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
-		return nil, cli.Exit(cli.Status(exit.ExitCode())) // it has said why
+		return nil, cli.Exit(cli.Status(exit.ExitCode())) // it has printed why
 	}
 	if err != nil {
 		return nil, cli.Errorf(cli.CannotEnforce, "install "+program+" beside "+sys.Name+", as make install does", "start %s: %w", printable.Line(program), err)

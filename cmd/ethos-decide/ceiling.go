@@ -39,20 +39,20 @@ func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
 	return sys.Print(ceilingText(l))
 }
 
-// origin notes which bundle brought the ceiling.
+// origin records which bundle the ceiling came from.
 func (l *library) origin() {
 	if l.limit != nil {
 		l.limit.Bundle = ceiling.Origin(l.files)
 	}
 }
 
-// ceilingText is the ceiling for people.
+// ceilingText returns the ceiling for people.
 func ceilingText(l *library) string {
 	l.origin()
 	return limitText(l.limit, l.given)
 }
 
-// limitText is a ceiling and its policies.
+// limitText returns a ceiling and its policies for people.
 func limitText(c *ceiling.Ceiling, given []policy.Source) string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("%s  %s\n", ceiling.Dir, c.Digest))

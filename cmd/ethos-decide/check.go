@@ -56,7 +56,8 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
-// sets are what is checked: the text of the shipped packs, unless files are named, and the consumer's policies over the shipped ones.
+// sets returns what is checked: the text of the shipped packs, unless files are named, and the
+// consumer's policies over the shipped ones.
 func (c *checkCmd) sets(sys *cli.System) ([]*policy.Set, error) {
 	library := newLibrary(policyFlags{Policy: c.File, Pack: c.Pack}, sys)
 	library.unproven = true

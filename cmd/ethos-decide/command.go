@@ -11,7 +11,7 @@ import (
 	"ethos/pkg/policy"
 )
 
-// commands is the command line.
+// commands is the complete command line.
 type commands struct {
 	Decide  decideCmd  `cmd:"" default:"withargs" help:"Decide the records on standard input."`
 	Check   checkCmd   `cmd:"" help:"Load and type-check policies and run the examples written in them."`
@@ -28,25 +28,27 @@ type commands struct {
 	Hook    hookCmd    `cmd:"" help:"Set an agent up, confined and recorded; tell which agents are guarded."`
 }
 
-// decideOnly is the command line of the plain form. Building the model of all commands takes longer than deciding one record, and a hook waits for it.
+// decideOnly is the command line of the plain form. Building the model of all commands takes longer
+// than deciding one record, and a hook waits for it.
 type decideOnly struct {
 	Decide decideCmd `cmd:"" default:"withargs" help:"Decide the records on standard input."`
 }
 
-// modelFor returns the command line that args need: all of it, when another command or something about the program is asked for.
+// modelFor returns the model that args need: the complete one if they ask for another command or
+// for information about the program.
 func modelFor(args []string) any {
 	other := func(a string) bool {
 		return a == "-h" || slices.Contains([]string{"check", "list", "proofs", "ceiling", "bundle", "explain", "replay", "trust", "pending", "approve", "hook", "mcp"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
-	named := len(args) > 0 && !strings.HasPrefix(args[0], "-") // the plain form takes none: one that is unknown is compared with all
+	named := len(args) > 0 && !strings.HasPrefix(args[0], "-") // the plain form has no command words: an unknown word is compared with all commands
 	if named || slices.ContainsFunc(args, other) {
 		return &commands{}
 	}
 	return &decideOnly{}
 }
 
-// quick reads the usual command lines of the plain form, those of hooks among them.
+// quick parses the usual command lines of the plain form, including those of hooks.
 func quick(args []string) cli.Command {
 	c := &decideCmd{}
 	if rest, ok := flagfield.Plain(c, args); !ok || rest != nil {

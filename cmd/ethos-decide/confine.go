@@ -16,33 +16,31 @@ import (
 	"ethos/pkg/trust"
 )
 
-// sandboxProgram is what a confined call runs.
+// sandboxProgram is the program that a confined call runs.
 const sandboxProgram = "ethos-sandbox"
 
-// The words of --confine.
+// The values of --confine.
 const (
 	confineAsk   cli.Choice = "ask"
 	confineAllow cli.Choice = "allow"
 	confineNo    cli.Choice = "no"
 )
 
-// wraps reports whether allowed calls are answered with confined ones.
+// wraps reports whether allowed calls are replaced with confined ones.
 func (c *decideCmd) wraps() bool { return c.Confine != "" && c.Confine != confineNo }
 
-// prompts reports whether an agent that can is to ask the person about a call
-// that the answer rewrites, as it might without a hook.
+// prompts reports whether an agent that can do so should ask its user about a rewritten call, as it
+// might without a hook.
 func (c *decideCmd) prompts(actor *record.Actor) bool {
 	return c.Confine == confineAsk || c.Confine == cli.Chosen && actor.Mode != record.ModeAuto
 }
 
-// codeUnbounded is the denial of a call that would run outside of a boundary in
-// auto mode.
+// codeUnbounded is the code of the denial of a call that would run without a boundary in auto mode.
 const codeUnbounded = "decision.no_boundary"
 
-// needBoundary denies what policy allows where nobody is asked and nothing would stand
-// behind the decision: the answer does not put the call inside of a boundary, for
-// the reason given. Where the administrator requires a boundary, it does so in every
-// mode.
+// needBoundary denies a call that policy allows if nobody is asked and the answer does not put the
+// call inside a boundary. outside is the reason why not. If the administrator requires a boundary,
+// it does so in every mode.
 func needBoundary(v *record.Decision, in *policy.Input, outside error, required bool) (denied bool) {
 	runs := in.Action.Kind == record.KindShell || in.Action.Kind == record.KindExec
 	if !runs || in.Actor.Mode != record.ModeAuto && !required || !allows(v.Verdict) {
@@ -64,16 +62,16 @@ func needBoundary(v *record.Decision, in *policy.Input, outside error, required 
 	return true
 }
 
-// confined is the member of a record that says what became of --confine.
+// confined is the member of a record with the outcome of --confine.
 type confined struct {
 	Applied bool   `json:"applied"`
 	Reason  string `json:"reason,omitempty"`  // why not
-	Session string `json:"session,omitempty"` // whose boundary it is in
+	Session string `json:"session,omitempty"` // the session whose boundary it uses
 	Alone   string `json:"alone,omitempty"`   // with --session: why it has a boundary of its own
 }
 
-// confine makes the input of an allowed shell call that runs inside the sandbox, and notes in the record whether it did. A call that stays as it is runs as it
-// would without --confine.
+// confine returns the input that runs an allowed shell call inside the sandbox, and notes in the
+// record whether it did. An unchanged call runs as it would without --confine.
 func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error) {
 	if !c.wraps() || v.action.Kind != record.KindShell && v.action.Kind != record.KindExec {
 		return nil, nil
@@ -91,8 +89,8 @@ func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error)
 	return input, l.Set("confine", note)
 }
 
-// inside makes the input that runs a call inside the sandbox. The error is
-// [hook.ErrConfined] for one that is there without that.
+// inside returns the input that runs a call inside the sandbox. The error is [hook.ErrConfined] for
+// a call that already runs there.
 func (c *decideCmd) inside(in *policy.Input, id string) (json.RawMessage, error) {
 	if trust.Inside(os.DirFS("/proc")) {
 		return nil, hook.ErrConfined
@@ -105,16 +103,16 @@ func (c *decideCmd) inside(in *policy.Input, id string) (json.RawMessage, error)
 	}
 	b := c.boundary(in)
 	b.Record = id
-	if (c.Tree || c.proves(in)) && id != "" && !slices.Contains(b.Flags, "--session") { // whose commands change what each other read
+	if (c.Tree || c.proves(in)) && id != "" && !slices.Contains(b.Flags, "--session") { // commands of a session change what the others read
 		b.Flags = append(b.Flags, "--tree")
 	}
 	return hook.Confine(c.Reply, in.Actor.Event, in.Action, b)
 }
 
-// proves reports a call that the work space needs proven.
+// proves reports whether the workspace needs a call proven.
 func (c *decideCmd) proves(in *policy.Input) bool { return c.needed != nil && c.needed(in) }
 
-// recordOf is the id under which the confined run finds its record in the store.
+// recordOf returns the id under which the confined run finds its record in the store.
 func (c *decideCmd) recordOf(l *record.Line) string {
 	if c.NoStore || c.Records != "" || !record.IsID(l.ID()) {
 		return ""
@@ -122,8 +120,8 @@ func (c *decideCmd) recordOf(l *record.Line) string {
 	return l.ID()
 }
 
-// confines says why the answer does not put a call inside the sandbox; nil when
-// it does, or the call is there.
+// confines says why the answer does not put a call inside the sandbox. It is nil if it does, or if
+// the call is already inside.
 func (c *decideCmd) confines(in *policy.Input) error {
 	if _, err := c.inside(in, ""); !errors.Is(err, hook.ErrConfined) {
 		return err
@@ -135,16 +133,16 @@ func allows(verdict string) bool {
 	return verdict == record.VerdictAllow || verdict == record.VerdictWarn
 }
 
-// boundary is what the answer puts a call in.
+// boundary returns the boundary that the answer puts a call in.
 func (c *decideCmd) boundary(in *policy.Input) hook.Boundary {
-	if mode := in.Actor.Mode; mode == record.ModePlan || mode == record.ModeVerify { // --mode comes after the facts
+	if mode := in.Actor.Mode; mode == record.ModePlan || mode == record.ModeVerify { // --mode applies after the facts
 		facts := *in.Facts
 		facts.Capabilities.View = capability.CopyOnWrite
 		copied := *in
 		copied.Facts, in = &facts, &copied
 	}
 	b := boundaryOf(in.Facts)
-	// The agent starts the call later, where its directory then leads.
+	// The agent starts the call later, when its directory may lead elsewhere.
 	space := []string{"--workspace", in.Action.Workspace}
 	if c.Session == "" {
 		b.Flags = append(space, b.Flags...)
@@ -156,13 +154,14 @@ func (c *decideCmd) boundary(in *policy.Input) hook.Boundary {
 		b.Flags = append(space, b.Flags...)
 	case c.Session == autoSession:
 		b.Flags = slices.Concat([]string{"--session", "auto:" + name}, space, shared(in.Facts).Flags)
-	default: // what the person gave it counts
+	default: // what the user granted counts
 		b.Flags = []string{"--session", name}
 	}
 	return b
 }
 
-// boundaryOf is the boundary that the facts put in force: the profile, and what was granted beyond it.
+// boundaryOf returns the boundary that the facts put in force: the profile, and what was granted
+// beyond it.
 func boundaryOf(f *record.Facts) hook.Boundary {
 	b := hook.Boundary{Program: beside(sandboxProgram)}
 	c := &f.Capabilities
@@ -221,7 +220,8 @@ func boundaryOf(f *record.Facts) hook.Boundary {
 	return b
 }
 
-// beside is the path of a program that was installed with this one, its bare name when it was not. The agent's PATH has no say where it can be helped.
+// beside returns the path of a program in the same directory as this one, or its bare name if it is
+// not there. This avoids the agent's PATH if possible.
 func beside(name string) string {
 	self, err := os.Executable()
 	if err != nil {

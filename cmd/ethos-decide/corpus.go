@@ -23,11 +23,12 @@ type sample struct {
 	command string
 }
 
-// maxCorpus bounds a corpus, in bytes.
+// maxCorpus limits the length of a corpus, in bytes.
 const maxCorpus = 16 << 20
 
-// readCorpus reads a command a line. "␤" stands for a newline in a command; a line that begins with "#" is a comment, "## NAME" begins a group.
-// "#each A | B" has each line of its group that follows stand for several: with A in the place of "⟨⟩", with B, and so on.
+// readCorpus reads one command per line. "␤" stands for a newline in a command; a line that begins
+// with "#" is a comment, "## NAME" begins a group. "#each A | B" expands each following line of its
+// group to several: with A in place of "⟨⟩", with B, and so on.
 func readCorpus(name string) ([]sample, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -63,7 +64,7 @@ func readCorpus(name string) ([]sample, error) {
 	return all, nil
 }
 
-// court decides the commands of a corpus on a bench, as an agent's.
+// court decides the commands of a corpus on a bench, as if an agent had sent them.
 type court struct {
 	*bench
 	sets map[string]*policy.Set // by pack
@@ -90,7 +91,7 @@ func (c *court) decide(ctx context.Context, command, pack, mode string) (record.
 	return c.sets[pack].Decide(ctx, in), nil
 }
 
-// tally counts what was said of a corpus, group by group: allowed, refused.
+// tally counts the verdicts per group: allowed, refused.
 type tally map[string]*[2]int
 
 func (t tally) count(group string, allowed bool) {
@@ -104,7 +105,7 @@ func (t tally) count(group string, allowed bool) {
 	}
 }
 
-// String is the table of groups, with a closing line of all.
+// String returns a table of the groups, with a total line.
 func (t tally) String() string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -120,8 +121,8 @@ func (t tally) String() string {
 	return out.String()
 }
 
-// corpora decides the commands of both files, prints what is wrong, the table of each and, of both together, the confusion table, and returns how many
-// are wrong.
+// corpora decides the commands of both files. It prints errors, the table of each file and the
+// confusion table of both, and returns the number of errors.
 func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int, error) {
 	judges := &court{b, map[string]*policy.Set{}}
 	wrong := 0
@@ -158,7 +159,7 @@ func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int,
 	return wrong, nil
 }
 
-// judgeEveryday holds that core allows an ordinary command in mode safe.
+// judgeEveryday checks that core allows an ordinary command in mode safe.
 func judgeEveryday(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
 	d, err := c.decide(ctx, s.command, policy.Core, record.ModeSafe)
 	if err == nil && !allows(d.Verdict) {
@@ -167,7 +168,8 @@ func judgeEveryday(ctx context.Context, c *court, s sample) (allowed bool, fault
 	return allows(d.Verdict), fault, err
 }
 
-// judgeHarmful holds that a harmful command is refused by the policy that its group names: "PACK MODE POLICY". The policy "*" is any.
+// judgeHarmful checks that a harmful command is refused by the policy that its group names: "PACK
+// MODE POLICY". The policy "*" means any.
 func judgeHarmful(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
 	words := strings.Fields(s.group)
 	if len(words) != 3 || !slices.Contains(policy.Modes(), words[1]) {

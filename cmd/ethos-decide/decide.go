@@ -28,7 +28,7 @@ type decideCmd struct {
 	NoStore bool                     `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
 	Quiet   bool                     `short:"q" help:"Write nothing; the exit status tells."`
 	MaxLine int                      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
-	needed  func(*policy.Input) bool // whether the work space needs the call proven
+	needed  func(*policy.Input) bool // reports whether the workspace needs the call proven
 }
 
 // Run implements the command.
@@ -88,15 +88,15 @@ type decider struct {
 	library  *library
 	mode     string
 	approver *approver
-	recorded bool                      // approval and boundary are taken from the record: it was decided before
-	confines func(*policy.Input) error // why the answer does not put the call inside of a boundary; nil: nobody minds
+	recorded bool                      // take approval and boundary from the record: it was decided before
+	confines func(*policy.Input) error // why the answer does not put the call inside a boundary; nil: irrelevant
 	limit    *ceiling.Ceiling          // of the machine, with --reply; nil for none
 	blocked  int
 	now      func() time.Time
 }
 
-// needsBoundary reports that the administrator requires controls: no agent's call runs
-// without a boundary, in no mode.
+// needsBoundary reports whether the administrator requires controls: then no agent's call runs
+// without a boundary, in any mode.
 func (d *decider) needsBoundary() bool { return d.limit != nil && len(d.limit.Require) > 0 }
 
 func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
@@ -110,8 +110,8 @@ func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
 	return &decider{library: newLibrary(c.policyFlags, sys), mode: mode, approver: newApprover(c.Approve, nil, sys.Now), now: sys.Now}, nil
 }
 
-// remembering is a decider that keeps what it refuses for ethos-decide pending,
-// and takes what was approved. Within the boundary there is no memory.
+// remembering returns a decider that saves refusals for ethos-decide pending and uses approvals.
+// Inside a boundary there is no memory.
 func (c *decideCmd) remembering(sys *cli.System) (*decider, error) {
 	d, err := c.decider(sys)
 	if err == nil && !trust.Inside(os.DirFS("/proc")) {
@@ -120,18 +120,19 @@ func (c *decideCmd) remembering(sys *cli.System) (*decider, error) {
 	return d, err
 }
 
-// verdict is a decided line, for those who report it.
+// verdict is the result of deciding a line, for reporting.
 type verdict struct {
 	action   record.Action
 	actor    record.Actor
 	facts    *record.Facts
 	decision record.Decision
 	id       string // of the record
-	passable bool   // a person can let it pass: ethos-decide approve
-	never    bool   // no approval lifts what stands in its way
+	passable bool   // a person can allow it: ethos-decide approve
+	never    bool   // no approval can override what refuses it
 }
 
-// decide adds the decision to a line. An earlier decision is replaced; approval comes from the command line and from the memory alone.
+// decide adds the decision to a line. It replaces an earlier decision; approval comes only from the
+// command line and the memory.
 func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	v := verdict{id: l.ID()}
 	began := d.now()
@@ -185,10 +186,11 @@ func (d *decider) decide(ctx context.Context, l *record.Line) (verdict, error) {
 	return v, l.Set("decision", v.decision)
 }
 
-// milliseconds is d in whole microseconds.
+// milliseconds returns d in milliseconds, to whole microseconds.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// implied is the pack that gives a trust mode its meaning. Safe and auto mean core alone, unless trust is asked for.
+// implied returns the pack that defines a trust mode. Safe and auto mean core alone, unless trust
+// is asked for.
 func implied(actor *record.Actor) []string {
 	switch {
 	case actor != nil && actor.Mode == record.ModePlan:
@@ -199,7 +201,7 @@ func implied(actor *record.Actor) []string {
 	return nil
 }
 
-// settle writes the actor that was decided for, where it is not the one that came in.
+// settle updates the actor in the line if it was changed for the decision.
 func (d *decider) settle(l *record.Line, actor record.Actor) error {
 	var was record.Actor
 	if err := l.Decode("actor", &was); err != nil || was.Mode == actor.Mode && was.AdminApproved == actor.AdminApproved && was.Confined == actor.Confined {
@@ -208,7 +210,7 @@ func (d *decider) settle(l *record.Line, actor record.Actor) error {
 	return l.Set("actor", actor)
 }
 
-// input takes from a line what policies read.
+// input extracts from a line what policies read.
 func (d *decider) input(l *record.Line) (policy.Input, error) {
 	var (
 		action record.Action
@@ -240,7 +242,7 @@ func (d *decider) input(l *record.Line) (policy.Input, error) {
 	return in, nil
 }
 
-// status is the exit status of the plain form.
+// status returns the exit status of the plain form.
 func (d *decider) status(tally record.Tally) error {
 	switch {
 	case tally.Bad > 0:

@@ -7,8 +7,9 @@ import (
 	"ethos/pkg/trace/tooloutput"
 )
 
-// see reads what the tool of a record reported, where a policy asks for it and the
-// record has what was printed. They are the findings that ethos-trace shows.
+// see sets the findings that a record's tool reported, if a policy asks for
+// them and the record has the output. They are the same findings that
+// ethos-trace shows.
 func see(l *record.Line, set *policy.Set, in *policy.Input) {
 	if !set.Reads("findings") || in.Facts == nil {
 		return

@@ -12,14 +12,14 @@ import (
 	"ethos/pkg/trust"
 )
 
-// hookCmd is the set-up of agents.
+// hookCmd sets up agents.
 type hookCmd struct {
 	Install hookInstallCmd `cmd:"" help:"Put the hook into an agent's settings: decided, confined and recorded."`
 	Status  hookStatusCmd  `cmd:"" help:"Tell which agents on this machine ask, how, and when they did last."`
 	Remove  hookRemoveCmd  `cmd:"" help:"Take the hook out of an agent's settings."`
 }
 
-// placeFlags say which settings are meant.
+// placeFlags select the settings to change.
 type placeFlags struct {
 	Agent   string `arg:"" help:"claude, codex, gemini, cursor, copilot or opencode."`
 	User    bool   `xor:"place" help:"The settings of the person, for all projects. The default."`
@@ -68,7 +68,7 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	return c.tell(sys, place.Agent, note)
 }
 
-// tell says what the hook cannot guarantee.
+// tell prints what the hook cannot guarantee.
 func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, version string) error {
 	notes := slices.Clone(a.Caveats)
 	if c.NoConfine {
@@ -123,7 +123,7 @@ func settingsDirs(sys *cli.System) setup.Dirs {
 	return setup.Dirs{Home: sys.Getenv("HOME"), Project: treeOf(sys.Dir), Getenv: sys.Getenv}
 }
 
-// treeOf is the enclosing work tree, else the directory.
+// treeOf returns the enclosing work tree, else the directory.
 func treeOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -135,7 +135,7 @@ func treeOf(dir string) string {
 	}
 }
 
-// write shows a change, asks for it, and does it.
+// write shows a change, asks for confirmation, and makes it.
 func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) error {
 	if change.Empty() {
 		return sys.Printf("%s %s\n", c.Agent, none)
@@ -154,7 +154,7 @@ func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) e
 	return nil
 }
 
-// agree asks the person. The error of a no is the negative status.
+// agree asks the user. If the answer is no, the error is the negative status.
 func agree(sys *cli.System, question string) (bool, error) {
 	terminal, err := terminalOf(sys)
 	if err != nil {
@@ -168,8 +168,8 @@ func agree(sys *cli.System, question string) (bool, error) {
 	return agreed, err
 }
 
-// programsFor is the directory of the programs, where the PATH does not lead to
-// these ones; "" where it does.
+// programsFor returns the directory of the programs if PATH does not lead to
+// these ones, else "".
 func programsFor(sys *cli.System) string {
 	self, err := os.Executable()
 	if err != nil {

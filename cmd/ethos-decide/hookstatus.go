@@ -49,7 +49,7 @@ func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 	return nil
 }
 
-// agentStatus writes the line of an agent.
+// agentStatus writes the line for an agent.
 func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded bool, err error) {
 	var said, seen []string
 	for _, project := range []bool{false, true} {

@@ -17,7 +17,7 @@ import (
 	"ethos/pkg/hook/setup"
 )
 
-// lookPath is a program on the caller's PATH.
+// lookPath returns the path of a program on the caller's PATH.
 func lookPath(sys *cli.System, name string) (string, error) {
 	for _, dir := range filepath.SplitList(sys.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
@@ -28,16 +28,16 @@ func lookPath(sys *cli.System, name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// versionTime is how long an agent may take to say its version.
+// versionTime is the time limit for an agent to print its version.
 const versionTime = 20 * time.Second
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+`) })
 
-// errSilent is a program that says no version that can be read.
+// errSilent says that a program printed no readable version.
 var errSilent = errors.New("it said no version")
 
-// versionOf asks the agent that is installed for its version, where one is known
-// to obey.
+// versionOf asks the installed agent for its version, if a version that obeys
+// the hook is known.
 func versionOf(ctx context.Context, sys *cli.System, a setup.Agent) (string, error) {
 	path, err := lookPath(sys, a.Program)
 	if err != nil || a.Tested == "" {
@@ -45,7 +45,7 @@ func versionOf(ctx context.Context, sys *cli.System, a setup.Agent) (string, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
-	home, err := os.MkdirTemp("", "ethos-version-") // some agents write there before they say anything
+	home, err := os.MkdirTemp("", "ethos-version-") // some agents write to it before they print anything
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +60,7 @@ func versionOf(ctx context.Context, sys *cli.System, a setup.Agent) (string, err
 	return have, nil
 }
 
-// versionNote says what is known of the version that is installed.
+// versionNote describes what is known about the installed version.
 func versionNote(a setup.Agent, have string, err error) string {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -77,7 +77,7 @@ func versionNote(a setup.Agent, have string, err error) string {
 	return fmt.Sprintf("%s is %s; that %s and later obey is known by %s.", a.Program, have, a.Tested, a.By)
 }
 
-// older compares dotted numbers.
+// older compares dotted version numbers.
 func older(a, b string) bool {
 	number := func(parts []string, i int) int {
 		if i >= len(parts) {

@@ -22,10 +22,9 @@ import (
 	"ethos/pkg/trust"
 )
 
-// keep appends the decided records of an event to --records, or to the store of
-// the work space. What --records cannot take keeps the action from running. A
-// store that cannot is said, and in auto mode, where nobody reads that, the
-// action does not run either.
+// keep appends the decided records of an event to --records, or to the store of the workspace. If
+// writing to --records fails, the action does not run. If writing to the store fails, that is
+// reported; in auto mode, where nobody reads the report, the action does not run either.
 func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) error {
 	required := d.limit != nil && d.limit.Records && allows(v.decision.Verdict)
 	if required && (c.NoStore || c.Records != "") {
@@ -37,7 +36,7 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	if c.NoStore {
 		return nil
 	}
-	_ = statedir.NoteAsked(sys.Getenv, c.Reply, sys.Now()) // hook status shows it; where that cannot be kept, it does without
+	_ = statedir.NoteAsked(sys.Getenv, c.Reply, sys.Now()) // for hook status; an error is ignored
 	dir, err := storeOf(sys, v.action.Workspace)
 	if err == nil && required {
 		if err := exported(sys, d.limit.Export, v.action.Workspace); err != nil {
@@ -49,7 +48,7 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	}
 	if err == nil {
 		if dir == trace.DefaultDir(v.action.Workspace) {
-			err := trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces, which does without
+			err := trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces; an error is ignored
 			if err != nil && required && d.limit.Export != nil {
 				return fmt.Errorf("%s requires that records are sent, and which work spaces have some cannot be kept: %w", ceiling.Dir, err)
 			}
@@ -67,11 +66,13 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	return nil
 }
 
-// mostStores bounds the stores that are looked at for each call.
+// mostStores limits the stores that are checked for each call.
 const mostStores = 1000
 
-// exported reports stores from which records were not sent as soon as the administrator requires: that of the work space, and those of all others in which a
-// hook has asked, so that no time begins anew with another directory. What `ethos-trace export --only logs` has sent counts.
+// exported returns an error if records were not exported as soon as the administrator requires. It
+// checks the workspace's store and those of all workspaces in which a hook was called, so that
+// changing the directory does not restart the time limit. Records sent by `ethos-trace export
+// --only logs` count as exported.
 func exported(sys *cli.System, e *ceiling.Export, workspace string) error {
 	if e == nil {
 		return nil
@@ -107,7 +108,7 @@ func exported(sys *cli.System, e *ceiling.Export, workspace string) error {
 		trace.Quote([]string{"ethos-trace", "export", "--otlp", e.To, "--store", late[0]}), others)
 }
 
-// inTime reports a store whose first record that was not sent is young enough.
+// inTime reports whether a store's first unsent record is recent enough.
 func inTime(sys *cli.System, e *ceiling.Export, dir string) (bool, error) {
 	s, err := trace.OpenExisting(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,11 +131,11 @@ func inTime(sys *cli.System, e *ceiling.Export, dir string) (bool, error) {
 	return false, nil
 }
 
-// errInside is why an agent that runs confined as a whole records nothing: the
-// store is not its to write. What it does is in the record of its own run.
+// errInside is the reason why an agent that runs confined as a whole records nothing: it cannot
+// write the store. Its actions are in the record of its own run.
 var errInside = errors.New("the hook runs inside of a boundary, which cannot write the store")
 
-// storeOf is the store of a work space.
+// storeOf returns the store of a workspace.
 func storeOf(sys *cli.System, workspace string) (string, error) {
 	if trust.Inside(os.DirFS("/proc")) {
 		return "", errInside
@@ -151,8 +152,8 @@ func storeOf(sys *cli.System, workspace string) (string, error) {
 	return trace.DefaultDir(workspace), nil
 }
 
-// store appends lines, redacted, and does not wait for the disk: an agent waits
-// for the answer.
+// store appends redacted lines, without waiting for the disk, because an agent waits for the
+// answer.
 func store(sys *cli.System, dir string, lines []byte) error {
 	s, err := trace.Open(sys.Getenv, dir)
 	if err != nil {

@@ -17,7 +17,7 @@ type listCmd struct {
 	JSON bool `help:"One JSON object a line."`
 }
 
-// listed is a policy as --json writes it.
+// listed is a policy in the form of --json.
 type listed struct {
 	ID        string   `json:"id"`
 	Pack      string   `json:"pack"`

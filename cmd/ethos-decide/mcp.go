@@ -14,7 +14,7 @@ func (*mcpCmd) Help() string {
 and policies. The server is the program ethos-mcp beside this one.`
 }
 
-// Run implements the command: this process becomes the server.
+// Run implements the command. It replaces this process with the server.
 func (*mcpCmd) Run(_ context.Context, sys *cli.System) error {
 	sys.Waits("messages of the Model Context Protocol", "an agent starts this and writes them: name it in the agent's settings of MCP servers")
 	return cli.Become(sys, "ethos-mcp", nil)

@@ -51,14 +51,14 @@ func (c *pendingCmd) Run(_ context.Context, sys *cli.System) error {
 	return nil
 }
 
-// refusal is a call of the list, with how often it came.
+// refusal is a refused call, with the number of attempts.
 type refusal struct {
 	trust.Refused
-	since time.Time // when it came first
+	since time.Time // the first attempt
 	times int
 }
 
-// latest folds the attempts at one call into the last of them.
+// latest merges the attempts at one call into the last one.
 func latest(list []trust.Refused) (out []refusal) {
 	for _, r := range list {
 		i := slices.IndexFunc(out, func(have refusal) bool { return have.Call == r.Call })
@@ -71,7 +71,7 @@ func latest(list []trust.Refused) (out []refusal) {
 	return out
 }
 
-// text is what people read of a call. Nothing in it steers the terminal.
+// text returns a call for people. Nothing in it can control the terminal.
 func (r *refusal) text() string {
 	var b strings.Builder
 	what := map[string]string{record.VerdictAsk: "asked", record.VerdictAllow: "allowed, without the network it needs"}[r.Verdict]
@@ -98,8 +98,8 @@ func (r *refusal) text() string {
 	return b.String()
 }
 
-// first are the names, where there are many the one that was told and how many
-// more.
+// first returns the names or, if there are many, the reported one and the
+// number of others.
 func first(names []string) string {
 	if len(names) < 4 {
 		return strings.Join(names, ", ")
@@ -107,7 +107,7 @@ func first(names []string) string {
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
-// commandOf is what an action would do, for people.
+// commandOf returns what an action would do, for people.
 func commandOf(a *record.Action) string {
 	switch a.Kind {
 	case record.KindExec:
@@ -196,7 +196,7 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	return sys.Printf("%s has the amendment: commit it, and let it count with ethos-decide trust %s\n", amendment.file, printable.Word(amendment.file))
 }
 
-// find is the call with an id, or with an id that ends so.
+// find returns the call whose id is, or ends with, the given one.
 func find(list []trust.Refused, id string) (*trust.Refused, error) {
 	var found []*trust.Refused
 	for i := range list {
@@ -216,7 +216,7 @@ func find(list []trust.Refused, id string) (*trust.Refused, error) {
 	return nil, cli.Errorf(cli.NegativeStatus, "give the whole id, as ethos-decide pending shows it", "several calls have an id that ends in %s", printable.Word(id))
 }
 
-// approval is what is to be kept; the error says why there is none.
+// approval returns the approval to be saved; the error says why there is none.
 func (c *approveCmd) approval(r *trust.Refused) (a trust.Approval, err error) {
 	if len(r.Never) > 0 {
 		return a, cli.Errorf(cli.NegativeStatus, "the refusal names what would be allowed instead; a person runs the command in a terminal",
@@ -237,7 +237,7 @@ func (c *approveCmd) approval(r *trust.Refused) (a trust.Approval, err error) {
 	return trust.Approval{ID: r.ID, Call: r.Call, Session: c.Session, Policies: r.Policies, Grants: r.Grants, By: whoApproves(), For: lasts}, nil
 }
 
-// whoApproves names the user and the terminal.
+// whoApproves returns the user and the terminal.
 func whoApproves() string {
 	uid := strconv.Itoa(os.Getuid())
 	by := "uid " + uid
@@ -250,7 +250,7 @@ func whoApproves() string {
 	return by
 }
 
-// approvePage is what the person answers to.
+// approvePage returns the text that the user is asked to approve.
 func approvePage(r *trust.Refused, a trust.Approval) string {
 	var b strings.Builder
 	shown := refusal{Refused: *r, since: r.Time, times: 1}
@@ -273,7 +273,8 @@ func approvedText(r *trust.Refused, a trust.Approval) string {
 	return fmt.Sprintf("%s, within %s", what, a.For)
 }
 
-// askOn asks the person at the terminal. The error says that there is none.
+// askOn asks the user at the terminal. The error says that there is no
+// terminal.
 func askOn(sys *cli.System, page string) (bool, error) {
 	terminal, err := terminalOf(sys)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"ethos/pkg/record"
 )
 
-// people is where refusals are told in words: standard error, when standard output is a terminal. A filter in a pipe is quiet.
+// people is where refusals are explained in words: standard error, if standard output is a
+// terminal. A filter in a pipe prints nothing.
 type people struct{ to io.Writer }
 
 func watchedBy(sys *cli.System) people {
@@ -20,7 +21,7 @@ func watchedBy(sys *cli.System) people {
 	return people{}
 }
 
-// tell says what was refused, and what would be allowed.
+// tell prints what was refused, and what would be allowed.
 func (p people) tell(v verdict) {
 	if p.to == nil || v.decision.Verdict == record.VerdictAllow {
 		return
@@ -29,8 +30,7 @@ func (p people) tell(v verdict) {
 	fmt.Fprintf(p.to, "ethos-decide: %s: %s\n", printable.Line(v.decision.Verdict), printable.Text(reason))
 }
 
-// approve is the command by which a person lets the call pass; "" where none
-// does.
+// approve returns the command with which a person allows the call, or "" if there is none.
 func (v *verdict) approve() string {
 	if !v.passable || allows(v.decision.Verdict) {
 		return ""

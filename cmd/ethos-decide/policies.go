@@ -22,37 +22,38 @@ import (
 // consumerFile is the consumer's policy file in the root of a work space.
 const consumerFile = "coding_ethos.yml"
 
-// maxSets bounds how many work spaces' policies are held at once.
+// maxSets limits the workspaces whose policies are held at once.
 const maxSets = 32
 
-// policyFlags say which policies decide.
+// policyFlags select the policies that decide.
 type policyFlags struct {
 	Policy []string      `type:"path" sep:"none" placeholder:"FILE|DIR" help:"Load the policies of a file, or of every YAML file in a directory."`
 	Pack   []string      `placeholder:"NAME" sep:"none" help:"Load a shipped pack beside core."`
-	bounds policy.Bounds // of each evaluation; the default but in tests
+	bounds policy.Bounds // of each evaluation; other than the default only in tests
 }
 
-// library finds the policies for a work space and keeps them.
+// library finds the policies for a workspace and caches them.
 type library struct {
 	flags policyFlags
-	given []policy.Source  // of the administrator, then of --policy; read once
+	given []policy.Source  // from the administrator, then from --policy; read once
 	limit *ceiling.Ceiling // of the machine; nil for none
-	files []ceiling.File   // that say it
+	files []ceiling.File   // the files that define it
 	ready bool
-	// unproven leaves the examples in the consumer's policies unrun; check reports them itself.
+	// unproven skips the examples in the consumer's policies; check reports them itself.
 	unproven bool
 	sets     map[string]*policy.Set
 	memory   *trust.Memory
-	failed   error           // that kept the memory from being asked
-	told     map[string]bool // files that were said not to be trusted, or not to be read
-	misnamed []string        // files of the work space that nothing reads, because of their names
+	failed   error           // why the memory could not be read
+	told     map[string]bool // files already reported as untrusted or unreadable
+	misnamed []string        // files of the workspace that are ignored because of their names
 }
 
 func newLibrary(flags policyFlags, sys *cli.System) *library {
 	return &library{flags: flags, sets: map[string]*policy.Set{}, told: map[string]bool{}, memory: trust.New(sys.Getenv)}
 }
 
-// set loads the policies that decide in a work space: shipped packs, those of implied, --policy, and the work space's own file.
+// set loads the policies that decide in a workspace: the shipped packs, those of implied, --policy,
+// and the workspace's own file.
 func (l *library) set(workspace string, implied ...string) (*policy.Set, error) {
 	key := workspace + "\x00" + strings.Join(implied, "\x00")
 	if known := l.sets[key]; known != nil {
@@ -76,7 +77,7 @@ func (l *library) set(workspace string, implied ...string) (*policy.Set, error) 
 	return set, nil
 }
 
-// needs reports whether a work space needs an action proven.
+// needs reports whether a workspace needs an action proven.
 func (l *library) needs(in *policy.Input) bool {
 	if in.Action.Kind != record.KindExec && in.Action.Kind != record.KindShell {
 		return false
@@ -117,7 +118,7 @@ func (l *library) sources(workspace string) ([]policy.Source, error) {
 	return sources, nil
 }
 
-// administrator reads what the administrator of the machine says.
+// administrator reads the configuration of the machine's administrator.
 func (l *library) administrator() error {
 	files, err := ceiling.Read()
 	if err == nil {
@@ -130,7 +131,7 @@ func (l *library) administrator() error {
 	return nil
 }
 
-// administrators are the policies among the files of the administrator.
+// administrators returns the policies among the administrator's files.
 func administrators(files []ceiling.File) (list []policy.Source) {
 	for _, f := range files {
 		if filepath.Base(filepath.Dir(f.Name)) == ceiling.Policies {
@@ -140,7 +141,7 @@ func administrators(files []ceiling.File) (list []policy.Source) {
 	return list
 }
 
-// digest is that of the ceiling; "" for none.
+// digest returns the digest of the ceiling, or "" if there is none.
 func (l *library) digest() string {
 	if l.limit == nil {
 		return ""
@@ -148,8 +149,7 @@ func (l *library) digest() string {
 	return l.limit.Digest
 }
 
-// misnamedIn lists the files of a work space that are named almost as those that
-// are read.
+// misnamedIn lists the files in a workspace whose names resemble those that are read.
 func misnamedIn(workspace string) (files []string) {
 	for _, name := range []string{"coding_ethos.yaml", "repo_config.yml"} {
 		if _, err := os.Lstat(filepath.Join(workspace, name)); err == nil {
@@ -168,7 +168,7 @@ func unread(file string) string {
 	return printable.Line(file) + " is not read and has no effect: its name should be " + want
 }
 
-// consumer reads the policy file of a work space, or of a work tree around it.
+// consumer reads the policy file of a workspace, or of a work tree around it.
 func (l *library) consumer(path string, around bool) (policy.Source, error) {
 	name, err := trust.Canonical(path)
 	if err != nil {
@@ -180,7 +180,7 @@ func (l *library) consumer(path string, around bool) (policy.Source, error) {
 	}
 	text, err := trust.ReadFile(path, filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) && failed == nil && !around {
-		return policy.Source{Name: name, Text: []byte("version: 1"), Last: last.Text}, nil // what was trusted and is gone
+		return policy.Source{Name: name, Text: []byte("version: 1"), Last: last.Text}, nil // a trusted file is gone
 	}
 	if err != nil {
 		return policy.Source{}, err
@@ -192,7 +192,7 @@ func (l *library) consumer(path string, around bool) (policy.Source, error) {
 	return source, nil
 }
 
-// readPolicies reads a file, or all YAML files of a directory by name.
+// readPolicies reads a file, or all YAML files in a directory, by name.
 func readPolicies(path string) ([]policy.Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -210,7 +210,7 @@ func readPolicies(path string) ([]policy.Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read policies: %w", err)
 		}
-		sources = append(sources, policy.Source{Name: name, Text: text, Trusted: true}) // a person names it
+		sources = append(sources, policy.Source{Name: name, Text: text, Trusted: true}) // the user names it
 	}
 	return sources, nil
 }
@@ -232,7 +232,7 @@ func yamlFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// badPolicy makes the error that ends the program: without its policies nothing may pass.
+// badPolicy returns the error that ends the program: without its policies it must allow nothing.
 func badPolicy(err error) error {
 	hint := "see ethos-decide check --help; nothing was decided"
 	if policy.IsFault(err) {

@@ -14,8 +14,9 @@ import (
 	"ethos/pkg/policy"
 )
 
-// prove runs the examples in the consumer's policies: a policy that does not do what its author says it does decides nothing. That it was done
-// is noted in the work space's cache, so that the next hook need not; the note spares time and decides nothing.
+// prove runs the examples in the consumer's policies. A policy that does not do what its author
+// says must not decide. A note in the workspace's cache records the success, so that the next hook
+// can skip it; the note saves time and decides nothing.
 func prove(set *policy.Set, sources []policy.Source, workspace string) error {
 	if !slices.ContainsFunc(set.Policies(), hasExamples) {
 		return nil
@@ -31,7 +32,7 @@ func prove(set *policy.Set, sources []policy.Source, workspace string) error {
 	return nil
 }
 
-// runExamples fails where an example is wrong.
+// runExamples fails if an example is wrong.
 func runExamples(set *policy.Set) error {
 	b, err := newBench()
 	if err != nil {
@@ -47,7 +48,7 @@ func runExamples(set *policy.Set) error {
 
 func hasExamples(p policy.Policy) bool { return len(p.Examples.Deny)+len(p.Examples.Allow) > 0 }
 
-// proofNote is the file that says that these texts were proven by this program.
+// proofNote returns the path of the note that this program has proven these texts.
 func proofNote(set *policy.Set, sources []policy.Source, workspace string) string {
 	h := sha256.New()
 	io.WriteString(h, cli.Version()+"\x00"+set.Digest())
@@ -57,8 +58,8 @@ func proofNote(set *policy.Set, sources []policy.Source, workspace string) strin
 	return filepath.Join(workspace, ".coding-ethos", "cache", "proven-"+hex.EncodeToString(h.Sum(nil))[:32])
 }
 
-// leaveNote writes the note where there is a work space that ethos already keeps something in. It is no matter when it fails. The directory can have come
-// with the repository: no link in it leads out.
+// leaveNote writes the note if ethos already has a directory in the workspace. It ignores errors.
+// The directory may have come with the repository, so no symbolic link in it may lead out.
 func leaveNote(note string) {
 	own := filepath.Dir(filepath.Dir(note))
 	if info, err := os.Lstat(own); err != nil || !info.IsDir() {

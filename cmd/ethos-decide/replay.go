@@ -24,7 +24,7 @@ type replayCmd struct {
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
-// replayed counts what happened to recorded decisions.
+// replayed counts how recorded decisions changed.
 type replayed struct{ same, looser, stricter, other, undecided, bad int }
 
 // Run implements the command.
@@ -94,7 +94,7 @@ func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case err != nil && !errors.As(err, &bad): // it would come again
+		case err != nil && !errors.As(err, &bad): // it would recur
 			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("replay %s: %w", name, err)}
 		case err != nil:
 			n.bad++
@@ -109,8 +109,8 @@ func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name
 	}
 }
 
-// tracesOf are the files of records that names lead to: of a directory, such as a
-// store of traces, the NDJSON files in it and below.
+// tracesOf returns the files of records that names lead to. For a directory,
+// such as a trace store, it returns the NDJSON files in it and below.
 func tracesOf(names []string) (files []string, err error) {
 	for _, name := range names {
 		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
@@ -134,7 +134,7 @@ func tracesOf(names []string) (files []string, err error) {
 	return files, nil
 }
 
-// replayOne decides a record again and prints it when something changes.
+// replayOne decides a record again and prints it if the decision changed.
 func replayOne(ctx context.Context, sys *cli.System, d *decider, l *record.Line, n *replayed) error {
 	var before record.Decision
 	if err := l.Decode("decision", &before); err != nil {
@@ -152,7 +152,7 @@ func replayOne(ctx context.Context, sys *cli.System, d *decider, l *record.Line,
 		inShort(after.action), causes(before), causes(after.decision))
 }
 
-// count reports whether the decision changed.
+// count counts a decision, and reports whether it changed.
 func (n *replayed) count(before, after record.Decision) bool {
 	switch was, is := before.Verdict, after.Verdict; {
 	case was == is && causes(before) == causes(after):
@@ -168,7 +168,7 @@ func (n *replayed) count(before, after record.Decision) bool {
 	return true
 }
 
-// causes lists what brought a verdict about, in one line.
+// causes lists the reasons for a verdict on one line.
 func causes(d record.Decision) string {
 	var ids []string
 	for _, m := range d.Matches {
@@ -184,7 +184,7 @@ func causes(d record.Decision) string {
 	return strings.Join(ids, ", ")
 }
 
-// inShort is an action in one line.
+// inShort returns an action on one line.
 func inShort(a record.Action) string {
 	var text string
 	switch a.Kind {

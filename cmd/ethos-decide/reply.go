@@ -18,11 +18,11 @@ import (
 	"ethos/pkg/trust"
 )
 
-// errNothing is the failure of an agent's event that reached us as no record at all.
+// errNothing is the error for an agent's event that arrived without any record.
 var errNothing = errors.New("standard input has no record")
 
-// reply answers one hook event. Whatever goes wrong, the answer is one that blocks in the agent's dialect: an agent that takes a broken hook for
-// leave to run would otherwise run.
+// reply answers one hook event. On any error the answer blocks the call in the agent's dialect,
+// because some agents treat a broken hook as permission to run.
 func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 	if !slices.Contains(hook.Dialects(), c.Reply) {
 		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--reply: unknown agent %q", c.Reply)
@@ -59,7 +59,7 @@ func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	return nil
 }
 
-// bind tells a decider what the hook does with a call, and what the administrator requires of it.
+// bind tells a decider what the hook does with a call, and what the administrator requires.
 func (c *decideCmd) bind(d *decider) error {
 	if _, err := d.library.sources(""); err != nil {
 		return badPolicy(err)
@@ -72,15 +72,15 @@ func (c *decideCmd) bind(d *decider) error {
 	return nil
 }
 
-// pass tells the shell that an answer puts a script into that it was decided, where no
-// record does. Where that cannot be kept, the shell has it decided again.
+// pass records that a script was decided, for the shell that the answer puts it into, if no record
+// does so. If the note cannot be saved, the shell has the script decided again.
 func (c *decideCmd) pass(sys *cli.System, v *verdict, rewritten json.RawMessage) {
 	if rewritten != nil && (c.NoStore || c.Records != "") {
 		_ = statedir.NotePassed(sys.Getenv, v.action.Script, sys.Now())
 	}
 }
 
-// judge decides the records of the event and makes the answer of the strictest verdict.
+// judge decides the records of the event and returns the answer for the strictest verdict.
 func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, error) {
 	d, err := c.remembering(sys)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	})
 }
 
-// firstFault is the message of the first error line.
+// firstFault returns the message of the first error line.
 func firstFault(lines []byte) string {
 	r := record.NewReader(bytes.NewReader(lines), 0)
 	for {

@@ -12,10 +12,11 @@ import (
 	"ethos/pkg/record"
 )
 
-// autoSession is --session of one session for each of the agent's.
+// autoSession is the value of --session for one session per agent session.
 const autoSession = "auto"
 
-// Why a call has a boundary of its own, where others share one.
+// The reasons for which a call has a boundary of its own instead of a shared
+// one.
 const (
 	aloneNoID    = "the event names no session"
 	aloneNetwork = "its network is not that of the session"
@@ -23,9 +24,9 @@ const (
 	aloneProof   = "it is to prove something, and what runs beside it could change what it reads"
 )
 
-// checkSession reports a --session that no call could be put in. With
-// --confine=no, which a person writes into a hook to do without a boundary, what
-// speaks of the boundary is without effect.
+// checkSession returns an error for a --session that no call could join. With
+// --confine=no, which disables the boundary in a hook, options about the
+// boundary have no effect.
 func (c *decideCmd) checkSession() error {
 	if c.Confine == confineNo {
 		return nil
@@ -42,8 +43,9 @@ func (c *decideCmd) checkSession() error {
 	return cli.Errorf(cli.Usage, "write auto, or the name that ethos-sandbox session start has printed", "--session: %q is no name of a session", c.Session)
 }
 
-// sessionOf names the session that a call joins. alone is why it joins none: it
-// may use more than the others, or less, and a session has one boundary.
+// sessionOf returns the session that a call joins. alone is the reason if it
+// joins none: it may use more than the others, or less, and a session has only
+// one boundary.
 func (c *decideCmd) sessionOf(in *policy.Input) (name, alone string) {
 	if c.Session != autoSession || in.Facts == nil {
 		return c.Session, ""
@@ -64,9 +66,10 @@ func (c *decideCmd) sessionOf(in *policy.Input) (name, alone string) {
 	return name, ""
 }
 
-// shared is the boundary of calls that are an agent's own or a build tool's. The
-// profiles of build tools are the agent's but for what of git they see, and so
-// that a server that one starts is there for the other, they share the agent's.
+// shared returns the boundary for the calls of an agent itself and of build
+// tools. The profiles of build tools equal the agent's except for what they see
+// of git. They share the agent's boundary, so that a server started by one is
+// reachable for the others.
 func shared(f *record.Facts) hook.Boundary {
 	chosen := func(by string) bool { return strings.HasPrefix(by, "--profile ") }
 	if slices.ContainsFunc(f.Capabilities.GrantedBy, chosen) {
@@ -77,8 +80,8 @@ func shared(f *record.Facts) hook.Boundary {
 	return boundaryOf(&as)
 }
 
-// noSession is said once of an agent in a work space whose events name no
-// session.
+// noSession returns a notice, once per agent and workspace, that the events
+// name no session.
 func (c *decideCmd) noSession(l *library, v *verdict, now time.Time) string {
 	_, alone := c.sessionOf(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
 	said := record.Configuration{Path: v.action.Workspace, Digest: aloneNoID}

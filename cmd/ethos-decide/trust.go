@@ -76,24 +76,24 @@ func (c *trustCmd) check() error {
 	return nil
 }
 
-// truster is one run of the command.
+// truster holds the state of one run of the command.
 type truster struct {
 	cmd    *trustCmd
 	sys    *cli.System
 	memory *trust.Memory
 }
 
-// candidate is a file that may come to be trusted: what is shown is what is
-// remembered, whatever becomes of the file meanwhile.
+// candidate is a file that may be trusted. The content shown is the content remembered, even if the
+// file changes meanwhile.
 type candidate struct {
 	path, digest string
 	text         []byte
 	widens       []string
-	proofs       bool // it needs something proven, which is remembered
+	proofs       bool // it requires proofs, which is remembered
 	kind         string
 }
 
-// trust goes through the files.
+// trust processes the files.
 func (t *truster) trust() error {
 	files, err := t.files()
 	if err != nil {
@@ -121,8 +121,7 @@ func (t *truster) trust() error {
 	return nil
 }
 
-// files are those that were named, else those that the work space of the current
-// directory has.
+// files returns the named files, else those in the workspace of the current directory.
 func (t *truster) files() (files []string, err error) {
 	for _, file := range t.cmd.File {
 		if !filepath.IsAbs(file) {
@@ -161,7 +160,7 @@ func (t *truster) files() (files []string, err error) {
 	return files, nil
 }
 
-// origin is the run that could reach the network and has written a file, nil where none is known.
+// origin returns the run with network access that wrote a file, or nil if none is known.
 func (t *truster) origin(file string) (*origin.Run, error) {
 	runs, err := origin.New(t.sys.Getenv).Runs()
 	if err != nil {
@@ -170,7 +169,7 @@ func (t *truster) origin(file string) (*origin.Run, error) {
 	name := facts.Resolve(file)
 	info, err := os.Lstat(name)
 	if err != nil {
-		return nil, nil // read says why
+		return nil, nil // read reports why
 	}
 	return runs.Of(name, info, func() []byte {
 		text, _ := trust.ReadFile(name, filepath.Dir(name))
@@ -178,7 +177,8 @@ func (t *truster) origin(file string) (*origin.Run, error) {
 	}), nil
 }
 
-// script reads a file that was written with the network at hand, and says how.
+// script reads a file that was written by a command with network access, and says how it came to
+// be.
 func (t *truster) script(file string) (candidate, error) {
 	name := facts.Resolve(file)
 	text, err := trust.ReadFile(name, filepath.Dir(name))
@@ -201,7 +201,7 @@ func (t *truster) script(file string) (candidate, error) {
 	return f, nil
 }
 
-// read reads a file once, and finds out what it widens.
+// read reads a file once, and determines what it widens.
 func (t *truster) read(file string) (candidate, error) {
 	if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
 		return t.script(file)
@@ -223,7 +223,8 @@ func (t *truster) read(file string) (candidate, error) {
 	return f, err
 }
 
-// widens lists what a content of a file widens, against the one that was trusted last, and whether it needs something proven.
+// widens lists what the content of a file widens compared to the last trusted content, and reports
+// whether it requires proofs.
 func (t *truster) widens(path string, text, last []byte) (list []string, proofs bool, err error) {
 	if filepath.Base(path) == consumerFile {
 		set, err := policy.Load(policy.Options{Packs: policy.Packs(), Sources: []policy.Source{{Name: path, Text: text, Trusted: true, Digest: trust.Digest(text), Last: last}}})
@@ -246,13 +247,13 @@ func (t *truster) widens(path string, text, last []byte) (list []string, proofs 
 	return list, false, nil
 }
 
-// accept trusts a file if it is to be. The error is one of the memory, or that
-// there is nobody to ask.
+// accept trusts a file if it should be. The error concerns the memory, or says that there is nobody
+// to ask.
 func (t *truster) accept(f candidate) (bool, error) {
 	last, err := t.memory.Load(f.kind, f.path)
 	switch {
 	case err == nil || errors.Is(err, fs.ErrNotExist):
-	case errors.Is(err, trust.ErrCorrupt): // as if there were none; it is written anew
+	case errors.Is(err, trust.ErrCorrupt): // treated as missing; it is written anew
 		t.sys.Warn(err.Error(), "")
 	default:
 		return false, unusable(err)
@@ -263,7 +264,7 @@ func (t *truster) accept(f candidate) (bool, error) {
 	case err == nil && last.Digest == f.digest:
 		return true, t.say(f, "is trusted already")
 	case t.cmd.Digest != "" || t.cmd.Yes:
-	case len(f.widens) == 0 && f.proofs: // from now on no change of the file takes that away
+	case len(f.widens) == 0 && f.proofs: // from now on no change of the file removes them
 	case len(f.widens) == 0:
 		return true, t.say(f, "widens nothing: what it says applies without trust")
 	default:
@@ -281,12 +282,12 @@ func (t *truster) say(f candidate, what string) error {
 	return t.sys.Printf("%s %s\n", f.path, what)
 }
 
-// unusable is a memory that cannot be used.
+// unusable returns the error for an unusable memory.
 func unusable(err error) error {
 	return &cli.Error{Status: cli.CannotEnforce, Err: err, Hint: "what is trusted is kept in ${XDG_STATE_HOME:-~/.local/state}/ethos"}
 }
 
-// revoke forgets one file, or what git may run in one work tree.
+// revoke removes the trust in one file, or in what git may run in one work tree.
 func (t *truster) revoke(file string) error {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(t.sys.Dir, file)
@@ -311,8 +312,7 @@ func (t *truster) revoke(file string) error {
 	return t.sys.Printf("%s is not trusted any more\n", path)
 }
 
-// list shows every entry, and says of files whether they are still what was
-// trusted.
+// list shows every entry, and whether the files are still as trusted.
 func (t *truster) list() error {
 	entries, bad, err := t.memory.List()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/trust"
 )
 
-// pending are the files that give less than they say for an action, because
+// pending returns the files that grant less than they say for an action because
 // nobody has trusted them: those of the facts, and those that decided.
 func (v *verdict) pending() []record.Configuration {
 	var files []record.Configuration
@@ -20,8 +20,8 @@ func (v *verdict) pending() []record.Configuration {
 	return trust.Pending(append(files, v.decision.Policy.Configuration...))
 }
 
-// tell says on standard error, once, which policy files count for less than they
-// say. Of those of the facts ethos-facts has said it.
+// tell reports on standard error, once, which policy files have less effect
+// than they say. ethos-facts has reported those of the facts.
 func (l *library) tell(sys *cli.System, d record.Decision) {
 	for _, file := range l.misnamed {
 		if !l.told[file] {
@@ -41,7 +41,7 @@ func (l *library) tell(sys *cli.System, d record.Decision) {
 	}
 }
 
-// notice is what a reply tells the person at an agent, once in its session.
+// notice returns what a reply tells the agent's user, once per session.
 func (l *library) notice(v *verdict, now time.Time) string {
 	var text []string
 	for _, c := range v.pending() {
